@@ -1,0 +1,20 @@
+import { useServices, useSession } from '../data/services.tsx';
+import { Button } from '../kit/button.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** Over the page when the session has ended: the page stays, and what was asked for is done after signing in. */
+export function ExpiredDialog() {
+  const { session } = useServices();
+  const state = useSession();
+  if (state.kind !== 'expired') return null;
+  return (
+    <Dialog title="Sign in again" isSticky onClose={() => {}}>
+      <p>Your session has ended. Sign in to go on where you were.</p>
+      <SignInForm email={state.user.email} onDone={session.accept} />
+      <Button variant="quiet" onClick={() => void session.signOut()}>
+        Leave this page and sign out
+      </Button>
+    </Dialog>
+  );
+}

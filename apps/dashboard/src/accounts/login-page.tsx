@@ -1,0 +1,29 @@
+import { Link, useLocation } from 'wouter';
+import { useServices } from '../data/services.tsx';
+import { safeNext } from '../frame/url.ts';
+import { AuthCard } from './auth-card.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+export default function LoginPage() {
+  const { session } = useServices();
+  const [, navigate] = useLocation();
+  const params = new URLSearchParams(location.search);
+  return (
+    <AuthCard
+      title="Sign in"
+      foot={
+        <>
+          <Link href="/forgot-password">Forgot your password?</Link>
+          <Link href="/register">Create an account</Link>
+        </>
+      }
+    >
+      <SignInForm
+        onDone={(opened) => {
+          session.accept(opened);
+          navigate(safeNext(params.get('next')), { replace: true });
+        }}
+      />
+    </AuthCard>
+  );
+}

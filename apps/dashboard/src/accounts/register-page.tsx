@@ -1,0 +1,77 @@
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useServices } from '../data/services.tsx';
+import { Button } from '../kit/button.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { PasswordField, TextField } from '../kit/field.tsx';
+import { useForm } from '../kit/form.ts';
+import { AuthCard } from './auth-card.tsx';
+import { passwordProblem } from './passwords.ts';
+import { ResendVerification } from './sign-in-form.tsx';
+
+const signIn = <Link href="/login">Sign in instead</Link>;
+
+export default function RegisterPage() {
+  const { anonymous, session } = useServices();
+  const [, navigate] = useLocation();
+  const [waitingFor, setWaitingFor] = useState<string | null>(null);
+  const form = useForm({
+    initial: { name: '', email: new URLSearchParams(location.search).get('email') ?? '', password: '' },
+    check: ({ email, password }) => ({
+      email: /^[^\s@]+@[^\s@]+$/.test(email) ? undefined : 'Enter your e-mail address.',
+      password: passwordProblem(password),
+    }),
+    submit: async (body) => {
+      const { verificationRequired } = await anonymous.call('register', { body });
+      if (verificationRequired) return null;
+      return anonymous.call('login', { body: { email: body.email, password: body.password } });
+    },
+    onDone: (opened, { email }) => {
+      if (!opened) return setWaitingFor(email);
+      session.accept(opened);
+      navigate('/', { replace: true });
+    },
+  });
+  if (waitingFor !== null) return <CheckYourMail email={waitingFor} />;
+  return (
+    <AuthCard title="Create an account" foot={signIn}>
+      <form className="stack" onSubmit={form.onSubmit} noValidate>
+        {form.failure && <ErrorNotice failure={form.failure} />}
+        <TextField label="Name" hint="Optional" autoComplete="name" maxLength={128} autoFocus {...form.field('name')} />
+        <TextField label="E-mail" type="email" autoComplete="email" {...form.field('email')} />
+        <PasswordField
+          label="Password"
+          hint="At least 8 characters."
+          autoComplete="new-password"
+          {...form.field('password')}
+        />
+        <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
+          Create account
+        </Button>
+      </form>
+    </AuthCard>
+  );
+}
+
+function CheckYourMail({ email }: { email: string }) {
+  return (
+    <AuthCard title="Check your mail" foot={signIn}>
+      <p>
+        We sent a link to <strong>{email}</strong>. Open it to confirm that the address is yours.
+      </p>
+      <DevMailHint />
+      <ResendVerification email={email} />
+    </AuthCard>
+  );
+}
+
+/** In development nothing leaves the machine. */
+export function DevMailHint() {
+  const { isDevelopment } = useServices();
+  if (!isDevelopment) return null;
+  return (
+    <p className="muted">
+      Development mode: the mail is at <a href="/dev/mail">/dev/mail</a>.
+    </p>
+  );
+}

@@ -1,0 +1,187 @@
+import { QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Link, Redirect, Route, Switch, useLocation, useParams } from 'wouter';
+import { AuthCard } from './accounts/auth-card.tsx';
+import { ExpiredDialog } from './accounts/expired-dialog.tsx';
+import { explain } from './data/errors.ts';
+import { createQueryClient } from './data/queries.ts';
+import { useApi, useServices, useSession } from './data/services.tsx';
+import { Page } from './frame/page.tsx';
+import { pages } from './frame/pages.ts';
+import { preferences, setPreference } from './frame/preferences.ts';
+import { ProjectContext } from './frame/project.tsx';
+import { Failure } from './frame/query-view.tsx';
+import { Shell } from './frame/shell.tsx';
+import { projectPath, safeNext } from './frame/url.ts';
+import { ErrorNotice } from './kit/error-notice.tsx';
+import { LiveRegion } from './kit/live.tsx';
+import { SkeletonLines } from './kit/skeleton.tsx';
+import { projectQuery } from './projects/queries.ts';
+
+const LoginPage = lazy(() => import('./accounts/login-page.tsx'));
+const RegisterPage = lazy(() => import('./accounts/register-page.tsx'));
+const VerifyPage = lazy(() => import('./accounts/verify-page.tsx'));
+const OAuthPage = lazy(() => import('./accounts/oauth-page.tsx'));
+const ForgotPage = lazy(() =>
+  import('./accounts/reset-pages.tsx').then((pages) => ({ default: pages.ForgotPasswordPage })),
+);
+const ResetPage = lazy(() =>
+  import('./accounts/reset-pages.tsx').then((pages) => ({ default: pages.ResetPasswordPage })),
+);
+const AccountPage = lazy(() => import('./accounts/account-page.tsx'));
+const ProjectsPage = lazy(() => import('./projects/projects-page.tsx'));
+
+export function App() {
+  return (
+    <>
+      <Suspense fallback={null}>
+        <Switch>
+          <Route path="/verify-email" component={VerifyPage} />
+          <Route path="/reset-password" component={ResetPage} />
+          <Route path="/oauth/:provider" component={OAuthPage} />
+          <Route path="/login">
+            <ForStrangers>
+              <LoginPage />
+            </ForStrangers>
+          </Route>
+          <Route path="/register">
+            <ForStrangers>
+              <RegisterPage />
+            </ForStrangers>
+          </Route>
+          <Route path="/forgot-password" component={ForgotPage} />
+          <Route>
+            <ForMembers>
+              <SignedInPages />
+            </ForMembers>
+          </Route>
+        </Switch>
+      </Suspense>
+      <ExpiredDialog />
+      <LiveRegion />
+    </>
+  );
+}
+
+/** Pages that only make sense for somebody who is not signed in. */
+function ForStrangers({ children }: { children: ReactNode }) {
+  const { kind } = useSession();
+  if (kind === 'starting') return null;
+  if (kind === 'signedIn') return <Redirect to={safeNext(new URLSearchParams(location.search).get('next'))} replace />;
+  return children;
+}
+
+function ForMembers({ children }: { children: ReactNode }) {
+  const session = useSession();
+  const { session: store } = useServices();
+  const [path] = useLocation();
+  if (session.kind === 'starting') return null;
+  if (session.kind === 'unreachable') {
+    return (
+      <AuthCard title="Parley">
+        <ErrorNotice failure={explain(session.error)} onRetry={() => void store.start()} />
+      </AuthCard>
+    );
+  }
+  if (session.kind === 'signedOut') {
+    const here = path + location.search;
+    return <Redirect to={here === '/' ? '/login' : `/login?next=${encodeURIComponent(here)}`} replace />;
+  }
+  return <OwnAnswers key={session.user.id}>{children}</OwnAnswers>;
+}
+
+/** Each person has a memory of answers of their own: nobody is shown what another one loaded. */
+function OwnAnswers({ children }: { children: ReactNode }) {
+  const [client] = useState(createQueryClient);
+  return <QueryClientProvider client={client}>{children}</QueryClientProvider>;
+}
+
+function SignedInPages() {
+  return (
+    <Switch>
+      <Route path="/">
+        <Home />
+      </Route>
+      <Route path="/p/:projectId/*?">
+        <ProjectPages />
+      </Route>
+      <Route>
+        <Shell projectId={null}>
+          <Suspense fallback={<SkeletonLines />}>
+            <Switch>
+              <Route path="/projects" component={ProjectsPage} />
+              <Route path="/account" component={AccountPage} />
+              <Route>
+                <NothingHere />
+              </Route>
+            </Switch>
+          </Suspense>
+        </Shell>
+      </Route>
+    </Switch>
+  );
+}
+
+/** The project somebody looked at last, or the list. */
+function Home() {
+  const { lastProject } = preferences();
+  return (
+    <Redirect to={lastProject === null ? '/projects' : projectPath(lastProject, 'overview', 'DEVELOPMENT')} replace />
+  );
+}
+
+function ProjectPages() {
+  const { projectId } = useParams<{ projectId: string }>();
+  const query = useQuery(projectQuery(useApi(), projectId));
+  const { data: project } = query;
+  const isGone = explain(query.error).kind === 'notFound';
+  useEffect(() => {
+    if (project) setPreference('lastProject', project.id);
+    else if (isGone && preferences().lastProject === projectId) setPreference('lastProject', null);
+  }, [project, isGone, projectId]);
+  return (
+    <Shell projectId={projectId}>
+      {project === undefined ? (
+        query.error ? (
+          <Page title="Project">
+            <Failure error={query.error} onRetry={() => void query.refetch()} />
+          </Page>
+        ) : (
+          <SkeletonLines />
+        )
+      ) : (
+        <ProjectContext value={project}>
+          <Suspense fallback={<SkeletonLines />}>
+            <Switch>
+              {pages.map(({ path, component }) => (
+                <Route key={path} path={`/p/:projectId/${path}`} component={component} />
+              ))}
+              {pages.map(
+                ({ path, detail }) =>
+                  detail && (
+                    <Route key={path} path={`/p/:projectId/${path}/${detail.path}`} component={detail.component} />
+                  ),
+              )}
+              <Route path="/p/:projectId">
+                <Redirect to={projectPath(projectId, 'overview', 'DEVELOPMENT')} replace />
+              </Route>
+              <Route>
+                <NothingHere />
+              </Route>
+            </Switch>
+          </Suspense>
+        </ProjectContext>
+      )}
+    </Shell>
+  );
+}
+
+function NothingHere() {
+  return (
+    <Page title="Not found">
+      <p>
+        There is no page at this address. <Link href="/projects">All projects</Link>
+      </p>
+    </Page>
+  );
+}

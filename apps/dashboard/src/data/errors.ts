@@ -1,0 +1,69 @@
+import { ApiError } from '@parley/server/call';
+
+/** What a page tells a person about a call that failed. */
+export interface Explained {
+  kind: 'invalid' | 'permission' | 'notFound' | 'conflict' | 'rateLimited' | 'signedOut' | 'offline' | 'server';
+  title: string;
+  message: string;
+  /** The `SVC_` code and the request id, where the service answered at all. */
+  code: string | null;
+  requestId: string | null;
+  retryAfterSeconds: number | null;
+  /** The permission that was missing. */
+  permission: string | null;
+  /** Messages by field of the body, as the service names them. */
+  fields: Readonly<Record<string, string>>;
+}
+
+const titles: Readonly<Record<Explained['kind'], string>> = {
+  invalid: 'This cannot be accepted',
+  permission: 'You may not do this',
+  notFound: 'Not found',
+  conflict: 'This is not possible now',
+  rateLimited: 'Too many requests',
+  signedOut: 'You are signed out',
+  offline: 'The service cannot be reached',
+  server: 'Something went wrong',
+};
+
+export function explain(error: unknown): Explained {
+  if (error instanceof ApiError) return explainAnswer(error);
+  // fetch rejects with a TypeError when there was no answer at all.
+  const isNetwork = error instanceof TypeError;
+  return {
+    kind: isNetwork ? 'offline' : 'server',
+    title: titles[isNetwork ? 'offline' : 'server'],
+    message: isNetwork
+      ? 'Check your connection. Nothing was changed that you have not seen confirmed.'
+      : 'The answer could not be read. Try again.',
+    code: null,
+    requestId: null,
+    retryAfterSeconds: null,
+    permission: null,
+    fields: {},
+  };
+}
+
+function explainAnswer({ status, code, requestId, message, body }: ApiError): Explained {
+  const kind = kindOf(status, code);
+  const extra: Readonly<Record<string, unknown>> = body;
+  return {
+    kind,
+    title: titles[kind],
+    message,
+    code,
+    requestId,
+    retryAfterSeconds: kind === 'rateLimited' ? (body.retryAfterSeconds ?? 1) : null,
+    permission: typeof extra['permission'] === 'string' ? extra['permission'] : null,
+    fields: Object.fromEntries((body.details ?? []).map((detail) => [detail.field, detail.message])),
+  };
+}
+
+function kindOf(status: number, code: string): Explained['kind'] {
+  if (status === 400 || status === 413 || status === 422) return 'invalid';
+  if (status === 401) return code === 'SVC_INVALID_CREDENTIALS' ? 'invalid' : 'signedOut';
+  if (status === 403) return 'permission';
+  if (status === 404) return 'notFound';
+  if (status === 409) return 'conflict';
+  return status === 429 ? 'rateLimited' : 'server';
+}

@@ -1,0 +1,70 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
+import { staleAfterMs } from '../data/queries.ts';
+import { duration, useNow } from '../kit/time.tsx';
+
+/** The parts of a query that its freshness is told from. */
+export interface Refreshed {
+  dataUpdatedAt: number;
+  isFetching: boolean;
+  isError: boolean;
+}
+
+export interface PageProps {
+  title: string;
+  /** Beside the title: a state, an id. */
+  aside?: ReactNode;
+  /** One line under the title. */
+  lead?: ReactNode;
+  actions?: ReactNode;
+  query?: Refreshed;
+  children: ReactNode;
+}
+
+/** A page's head and body. Moving to another page moves the focus to its title. */
+export function Page({ title, aside, lead, actions, query, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [path] = useLocation();
+  useEffect(() => {
+    document.title = `${title} · Parley`;
+  }, [title]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what moves the focus.
+  useEffect(() => {
+    if (isFirstPage) isFirstPage = false;
+    else heading.current?.focus({ preventScroll: true });
+  }, [path]);
+  return (
+    <div className="page">
+      <header className="page-header">
+        <div className="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {aside}
+        </div>
+        <div className="page-actions">
+          {query && <Freshness query={query} />}
+          {actions}
+        </div>
+        {lead && <p className="page-lead">{lead}</p>}
+        {query && <span className="progress-line" data-busy={query.isFetching} aria-hidden="true" />}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** The browser puts the focus itself when the document loads. */
+let isFirstPage = true;
+
+function Freshness({ query: { dataUpdatedAt, isError } }: { query: Refreshed }) {
+  const now = useNow();
+  if (dataUpdatedAt === 0) return null;
+  const age = Math.max(0, now - dataUpdatedAt);
+  const isOld = age > staleAfterMs || isError;
+  return (
+    <span className="freshness" data-old={isOld}>
+      {isOld ? 'Not up to date: updated' : 'Updated'} {age < 1_000 ? 'now' : `${duration(age / 1000)} ago`}
+    </span>
+  );
+}

@@ -1,0 +1,60 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { explain } from '../data/errors.ts';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { SkeletonLines } from '../kit/skeleton.tsx';
+
+interface Queried<T> {
+  data: T | undefined;
+  error: unknown;
+  refetch: () => unknown;
+}
+
+/** What a query has to show: its data, a skeleton, or why there is none. Old data stays while a refresh fails. */
+export function QueryView<T>({
+  query,
+  children,
+  skeleton = <SkeletonLines />,
+}: {
+  query: Queried<T>;
+  children: (data: T) => ReactNode;
+  skeleton?: ReactNode;
+}) {
+  const { data, error } = query;
+  if (data === undefined && !error) return skeleton;
+  return (
+    <>
+      {error !== null && error !== undefined && <Failure error={error} onRetry={() => void query.refetch()} />}
+      {data !== undefined && children(data)}
+    </>
+  );
+}
+
+/** A failed read, in the form its cause asks for. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const failure = explain(error);
+  if (failure.kind === 'permission') {
+    return (
+      <ErrorNotice failure={failure}>
+        <p>
+          {failure.permission ? (
+            <>
+              It needs the permission <span className="mono">{failure.permission}</span>.{' '}
+            </>
+          ) : null}
+          An owner or admin of the project can give you a role that has it.
+        </p>
+      </ErrorNotice>
+    );
+  }
+  if (failure.kind === 'notFound') {
+    return (
+      <ErrorNotice failure={failure}>
+        <p>
+          It may have been removed, or it belongs to the other environment. <Link href="/projects">All projects</Link>
+        </p>
+      </ErrorNotice>
+    );
+  }
+  return <ErrorNotice failure={failure} onRetry={onRetry} />;
+}

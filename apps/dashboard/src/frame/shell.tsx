@@ -1,0 +1,189 @@
+import { type ReactNode, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useServices, useUser } from '../data/services.tsx';
+import { IconButton } from '../kit/button.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { MenuIcon, MoonIcon, PersonIcon, SearchIcon, SunIcon } from '../kit/icons.tsx';
+import { Popover } from '../kit/popover.tsx';
+import { EnvironmentToggle, ProjectSwitcher } from '../projects/project-switcher.tsx';
+import { groups, pages } from './pages.ts';
+import { Palette } from './palette.tsx';
+import { isDark, setPreference, usePreferences } from './preferences.ts';
+import { shortcutList, useShortcuts } from './shortcuts.ts';
+import { projectPath, useEnvironment } from './url.ts';
+
+/** The frame around every page of somebody signed in. Without a project there is no side navigation. */
+export function Shell({ projectId, children }: { projectId: string | null; children: ReactNode }) {
+  const environment = useEnvironment();
+  const [open, setOpen] = useState<'palette' | 'help' | 'menu' | null>(null);
+  useShortcuts({
+    to: projectId === null ? null : (page) => projectPath(projectId, page, environment),
+    onPalette: () => setOpen('palette'),
+    onHelp: () => setOpen('help'),
+  });
+  return (
+    <>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <header className="top-bar">
+        {projectId !== null && (
+          <span className="only-narrow">
+            <IconButton label="Menu" onClick={() => setOpen('menu')}>
+              <MenuIcon />
+            </IconButton>
+          </span>
+        )}
+        <Link href="/projects" className="brand" aria-label="Parley, all projects">
+          <img src="/favicon.svg" alt="" width="20" height="20" />
+          <span className="only-wide">Parley</span>
+        </Link>
+        {projectId !== null && <ProjectSwitcher projectId={projectId} />}
+        {projectId !== null && <EnvironmentToggle />}
+        <span className="spacer" />
+        <button type="button" className="search-button" onClick={() => setOpen('palette')}>
+          <SearchIcon />
+          <span className="wide-text">Search</span>
+          <kbd className="only-wide">Ctrl K</kbd>
+        </button>
+        <TopSwitches />
+        <AccountMenu onHelp={() => setOpen('help')} />
+      </header>
+      <div className={projectId === null ? 'frame' : 'frame frame-with-nav'}>
+        {projectId !== null && (
+          <nav className="side-nav only-wide" aria-label="Project">
+            <NavLinks projectId={projectId} />
+          </nav>
+        )}
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      {open === 'palette' && <Palette projectId={projectId} onClose={() => setOpen(null)} />}
+      {open === 'help' && <Shortcuts onClose={() => setOpen(null)} />}
+      {open === 'menu' && projectId !== null && (
+        <Dialog title="Menu" isDrawer onClose={() => setOpen(null)}>
+          <nav aria-label="Project">
+            <NavLinks projectId={projectId} onChoose={() => setOpen(null)} />
+          </nav>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () => void }) {
+  const environment = useEnvironment();
+  const [path] = useLocation();
+  return groups.map((group) => {
+    const rows = pages.filter((page) => page.group === group);
+    if (rows.length === 0) return null;
+    return (
+      <div key={group} className="nav-group">
+        {group !== 'top' && <p className="nav-heading">{group}</p>}
+        <ul>
+          {rows.map(({ path: page, label }) => {
+            const isHere = path === `/p/${projectId}/${page}` || path.startsWith(`/p/${projectId}/${page}/`);
+            return (
+              <li key={page}>
+                <Link
+                  className="nav-link"
+                  href={projectPath(projectId, page, environment)}
+                  aria-current={isHere ? 'page' : undefined}
+                  onClick={onChoose}
+                >
+                  {label}
+                </Link>
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    );
+  });
+}
+
+function TopSwitches() {
+  const chosen = usePreferences();
+  const dark = isDark(chosen);
+  const isUtc = chosen.timeZone === 'utc';
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button text-switch only-wide"
+        title={isUtc ? 'Times are in UTC. Show local time.' : 'Times are local. Show UTC.'}
+        onClick={() => setPreference('timeZone', isUtc ? 'local' : 'utc')}
+      >
+        <span className="visually-hidden">Time zone: </span>
+        {isUtc ? 'UTC' : 'Local'}
+      </button>
+      <span className="only-wide">
+        <IconButton
+          label={dark ? 'Light theme' : 'Dark theme'}
+          onClick={() => setPreference('theme', dark ? 'light' : 'dark')}
+        >
+          {dark ? <SunIcon /> : <MoonIcon />}
+        </IconButton>
+      </span>
+    </>
+  );
+}
+
+function AccountMenu({ onHelp }: { onHelp: () => void }) {
+  const { session } = useServices();
+  const { email, name } = useUser();
+  return (
+    <Popover label="Account" button={<PersonIcon />} buttonClass="icon-button" align="end">
+      {(close) => (
+        <div className="menu">
+          <p className="menu-head">
+            {name && <strong>{name}</strong>}
+            <span className="muted">{email}</span>
+          </p>
+          <Link className="menu-item" href="/account" onClick={close}>
+            Account and preferences
+          </Link>
+          <Link className="menu-item" href="/projects" onClick={close}>
+            All projects
+          </Link>
+          <a className="menu-item" href="/docs/reference">
+            API reference
+          </a>
+          <button
+            type="button"
+            className="menu-item"
+            onClick={() => {
+              close();
+              onHelp();
+            }}
+          >
+            Keyboard shortcuts
+          </button>
+          <button type="button" className="menu-item" onClick={() => void session.signOut()}>
+            Sign out
+          </button>
+        </div>
+      )}
+    </Popover>
+  );
+}
+
+function Shortcuts({ onClose }: { onClose: () => void }) {
+  const { shortcuts } = usePreferences();
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      {shortcuts === 'off' && <p>Single letters are switched off. Turn them on under Account.</p>}
+      <dl className="shortcut-list">
+        {shortcutList.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+import { useEffect, useEffectEvent } from 'react';
+import { useLocation } from 'wouter';
+import { copyText } from '../kit/copy.tsx';
+import { announce } from '../kit/live.tsx';
+import { pages } from './pages.ts';
+import { preferences } from './preferences.ts';
+
+export const shortcutList = [
+  ['Ctrl K or ⌘ K', 'Open the command palette'],
+  ['/', 'Go to the filter'],
+  ['j and k', 'Move down and up in a table'],
+  ['Enter', 'Open the row'],
+  ['c', 'Copy the id of the row'],
+  ['?', 'Show this list'],
+  ...pages.map(({ letter, label }) => [`g then ${letter}`, `Go to ${label}`] as const),
+] as const;
+
+/** Letters are for pages only where nobody is typing. */
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input, textarea, select, [role=option]'))
+  );
+}
+
+const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
+
+/** Moves the focus to the first link or button of the row above or below. */
+function moveRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('main tbody tr')];
+  const targets = rows.flatMap((row) => row.querySelector<HTMLElement>('a, button') ?? []);
+  const row = document.activeElement?.closest('tr');
+  const at = row ? targets.findIndex((target) => row.contains(target)) : step === 1 ? -1 : 0;
+  targets[Math.max(0, Math.min(targets.length - 1, at + step))]?.focus();
+}
+
+async function copyRow(): Promise<void> {
+  const id = document.activeElement?.closest<HTMLElement>('[data-copy]')?.dataset['copy'];
+  if (id !== undefined && (await copyText(id))) announce(`Copied ${id}`);
+}
+
+const gMs = 1_500;
+
+export function useShortcuts(options: {
+  to: ((page: string) => string) | null;
+  onPalette(): void;
+  onHelp(): void;
+}): void {
+  const [, navigate] = useLocation();
+  const { to } = options;
+
+  const go = useEffectEvent((letter: string) => {
+    const page = pages.find((row) => row.letter === letter);
+    if (page && to) navigate(to(page.path));
+  });
+  const open = useEffectEvent((what: 'palette' | 'help') =>
+    what === 'palette' ? options.onPalette() : options.onHelp(),
+  );
+
+  useEffect(() => {
+    let gUntil = 0;
+    const actions: Record<string, () => void> = {
+      '/': () => document.querySelector<HTMLElement>('main [data-filter]')?.focus(),
+      j: () => moveRow(1),
+      k: () => moveRow(-1),
+      c: () => void copyRow(),
+      '?': () => open('help'),
+      g: () => {
+        gUntil = performance.now() + gMs;
+      },
+    };
+    function onKeyDown(event: KeyboardEvent): void {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        if (!isDialogOpen()) open('palette');
+        return;
+      }
+      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (!isPlain || preferences().shortcuts === 'off' || isTyping(event.target) || isDialogOpen()) return;
+      if (performance.now() < gUntil) {
+        gUntil = 0;
+        go(event.key);
+        return;
+      }
+      const action = actions[event.key];
+      if (!action) return;
+      event.preventDefault();
+      action();
+    }
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, []);
+}

@@ -1,0 +1,39 @@
+import type { Environment } from '@parley/contract';
+import { useLocation, useSearch } from 'wouter';
+
+/** One filter, held in the address: shared by a link, kept by the back button. */
+export function useFilter(name: string): [value: string, set: (value: string) => void] {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  return [
+    new URLSearchParams(search).get(name) ?? '',
+    (value) => {
+      // From the address as it is now: several filters may be set in one go.
+      const next = new URLSearchParams(location.search);
+      if (value === '') next.delete(name);
+      else next.set(name, value);
+      navigate(next.size === 0 ? location.pathname : `${location.pathname}?${next}`, { replace: true });
+    },
+  ];
+}
+
+export const environmentOf = (text: string | null): Environment =>
+  text === 'production' ? 'PRODUCTION' : 'DEVELOPMENT';
+
+export function useEnvironment(): Environment {
+  return environmentOf(new URLSearchParams(useSearch()).get('env'));
+}
+
+/** A page of a project, in an environment. */
+export function projectPath(
+  projectId: string,
+  page: string,
+  environment: Environment,
+  filters: Readonly<Record<string, string>> = {},
+): string {
+  const search = new URLSearchParams({ env: environment.toLowerCase(), ...filters });
+  return `/p/${projectId}/${page}?${search}`;
+}
+
+/** Only a path of our own may be gone to after signing in. */
+export const safeNext = (text: string | null): string => (text !== null && /^\/(?![/\\])/.test(text) ? text : '/');

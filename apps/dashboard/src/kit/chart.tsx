@@ -1,0 +1,273 @@
+import { type KeyboardEvent, type PointerEvent, useId, useState } from 'react';
+import { usePreferences } from '../frame/preferences.ts';
+import { Button } from './button.tsx';
+import { Table } from './table.tsx';
+import { Time } from './time.tsx';
+
+export interface ChartPoint {
+  at: string;
+  /** One value for each series; null is a gap. */
+  values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  title: string;
+  /** `bars` stacks the series. */
+  kind: 'line' | 'bars';
+  points: readonly ChartPoint[];
+  series: readonly string[];
+  format: (value: number) => string;
+  /** The top of the scale; the largest value unless given. */
+  max?: number;
+  note?: string;
+  /** What a point in time is written as; days are UTC. */
+  scale?: 'clock' | 'day';
+}
+
+type LabelOf = (at: string) => string;
+
+const [width, height] = [720, 160];
+/** A lone bar is still a bar. */
+const barMax = 36;
+
+/** A chart that can be read by eye, by arrow keys and as a table. */
+export function Chart({ title, kind, points, series, format, max, note, scale = 'clock' }: ChartProps) {
+  const { timeZone } = usePreferences();
+  const labelOf: LabelOf = (at) => (scale === 'day' ? dayOf(at) : clockOf(at, timeZone));
+  const titleId = useId();
+  const [isTable, setTable] = useState(false);
+  const [at, setAt] = useState<number | null>(null);
+  const top = max ?? topOf(points, kind);
+  const isEmpty = points.every(({ values }) => values.every((value) => value === null));
+  const shown = at === null ? undefined : points[Math.min(at, points.length - 1)];
+  return (
+    <section className="panel chart" aria-labelledby={titleId}>
+      <div className="chart-head">
+        <h2 id={titleId}>{title}</h2>
+        {!isEmpty && (
+          <Button variant="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+            View as table
+          </Button>
+        )}
+      </div>
+      {isEmpty ? (
+        <p className="no-data">No data</p>
+      ) : isTable ? (
+        <ChartTable title={title} points={points} series={series} format={format} scale={scale} />
+      ) : (
+        <>
+          <div className="chart-plot">
+            <span className="chart-scale">{format(top)}</span>
+            <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+              {kind === 'bars' ? (
+                <Bars points={points} top={top} at={at} />
+              ) : (
+                <Lines points={points} series={series} top={top} at={at} />
+              )}
+            </svg>
+            <Cursor {...{ label: title, points, series, format, labelOf, at }} onMove={setAt} />
+          </div>
+          <Readout {...{ points, series, format, labelOf, shown }} />
+        </>
+      )}
+      {note && <p className="muted">{note}</p>}
+    </section>
+  );
+}
+
+const sumOf = (values: readonly (number | null)[]): number =>
+  values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+
+function topOf(points: readonly ChartPoint[], kind: ChartProps['kind']): number {
+  const tops = points.map(({ values }) =>
+    kind === 'bars' ? sumOf(values) : Math.max(0, ...values.map((v) => v ?? 0)),
+  );
+  return Math.max(1, ...tops);
+}
+
+const xOf = (index: number, total: number): number => (total <= 1 ? width / 2 : (index / (total - 1)) * width);
+const yOf = (value: number, top: number): number => height - (Math.min(value, top) / top) * height;
+
+interface PlotProps {
+  points: readonly ChartPoint[];
+  top: number;
+  at: number | null;
+}
+
+function Lines({ points, series, top, at }: PlotProps & { series: readonly string[] }) {
+  return (
+    <>
+      {series.map((name, index) => (
+        <g key={name} className={`series-${index + 1}`}>
+          <path d={lineOf(points, index, top)} className="chart-line" />
+          {points.map(({ at: time, values }, position) => {
+            // A value between two gaps is no line: it is drawn as a dot.
+            const value = values[index];
+            const isAlone = points[position - 1]?.values[index] == null && points[position + 1]?.values[index] == null;
+            if (value == null || !isAlone) return null;
+            const [x, y] = [xOf(position, points.length), yOf(value, top)];
+            return <path key={time} className="chart-dot" d={`M${x} ${y}h0.01`} />;
+          })}
+        </g>
+      ))}
+      {at !== null && <path className="chart-cursor" d={`M${xOf(at, points.length)} 0V${height}`} />}
+    </>
+  );
+}
+
+function lineOf(points: readonly ChartPoint[], index: number, top: number): string {
+  let isDown = false;
+  return points
+    .map(({ values }, position) => {
+      const value = values[index];
+      if (value == null) {
+        isDown = false;
+        return '';
+      }
+      const step = `${isDown ? 'L' : 'M'}${xOf(position, points.length).toFixed(1)} ${yOf(value, top).toFixed(1)}`;
+      isDown = true;
+      return step;
+    })
+    .join('');
+}
+
+function Bars({ points, top, at }: PlotProps) {
+  const step = width / Math.max(1, points.length);
+  const thick = Math.min(step * 0.76, barMax);
+  return points.map(({ at: time, values }, position) => {
+    let base = height;
+    return (
+      <g key={time} opacity={at === null || at === position ? 1 : 0.45}>
+        {values.map((value, index) => {
+          const size = ((value ?? 0) / top) * height;
+          base -= size;
+          const name = `series-${index + 1}`;
+          return (
+            <rect
+              key={name}
+              className={`${name} chart-bar`}
+              x={(position + 0.5) * step - thick / 2}
+              y={base}
+              width={thick}
+              height={size}
+            />
+          );
+        })}
+      </g>
+    );
+  });
+}
+
+interface CursorProps {
+  label: string;
+  points: readonly ChartPoint[];
+  series: readonly string[];
+  format: (value: number) => string;
+  labelOf: LabelOf;
+  at: number | null;
+  onMove: (at: number | null) => void;
+}
+
+/** A slider over the plot: arrow keys and the pointer move it, and its value is read out. */
+function Cursor({ label, points, series, format, labelOf, at, onMove }: CursorProps) {
+  const last = points.length - 1;
+  const now = Math.min(at ?? last, last);
+  const point = points[now];
+  const words = point
+    ? `${labelOf(point.at)}: ${series.map((name, index) => `${name} ${valueWords(point.values[index], format)}`).join(', ')}`
+    : '';
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const steps: Readonly<Record<string, number>> = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last };
+    const next = steps[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    onMove(Math.max(0, Math.min(last, next)));
+  }
+  function onPointerMove(event: PointerEvent): void {
+    const box = event.currentTarget.getBoundingClientRect();
+    onMove(Math.max(0, Math.min(last, Math.round(((event.clientX - box.left) / box.width) * last))));
+  }
+  return (
+    <div
+      className="chart-slider"
+      role="slider"
+      tabIndex={0}
+      aria-label={`${label}: point in time`}
+      aria-valuemin={0}
+      aria-valuemax={last}
+      aria-valuenow={now}
+      aria-valuetext={words}
+      onKeyDown={onKeyDown}
+      onPointerMove={onPointerMove}
+      onPointerLeave={() => onMove(null)}
+      onBlur={() => onMove(null)}
+    />
+  );
+}
+
+const clockOf = (at: string, timeZone: 'local' | 'utc'): string =>
+  new Date(at).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(timeZone === 'utc' ? { timeZone: 'UTC' } : {}),
+  });
+
+const dayOf: LabelOf = (at) =>
+  new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+const valueWords = (value: number | null | undefined, format: (value: number) => string): string =>
+  value == null ? 'no data' : format(value);
+
+function Readout({
+  points,
+  series,
+  format,
+  labelOf,
+  shown,
+}: Omit<CursorProps, 'label' | 'at' | 'onMove'> & { shown: ChartPoint | undefined }) {
+  const [first, last] = [points[0], points.at(-1)];
+  return (
+    <div className="chart-foot">
+      <span>{first && labelOf(first.at)}</span>
+      <span className="chart-legend">
+        {series.map((name, index) => (
+          <span key={name} className={`series-${index + 1}`}>
+            <span className="chart-key" aria-hidden="true" />
+            {name}
+            {shown && ` ${valueWords(shown.values[index], format)}`}
+          </span>
+        ))}
+        {shown && <span>at {labelOf(shown.at)}</span>}
+      </span>
+      <span>{last && labelOf(last.at)}</span>
+    </div>
+  );
+}
+
+function ChartTable({
+  title,
+  points,
+  series,
+  format,
+  scale,
+}: Pick<ChartProps, 'title' | 'points' | 'series' | 'format' | 'scale'>) {
+  return (
+    <div className="chart-table">
+      <Table
+        caption={title}
+        rows={points.toReversed()}
+        keyOf={({ at }) => at}
+        columns={[
+          scale === 'day'
+            ? { head: 'Day (UTC)', cell: ({ at }) => at.slice(0, 10) }
+            : { head: 'Time', cell: ({ at }) => <Time at={at} /> },
+          ...series.map((name, index) => ({
+            head: name,
+            cell: ({ values }: ChartPoint) => valueWords(values[index], format),
+          })),
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import type { Explained } from '../data/errors.ts';
+import { Button } from './button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { TextField } from './field.tsx';
+import { CloseIcon } from './icons.tsx';
+
+export interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  /** Neither Escape nor a click outside closes it: what it shows would be lost. */
+  isSticky?: boolean;
+  /** At the side and full height, for looking at one row of a list. */
+  isDrawer?: boolean;
+  isWide?: boolean;
+}
+
+/** The browser's own dialog: focus stays inside and goes back where it came from. */
+export function Dialog({ title, onClose, children, isSticky = false, isDrawer = false, isWide = false }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    if (dialog && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className={`dialog ${isDrawer ? 'dialog-drawer' : ''} ${isWide ? 'dialog-wide' : ''}`}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!isSticky) onClose();
+      }}
+      // Chromium lets a second Escape through onCancel; a sticky dialog takes none.
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && isSticky) event.preventDefault();
+      }}
+      onClick={(event) => {
+        if (event.target === ref.current && !isSticky) onClose();
+      }}
+    >
+      <div className="dialog-body">
+        <header className="dialog-header">
+          <h2 id={titleId}>{title}</h2>
+          {!isSticky && (
+            <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+              <CloseIcon />
+            </button>
+          )}
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+export interface ConfirmProps {
+  title: string;
+  children: ReactNode;
+  action: string;
+  /** What has to be typed first, for what cannot be undone. */
+  typed?: string;
+  isBusy: boolean;
+  failure: Explained | null;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something is destroyed, and names it. */
+export function ConfirmDialog({ title, children, action, typed, isBusy, failure, onConfirm, onClose }: ConfirmProps) {
+  const [text, setText] = useState('');
+  const isReady = typed === undefined || text === typed;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onConfirm();
+        }}
+      >
+        <div className="stack-small">{children}</div>
+        {typed !== undefined && (
+          <TextField
+            label={`Type ${typed} to confirm`}
+            value={text}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+        {failure && <ErrorNotice failure={failure} />}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            variant="danger"
+            isBusy={isBusy}
+            disabled={!isReady}
+            waitSeconds={failure?.retryAfterSeconds ?? null}
+          >
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react';
+
+export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+      {action && <div className="empty-action">{action}</div>}
+    </div>
+  );
+}
+
+/** An unknown value says so; it is never 0 and never a dash. */
+export const NoData = () => <span className="no-data">No data</span>;

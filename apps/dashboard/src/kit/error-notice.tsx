@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import type { Explained } from '../data/errors.ts';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy.tsx';
+
+/** A failure in the person's words, with what support needs: the code and the request id. */
+export function ErrorNotice({
+  failure,
+  onRetry,
+  children,
+}: {
+  failure: Explained;
+  onRetry?: () => void;
+  children?: ReactNode;
+}) {
+  const { kind, title, message, code, requestId, retryAfterSeconds } = failure;
+  return (
+    <div
+      className="notice"
+      data-tone={kind === 'permission' || kind === 'rateLimited' ? 'warn' : 'bad'}
+      role="alert"
+      tabIndex={-1}
+    >
+      <p className="notice-title">{title}</p>
+      <p>{message}</p>
+      {children}
+      {(code || requestId) && (
+        <p className="notice-facts">
+          {code && (
+            <a className="mono" href={`/docs/reference#${code}`}>
+              {code}
+            </a>
+          )}
+          {requestId && (
+            <span className="notice-id">
+              <span className="mono">{requestId}</span>
+              <CopyButton text={requestId} label="Copy request id" />
+            </span>
+          )}
+        </p>
+      )}
+      {onRetry && (
+        <p>
+          <Button onClick={onRetry} waitSeconds={retryAfterSeconds}>
+            Try again
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}

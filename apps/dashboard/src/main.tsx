@@ -1,0 +1,47 @@
+import './styles/fonts.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/kit.css';
+import './styles/overlays.css';
+import './styles/tables.css';
+import './styles/figures.css';
+import './styles/charts.css';
+import './styles/frame.css';
+import './styles/pages.css';
+import { createApi } from '@parley/server/call';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createSessionStore } from './accounts/session.ts';
+import { sessionHint } from './accounts/session-hint.ts';
+import { App } from './app.tsx';
+import { createSessionApi } from './data/api.ts';
+import { createQueryClient } from './data/queries.ts';
+import { ServicesProvider } from './data/services.tsx';
+import { ToastProvider } from './kit/toast.tsx';
+
+// Plain http on another host has no locks; there one tab cannot wait for another, and the service's grace covers it.
+const anonymous = createApi({ baseUrl: '' });
+const session = createSessionStore({
+  api: anonymous,
+  now: () => Date.now(),
+  locks: navigator.locks ?? { request: (_name: string, work: () => unknown) => work() },
+  channel: new BroadcastChannel('parley.session'),
+  hint: sessionHint,
+});
+const isDevelopment = document.querySelector<HTMLMetaElement>('meta[name="parley-mode"]')?.content === 'development';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no root');
+createRoot(root).render(
+  <StrictMode>
+    <ServicesProvider value={{ api: createSessionApi(session), anonymous, session, isDevelopment }}>
+      <QueryClientProvider client={createQueryClient()}>
+        <ToastProvider>
+          <App />
+        </ToastProvider>
+      </QueryClientProvider>
+    </ServicesProvider>
+  </StrictMode>,
+);
+void session.start();

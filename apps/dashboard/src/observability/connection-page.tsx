@@ -1,0 +1,171 @@
+import type { AllRoutes, AnswerOf, ConnectionEvent } from '@parley/contract';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from 'wouter';
+import { asDetail } from '../data/queries.ts';
+import { useApi } from '../data/services.tsx';
+import { Page } from '../frame/page.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { CopyId, CopyTextButton } from '../kit/copy.tsx';
+import { EmptyState, NoData } from '../kit/empty-state.tsx';
+import { Facts } from '../kit/facts.tsx';
+import { decimal, span } from '../kit/numbers.ts';
+import { Time } from '../kit/time.tsx';
+import { ConnectionBadge } from './words.tsx';
+
+type Detail = AnswerOf<AllRoutes['getProjectConnection']>;
+
+export default function ConnectionPage() {
+  const api = useApi();
+  const { connectionId = '' } = useParams<{ connectionId: string }>();
+  const { project, environment } = useProject();
+  const query = useQuery({
+    queryKey: ['project', project.id, 'connection', environment, connectionId],
+    queryFn: ({ signal }) =>
+      api.call('getProjectConnection', { projectId: project.id, connectionId, query: { environment } }, { signal }),
+    refetchInterval: asDetail,
+  });
+  const connection = query.data;
+  return (
+    <Page
+      title={connection?.participantIdentity ?? 'Connection'}
+      query={query}
+      aside={connection && <ConnectionBadge state={connection.state} />}
+      actions={connection && <CopyTextButton text={JSON.stringify(connection, null, 2)}>Copy as JSON</CopyTextButton>}
+    >
+      <QueryView query={query}>{(found) => <Body connection={found} />}</QueryView>
+    </Page>
+  );
+}
+
+function Body({ connection }: { connection: Detail }) {
+  return (
+    <>
+      <AboutConnection connection={connection} />
+      {connection.errors.length > 0 && <ErrorList connection={connection} />}
+      <section className="stack" aria-labelledby="timeline">
+        <h2 id="timeline">Timeline</h2>
+        {connection.events.length === 0 ? (
+          <EmptyState title="No event has been recorded" />
+        ) : (
+          <EventList startedAt={connection.startedAt} events={connection.events} />
+        )}
+      </section>
+    </>
+  );
+}
+
+function AboutConnection({ connection }: { connection: Detail }) {
+  const { to } = useProject();
+  const { quality, sdk } = connection;
+  const reading = (value: number | null, unit: string) => (value === null ? <NoData /> : `${decimal(value)} ${unit}`);
+  return (
+    <div className="columns">
+      <section className="panel" aria-label="About the connection">
+        <Facts
+          rows={[
+            ['Connection id', <CopyId key="i" id={connection.connectionId} />],
+            [
+              'Room',
+              connection.roomId === null ? (
+                <NoData key="r" />
+              ) : (
+                <Link key="r" href={to(`rooms/${connection.roomId}`)}>
+                  {connection.roomName ?? connection.roomId}
+                </Link>
+              ),
+            ],
+            ['Started', <Time key="s" at={connection.startedAt} />],
+            ['Duration', connection.durationMs === null ? <NoData key="d" /> : span(connection.durationMs)],
+            [
+              'Time to connect',
+              connection.timeToConnectMs === null ? <NoData key="t" /> : span(connection.timeToConnectMs),
+            ],
+            ['Reconnects', connection.reconnectCount],
+            ['Ended because', connection.disconnectReason ?? <NoData key="e" />],
+          ]}
+        />
+      </section>
+      <section className="panel" aria-label="Client and network">
+        <Facts
+          rows={[
+            ['Media node', connection.serverName ?? <NoData key="n" />],
+            ['Transport', connection.transport ?? <NoData key="t" />],
+            ['Address', connection.clientIp ?? <NoData key="a" />],
+            ['SDK', sdk === null ? <NoData key="k" /> : `${sdk.name ?? ''} ${sdk.version ?? ''}`],
+            ['User agent', connection.userAgent ?? <NoData key="u" />],
+            ['Round trip', reading(quality.rttMs, 'ms')],
+            ['Packet loss', reading(quality.packetLossPercent, '%')],
+            ['Jitter', reading(quality.jitterMs, 'ms')],
+          ]}
+        />
+      </section>
+    </div>
+  );
+}
+
+function ErrorList({ connection: { errors } }: { connection: Detail }) {
+  const { to } = useProject();
+  return (
+    <section className="stack-small" aria-labelledby="errors">
+      <h2 id="errors">Errors</h2>
+      {errors.map(({ id, code, message, hint, occurredAt }) => (
+        <div key={id} className="notice" data-tone="bad">
+          <p className="notice-title">
+            <Link href={to(`errors/${id}`)}>{code}</Link>
+          </p>
+          <p>{message}</p>
+          {hint && <p>{hint}</p>}
+          <p className="muted">
+            <Time at={occurredAt} />
+          </p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+const longGapMs = 2_000;
+
+/** Each event with its time since the start and since the one before it; long waits stand out. */
+function EventList({ startedAt, events }: { startedAt: string; events: readonly ConnectionEvent[] }) {
+  // A client's clock, or its first report, may be ahead of what the server saw.
+  const start = Math.min(Date.parse(startedAt), ...events.map(({ timestamp }) => Date.parse(timestamp)));
+  return (
+    <ol className="timeline">
+      {events.map((event, index) => {
+        const at = Date.parse(event.timestamp);
+        const before = events[index - 1];
+        const gap = before ? at - Date.parse(before.timestamp) : 0;
+        const hasData = Object.keys(event.data).length > 0;
+        return (
+          <li key={event.id} data-bad={/fail|error|denied|stalled/.test(event.type)}>
+            <span className="timeline-offset mono">+{span(at - start)}</span>
+            <span className="timeline-what">
+              <strong className="mono">{event.type}</strong>{' '}
+              <span className="muted">{event.source === 'SERVER' ? 'seen by the server' : 'told by the client'}</span>
+              {gap > longGapMs && (
+                <>
+                  {' '}
+                  <Badge tone="warn" shape="ring">
+                    {span(gap)} after the one before
+                  </Badge>
+                </>
+              )}
+              {hasData && (
+                <details>
+                  <summary>Data</summary>
+                  {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
+                  <pre className="raw" tabIndex={0}>
+                    {JSON.stringify(event.data, null, 2)}
+                  </pre>
+                </details>
+              )}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

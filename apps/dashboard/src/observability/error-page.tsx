@@ -1,0 +1,87 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from 'wouter';
+import { asList } from '../data/queries.ts';
+import { useApi } from '../data/services.tsx';
+import { Page } from '../frame/page.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { CopyId, Snippet } from '../kit/copy.tsx';
+import { NoData } from '../kit/empty-state.tsx';
+import { Facts } from '../kit/facts.tsx';
+import { count } from '../kit/numbers.ts';
+import { Time } from '../kit/time.tsx';
+import { ConnectionBadge, categoryWords } from './words.tsx';
+
+export default function ErrorPage() {
+  const api = useApi();
+  const { errorId = '' } = useParams<{ errorId: string }>();
+  const { project, environment, to } = useProject();
+  const query = useQuery({
+    queryKey: ['project', project.id, 'error', environment, errorId],
+    queryFn: ({ signal }) =>
+      api.call('getProjectError', { projectId: project.id, errorId, query: { environment } }, { signal }),
+    refetchInterval: asList,
+  });
+  return (
+    <Page title={query.data?.code ?? 'Error'} query={query}>
+      <QueryView query={query}>
+        {(error) => (
+          <>
+            <div className="notice" data-tone="bad">
+              <p className="notice-title">{error.message}</p>
+              {error.hint && <p>{error.hint}</p>}
+            </div>
+            <section className="panel" aria-label="About the error">
+              <Facts
+                rows={[
+                  ['Id', <CopyId key="i" id={error.id} />],
+                  ['Cause', categoryWords[error.category]],
+                  ['Last seen', <Time key="t" at={error.occurredAt} />],
+                  ['Count', count(error.count)],
+                  [
+                    'Trying again',
+                    error.retryable ? (
+                      <Badge key="r" tone="ok">
+                        May help
+                      </Badge>
+                    ) : (
+                      <Badge key="r" shape="square">
+                        Does not help
+                      </Badge>
+                    ),
+                  ],
+                  ['Participant', error.participantIdentity ?? <NoData key="p" />],
+                  [
+                    'Room',
+                    error.roomId === null ? (
+                      <NoData key="m" />
+                    ) : (
+                      <Link key="m" href={to(`rooms/${error.roomId}`)}>
+                        {error.roomId}
+                      </Link>
+                    ),
+                  ],
+                  [
+                    'Connection',
+                    error.connection === null ? (
+                      <NoData key="c" />
+                    ) : (
+                      <span key="c" className="row">
+                        <Link href={to(`connections/${error.connection.connectionId}`)}>
+                          {error.connection.connectionId}
+                        </Link>
+                        <ConnectionBadge state={error.connection.state} />
+                      </span>
+                    ),
+                  ],
+                ]}
+              />
+            </section>
+            <Snippet label="Context" code={JSON.stringify(error.context, null, 2)} />
+          </>
+        )}
+      </QueryView>
+    </Page>
+  );
+}

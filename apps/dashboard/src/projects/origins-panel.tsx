@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import { useApi } from '../data/services.tsx';
+import { askFor, useProject } from '../frame/project.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { Button } from '../kit/button.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { Checkbox, TextArea, TextField } from '../kit/field.tsx';
+import { useForm } from '../kit/form.ts';
+import { useToast } from '../kit/toast.tsx';
+import { isAllowed, originOf, readOrigins } from './origins.ts';
+import { useStoreProject } from './store-project.ts';
+
+/** Which pages may use the project from a browser. */
+export function OriginsPanel() {
+  const api = useApi();
+  const toast = useToast();
+  const store = useStoreProject();
+  const { project, may } = useProject();
+  const isFixed = !may('project:update') || project.status === 'ARCHIVED';
+  const form = useForm({
+    initial: { origins: project.allowedOrigins.join('\n'), localhost: String(project.allowLocalhostOrigins) },
+    check: ({ origins }) => ({ origins: readOrigins(origins).problem }),
+    submit: ({ origins, localhost }) =>
+      api.call('updateAllowedOrigins', {
+        projectId: project.id,
+        body: { allowedOrigins: readOrigins(origins).origins, allowLocalhostOrigins: localhost === 'true' },
+      }),
+    onDone: (changed) => {
+      store(changed);
+      toast('Origins saved');
+    },
+  });
+  const { origins } = readOrigins(form.values.origins);
+  return (
+    <section className="panel stack" aria-labelledby="origins">
+      <h2 id="origins">Allowed origins</h2>
+      {origins.length === 0 && (
+        <p className="notice" data-tone="warn">
+          An empty list allows any origin. Name your own before production.
+        </p>
+      )}
+      <form className="stack inline-form" onSubmit={form.onSubmit} noValidate>
+        {form.failure && <ErrorNotice failure={form.failure} />}
+        <TextArea
+          label="Origins, one a line"
+          hint="Scheme, host and port, for example https://app.example.com. No wildcards."
+          className="input mono"
+          disabled={isFixed}
+          spellCheck={false}
+          {...form.field('origins')}
+        />
+        <Checkbox
+          label="Also allow localhost"
+          hint="For developing against this project. It matters only while the list is not empty."
+          checked={form.values.localhost === 'true'}
+          disabled={isFixed}
+          onChange={(event) => form.set('localhost', String(event.target.checked))}
+        />
+        <div className="row">
+          <Button
+            type="submit"
+            isBusy={form.isBusy}
+            waitSeconds={form.waitSeconds}
+            disabled={isFixed}
+            title={may('project:update') ? undefined : askFor('project:update')}
+          >
+            Save origins
+          </Button>
+        </div>
+      </form>
+      <TestOrigin allowed={origins} allowLocalhost={form.values.localhost === 'true'} />
+    </section>
+  );
+}
+
+function TestOrigin({ allowed, allowLocalhost }: { allowed: readonly string[]; allowLocalhost: boolean }) {
+  const [text, setText] = useState('');
+  const origin = originOf(text.trim());
+  return (
+    <div className="inline-form stack-small">
+      <TextField
+        label="Test an origin"
+        hint="Answers for the list above as it is written, saved or not."
+        value={text}
+        placeholder="https://app.example.com"
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <p role="status">
+        {text.trim() !== '' && origin === null && <Badge shape="square">Not an origin</Badge>}
+        {origin !== null &&
+          (isAllowed(origin, allowed, allowLocalhost) ? (
+            <Badge tone="ok">Allowed</Badge>
+          ) : (
+            <Badge tone="bad" shape="square">
+              Refused
+            </Badge>
+          ))}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { asList } from '../data/queries.ts';
+import { useApi } from '../data/services.tsx';
+import { usePaged } from '../data/use-paged.ts';
+import { Page } from '../frame/page.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { Chart } from '../kit/chart.tsx';
+import { Figures } from '../kit/figure.tsx';
+import { count, percent } from '../kit/numbers.ts';
+import { Ago } from '../kit/time.tsx';
+import { metricsQuery } from '../observability/queries.ts';
+import { roomKeys } from '../rooms/queries.ts';
+import { Allowance } from '../usage/allowance.tsx';
+import { usageQuery } from '../usage/queries.ts';
+import { SetupChecklist } from './setup-checklist.tsx';
+
+export default function OverviewPage() {
+  const api = useApi();
+  const { project, environment } = useProject();
+  const metrics = useQuery(metricsQuery(api, project.id, environment));
+  const usage = useQuery(usageQuery(api));
+  return (
+    <Page
+      title="Overview"
+      query={metrics}
+      aside={project.status === 'ARCHIVED' && <Badge shape="square">Archived</Badge>}
+      lead={`${project.name}, ${environment.toLowerCase()}`}
+    >
+      <SetupChecklist />
+      <QueryView query={metrics}>
+        {({ connections, series }) => (
+          <>
+            <Now successRate={connections.successRate} failed={connections.failed} active={connections.active} />
+            <Chart
+              title="Connections, last 24 hours"
+              kind="bars"
+              series={['Succeeded', 'Other']}
+              format={count}
+              points={series.hours.map(({ at, started, succeeded }) => ({
+                at,
+                values: [succeeded, Math.max(0, started - succeeded)],
+              }))}
+            />
+          </>
+        )}
+      </QueryView>
+      <div className="columns">
+        <NewestErrors />
+        {usage.data && <Allowance usage={usage.data} />}
+      </div>
+    </Page>
+  );
+}
+
+function Now({ successRate, failed, active }: { successRate: number | null; failed: number; active: number }) {
+  const api = useApi();
+  const { project, environment } = useProject();
+  const rooms = usePaged(roomKeys.list(project.id, environment), (page, signal) =>
+    api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page } }, { signal }),
+  );
+  const counts = rooms.data?.map(({ participantCount }) => participantCount);
+  const isKnown = counts?.every((amount) => amount !== null) ?? false;
+  const more = rooms.hasNextPage ? ' or more' : '';
+  return (
+    <Figures
+      label="Now"
+      figures={[
+        { label: 'Active rooms', value: counts ? `${count(counts.length)}${more}` : null },
+        {
+          label: 'Participants now',
+          value: counts && isKnown ? `${count(counts.reduce<number>((sum, n) => sum + (n ?? 0), 0))}${more}` : null,
+        },
+        { label: 'Connections now', value: count(active) },
+        {
+          label: 'Join success, 24 h',
+          value: successRate === null ? null : percent(successRate),
+          note: `${count(failed)} failed`,
+        },
+      ]}
+    />
+  );
+}
+
+const newest = 5;
+
+function NewestErrors() {
+  const api = useApi();
+  const { project, environment, to } = useProject();
+  const query = useQuery({
+    queryKey: ['project', project.id, 'errors', environment, 'newest'],
+    queryFn: ({ signal }) =>
+      api.call('listProjectErrors', { projectId: project.id, query: { environment, limit: newest } }, { signal }),
+    refetchInterval: asList,
+  });
+  return (
+    <section className="panel stack-small" aria-labelledby="newest-errors">
+      <h2 id="newest-errors">Newest errors</h2>
+      <QueryView query={query}>
+        {(errors) =>
+          errors.length === 0 ? (
+            <p className="muted">No error has been recorded.</p>
+          ) : (
+            <ul className="stack-small">
+              {errors.map(({ id, code, message, occurredAt }) => (
+                <li key={id} className="two-lines">
+                  <Link className="mono" href={to(`errors/${id}`)}>
+                    {code}
+                  </Link>
+                  <span className="muted">
+                    {message} <Ago at={occurredAt} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </QueryView>
+    </section>
+  );
+}

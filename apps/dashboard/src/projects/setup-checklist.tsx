@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { asList } from '../data/queries.ts';
+import { useApi } from '../data/services.tsx';
+import { useProject } from '../frame/project.tsx';
+import { Snippet } from '../kit/copy.tsx';
+import { CheckIcon } from '../kit/icons.tsx';
+import { metricsQuery } from '../observability/queries.ts';
+import { roomKeys } from '../rooms/queries.ts';
+import { webhookKeys } from '../webhooks/queries.ts';
+import { projectKeys } from './queries.ts';
+
+interface Step {
+  label: string;
+  href: string;
+  /** Undefined while it is not known. */
+  isDone: boolean | undefined;
+}
+
+/** The empty project's first steps; each ticks itself from what the project holds, and the list goes when all are done. */
+export function SetupChecklist() {
+  const { may } = useProject();
+  const steps = useSteps();
+  if (!may('api_key:read') || steps.some(({ isDone }) => isDone === undefined)) return null;
+  if (steps.every(({ isDone }) => isDone)) return null;
+  const code = `curl -s -X POST ${location.origin}/v1/rooms \\
+  -H "Authorization: Bearer $SVC_API_KEY" \\
+  -H 'Content-Type: application/json' -d '{"name":"standup"}'`;
+  return (
+    <section className="panel stack" aria-labelledby="setup">
+      <h2 id="setup">Get started</h2>
+      <ol className="checklist">
+        {steps.map(({ label, href, isDone }) => (
+          <li key={label} data-done={isDone}>
+            <span className="check-mark" aria-hidden="true">
+              {isDone && <CheckIcon />}
+            </span>
+            <Link href={href}>{label}</Link>
+            <span className="muted">{isDone ? 'Done' : 'To do'}</span>
+          </li>
+        ))}
+      </ol>
+      <Snippet label="First room" code={code} />
+    </section>
+  );
+}
+
+function useSteps(): Step[] {
+  const api = useApi();
+  const { project, environment, may, to } = useProject();
+  const keys = useQuery({
+    queryKey: [...projectKeys.apiKeys(project.id), 'any'],
+    queryFn: () => api.call('listApiKeys', { projectId: project.id, query: { limit: 200 } }),
+    enabled: may('api_key:read'),
+    refetchInterval: asList,
+  });
+  const rooms = useQuery({
+    queryKey: [...roomKeys.list(project.id, environment), 'any'],
+    queryFn: () => api.call('listProjectRooms', { projectId: project.id, query: { environment, limit: 1 } }),
+    refetchInterval: asList,
+  });
+  const metrics = useQuery(metricsQuery(api, project.id, environment));
+  const webhooks = useQuery({
+    queryKey: [...webhookKeys.list(project.id, environment), 'any'],
+    queryFn: () => api.call('listWebhooks', { projectId: project.id, query: { environment, limit: 200 } }),
+    refetchInterval: asList,
+  });
+  const hasMet = metrics.data && metrics.data.connections.succeeded > 0;
+  return [
+    {
+      label: 'Create an API key',
+      href: to('api-keys'),
+      isDone: keys.data?.some((key) => key.environment === environment && key.status === 'ACTIVE'),
+    },
+    // Rooms close; somebody who was in one proves that there was one.
+    { label: 'Create a room', href: to('rooms'), isDone: rooms.data && (rooms.data.length > 0 || hasMet === true) },
+    { label: 'See the first participant join', href: to('connections'), isDone: hasMet },
+    {
+      label: 'Have a webhook delivered',
+      href: to('webhooks'),
+      isDone: webhooks.data?.some(({ lastDeliveryAt }) => lastDeliveryAt !== null),
+    },
+  ];
+}

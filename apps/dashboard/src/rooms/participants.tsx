@@ -1,0 +1,170 @@
+import type { Participant, RoomDetail, Track } from '@parley/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useApi } from '../data/services.tsx';
+import { useAction } from '../data/use-action.ts';
+import { askFor, useProject } from '../frame/project.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { Button } from '../kit/button.tsx';
+import { ConfirmDialog } from '../kit/dialog.tsx';
+import { NoData } from '../kit/empty-state.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
+import { useToast } from '../kit/toast.tsx';
+import { roomKeys } from './queries.ts';
+import { permissionWords, qualityWords, sourceName, stateWords } from './words.ts';
+
+export function ParticipantTable({ room, participants }: { room: RoomDetail; participants: readonly Participant[] }) {
+  const { to, may } = useProject();
+  const [removing, setRemoving] = useState<Participant | null>(null);
+  return (
+    <>
+      <Table
+        caption={`Participants of ${room.name}`}
+        rows={participants}
+        keyOf={({ sessionId }) => sessionId}
+        copyOf={({ identity }) => identity}
+        columns={[
+          {
+            head: 'Identity',
+            cell: ({ identity, state, kind }) => (
+              <span className="two-lines">
+                <strong>{identity}</strong>
+                <span className="muted">
+                  {stateWords[state]}
+                  {kind === 'VIEWER' ? ', viewer' : ''}
+                </span>
+              </span>
+            ),
+          },
+          { head: 'Joined', cell: ({ joinedAt }) => <Ago at={joinedAt} /> },
+          {
+            head: 'Quality',
+            cell: ({ quality }) => {
+              if (quality === null) return <NoData />;
+              const [word, tone] = qualityWords[quality];
+              return <Badge tone={tone}>{word}</Badge>;
+            },
+          },
+          { head: 'May', cell: ({ permissions }) => permissionWords(permissions) },
+          {
+            head: 'Tracks',
+            cell: ({ identity, tracks }) =>
+              tracks.length === 0 ? (
+                <span className="no-data">None</span>
+              ) : (
+                <ul className="track-list">
+                  {tracks.map((track) => (
+                    <TrackRow key={track.id} room={room} identity={identity} track={track} />
+                  ))}
+                </ul>
+              ),
+          },
+          {
+            head: 'Connection',
+            cell: ({ connectionId }) =>
+              connectionId === null ? <NoData /> : <Link href={to(`connections/${connectionId}`)}>Timeline</Link>,
+          },
+          {
+            head: '',
+            align: 'end',
+            cell: (participant) => (
+              <Button
+                variant="quiet"
+                aria-label={`Remove ${participant.identity}`}
+                disabled={!may('room:manage')}
+                title={may('room:manage') ? undefined : askFor('room:manage')}
+                onClick={() => setRemoving(participant)}
+              >
+                Remove
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {removing && <RemoveDialog room={room} participant={removing} onClose={() => setRemoving(null)} />}
+    </>
+  );
+}
+
+/** What a track is, and its mute switch: reversible, so it asks nothing. */
+function TrackRow({ room, identity, track }: { room: RoomDetail; identity: string; track: Track }) {
+  const api = useApi();
+  const client = useQueryClient();
+  const { project, environment, may } = useProject();
+  const mute = useAction(
+    (muted: boolean) =>
+      api.call('muteProjectTrack', {
+        projectId: project.id,
+        roomId: room.id,
+        identity,
+        trackId: track.id,
+        query: { environment },
+        body: { muted },
+      }),
+    { onDone: () => client.invalidateQueries({ queryKey: roomKeys.one(project.id, environment, room.id) }) },
+  );
+  const facts = [
+    track.codec,
+    track.width === null || track.height === null ? null : `${track.width}×${track.height}`,
+    track.simulcast ? `${track.layers.length} layers` : null,
+  ].filter((fact) => fact !== null);
+  return (
+    <li>
+      <span>
+        {sourceName(track)}
+        {track.muted && <span className="muted"> (muted)</span>}
+      </span>
+      {facts.length > 0 && <span className="muted">{facts.join(', ')}</span>}
+      {may('room:manage') && (
+        <Button
+          variant="quiet"
+          isBusy={mute.isBusy}
+          aria-label={`${track.muted ? 'Unmute' : 'Mute'} ${sourceName(track).toLowerCase()} of ${identity}`}
+          onClick={() => mute.run(!track.muted)}
+        >
+          {track.muted ? 'Unmute' : 'Mute'}
+        </Button>
+      )}
+      {mute.failure && <ErrorNotice failure={mute.failure} />}
+    </li>
+  );
+}
+
+function RemoveDialog(props: { room: RoomDetail; participant: Participant; onClose: () => void }) {
+  const api = useApi();
+  const client = useQueryClient();
+  const toast = useToast();
+  const { project, environment } = useProject();
+  const { identity } = props.participant;
+  const remove = useAction(
+    () =>
+      api.call('removeProjectParticipant', {
+        projectId: project.id,
+        roomId: props.room.id,
+        identity,
+        query: { environment },
+      }),
+    {
+      onDone: async () => {
+        await client.invalidateQueries({ queryKey: roomKeys.one(project.id, environment, props.room.id) });
+        toast(`Removed ${identity}`);
+        props.onClose();
+      },
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Remove ${identity}?`}
+      action="Remove participant"
+      isBusy={remove.isBusy}
+      failure={remove.failure}
+      onConfirm={() => void remove.run(undefined)}
+      onClose={props.onClose}
+    >
+      <p>They are disconnected from {props.room.name}. With a token that still holds they can join again.</p>
+    </ConfirmDialog>
+  );
+}

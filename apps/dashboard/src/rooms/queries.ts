@@ -1,0 +1,17 @@
+import type { Environment } from '@parley/contract';
+import type { Api } from '@parley/server/call';
+import { queryOptions } from '@tanstack/react-query';
+import { asDetail } from '../data/queries.ts';
+
+export const roomKeys = {
+  list: (projectId: string, environment: Environment) => ['project', projectId, 'rooms', environment] as const,
+  one: (projectId: string, environment: Environment, roomId: string) =>
+    ['project', projectId, 'room', environment, roomId] as const,
+};
+
+export const roomQuery = (api: Api, projectId: string, environment: Environment, roomId: string) =>
+  queryOptions({
+    queryKey: roomKeys.one(projectId, environment, roomId),
+    queryFn: ({ signal }) => api.call('getProjectRoom', { projectId, roomId, query: { environment } }, { signal }),
+    refetchInterval: asDetail,
+  });

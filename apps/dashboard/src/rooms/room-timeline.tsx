@@ -1,0 +1,81 @@
+import type { Connection } from '@parley/contract';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { asList } from '../data/queries.ts';
+import { useApi } from '../data/services.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { EmptyState } from '../kit/empty-state.tsx';
+import { span } from '../kit/numbers.ts';
+import { Time } from '../kit/time.tsx';
+
+const connectionsMax = 200;
+
+/** Who was here when: one lane a participant, one bar a connection. */
+export function RoomTimeline({ roomId }: { roomId: string }) {
+  const api = useApi();
+  const { project, environment } = useProject();
+  const query = useQuery({
+    queryKey: ['project', project.id, 'room-connections', environment, roomId],
+    queryFn: ({ signal }) =>
+      api.call(
+        'listProjectConnections',
+        { projectId: project.id, query: { environment, roomId, limit: connectionsMax } },
+        { signal },
+      ),
+    refetchInterval: asList,
+  });
+  return (
+    <QueryView query={query}>
+      {(connections) =>
+        connections.length === 0 ? (
+          <EmptyState title="Nobody has connected to this room yet" />
+        ) : (
+          <Lanes connections={connections} asOf={query.dataUpdatedAt} />
+        )
+      }
+    </QueryView>
+  );
+}
+
+function Lanes({ connections, asOf }: { connections: readonly Connection[]; asOf: number }) {
+  const { to } = useProject();
+  const start = Math.min(...connections.map(({ startedAt }) => Date.parse(startedAt)));
+  const length = Math.max(1, asOf - start);
+  const lanes = Map.groupBy(connections, ({ participantIdentity }) => participantIdentity ?? 'unknown');
+  return (
+    <>
+      <p className="muted">
+        From <Time at={new Date(start).toISOString()} /> until now.
+        {connections.length === connectionsMax && ` Newest ${connectionsMax} connections.`}
+      </p>
+      <ul className="lanes" aria-label="Connections by participant">
+        {[...lanes].map(([identity, stays]) => (
+          <li key={identity} className="lane">
+            <span className="lane-name">{identity}</span>
+            <span className="lane-track">
+              {stays.map(({ id, connectionId, startedAt, endedAt, state }) => {
+                const from = Date.parse(startedAt);
+                const until = endedAt === null ? asOf : Date.parse(endedAt);
+                return (
+                  <Link
+                    key={id}
+                    className="lane-bar"
+                    data-state={state}
+                    href={to(`connections/${connectionId}`)}
+                    aria-label={`${identity}, ${endedAt === null ? 'connected for' : 'was connected for'} ${span(until - from)}`}
+                    title={`${span(until - from)}, ${state.toLowerCase()}`}
+                    style={{
+                      left: `${((from - start) / length) * 100}%`,
+                      width: `${((until - from) / length) * 100}%`,
+                    }}
+                  />
+                );
+              })}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+import type { Delivery, Webhook } from '@parley/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { asDetail } from '../data/queries.ts';
+import { useApi } from '../data/services.tsx';
+import { useAction } from '../data/use-action.ts';
+import { askFor, useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { Button } from '../kit/button.tsx';
+import { CopyId } from '../kit/copy.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { Facts } from '../kit/facts.tsx';
+import { span } from '../kit/numbers.ts';
+import { Time } from '../kit/time.tsx';
+import { useToast } from '../kit/toast.tsx';
+import { webhookKeys } from './queries.ts';
+import { DeliveryBadge } from './words.tsx';
+
+/** One delivery with every attempt. Its body is not shown: the dashboard never shows message content. */
+export function DeliveryDrawer(props: { webhook: Webhook; deliveryId: string; onClose: () => void }) {
+  const api = useApi();
+  const { project } = useProject();
+  const { webhook, deliveryId } = props;
+  const query = useQuery({
+    queryKey: [...webhookKeys.deliveries(project.id, webhook.id), deliveryId],
+    queryFn: ({ signal }) =>
+      api.call('getDelivery', { projectId: project.id, webhookId: webhook.id, deliveryId }, { signal }),
+    refetchInterval: asDetail,
+  });
+  return (
+    <Dialog title="Delivery" isDrawer onClose={props.onClose}>
+      <QueryView query={query}>{(delivery) => <DeliveryBody webhook={webhook} delivery={delivery} />}</QueryView>
+    </Dialog>
+  );
+}
+
+function DeliveryBody({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
+  return (
+    <div className="stack">
+      <Facts
+        rows={[
+          ['Status', <DeliveryBadge key="s" status={delivery.status} />],
+          [
+            'Event',
+            <span key="e" className="mono">
+              {delivery.eventType}
+            </span>,
+          ],
+          ['Event id', <CopyId key="i" id={delivery.eventId} />],
+          ['Delivery id', <CopyId key="d" id={delivery.id} />],
+          ['Queued', <Time key="q" at={delivery.createdAt} />],
+        ]}
+      />
+      <Resend webhook={webhook} delivery={delivery} />
+      <h3>
+        Attempts, {delivery.attempts} of at most {delivery.maxAttempts}
+      </h3>
+      <ol className="stack-small">
+        {delivery.attemptLog.map(({ number, at, statusCode, error, durationMs, responseExcerpt }) => (
+          <li key={number} className="notice" data-tone={error === null ? undefined : 'bad'}>
+            <p className="notice-title">
+              {number}. {statusCode === null ? 'No answer' : `Answered ${statusCode}`} after {span(durationMs)}
+            </p>
+            {error && <p>{error}</p>}
+            {responseExcerpt && <pre className="raw excerpt">{responseExcerpt}</pre>}
+            <p className="muted">
+              <Time at={at} />
+            </p>
+          </li>
+        ))}
+      </ol>
+      <p className="muted">The body is not shown here: the dashboard never shows message content.</p>
+    </div>
+  );
+}
+
+function Resend({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
+  const api = useApi();
+  const client = useQueryClient();
+  const toast = useToast();
+  const { project, may } = useProject();
+  const mayResend = may('webhook:manage', webhook.environment);
+  const resend = useAction(
+    () =>
+      api.call('resendDelivery', {
+        projectId: project.id,
+        webhookId: webhook.id,
+        deliveryId: delivery.id,
+      }),
+    {
+      onDone: async () => {
+        toast('Queued once more, as a new delivery');
+        await client.invalidateQueries({ queryKey: webhookKeys.deliveries(project.id, webhook.id) });
+      },
+    },
+  );
+  return (
+    <div className="stack-small">
+      {resend.failure && <ErrorNotice failure={resend.failure} />}
+      <div className="row">
+        <Button
+          isBusy={resend.isBusy}
+          disabled={!mayResend || webhook.status !== 'ENABLED'}
+          title={mayResend ? undefined : askFor('webhook:manage')}
+          onClick={() => resend.run(undefined)}
+        >
+          Resend
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Webhook } from '@parley/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../data/services.tsx';
+import { askFor, useProject } from '../frame/project.tsx';
+import { Button } from '../kit/button.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { SelectField } from '../kit/field.tsx';
+import { useForm } from '../kit/form.ts';
+import { useToast } from '../kit/toast.tsx';
+import { eventTypesQuery, webhookKeys } from './queries.ts';
+
+export function TestEvent({ webhook }: { webhook: Webhook }) {
+  const { may } = useProject();
+  const [isOpen, setOpen] = useState(false);
+  const mayTest = may('webhook:manage', webhook.environment);
+  const isEnabled = webhook.status === 'ENABLED';
+  return (
+    <>
+      <Button
+        disabled={!mayTest || !isEnabled}
+        title={mayTest ? (isEnabled ? undefined : 'A disabled endpoint receives nothing.') : askFor('webhook:manage')}
+        onClick={() => setOpen(true)}
+      >
+        Send test event
+      </Button>
+      {isOpen && <TestDialog webhook={webhook} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const api = useApi();
+  const client = useQueryClient();
+  const toast = useToast();
+  const { project } = useProject();
+  const { data: types = [] } = useQuery(eventTypesQuery(api));
+  const form = useForm({
+    initial: { eventType: webhook.events[0] ?? '' },
+    submit: ({ eventType }) =>
+      api.call('testWebhook', {
+        projectId: project.id,
+        webhookId: webhook.id,
+        // Without a choice the service takes its own.
+        body: eventType === '' ? {} : { eventType },
+      }),
+    onDone: async () => {
+      await client.invalidateQueries({ queryKey: webhookKeys.deliveries(project.id, webhook.id) });
+      toast('Test event queued');
+      onClose();
+    },
+  });
+  return (
+    <Dialog title="Send test event" onClose={onClose}>
+      <form className="stack" onSubmit={form.onSubmit} noValidate>
+        <p>A made-up event, marked as a test, for this endpoint alone.</p>
+        {form.failure && <ErrorNotice failure={form.failure} />}
+        <SelectField
+          label="Event"
+          options={[
+            ...(webhook.events.length === 0 ? [{ value: '', label: 'Any' }] : []),
+            ...types.map(({ type }) => ({ value: type, label: type })),
+          ]}
+          {...form.field('eventType')}
+        />
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
+            Send
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,114 @@
+import type { Webhook } from '@parley/contract';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from 'wouter';
+import { useApi } from '../data/services.tsx';
+import { useAction } from '../data/use-action.ts';
+import { Page } from '../frame/page.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { Button } from '../kit/button.tsx';
+import { CopyId } from '../kit/copy.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { Facts } from '../kit/facts.tsx';
+import { count } from '../kit/numbers.ts';
+import { Tabs } from '../kit/tabs.tsx';
+import { Ago, Time } from '../kit/time.tsx';
+import { useToast } from '../kit/toast.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { EndpointSettings } from './endpoint-settings.tsx';
+import { webhookQuery } from './queries.ts';
+import { useStoreWebhook } from './store-webhook.ts';
+import { TestEvent } from './test-event.tsx';
+import { EndpointBadge, eventsWords } from './words.tsx';
+
+export default function WebhookPage() {
+  const { webhookId = '' } = useParams<{ webhookId: string }>();
+  const { project } = useProject();
+  const query = useQuery(webhookQuery(useApi(), project.id, webhookId));
+  const webhook = query.data;
+  return (
+    <Page
+      title={webhook?.url ?? 'Webhook'}
+      query={query}
+      aside={webhook && <EndpointBadge status={webhook.status} />}
+      actions={webhook && <TestEvent webhook={webhook} />}
+    >
+      <QueryView query={query}>{(found) => <WebhookBody webhook={found} />}</QueryView>
+    </Page>
+  );
+}
+
+function WebhookBody({ webhook }: { webhook: Webhook }) {
+  return (
+    <>
+      {webhook.status !== 'ENABLED' && <DisabledNotice webhook={webhook} />}
+      <section className="panel" aria-label="About the endpoint">
+        <Facts
+          rows={[
+            ['Id', <CopyId key="i" id={webhook.id} />],
+            ['Environment', webhook.environment.toLowerCase()],
+            ['Events', webhook.events.length === 0 ? eventsWords([]) : webhook.events.join(', ')],
+            [
+              'Signing secret',
+              <span key="s" className="mono">
+                whsec_…{webhook.secretHint}
+              </span>,
+            ],
+            ['Failures in a row', count(webhook.consecutiveFailures)],
+            [
+              'Last delivery',
+              webhook.lastDeliveryAt === null ? (
+                <span key="l" className="no-data">
+                  Never
+                </span>
+              ) : (
+                <Ago key="l" at={webhook.lastDeliveryAt} />
+              ),
+            ],
+            ['Created', <Time key="c" at={webhook.createdAt} />],
+          ]}
+        />
+      </section>
+      <Tabs
+        label="Endpoint"
+        tabs={[
+          { id: 'deliveries', label: 'Deliveries', panel: () => <Deliveries webhook={webhook} /> },
+          {
+            id: 'settings',
+            label: 'Settings',
+            panel: () => <EndpointSettings key={webhook.updatedAt} webhook={webhook} />,
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function DisabledNotice({ webhook }: { webhook: Webhook }) {
+  const api = useApi();
+  const toast = useToast();
+  const store = useStoreWebhook();
+  const { project, may } = useProject();
+  const enable = useAction(() => api.call('enableWebhook', { projectId: project.id, webhookId: webhook.id }), {
+    onDone: (enabled) => {
+      store(enabled);
+      toast('Endpoint enabled');
+    },
+  });
+  const isByFailures = webhook.status === 'AUTO_DISABLED';
+  return (
+    <div className="notice" data-tone={isByFailures ? 'bad' : 'warn'}>
+      <p className="notice-title">
+        {isByFailures ? 'Disabled after too many failures in a row' : 'This endpoint is disabled'}
+      </p>
+      {webhook.lastError && <p>Last error: {webhook.lastError}</p>}
+      <p>Queued deliveries wait; new events are not queued for it.</p>
+      {enable.failure && <ErrorNotice failure={enable.failure} />}
+      <p>
+        <Button isBusy={enable.isBusy} disabled={!may('webhook:manage')} onClick={() => enable.run(undefined)}>
+          Re-enable (clears the failure count)
+        </Button>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AwsClient } from 'aws4fetch';
+import { contentDisposition } from '../../core/content-disposition.ts';
+import { BlobSizeMismatch, type Blobs, BlobsUnavailable, type SignedRequest } from '../../core/ports.ts';
+import { exactly } from './exactly.ts';
+import { assertBlobKey } from './keys.ts';
+
+export interface S3Options {
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+const answerTimeoutMs = 5_000;
+const stallTimeoutMs = 15_000;
+
+/** Blobs in S3 or a store that speaks like it. Clients send and fetch bytes there, at URLs that we sign. */
+export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): Blobs {
+  const signer = new AwsClient({ ...credentials, service: 's3', retries: 0 });
+  const base = `${endpoint.replace(/\/+$/, '')}/${bucket}`;
+
+  function urlOf(key: string): URL {
+    assertBlobKey(key);
+    return new URL(`${base}/${key}`);
+  }
+
+  async function presign(url: URL, method: 'GET' | 'PUT', headers: Record<string, string>): Promise<SignedRequest> {
+    const signed = await signer.sign(url.href, { method, headers, aws: { signQuery: true, allHeaders: true } });
+    return { url: signed.url, method, headers };
+  }
+
+  async function call(url: string, method: string, headers: Record<string, string> = {}): Promise<Response> {
+    try {
+      const signal = AbortSignal.timeout(answerTimeoutMs);
+      const response = await fetch(await signer.sign(url, { method, headers }), { signal });
+      if (response.ok || response.status === 404) return response;
+      await response.body?.cancel();
+      throw new Error(`${method} answered ${response.status}`);
+    } catch (error) {
+      throw new BlobsUnavailable('the object store does not answer', { cause: error });
+    }
+  }
+
+  return {
+    async presignUpload(key, { contentType, size, expiresInSeconds }) {
+      const url = urlOf(key);
+      url.searchParams.set('X-Amz-Expires', String(expiresInSeconds));
+      // Both are signed: another size or type is refused by the store itself.
+      return await presign(url, 'PUT', { 'content-type': contentType, 'content-length': String(size) });
+    },
+
+    async presignDownload(key, { filename, contentType, isInline, expiresInSeconds }) {
+      const url = urlOf(key);
+      url.searchParams.set('X-Amz-Expires', String(expiresInSeconds));
+      url.searchParams.set('response-content-type', contentType);
+      url.searchParams.set('response-content-disposition', contentDisposition(filename, isInline));
+      return await presign(url, 'GET', {});
+    },
+
+    async write(key, content, size) {
+      const url = urlOf(key);
+      const spool = join(tmpdir(), `parley-blob-${randomUUID()}`);
+      try {
+        const hash = await writeSpool(spool, content, size);
+        const headers = {
+          'content-length': String(size),
+          'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+          'x-amz-checksum-sha256': hash,
+        };
+        const signed = await signer.sign(url.href, { method: 'PUT', headers, aws: { allHeaders: true } });
+        await put(url, Object.fromEntries(signed.headers), spool);
+      } catch (error) {
+        content.destroy();
+        if (error instanceof BlobSizeMismatch) throw error;
+        throw new BlobsUnavailable('the object store did not take the bytes', { cause: error });
+      } finally {
+        await rm(spool, { force: true });
+      }
+    },
+
+    async read(key) {
+      const response = await call(urlOf(key).href, 'GET');
+      if (response.status === 404 || !response.body) {
+        await response.body?.cancel();
+        return null;
+      }
+      return Readable.from(response.body);
+    },
+
+    async stat(key) {
+      const response = await call(urlOf(key).href, 'HEAD', { 'x-amz-checksum-mode': 'ENABLED' });
+      if (response.status === 404) return null;
+      const checksum = response.headers.get('x-amz-checksum-sha256');
+      return {
+        size: Number(response.headers.get('content-length')),
+        checksum: checksum && `sha256:${Buffer.from(checksum, 'base64').toString('hex')}`,
+      };
+    },
+
+    async delete(key) {
+      await call(urlOf(key).href, 'DELETE');
+    },
+
+    async ping() {
+      const started = performance.now();
+      const { status } = await call(base, 'HEAD');
+      if (status === 404) throw new BlobsUnavailable(`there is no bucket ${bucket}`);
+      return performance.now() - started;
+    },
+
+    close: async () => {},
+  };
+}
+
+/** Kept here first: what is sent is then whole and of the right size, and its hash is known. */
+async function writeSpool(path: string, content: Readable, size: number): Promise<string> {
+  const hash = createHash('sha256');
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  await pipeline(content, exactly(size), (chunks: AsyncIterable<Buffer>) => hashed(chunks, hash), file);
+  return hash.digest('base64');
+}
+
+async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash) {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+// Not fetch: it sends a stream in chunks of unknown length, which S3 does not take.
+async function put(url: URL, headers: Record<string, string>, path: string): Promise<void> {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const request = send(url, { method: 'PUT', headers, timeout: stallTimeoutMs });
+  request.on('timeout', () => request.destroy(new Error('stalled')));
+  const answered = new Promise<number>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', reject);
+    });
+  });
+  const [status] = await Promise.all([answered, pipeline(createReadStream(path), request)]);
+  if (status !== 200) throw new Error(`PUT answered ${status}`);
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { eventually } from '../../../testkit/eventually.ts';
+import { hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/redis.ts';
+import { startTcpProxy } from '../../../testkit/tcp-proxy.ts';
+import { createRedis } from '../redis.ts';
+import { busContract } from './bus.contract.ts';
+import { createMemoryBus } from './memory.ts';
+import { openRedisBus } from './redis.ts';
+
+suite('memory', () =>
+  busContract('memory', async (onError) => {
+    const bus = createMemoryBus({ onError });
+    return { first: bus, second: bus, close: () => bus.close() };
+  }));
+
+suite('redis', { skip: testRedisUrl === undefined && 'no PARLEY_TEST_REDIS_URL' }, () =>
+  busContract('redis', async (onError) => {
+    const { connections, close } = await openTestRedis(2);
+    const [first, second] = await Promise.all(connections.map((redis) => openRedisBus({ redis, onError })));
+    assert.ok(first && second);
+    return {
+      first,
+      second,
+      async close() {
+        await first.close();
+        await second.close();
+        await close();
+      },
+    };
+  }),
+);
+
+const skip = !hasRedisServer && 'no redis-server on this machine';
+const onError = (error: unknown) => assert.fail(String(error));
+
+/** A process's bus, with a count of its gaps. */
+async function openProcess(url: string) {
+  const redis = createRedis({ url, prefix: 'bus-test:' });
+  await redis.ready();
+  const bus = await openRedisBus({ redis, onError });
+  const heard: unknown[] = [];
+  let gaps = 0;
+  bus.onGap(() => {
+    gaps += 1;
+  });
+  await bus.subscribe('topic', (message) => heard.push(message));
+  const close = async () => {
+    await bus.close();
+    await redis.close();
+  };
+  return { bus, heard, gaps: () => gaps, close };
+}
+
+test('[STA-6] redis: after the server was killed every process hears of a gap, and messages flow again', {
+  skip,
+}, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const [one, two] = await Promise.all([openProcess(own.url), openProcess(own.url)]);
+  t.after(one.close);
+  t.after(two.close);
+  one.bus.publish('topic', 'before');
+  await eventually(() => assert.deepEqual(two.heard, ['before']));
+
+  await own.kill();
+  one.bus.publish('topic', 'meanwhile');
+  await eventually(() => assert.deepEqual(one.heard, ['before', 'meanwhile']));
+  await assert.rejects(one.bus.ping());
+
+  await own.start();
+  await eventually(() => assert.ok(one.gaps() > 0 && two.gaps() > 0));
+  one.bus.publish('topic', 'after');
+  await eventually(() => assert.deepEqual(two.heard, ['before', 'after']));
+  assert.deepEqual(one.heard, ['before', 'meanwhile', 'after']);
+});
+
+test('[STA-6] redis: a server that hangs and comes back is a gap too', { skip }, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const one = await openProcess(own.url);
+  t.after(one.close);
+  own.freeze();
+  await assert.rejects(one.bus.ping());
+  await eventually(() => assert.rejects(one.bus.ping(), /not reachable/));
+  own.thaw();
+  await eventually(() => assert.ok(one.gaps() > 0));
+  one.bus.publish('topic', 'after');
+  await eventually(() => assert.deepEqual(one.heard, ['after']));
+});
+
+test('[STA-6] redis: a connection that is deaf without a sign is replaced', { skip }, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const proxy = await startTcpProxy(own.url);
+  t.after(proxy.close);
+  const one = await openProcess(proxy.url);
+  const two = await openProcess(own.url);
+  t.after(one.close);
+  t.after(two.close);
+  // Frozen connections stay frozen; new ones pass.
+  proxy.freezeOpenOnes();
+  await eventually(() => assert.ok(one.gaps() > 0));
+  two.bus.publish('topic', 'after');
+  await eventually(() => assert.deepEqual(one.heard, ['after']));
+});
+
+test('[STA-6] redis: what a process could not send is a gap for those who would have heard it', { skip }, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const proxy = await startTcpProxy(own.url);
+  t.after(proxy.close);
+  const cutOff = await openProcess(proxy.url);
+  const other = await openProcess(own.url);
+  t.after(cutOff.close);
+  t.after(other.close);
+  proxy.cut();
+  cutOff.bus.publish('topic', 'unheard');
+  await eventually(() => assert.deepEqual(cutOff.heard, ['unheard']));
+  proxy.mend();
+  await eventually(() => assert.ok(other.gaps() > 0));
+  assert.deepEqual(other.heard, []);
+});
+
+test('[STA-6] redis: a process starts without a server, serves itself and joins when the server comes', {
+  skip,
+}, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  await own.kill();
+  const one = await openProcess(own.url);
+  t.after(one.close);
+  one.bus.publish('topic', 1);
+  await eventually(() => assert.deepEqual(one.heard, [1]));
+  await own.start();
+  await eventually(() => assert.ok(one.gaps() > 0));
+  const two = await openProcess(own.url);
+  t.after(two.close);
+  two.bus.publish('topic', 2);
+  await eventually(() => assert.deepEqual(one.heard, [1, 2]));
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { eventually } from '../../../testkit/eventually.ts';
+import { emptyMigrations } from '../../../testkit/migration-folder.ts';
+import { startTcpProxy } from '../../../testkit/tcp-proxy.ts';
+import { openTestDatabase } from '../../../testkit/test-database.ts';
+import { DatabaseUnavailable } from '../../core/db.ts';
+import { sql } from '../../core/sql.ts';
+import { createPostgres } from './postgres.ts';
+
+const url = process.env['PARLEY_TEST_DATABASE_URL'];
+const skip = !url && 'no PARLEY_TEST_DATABASE_URL';
+const migrations = emptyMigrations();
+
+test('[STO-6] postgres: two transactions that deadlock both commit, the loser by running again', {
+  skip,
+}, async (t) => {
+  const { db, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  await db.script(
+    'create table counters (id integer primary key, value integer); insert into counters values (1, 0), (2, 0);',
+  );
+  let runs = 0;
+  let release = () => {};
+  const bothHoldOne = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const increment = (first: number, second: number) =>
+    db.transaction(async (tx) => {
+      await tx.execute(sql`update counters set value = value + 1 where id = ${first}`);
+      runs += 1;
+      if (runs === 2) release();
+      await bothHoldOne;
+      await tx.execute(sql`update counters set value = value + 1 where id = ${second}`);
+    });
+  await Promise.all([increment(1, 2), increment(2, 1)]);
+  assert.equal(runs, 3);
+  assert.deepEqual(await db.query(sql`select value from counters`), [{ value: 2 }, { value: 2 }]);
+});
+
+test('[STO-9] postgres: a server that refuses, or accepts and never answers, is unavailable within its limit', async (t) => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => silent.close());
+  const address = silent.address();
+  assert.ok(address && typeof address === 'object');
+  for (const port of [1, address.port]) {
+    const db = createPostgres({ url: `postgres://nobody@127.0.0.1:${port}/none` });
+    await assert.rejects(db.query(sql`select 1`), DatabaseUnavailable);
+    await assert.rejects(
+      db.transaction((tx) => tx.query(sql`select 1`)),
+      DatabaseUnavailable,
+    );
+    await assert.rejects(db.ping(), DatabaseUnavailable);
+    await db.close();
+  }
+});
+
+test('[STO-9] postgres: connections cut in the middle give DatabaseUnavailable, and the next query finds the server again', {
+  skip,
+}, async (t) => {
+  const { url: direct, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  const proxy = await startTcpProxy(direct ?? '');
+  t.after(proxy.close);
+  const db = createPostgres({ url: proxy.url });
+  t.after(() => db.close());
+
+  const slow = db.query(sql`select pg_sleep(30)`);
+  const inTransaction = db.transaction(async (tx) => {
+    await tx.query(sql`select 1`);
+    await tx.query(sql`select pg_sleep(30)`);
+  });
+  await eventually(() => assert.equal(proxy.connections(), 2));
+  const rejections = [slow, inTransaction].map((work) => assert.rejects(work, DatabaseUnavailable));
+  proxy.cut();
+  await Promise.all(rejections);
+  await assert.rejects(db.ping(), DatabaseUnavailable);
+
+  proxy.mend();
+  assert.ok((await db.ping()) >= 0);
+});
+test('[STO-9] postgres: a server that falls silent behind open connections is unavailable within two seconds', {
+  skip,
+}, async (t) => {
+  const { url: direct, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  const proxy = await startTcpProxy(direct ?? '');
+  t.after(proxy.close);
+  const db = createPostgres({ url: proxy.url, poolSize: 2 });
+  t.after(() => db.close());
+  await Promise.all([db.ping(), db.ping()]);
+  proxy.freeze();
+  await assert.rejects(db.query(sql`select 1`), DatabaseUnavailable);
+  proxy.mend();
+  await eventually(async () => assert.ok((await db.ping()) >= 0));
+});
+
+test('[STO-6] postgres: a schema changed by another process does not fail statements prepared before', {
+  skip,
+}, async (t) => {
+  const { db, url: direct, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  const other = createPostgres({ url: direct ?? '', poolSize: 1 });
+  t.after(() => other.close());
+  await db.script('create table rooms (id integer); insert into rooms values (1);');
+  for (let i = 0; i < 5; i += 1) assert.deepEqual(await db.query(sql`select * from rooms`), [{ id: 1 }]);
+  await other.script("alter table rooms add name text not null default 'n'");
+  assert.deepEqual(await db.query(sql`select * from rooms`), [{ id: 1, name: 'n' }]);
+  assert.deepEqual(await db.transaction((tx) => tx.query(sql`select * from rooms`)), [{ id: 1, name: 'n' }]);
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createFakeClock, type FakeClock } from '../../../testkit/fake-clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { ExpiringSets } from '../../core/ports.ts';
+
+export function expiringSetsContract(
+  name: string,
+  open: (clock: Clock) => Promise<{ first: ExpiringSets; second: ExpiringSets; close(): Promise<void> }>,
+): void {
+  let clock: FakeClock;
+  let opened: Awaited<ReturnType<typeof open>>;
+  before(async () => {
+    clock = createFakeClock();
+    opened = await open(clock);
+  });
+  after(() => opened.close());
+
+  const names = async (sets: ExpiringSets, set: string) => (await sets.members(set)).map(({ member }) => member).sort();
+
+  test(`[STA-3] ${name}: a member lives until its time is up, and touching it again prolongs it`, async () => {
+    const { first, second } = opened;
+    assert.deepEqual(await first.touch('room/1', 'ada', 10_000, 'v1'), { isNew: true });
+    assert.deepEqual(await second.touch('room/1', 'bob', 5_000), { isNew: true });
+    clock.jump(4_000);
+    assert.deepEqual(await second.touch('room/1', 'ada', 10_000, 'v2'), { isNew: false });
+    const members = (await first.members('room/1')).sort((a, b) => a.member.localeCompare(b.member));
+    assert.deepEqual(members, [
+      { member: 'ada', value: 'v2', expiresAt: clock.now() + 10_000 },
+      { member: 'bob', value: '', expiresAt: clock.now() + 1_000 },
+    ]);
+    clock.jump(1_000);
+    assert.deepEqual(await names(first, 'room/1'), ['ada']);
+    assert.equal(await second.count('room/1'), 1);
+    assert.deepEqual(await first.touch('room/1', 'bob', 5_000), { isNew: true });
+  });
+
+  test(`[STA-3] ${name}: removing says whether the member was there`, async () => {
+    const { first, second } = opened;
+    await first.touch('room/2', 'ada', 10_000);
+    assert.equal(await second.remove('room/2', 'ada'), true);
+    assert.equal(await first.remove('room/2', 'ada'), false);
+    assert.deepEqual(await first.members('room/2'), []);
+    assert.equal(await first.count('nothing'), 0);
+  });
+
+  test(`[STA-3] ${name}: a sweep gives each expired member once, of its prefix only, up to its limit`, async () => {
+    const { first, second } = opened;
+    for (let i = 0; i < 40; i += 1) await first.touch(`typing/${i % 4}`, `u${i}`, 1_000, `value${i}`);
+    await first.touch('typing/0', 'late', 5_000);
+    await first.touch('presence/0', 'elsewhere', 1_000);
+    assert.deepEqual(await first.sweep('typing/', 100), []);
+    clock.jump(1_000);
+    const few = await first.sweep('typing/', 7);
+    assert.equal(few.length, 7);
+    const rest = (await Promise.all([first, second, first, second].map((sets) => sets.sweep('typing/', 100)))).flat();
+    const all = [...few, ...rest];
+    assert.deepEqual(
+      all.map(({ set, member, value }) => `${set} ${member} ${value}`).sort(),
+      Array.from({ length: 40 }, (_, i) => `typing/${i % 4} u${i} value${i}`).sort(),
+    );
+    assert.deepEqual(await names(first, 'typing/0'), ['late']);
+    clock.jump(4_000);
+    assert.deepEqual(await second.sweep('typing/', 100), [{ set: 'typing/0', member: 'late', value: '' }]);
+    assert.deepEqual(await second.sweep('presence/', 100), [{ set: 'presence/0', member: 'elsewhere', value: '' }]);
+  });
+
+  test(`[STA-3] ${name}: a member that was touched again or removed is not swept`, async () => {
+    const { first } = opened;
+    await first.touch('again/1', 'kept', 1_000);
+    await first.touch('again/1', 'gone', 1_000);
+    clock.jump(900);
+    await first.touch('again/1', 'kept', 1_000);
+    await first.remove('again/1', 'gone');
+    clock.jump(200);
+    assert.deepEqual(await first.sweep('again/', 100), []);
+    assert.deepEqual(await names(first, 'again/1'), ['kept']);
+  });
+}

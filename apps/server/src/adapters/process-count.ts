@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { ExpiringSets } from '../core/ports.ts';
+
+const set = 'processes/all';
+const beatMs = 5_000;
+const ttlMs = 15_000;
+
+/** Tells the other processes that this one is alive, and remembers how many there are for when it can ask no more. */
+export async function startProcessCount(sets: ExpiringSets) {
+  const self = randomUUID();
+  let last = 1;
+
+  async function beat(): Promise<void> {
+    try {
+      await sets.touch(set, self, ttlMs);
+      await sets.sweep('processes/', 100);
+      last = Math.max(1, await sets.count(set));
+    } catch {
+      // Away: the last known number stands.
+    }
+  }
+
+  await beat();
+  const timer = setInterval(beat, beatMs);
+  timer.unref();
+  return {
+    last: () => last,
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await sets.remove(set, self).catch(() => {});
+    },
+  };
+}

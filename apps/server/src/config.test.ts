@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ConfigError, readConfig, type Variables } from './config.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-config-'));
+after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const problemsOf = (variables: Variables): readonly string[] => {
+  try {
+    readConfig({ DATA_DIR: dataDir, ...variables });
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.problems;
+  }
+};
+
+test('[CFG-1] a malformed variable stops the start with a sentence that names it', () => {
+  const bad: Variables = {
+    PORT: '70000',
+    NODE_ENV: 'prod',
+    DATABASE_URL: 'mysql://x',
+    REDIS_URL: 'localhost:6379',
+    PUBLIC_URL: 'rtc.example.com',
+    CHAT_MAX_TEXT_LENGTH: '-1',
+    RTC_TOKEN_DEFAULT_TTL_SECONDS: '10',
+    WEBHOOK_TIMEOUT_MS: '5s',
+    USAGE_ENFORCE: 'yes',
+    LOG_LEVEL: 'verbose',
+    S3_ENDPOINT: 'http://localhost:9000',
+    SECRET_KEY: 'short',
+  };
+  const problems = problemsOf(bad);
+  for (const name of Object.keys(bad))
+    assert.ok(
+      problems.some((problem) => problem.includes(name)),
+      `${name} is not named in:\n${problems.join('\n')}`,
+    );
+});
+
+test('[CFG-1] a misspelt variable is refused with the nearest name', () => {
+  assert.deepEqual(problemsOf({ CHAT_MAX_TEXT_LENGHT: '100' }), [
+    'CHAT_MAX_TEXT_LENGHT is not a setting. Did you mean CHAT_MAX_TEXT_LENGTH?',
+  ]);
+  assert.deepEqual(problemsOf({ HTTP_PROXY: 'http://x', PATH: '/bin', RATE_LIMIT: '1' }), []);
+});
+
+test('[CFG-2] production needs its secrets and its address', () => {
+  const problems = problemsOf({ NODE_ENV: 'production' });
+  assert.deepEqual(problems.map((problem) => problem.split(' ')[0]).sort(), [
+    'PUBLIC_URL',
+    'SECRET_KEY',
+    'SFU_REGISTRATION_SECRET',
+  ]);
+  const config = readConfig({
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://rtc.example.com/',
+    SECRET_KEY: 's'.repeat(32),
+    SFU_REGISTRATION_SECRET: `${'n'.repeat(32)},${'o'.repeat(32)}`,
+  });
+  assert.deepEqual(
+    [config.publicUrl, config.host, config.requireVerifiedEmail, config.sfuSecrets.length],
+    ['https://rtc.example.com', '0.0.0.0', true, 2],
+  );
+});
+
+test('[CFG-2] development makes its secrets once and keeps them to itself', () => {
+  const first = readConfig({ DATA_DIR: dataDir });
+  const second = readConfig({ DATA_DIR: dataDir });
+  assert.ok(Buffer.byteLength(first.secretKey) >= 32);
+  assert.deepEqual([second.secretKey, second.sfuSecrets], [first.secretKey, first.sfuSecrets]);
+  assert.notEqual(first.secretKey, first.sfuSecrets[0]);
+  assert.equal(statSync(join(dataDir, 'secrets.json')).mode & 0o777, 0o600);
+  assert.match(readFileSync(join(dataDir, 'secrets.json'), 'utf8'), /SECRET_KEY/);
+});

@@ -1,0 +1,26 @@
+/** Time as a dependency: the only place that reads the system clock. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects and never keeps the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const finish = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, ms);
+      timer.unref();
+      signal?.addEventListener('abort', finish, { once: true });
+    }),
+};
+
+/** ISO 8601 in UTC with milliseconds: how every timestamp is stored and shown. */
+export const iso = (epochMs: number): string => new Date(epochMs).toISOString();

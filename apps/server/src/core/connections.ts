@@ -1,0 +1,34 @@
+import type { ConnectionEventSource, ConnectionEventType } from '@parley/contract';
+import type { ProjectScope } from './caller.ts';
+
+/** One step of a connection, as the server saw it or the client told it. */
+export interface ConnectionFact extends ProjectScope {
+  /** Made by the client; bound to the room and identity that used it first. */
+  connectionId: string;
+  roomId: string;
+  identity: string;
+  tokenId: string;
+  type: ConnectionEventType;
+  source: ConnectionEventSource;
+  /** When it happened, epoch milliseconds; the client's own clock for what the client told. */
+  at: number;
+  data?: Record<string, unknown>;
+  /** What is known of the connection with this step; set once known. */
+  about?: ConnectionAbout;
+}
+
+export interface ConnectionAbout {
+  roomName?: string | null;
+  serverName?: string | null;
+  region?: string | null;
+  clientIp?: string | null;
+  userAgent?: string | null;
+  sdkName?: string | null;
+  sdkVersion?: string | null;
+  transport?: string | null;
+}
+
+/** Where steps are written down. Best effort by nature: it never fails or delays a call. */
+export interface ConnectionRecorder {
+  record(fact: ConnectionFact): void;
+}

@@ -1,0 +1,53 @@
+import type { Sql } from './sql.ts';
+
+/**
+ * What a query gives back, whichever database runs it: int2/int4/int8, float and numeric as number, bool as boolean,
+ * json and jsonb parsed, timestamptz as an ISO string with milliseconds, date as `YYYY-MM-DD`, uuid and text as string,
+ * bytea as Buffer, arrays as arrays, SQL null as null.
+ */
+export type Row = Record<string, unknown>;
+
+export interface Queryable {
+  /** Rows of one statement. */
+  query<T extends object = Row>(statement: Sql): Promise<T[]>;
+  /** How many rows one statement touched. */
+  execute(statement: Sql): Promise<number>;
+}
+
+/** One open transaction. Inside it use only this: on the embedded database a query on `Db` there waits for ever. */
+export interface Tx extends Queryable {
+  readonly isTransaction: true;
+}
+
+export interface Db extends Queryable {
+  /** Commits when `work` resolves, rolls back when it throws. Never awaits anything outside the database in between. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Several statements in one text, without parameters: migrations only. */
+  script(text: string): Promise<void>;
+  readonly dialect: 'postgres' | 'embedded';
+  /** Round trip to the database, in milliseconds. Throws `DatabaseUnavailable` when there is none. */
+  ping(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The database did not answer: the caller gets 503 and may retry. Adapters throw it, nobody else does. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable';
+}
+
+/** A constraint refused a write. Adapters translate the vendor's error into this. */
+export class ConstraintViolation extends Error {
+  override name = 'ConstraintViolation';
+  readonly kind: 'unique' | 'foreignKey' | 'check' | 'notNull';
+  readonly constraint: string;
+
+  constructor(kind: ConstraintViolation['kind'], constraint: string, cause?: unknown) {
+    super(`${kind} constraint ${constraint}`, { cause });
+    this.kind = kind;
+    this.constraint = constraint;
+  }
+}
+
+/** True when `error` says that the named unique index refused the row. */
+export const isDuplicate = (error: unknown, constraint: string): boolean =>
+  error instanceof ConstraintViolation && error.kind === 'unique' && error.constraint === constraint;

@@ -1,0 +1,44 @@
+import type { Environment, EventType } from '@parley/contract';
+import type { Queryable, Tx } from './db.ts';
+import { json, sql } from './sql.ts';
+
+/** A fact, as it is recorded with the change that made it true. */
+export interface StoredEvent {
+  id: string;
+  projectId: string;
+  environment: Environment;
+  type: EventType;
+  /** Who hears it on a socket, e.g. `chat/<conversation>`; null when nobody does. */
+  topic: string | null;
+  data: Record<string, unknown>;
+  createdAt: string;
+}
+
+export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.execute(sql`
+    insert into events (id, project_id, environment, type, topic, data, created_at)
+    select e->>'id', (e->>'projectId')::uuid, e->>'environment', e->>'type', e->>'topic', e->'data',
+           (e->>'createdAt')::timestamptz
+    from jsonb_array_elements(${json(events)}::jsonb) e`);
+}
+
+/** Marks events as handed on and says which of them this call won: another process may have taken the rest. */
+export async function markDispatched(tx: Tx, ids: readonly string[], at: string): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(sql`
+    update events set dispatched_at = ${at} where id = any(${ids}) and dispatched_at is null returning id`);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Events that a killed process recorded and never handed on, oldest first, locked until the transaction ends. */
+export async function lockStrandedEvents(tx: Tx, before: string, limit: number): Promise<StoredEvent[]> {
+  return tx.query<StoredEvent>(sql`
+    select id, project_id as "projectId", environment, type, topic, data, created_at as "createdAt"
+    from events where dispatched_at is null and created_at < ${before}
+    order by created_at limit ${limit} for update skip locked`);
+}
+
+export async function countUndispatched(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ n: number }>(sql`select count(*) as n from events where dispatched_at is null`);
+  return row?.n ?? 0;
+}

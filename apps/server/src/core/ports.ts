@@ -1,0 +1,141 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * Messages between processes. Best effort: whoever must not miss anything keeps a counter and catches up from the
+ * store when `onGap` fires.
+ */
+export interface Bus {
+  /** Queued and sent with everything else of this event-loop turn as one envelope a shard. Never throws. */
+  publish(topic: string, message: unknown): void;
+  /** Calls `listener` for each message on `topic`, from this process too. Resolves once messages will arrive. */
+  subscribe(topic: string, listener: (message: unknown) => void): Promise<Unsubscribe>;
+  /** Fires after the connection was lost, or silently dead, and is back: messages in between are gone. */
+  onGap(listener: () => void): Unsubscribe;
+  /** Null when the bus is in this process; else the round trip in milliseconds. Throws when it is down. */
+  ping(): Promise<number | null>;
+  close(): Promise<void>;
+}
+
+export type Unsubscribe = () => void;
+
+/** Fixed-window counters, exact over any number of processes. */
+export interface Counters {
+  /** Adds `by` to `key`. The window starts with the first hit of the key. */
+  hit(key: string, windowMs: number, by?: number): Promise<CounterHit>;
+  /** Like `hit`, but adds nothing when the result would exceed `limit`. */
+  take(key: string, windowMs: number, limit: number, by?: number): Promise<CounterHit & { taken: boolean }>;
+  reset(key: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CounterHit {
+  count: number;
+  /** Milliseconds until the window ends; more than 0. */
+  remainingMs: number;
+}
+
+/**
+ * Sets whose members expire: presence, typing, live sockets. A sweep (not the store's own expiry events, which come
+ * seconds late) hands back each expired member exactly once over all processes.
+ */
+export interface ExpiringSets {
+  /** Adds or refreshes. `isNew` is false when the member was there and had not expired. */
+  touch(set: string, member: string, ttlMs: number, value?: string): Promise<{ isNew: boolean }>;
+  remove(set: string, member: string): Promise<boolean>;
+  /** Members that have not expired. */
+  members(set: string): Promise<ExpiringMember[]>;
+  count(set: string): Promise<number>;
+  /** Takes out up to `limit` expired members of all sets whose name starts with `prefix`. */
+  sweep(prefix: string, limit: number): Promise<{ set: string; member: string; value: string }[]>;
+  close(): Promise<void>;
+}
+
+export interface ExpiringMember {
+  member: string;
+  value: string;
+  expiresAt: number;
+}
+
+/** Leases: at most one holder of a name over all processes. */
+export interface Locks {
+  /** Null when somebody else holds it. The lease ends by itself after `ttlMs` unless renewed. */
+  acquire(name: string, ttlMs: number): Promise<Lease | null>;
+  close(): Promise<void>;
+}
+
+export interface Lease {
+  /** False when the lease was lost in the meantime. */
+  renew(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+/** The shared store behind bus, counters, sets or locks did not answer within its time limit. */
+export class SharedStateUnavailable extends Error {
+  override name = 'SharedStateUnavailable';
+}
+
+/** Bytes by key. Keys are ours (`[a-z0-9/_-]`, no dots), never a caller's file name. */
+export interface Blobs {
+  /** How a client sends bytes. A folder store answers null: the server itself takes the upload at a signed URL. */
+  presignUpload(key: string, upload: BlobUpload): Promise<SignedRequest | null>;
+  /** How a client fetches bytes; null when the server itself serves them. */
+  presignDownload(key: string, download: BlobDownload): Promise<SignedRequest | null>;
+  /** Stores exactly `size` bytes or nothing; throws `BlobSizeMismatch`. */
+  write(key: string, content: Readable, size: number): Promise<void>;
+  read(key: string): Promise<Readable | null>;
+  /** Null when there is no such object. `checksum` is `sha256:<hex>` where the store knows it. */
+  stat(key: string): Promise<{ size: number; checksum: string | null } | null>;
+  delete(key: string): Promise<void>;
+  /** Round trip in milliseconds. Throws `BlobsUnavailable` when the store cannot be used. */
+  ping(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface BlobUpload {
+  contentType: string;
+  size: number;
+  expiresInSeconds: number;
+}
+
+export interface BlobDownload {
+  filename: string;
+  contentType: string;
+  /** False: the browser must save it, never show it. */
+  isInline: boolean;
+  expiresInSeconds: number;
+}
+
+export interface SignedRequest {
+  url: string;
+  method: 'GET' | 'PUT';
+  headers: Record<string, string>;
+}
+
+export class BlobSizeMismatch extends Error {
+  override name = 'BlobSizeMismatch';
+}
+
+/** Storage is down or full: 503. */
+export class BlobsUnavailable extends Error {
+  override name = 'BlobsUnavailable';
+}
+
+/** Outgoing mail. */
+export interface Mail {
+  send(letter: Letter): Promise<void>;
+  /** Round trip in milliseconds; null when mail stays in this process. Throws when the server is down. */
+  ping(): Promise<number | null>;
+  close(): Promise<void>;
+}
+
+export interface Letter {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** Mail kept for the development mailbox, newest first. */
+export interface Mailbox {
+  list(): (Letter & { createdAt: string })[];
+}

@@ -1,0 +1,87 @@
+import { timingSafeEqual } from 'node:crypto';
+import { fail } from '@parley/contract';
+import type { Clock } from './clock.ts';
+import type { Keyring } from './keyring.ts';
+
+/** Kinds of token we sign. Each has its own key and its own header, and neither can stand in for another. */
+export const tokenFamilies = ['session', 'chat', 'rtc'] as const;
+export type TokenFamily = (typeof tokenFamilies)[number];
+
+export interface Claims {
+  sub: string;
+  jti: string;
+  iat: number;
+  exp: number;
+  [claim: string]: unknown;
+}
+
+/** Tokens as short as 30 s leave no room for more. */
+export const clockLeewaySeconds = 10;
+
+export interface Tokens {
+  /** A JWT (HS256) of this family. `ttlSeconds` from now. */
+  sign(
+    family: TokenFamily,
+    claims: Record<string, unknown> & { sub: string; jti: string },
+    ttlSeconds: number,
+  ): SignedToken;
+  /** The claims, or SVC_INVALID_TOKEN / SVC_TOKEN_EXPIRED. Nothing in the token is believed before its signature. */
+  verify(family: TokenFamily, token: string): Claims;
+  /** Which family the token says it is of, by its header. Proves nothing. */
+  familyOf(token: string): TokenFamily | null;
+}
+
+export interface SignedToken {
+  token: string;
+  expiresAt: number;
+  expiresIn: number;
+}
+
+const base64url = (text: string): string => Buffer.from(text, 'utf8').toString('base64url');
+
+/**
+ * The header is one constant text per family and is compared as bytes: there is no algorithm to negotiate, no `kid`,
+ * `jku` or `jwk` to follow, and `none` is just another wrong header.
+ */
+const headers: Readonly<Record<TokenFamily, string>> = {
+  session: base64url('{"alg":"HS256","typ":"session+jwt"}'),
+  chat: base64url('{"alg":"HS256","typ":"chat+jwt"}'),
+  rtc: base64url('{"alg":"HS256","typ":"rtc+jwt"}'),
+};
+
+const tokenLengthMax = 16_384;
+
+export function createTokens({ keyring, clock, issuer }: { keyring: Keyring; clock: Clock; issuer: string }): Tokens {
+  const familyOf = (token: string): TokenFamily | null =>
+    tokenFamilies.find((family) => token.startsWith(`${headers[family]}.`)) ?? null;
+
+  return {
+    familyOf,
+
+    sign(family, claims, ttlSeconds) {
+      const iat = Math.floor(clock.now() / 1000);
+      const exp = iat + ttlSeconds;
+      const payload = base64url(JSON.stringify({ iss: issuer, ...claims, typ: family, iat, nbf: iat, exp }));
+      const signed = `${headers[family]}.${payload}`;
+      const signature = keyring.mac(family, signed).toString('base64url');
+      return { token: `${signed}.${signature}`, expiresAt: exp * 1000, expiresIn: ttlSeconds };
+    },
+
+    verify(family, token) {
+      if (token.length > tokenLengthMax || familyOf(token) !== family) fail('SVC_INVALID_TOKEN');
+      const end = token.lastIndexOf('.');
+      const given = Buffer.from(token.slice(end + 1), 'base64url');
+      const expected = keyring.mac(family, token.slice(0, end));
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) fail('SVC_INVALID_TOKEN');
+      if (token.slice(end + 1) !== expected.toString('base64url')) fail('SVC_INVALID_TOKEN');
+      // Our signature covers it, so the payload is JSON that we wrote.
+      const claims = JSON.parse(
+        Buffer.from(token.slice(headers[family].length + 1, end), 'base64url').toString(),
+      ) as Claims;
+      const now = clock.now() / 1000;
+      if (claims.exp + clockLeewaySeconds <= now) fail('SVC_TOKEN_EXPIRED');
+      if (claims.iat - clockLeewaySeconds > now) fail('SVC_INVALID_TOKEN');
+      return claims;
+    },
+  };
+}

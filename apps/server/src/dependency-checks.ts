@@ -1,0 +1,59 @@
+import type { Adapters } from './compose.ts';
+import type { Config } from './config.ts';
+import type { Fleet } from './domains/fleet/index.ts';
+import type { Check } from './domains/observability/index.ts';
+
+/** Parts that are built later than the checks that look at them. */
+export interface LaterParts {
+  fleet: () => Pick<Fleet, 'totals'>;
+  webhooks: () => { overdueMs(): Promise<number> };
+}
+
+/** Deliveries due for longer than this are a backlog, not a moment's work. */
+const overdueMsMax = 60_000;
+
+/** One look at each dependency, in the order that diagnostics shows them. */
+export function dependencyChecks(
+  { db, bus, blobs, mail }: Adapters,
+  { isProduction }: Config,
+  { fleet, webhooks }: LaterParts,
+): Record<string, Check> {
+  return {
+    database: async () => {
+      const latencyMs = await db.ping();
+      if (db.dialect === 'postgres') return { latencyMs };
+      const message = 'Embedded: survives a crash of the process, not a power cut. Set DATABASE_URL for PostgreSQL.';
+      return { latencyMs, message, status: isProduction ? 'DEGRADED' : 'OK' };
+    },
+    cache: async () => {
+      const latencyMs = await bus.ping();
+      return latencyMs === null
+        ? { message: 'In memory: for one process only. Set REDIS_URL for more.' }
+        : { latencyMs };
+    },
+    storage: async () => ({ latencyMs: await blobs.ping() }),
+    media: async () => {
+      const { serversByStatus, servers } = await fleet().totals();
+      const active = serversByStatus.ACTIVE ?? 0;
+      if (active > 0) return { message: `${active} of ${servers} media nodes take rooms.` };
+      return {
+        status: 'DOWN',
+        message: servers === 0 ? 'No media node has registered.' : 'No media node takes rooms: see the fleet page.',
+      };
+    },
+    webhooks: async () => {
+      const overdueMs = await webhooks().overdueMs();
+      const message = `The oldest delivery has been due for ${Math.round(overdueMs / 1000)} s.`;
+      return overdueMs > overdueMsMax ? { status: 'DEGRADED', message } : {};
+    },
+    email: async () => {
+      const latencyMs = await mail.ping();
+      return latencyMs === null
+        ? {
+            message: 'Kept in the development mailbox; set SMTP_URL to send mail.',
+            status: isProduction ? 'DEGRADED' : 'OK',
+          }
+        : { latencyMs };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Tx } from '../../core/db.ts';
+
+/** What a deployment decides about accounts. */
+export interface AccountsConfig {
+  publicUrl: string;
+  isProduction: boolean;
+  requireVerifiedEmail: boolean;
+  /** Empty: the first account is the operator. */
+  operatorEmails: readonly string[];
+  oauth: OAuthConfig;
+}
+
+export interface OAuthConfig {
+  google: OAuthClient | null;
+  /** `url` and `apiUrl` differ on GitHub Enterprise. */
+  github: (OAuthClient & { url: string; apiUrl: string }) | null;
+  /** Any provider that speaks OpenID Connect. */
+  oidc: (OAuthClient & { issuer: string }) | null;
+  /** Exact addresses beside those on our own origin. */
+  redirectUris: readonly string[];
+}
+
+export interface OAuthClient {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Joins an account whose address is proven to what was waiting for it (project invitations). */
+export type OnUserReady = (tx: Tx, user: { id: string; email: string }) => Promise<void>;

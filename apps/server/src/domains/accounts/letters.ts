@@ -1,0 +1,66 @@
+import type { Letter } from '../../core/ports.ts';
+
+/** Every mail of an account. Links start with the configured address, never with what a request called us. */
+export interface Letters {
+  verifyEmail(to: string, token: string): Letter;
+  resetPassword(to: string, token: string): Letter;
+  /** Somebody registered with an address that has an account. */
+  alreadyRegistered(to: string): Letter;
+  passwordChanged(to: string): Letter;
+}
+
+interface Draft {
+  to: string;
+  subject: string;
+  before: string;
+  link?: { label: string; url: string };
+  after: string;
+}
+
+export function createLetters(publicUrl: string): Letters {
+  const base = publicUrl.replace(/\/+$/, '');
+
+  return {
+    verifyEmail: (to, token) =>
+      compose({
+        to,
+        subject: 'Confirm your e-mail address',
+        before: 'Somebody, hopefully you, registered this address. Confirm that it is yours:',
+        link: { label: 'Confirm e-mail address', url: `${base}/verify-email?token=${token}` },
+        after: 'The link works once, for 24 hours. If it was not you, leave it: nothing happens without it.',
+      }),
+    resetPassword: (to, token) =>
+      compose({
+        to,
+        subject: 'Set a new password',
+        before: 'Somebody, hopefully you, asked for a new password for this address. Set it here:',
+        link: { label: 'Set a new password', url: `${base}/reset-password?token=${token}` },
+        after: 'The link works once, for one hour. If it was not you, leave it: your password stays as it is.',
+      }),
+    alreadyRegistered: (to) =>
+      compose({
+        to,
+        subject: 'You already have an account',
+        before: 'Somebody, hopefully you, tried to register this address, which has an account already. Sign in here:',
+        link: { label: 'Sign in', url: `${base}/login` },
+        after: 'If you forgot the password, ask for a new one on that page. If it was not you, nothing has changed.',
+      }),
+    passwordChanged: (to) =>
+      compose({
+        to,
+        subject: 'Your password was changed',
+        before: 'The password of your account was changed, and every other session was signed out.',
+        after: 'If it was not you, set a new password at once: your mailbox may be in other hands.',
+      }),
+  };
+}
+
+function compose({ to, subject, before, link, after }: Draft): Letter {
+  const text = [before, link?.url, after].filter((part) => part !== undefined).join('\n\n');
+  const anchor = link ? `<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.label)}</a></p>` : '';
+  const html = `<!doctype html><html lang="en"><body><p>${escapeHtml(before)}</p>${anchor}<p>${escapeHtml(after)}</p></body></html>`;
+  return { to, subject, text: `${text}\n`, html };
+}
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -1,0 +1,101 @@
+import type { Register } from '@parley/contract';
+import { fail } from '@parley/contract';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { AccountsConfig } from './config.ts';
+import type { Courier } from './courier.ts';
+import type { Letters } from './letters.ts';
+import type { MailLinks } from './mail-links.ts';
+import type { Passwords } from './passwords.ts';
+import type { OpenSession, Sessions } from './sessions.ts';
+import {
+  findUserByEmail,
+  getUser,
+  insertOrFindUser,
+  type UserRow,
+  updatePassword,
+  updateVerified,
+} from './user-store.ts';
+import type { Users } from './users.ts';
+
+export interface RegistrationDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  config: AccountsConfig;
+  courier: Courier;
+  letters: Letters;
+  links: MailLinks;
+  passwords: Passwords;
+  sessions: Sessions;
+  users: Users;
+}
+
+export interface Seed {
+  email: string;
+  password: string;
+  name?: string | null;
+}
+
+/** From an unknown address to a proven one. No answer says whether an address is known. */
+export function createRegistration(deps: RegistrationDeps) {
+  const { db, clock, ids, config, courier, letters, links, passwords, sessions, users } = deps;
+  const now = (): string => iso(clock.now());
+
+  async function register({ email, password, name }: Register) {
+    const passwordHash = await passwords.hash(password);
+    const id = ids.newUuid();
+    const draft = { id, email, name: name ?? null, passwordHash, emailVerifiedAt: null, createdAt: now() };
+    const user = await db.transaction(async (tx) => {
+      const stored = await insertOrFindUser(tx, draft, config.requireVerifiedEmail);
+      return stored.id === id && users.isReady(stored) ? users.becameReady(tx, stored) : stored;
+    });
+    courier.later(() => (user.id === id ? verifyLetter(user) : repeatLetter(user)));
+    return { user: { email, name: name ?? null }, verificationRequired: config.requireVerifiedEmail };
+  }
+
+  async function verifyLetter(user: UserRow) {
+    const token = await links.issue('VERIFY', user);
+    return token === null ? null : letters.verifyEmail(user.email, token);
+  }
+
+  /** For an address that is known already. */
+  async function repeatLetter(user: UserRow) {
+    if (!users.isReady(user)) return verifyLetter(user);
+    return (await links.mayMail('REGISTERED', user)) ? letters.alreadyRegistered(user.email) : null;
+  }
+
+  function resend(email: string): void {
+    courier.later(async () => {
+      const user = await findUserByEmail(db, email);
+      return user && user.emailVerifiedAt === null ? verifyLetter(user) : null;
+    });
+  }
+
+  async function verify(token: string): Promise<OpenSession> {
+    const { opened, ended } = await db.transaction(async (tx) => {
+      const userId = (await links.claim(tx, 'VERIFY', token)) ?? fail('SVC_INVALID_TOKEN_LINK');
+      const wasReady = users.isReady(await getUser(tx, userId));
+      const user = await users.becameReady(tx, await updateVerified(tx, userId, now()));
+      // Whoever was signed in before the address was proven may be somebody else.
+      const ended = wasReady ? [] : await sessions.endAll(tx, userId);
+      return { opened: await sessions.open(tx, user), ended };
+    });
+    sessions.announceEnd(ended);
+    return opened;
+  }
+
+  /** The account of a development machine: proven, and with this password whatever it had before. */
+  async function seed({ email, password, name = null }: Seed): Promise<OpenSession> {
+    const passwordHash = await passwords.hash(password);
+    const draft = { id: ids.newUuid(), email, name, passwordHash, emailVerifiedAt: now(), createdAt: now() };
+    return db.transaction(async (tx) => {
+      const { id } = await insertOrFindUser(tx, draft, false);
+      const user = await users.becameReady(tx, await updatePassword(tx, id, passwordHash, now()));
+      return sessions.open(tx, user);
+    });
+  }
+
+  return { register, resend, verify, seed };
+}

@@ -1,0 +1,73 @@
+import type { Queryable, Tx } from '../../core/db.ts';
+import { sql } from '../../core/sql.ts';
+import { type UserRow, userColumns } from './user-store.ts';
+
+export type EndReason = 'LOGOUT' | 'PASSWORD_CHANGED' | 'TOKEN_REUSED';
+
+export interface SessionRow {
+  id: string;
+  userId: string;
+  generation: number;
+  graceGeneration: number;
+  graceStartedAt: string | null;
+}
+
+export async function insertSession(
+  tx: Tx,
+  session: { id: string; userId: string; createdAt: string; expiresAt: string },
+): Promise<void> {
+  await tx.execute(sql`
+    insert into sessions (id, user_id, created_at, expires_at)
+    values (${session.id}, ${session.userId}, ${session.createdAt}, ${session.expiresAt})`);
+}
+
+/** Moves a live session to its next generation; undefined when another call did or the session is over. */
+export async function rotateSession(
+  db: Queryable,
+  turn: { id: string; generation: number; now: string; graceSince: string; expiresAt: string },
+): Promise<number | undefined> {
+  const [row] = await db.query<{ generation: number }>(sql`
+    update sessions set
+      generation = generation + 1,
+      grace_generation = case when grace_started_at > ${turn.graceSince} then grace_generation else generation end,
+      grace_started_at = case when grace_started_at > ${turn.graceSince} then grace_started_at
+                              else ${turn.now}::timestamptz end,
+      expires_at = ${turn.expiresAt}
+    where id = ${turn.id} and generation = ${turn.generation} and ended_at is null and expires_at > ${turn.now}
+    returning generation`);
+  return row?.generation;
+}
+
+export async function findLiveSession(db: Queryable, id: string, now: string): Promise<SessionRow | undefined> {
+  const [row] = await db.query<SessionRow>(sql`
+    select id, user_id as "userId", generation, grace_generation as "graceGeneration",
+           grace_started_at as "graceStartedAt"
+    from sessions where id = ${id} and ended_at is null and expires_at > ${now}`);
+  return row;
+}
+
+/** The user of a session that is still on. */
+export async function findSessionUser(db: Queryable, id: string, now: string): Promise<UserRow | undefined> {
+  const [row] = await db.query<UserRow>(sql`
+    select ${userColumns} from sessions s join users u on u.id = s.user_id
+    where s.id = ${id} and s.ended_at is null and s.expires_at > ${now}`);
+  return row;
+}
+
+export async function endSession(db: Queryable, id: string, reason: EndReason, at: string): Promise<void> {
+  await db.execute(sql`
+    update sessions set ended_at = ${at}, end_reason = ${reason} where id = ${id} and ended_at is null`);
+}
+
+/** Ends every session of the user and says which they were. */
+export async function endSessionsOf(tx: Tx, userId: string, reason: EndReason, at: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(sql`
+    update sessions set ended_at = ${at}, end_reason = ${reason}
+    where user_id = ${userId} and ended_at is null returning id`);
+  return rows.map((row) => row.id);
+}
+
+export async function deleteExpiredSessions(db: Queryable, now: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from sessions where id in (select id from sessions where expires_at <= ${now} limit ${limit})`);
+}

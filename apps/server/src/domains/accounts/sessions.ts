@@ -1,0 +1,161 @@
+import { fail, isServiceError, type Session } from '@parley/contract';
+import { type Cache, createCache } from '../../core/cache.ts';
+import type { SessionCaller } from '../../core/caller.ts';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db, Tx } from '../../core/db.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Keyring } from '../../core/keyring.ts';
+import type { Log } from '../../core/log.ts';
+import type { Bus, Unsubscribe } from '../../core/ports.ts';
+import type { Tokens } from '../../core/tokens.ts';
+import { createRefreshTokens, type RefreshToken } from './refresh-tokens.ts';
+import {
+  type EndReason,
+  endSession,
+  endSessionsOf,
+  findLiveSession,
+  findSessionUser,
+  insertSession,
+  rotateSession,
+  type SessionRow,
+} from './session-store.ts';
+import type { UserRow } from './user-store.ts';
+import type { Users } from './users.ts';
+
+/** A session as it goes to the browser: what the page may read, and what only the cookie carries. */
+export interface OpenSession {
+  session: Session;
+  refreshToken: string;
+}
+
+export interface SessionsDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  keyring: Keyring;
+  tokens: Tokens;
+  bus: Bus;
+  log: Log;
+  users: Users;
+  refreshGraceSeconds: number;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export const refreshTtlSeconds = 30 * 24 * 60 * 60;
+const accessTtlSeconds = 15 * 60;
+/** The net under the bus: a process that missed the message believes an ended session for this long. */
+const cacheMs = 1_000;
+const cacheSizeMax = 10_000;
+const topic = 'accounts/sessions';
+
+export function createSessions(deps: SessionsDeps) {
+  const { db, clock, ids, tokens, bus, log, users } = deps;
+  const refreshTokens = createRefreshTokens(deps.keyring);
+  const graceMs = deps.refreshGraceSeconds * 1000;
+  const live: Cache<UserRow | undefined> = createCache({ clock, ttlMs: cacheMs, sizeMax: cacheSizeMax });
+  const subscriptions: Unsubscribe[] = [];
+
+  const now = (): string => iso(clock.now());
+  const expiry = (): string => iso(clock.now() + refreshTtlSeconds * 1000);
+
+  function issue(user: UserRow, token: RefreshToken): OpenSession {
+    const access = tokens.sign('session', { sub: user.id, jti: ids.newUuid(), sid: token.sessionId }, accessTtlSeconds);
+    return {
+      session: {
+        accessToken: access.token,
+        tokenType: 'Bearer',
+        expiresIn: access.expiresIn,
+        user: users.present(user),
+      },
+      refreshToken: refreshTokens.write(token),
+    };
+  }
+
+  async function open(tx: Tx, user: UserRow): Promise<OpenSession> {
+    const sessionId = ids.newUuid();
+    await insertSession(tx, { id: sessionId, userId: user.id, createdAt: now(), expiresAt: expiry() });
+    return issue(user, { sessionId, generation: 1 });
+  }
+
+  async function refresh(text: string | undefined): Promise<OpenSession> {
+    const given = refreshTokens.read(text ?? '') ?? fail('SVC_SESSION_EXPIRED');
+    const turn = { id: given.sessionId, generation: given.generation, now: now(), expiresAt: expiry() };
+    const rotated = await rotateSession(db, { ...turn, graceSince: iso(clock.now() - graceMs) });
+    const generation = rotated ?? (await supersededBy(given));
+    const user = (await findSessionUser(db, given.sessionId, now())) ?? fail('SVC_SESSION_EXPIRED');
+    return issue(user, { sessionId: given.sessionId, generation });
+  }
+
+  /** The newest generation, for a tab that lost a race for it. Anything older was stolen: the whole family ends. */
+  async function supersededBy(given: RefreshToken): Promise<number> {
+    const session = (await findLiveSession(db, given.sessionId, now())) ?? fail('SVC_SESSION_EXPIRED');
+    if (isInGrace(session, given)) return session.generation;
+    await end(session.id, 'TOKEN_REUSED');
+    log.warn({ sessionId: session.id, userId: session.userId }, 'a refresh token was used twice; its session ended');
+    return fail('SVC_SESSION_EXPIRED');
+  }
+
+  function isInGrace(session: SessionRow, { generation }: RefreshToken): boolean {
+    if (session.graceStartedAt === null || generation < session.graceGeneration) return false;
+    return Date.parse(session.graceStartedAt) > clock.now() - graceMs;
+  }
+
+  async function end(sessionId: string, reason: EndReason): Promise<void> {
+    await endSession(db, sessionId, reason, now());
+    announceEnd([sessionId]);
+  }
+
+  /** Ends the session of either token; a refresh token counts whichever generation it is of. */
+  async function logout(refreshToken: string | undefined, accessToken: string | undefined): Promise<void> {
+    const sessionIds = [refreshTokens.read(refreshToken ?? '')?.sessionId, sessionOf(accessToken ?? '')];
+    for (const id of new Set(sessionIds)) if (id !== undefined) await end(id, 'LOGOUT');
+  }
+
+  function sessionOf(accessToken: string): string | undefined {
+    try {
+      const { sid } = tokens.verify('session', accessToken);
+      return typeof sid === 'string' ? sid : undefined;
+    } catch (error) {
+      if (isServiceError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  function announceEnd(sessionIds: readonly string[]): void {
+    for (const id of sessionIds) live.drop(id);
+    if (sessionIds.length > 0) bus.publish(topic, { ended: sessionIds });
+  }
+
+  /** Who a bearer token speaks for, as long as its session is on. */
+  async function authenticate(token: string): Promise<SessionCaller> {
+    const { sid } = tokens.verify('session', token);
+    const sessionId = typeof sid === 'string' ? sid : fail('SVC_INVALID_TOKEN');
+    const user = await live.get(sessionId, () => findSessionUser(db, sessionId, now()));
+    if (!user) return fail('SVC_SESSION_EXPIRED');
+    return { kind: 'session', userId: user.id, email: user.email, sessionId, isOperator: users.isOperator(user) };
+  }
+
+  return {
+    open,
+    refresh,
+    authenticate,
+    /** Ends every session of a user; tell the others with `announceEnd` once the transaction is through. */
+    endAll: (tx: Tx, userId: string): Promise<string[]> => endSessionsOf(tx, userId, 'PASSWORD_CHANGED', now()),
+    announceEnd,
+    logout,
+    async start(): Promise<void> {
+      subscriptions.push(await bus.subscribe(topic, (message) => endedIn(message).forEach(live.drop)));
+      subscriptions.push(bus.onGap(() => live.dropWhere(() => true)));
+    },
+    stop(): void {
+      for (const unsubscribe of subscriptions.splice(0)) unsubscribe();
+    },
+  };
+}
+
+/** Written by another process of ours, perhaps of another version. */
+function endedIn(message: unknown): string[] {
+  const ended = typeof message === 'object' && message !== null && 'ended' in message ? message.ended : null;
+  return Array.isArray(ended) ? ended.filter((id) => typeof id === 'string') : [];
+}

@@ -1,0 +1,109 @@
+import type { Attachment, AttachmentStatus, ChatMemberRole, Environment } from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
+import type { Queryable } from '../../core/db.ts';
+import { json, sql } from '../../core/sql.ts';
+
+const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a.filename, a.mime_type as "mimeType",
+  a.size, a.status, a.uploader_id as "uploaderId", a.metadata, a.checksum, a.created_at as "createdAt",
+  a.completed_at as "completedAt", a.message_id as "messageId"`;
+
+/** An attachment and what the rules ask of it. */
+export interface AttachmentEntry extends Attachment {
+  environment: Environment;
+  blobKey: string;
+  isUploaded: boolean;
+  /** Of the asking user in its conversation; null when there is none. */
+  role: ChatMemberRole | null;
+}
+
+export interface NewAttachment {
+  id: string;
+  conversationUuid: string;
+  filename: string;
+  mimeType: string;
+  size: number;
+  uploaderId: string | null;
+  metadata: object;
+  blobKey: string;
+  at: string;
+  expiresAt: string;
+}
+
+/** Inserts unless the uploader or the project has too many that were never completed; false then. */
+export async function insertAttachment(
+  db: Queryable,
+  scope: ProjectScope,
+  row: NewAttachment,
+  quota: { perUploader: number; perProject: number },
+): Promise<boolean> {
+  const inserted = await db.execute(sql`
+    insert into attachments (id, conversation_id, filename, mime_type, size, uploader_id, metadata, blob_key, created_at,
+                             expires_at)
+    select ${row.id}, ${row.conversationUuid}, ${row.filename}, ${row.mimeType}, ${row.size}, ${row.uploaderId},
+           ${json(row.metadata)}::jsonb, ${row.blobKey}, ${row.at}, ${row.expiresAt}
+    from (
+      select count(*) as of_project, count(*) filter (where a.uploader_id = ${row.uploaderId}) as of_uploader
+      from attachments a join conversations c on c.id = a.conversation_id
+      where a.status = 'PENDING' and a.expires_at > ${row.at} and c.project_id = ${scope.projectId}) pending
+    where of_project < ${quota.perProject} and of_uploader < ${quota.perUploader}`);
+  return inserted === 1;
+}
+
+/** By id alone: for a signed URL, which is the right to it. Nothing is shown before the signature is checked. */
+export async function findSignedAttachment(db: Queryable, id: string): Promise<AttachmentEntry | undefined> {
+  const [row] = await db.query<AttachmentEntry>(sql`
+    select ${columns}, c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded", null as role
+    from attachments a join conversations c on c.id = a.conversation_id
+    where a.id = ${id} and c.status <> 'DELETED'`);
+  return row;
+}
+
+export async function findAttachment(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  id: string,
+  userId: string | null,
+): Promise<AttachmentEntry | undefined> {
+  const [row] = await db.query<AttachmentEntry>(sql`
+    select ${columns}, c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded", p.role
+    from attachments a join conversations c on c.id = a.conversation_id
+    left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
+    where a.id = ${id} and c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`);
+  return row;
+}
+
+/** Notes that bytes have arrived; true for the first upload only: a URL is good for one. */
+export async function markUploaded(db: Queryable, id: string, blobKey: string, at: string): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update attachments set blob_key = ${blobKey}, uploaded_at = ${at}
+    where id = ${id} and status = 'PENDING' and uploaded_at is null and expires_at > ${at}`);
+  return touched === 1;
+}
+
+/** PENDING to UPLOADED, once. */
+export async function markCompleted(
+  db: Queryable,
+  id: string,
+  { checksum, at, expiresAt }: { checksum: string | null; at: string; expiresAt: string },
+): Promise<void> {
+  await db.execute(sql`
+    update attachments set status = 'UPLOADED', checksum = ${checksum}, completed_at = ${at}, expires_at = ${expiresAt}
+    where id = ${id} and status = 'PENDING'`);
+}
+
+/** Takes attachments whose time is over; from here on nobody can send or fetch them. */
+export async function takeExpired(
+  db: Queryable,
+  now: string,
+  limit: number,
+): Promise<{ id: string; blobKey: string; status: AttachmentStatus }[]> {
+  return db.query(sql`
+    update attachments a set status = 'EXPIRED', expires_at = ${now}
+    where a.id in (select id from attachments where expires_at < ${now} order by expires_at limit ${limit}
+                   for update skip locked)
+    returning a.id, a.blob_key as "blobKey", a.status`);
+}
+
+export async function deleteAttachments(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.execute(sql`delete from attachments where id = any(${ids}) and status = 'EXPIRED'`);
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { AttachmentUpload } from '@parley/contract';
+import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { startService, type TestService } from '../../../testkit/service.ts';
+import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
+
+let service: TestService;
+let chat: ChatOf;
+before(async () => {
+  service = await startService();
+  chat = await createChatKit(service);
+});
+after(() => service.stop());
+
+const file = { filename: 'notes.txt', mimeType: 'text/plain', size: 5 };
+/** Signed URLs are on PUBLIC_URL; the test reaches the same server by its address. */
+const here = (url: string): string => url.replace(/^https?:\/\/[^/]+/, service.url);
+
+const put = (upload: Pick<AttachmentUpload, 'uploadUrl'>, body: BodyInit = 'hello', type = 'text/plain', extra = '') =>
+  fetch(`${here(upload.uploadUrl)}${extra}`, { method: 'PUT', headers: { 'content-type': type }, body });
+
+test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const upload = await alice.api.call('requestAttachment', { room, body: file });
+  assert.deepEqual(
+    [upload.method, upload.headers, upload.attachment.status],
+    ['PUT', { 'Content-Type': 'text/plain' }, 'PENDING'],
+  );
+  const attachmentId = upload.attachment.id;
+  const complete = () => alice.api.call('completeAttachment', { attachmentId });
+  const sendIt = () => alice.api.call('sendMessage', { room, body: { attachmentId } });
+  await assertRefused(complete(), 409, 'SVC_ATTACHMENT_NOT_UPLOADED');
+  await assertRefused(sendIt(), 409, 'SVC_ATTACHMENT_NOT_READY');
+  assert.equal((await put(upload)).status, 204);
+  const done = await complete();
+  assert.deepEqual([done.status, done.checksum?.startsWith('sha256:2cf24dba')], ['UPLOADED', true]);
+  assert.equal((await complete()).status, 'UPLOADED');
+  const bob = await chat.user('bob');
+  await assertRefused(bob.api.call('getAttachmentDownload', { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  const message = await sendIt();
+  assert.deepEqual(
+    [message.type, message.attachment?.status, message.attachment?.messageId],
+    ['attachment', 'ATTACHED', message.id],
+  );
+  await assertRefused(sendIt(), 409, 'SVC_ATTACHMENT_ALREADY_USED');
+  const { url } = await bob.api.call('getAttachmentDownload', { attachmentId });
+  const served = await fetch(here(url));
+  assert.equal(await served.text(), 'hello');
+  assert.deepEqual(
+    ['content-type', 'x-content-type-options', 'content-security-policy', 'content-disposition'].map((name) =>
+      served.headers.get(name),
+    ),
+    [
+      'text/plain',
+      'nosniff',
+      "sandbox; default-src 'none'",
+      `attachment; filename="notes.txt"; filename*=UTF-8''notes.txt`,
+    ],
+  );
+  assert.match(served.headers.get('x-request-id') ?? '', /^req_/);
+  await alice.api.call('deleteMessage', { messageId: message.id });
+  await assertRefused(bob.api.call('getAttachmentDownload', { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  assert.equal((await fetch(here(url))).status, 404);
+  assert.equal(await service.service.chat.sweep.attachments(), 1);
+});
+
+test('[ATT-2] a signed URL is good for exactly what was signed, and an upload for once', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const request = () => api.call('requestAttachment', { room, body: file });
+  const upload = await request();
+  const other = await request();
+  const moved = here(upload.uploadUrl).replace(upload.attachment.id, other.attachment.id);
+  const later = here(upload.uploadUrl).replace(/exp=(\d+)/, (_, exp) => `exp=${Number(exp) + 1}`);
+  for (const url of [moved, later, here(upload.uploadUrl).slice(0, -2), here(upload.uploadUrl).split('?')[0] ?? '']) {
+    const refused = await fetch(url, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: 'hello' });
+    assert.equal(refused.status, 403, url);
+  }
+  const asDownload = here(upload.uploadUrl).replace('/uploads/', '/downloads/');
+  assert.equal((await fetch(asDownload)).status, 403);
+  assert.equal((await put(upload, 'hello', 'text/html')).status, 403);
+  assert.equal((await put(upload, 'too long')).status, 409);
+  const endless = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(1024)),
+  });
+  const chunked = await fetch(here(upload.uploadUrl), {
+    method: 'PUT',
+    headers: { 'content-type': 'text/plain' },
+    body: endless,
+    duplex: 'half',
+  } as RequestInit).then(
+    ({ status }) => status,
+    () => 409,
+  );
+  assert.equal(chunked, 409);
+  assert.equal((await put(upload)).status, 204);
+  assert.equal((await put(upload, 'other')).status, 403);
+  await api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  assert.equal((await put(upload, 'other')).status, 403);
+});
+
+test('[ATT-3] size, name and type are checked before a URL is given', async () => {
+  const { id: room } = await chat.conversation();
+  const request = (extra: object) => chat.project.api.call('requestAttachment', { room, body: { ...file, ...extra } });
+  await assertRefused(request({ size: 26_214_401 }), 413, 'SVC_ATTACHMENT_TOO_LARGE');
+  assert.equal((await request({ size: 26_214_400 })).attachment.size, 26_214_400);
+  for (const extra of [
+    { size: 0 },
+    { size: -1 },
+    { size: 1.5 },
+    { filename: '' },
+    { mimeType: 'nonsense' },
+    { mimeType: '' },
+  ]) {
+    await assertRefused(request(extra), 400, 'SVC_VALIDATION_FAILED');
+  }
+  assert.equal((await request({ filename: '../../etc/pass\u202ewd' })).attachment.filename, 'passwd');
+});
+
+test('[ATT-4] an attachment belongs to its conversation and its uploader', async () => {
+  const [one, two] = [await chat.conversation(), await chat.conversation()];
+  const [alice, bob] = [await chat.user('alice'), await chat.user('bob')];
+  const upload = await alice.api.call('requestAttachment', { room: one.id, body: { ...file, uploaderId: 'bob' } });
+  assert.equal(upload.attachment.uploaderId, 'alice');
+  const attachmentId = upload.attachment.id;
+  await put(upload);
+  await assertRefused(bob.api.call('completeAttachment', { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  await alice.api.call('completeAttachment', { attachmentId });
+  const send = (api: typeof bob.api, room: string) => api.call('sendMessage', { room, body: { attachmentId } });
+  await assertRefused(send(bob.api, one.id), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  await assertRefused(send(alice.api, two.id), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  const other = await createChatKit(service);
+  await assertRefused(
+    other.project.api.call('getAttachmentDownload', { attachmentId }),
+    404,
+    'SVC_ATTACHMENT_NOT_FOUND',
+  );
+  const sends = await Promise.allSettled(Array.from({ length: 20 }, () => send(alice.api, one.id)));
+  assert.equal(sends.filter(({ status }) => status === 'fulfilled').length, 1);
+});
+
+test('[ATT-5] names are harmless and scripts are never shown inline', () => {
+  assert.equal(cleanFilename('C:\\x\\evil\u0000.exe'), 'evil.exe');
+  assert.equal(cleanFilename('..'), 'file');
+  assert.ok(Buffer.byteLength(cleanFilename('€'.repeat(255))) <= 255);
+  assert.equal(
+    contentDisposition('a"b\\c.txt', false),
+    `attachment; filename="a_b_c.txt"; filename*=UTF-8''a%22b%5Cc.txt`,
+  );
+  for (const type of ['image/svg+xml', 'text/html', 'application/xml', 'application/pdf'])
+    assert.ok(!isInlineType(type));
+  assert.ok(isInlineType('image/PNG; x=y'));
+});

@@ -1,0 +1,35 @@
+import { type ChatAction, type ChatMemberRole, type ChatScope, fail, roleCan } from '@parley/contract';
+import type { ApiKeyCaller, ChatTokenCaller } from '../../core/caller.ts';
+
+/** Who may use chat: a developer's backend, or one end user. */
+export type ChatCaller = ApiKeyCaller | ChatTokenCaller;
+
+/** The user behind a chat token; null for an API key, which acts as a server. */
+export const userOf = (caller: ChatCaller): string | null => (caller.kind === 'chatToken' ? caller.userId : null);
+
+/** A token needs the scope; an API key has every one. */
+export function assertScope(caller: ChatCaller, scope: ChatScope): void {
+  if (caller.kind === 'chatToken' && !caller.scopes.includes(scope)) fail('SVC_SCOPE_MISSING', { scope });
+}
+
+/** What a token's list of conversations leaves out does not exist for it. */
+export function assertListed(caller: ChatCaller, conversationId: string): void {
+  if (caller.kind === 'chatToken' && caller.conversations && !caller.conversations.includes(conversationId)) {
+    fail('SVC_CONVERSATION_NOT_FOUND');
+  }
+}
+
+/** A user must be an active member whose role allows the action; an API key need not. */
+export function assertMember(caller: ChatCaller, role: ChatMemberRole | null, action: ChatAction): void {
+  if (caller.kind !== 'chatToken') return;
+  if (role === null) fail('SVC_NOT_A_MEMBER');
+  if (!roleCan(role, action)) fail('SVC_FORBIDDEN', { message: 'Your role in this conversation does not allow this.' });
+}
+
+/** Whom a per-user call is for: a token's own user, or whom the API key names. */
+export function subjectOf(caller: ChatCaller, named: string | undefined): string {
+  return caller.kind === 'chatToken' ? caller.userId : (named ?? fail('SVC_USER_REQUIRED'));
+}
+
+/** Who is said to have done it: an API key acts as the server unless it names a user. */
+export const actorOf = (caller: ChatCaller, named?: string): string => userOf(caller) ?? named ?? 'server';

@@ -1,0 +1,99 @@
+import {
+  type ChatConnection,
+  type ChatOverview,
+  type Conversation,
+  type ConversationMember,
+  fail,
+  type Limits,
+  type MessageMetadata,
+  type Presence,
+} from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
+import { type Clock, iso } from '../../core/clock.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
+import type { Db } from '../../core/db.ts';
+import { type Answer, page } from '../../core/handlers.ts';
+import { listConnections } from './connection-store.ts';
+import type { ConnectionLog } from './connections.ts';
+import { type ConversationEntry, findConversation, findEntry } from './conversation-store.ts';
+import type { Conversations } from './conversations.ts';
+import { countChat, listMessageMetadata } from './dashboard-store.ts';
+import type { Members } from './members.ts';
+import type { PresenceOf } from './presence.ts';
+import { readReference } from './references.ts';
+
+export interface DashboardDeps {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  limits: Limits;
+  conversations: Conversations;
+  members: Members;
+  presence: PresenceOf;
+  connections: ConnectionLog;
+}
+
+interface PageQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What people signed in to the dashboard see: metadata, never content. */
+export function createDashboard(deps: DashboardDeps) {
+  const { db, clock, cursors, limits, conversations, members, presence, connections } = deps;
+
+  const entry = async (scope: ProjectScope, reference: string): Promise<ConversationEntry> =>
+    (await findEntry(db, scope, readReference(reference), null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
+
+  return {
+    async overview(scope: ProjectScope): Promise<ChatOverview> {
+      const now = clock.now();
+      // Connections are written a moment late: what is shown as "now" must not be.
+      await connections.flush();
+      return countChat(db, scope, { now: iso(now), dayAgo: iso(now - dayMs), weekAgo: iso(now - 7 * dayMs) });
+    },
+
+    async connections(
+      scope: ProjectScope,
+      { limit = pageSizeDefault, cursor }: PageQuery,
+    ): Promise<Answer<ChatConnection[]>> {
+      await connections.flush();
+      const list = `chat-connections/${scope.projectId}/${scope.environment}`;
+      const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
+      const rows = await listConnections(db, scope, after, limit + 1);
+      const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.connectedAt, last.id]));
+      return page(items, nextCursor);
+    },
+
+    conversations: (scope: ProjectScope, query: PageQuery): Promise<Answer<Conversation[]>> =>
+      conversations.listPage(scope, { ...query, userId: null, listed: null }),
+
+    async conversation(scope: ProjectScope, reference: string): Promise<Conversation> {
+      const { id } = await entry(scope, reference);
+      const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
+      const found = await findConversation(db, scope, id, { retentionDefault, userId: null });
+      return found ?? fail('SVC_CONVERSATION_NOT_FOUND');
+    },
+
+    members: async (scope: ProjectScope, reference: string, query: PageQuery): Promise<Answer<ConversationMember[]>> =>
+      members.listPage(await entry(scope, reference), query),
+
+    async messages(
+      scope: ProjectScope,
+      reference: string,
+      { limit = pageSizeDefault, cursor }: PageQuery,
+    ): Promise<Answer<MessageMetadata[]>> {
+      const { id } = await entry(scope, reference);
+      const list = `chat-message-metadata/${id}`;
+      const before = cursor === undefined ? null : Number(cursors.read(list, cursor)[0]);
+      const rows = await listMessageMetadata(db, id, before, limit + 1);
+      const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.position]));
+      return page<MessageMetadata>(items, nextCursor);
+    },
+
+    presence: async (scope: ProjectScope, reference: string): Promise<Presence[]> =>
+      presence.list((await entry(scope, reference)).publicId),
+  };
+}

@@ -1,0 +1,95 @@
+import { fail } from '@parley/contract';
+import { DatabaseUnavailable } from '../../core/db.ts';
+
+/** Gathers single writes into batches: one commit serves everybody who asked in the meantime. */
+export interface GroupCommit<Item, Outcome> {
+  /** Resolves after the commit of the batch the item was in. */
+  add(item: Item): Promise<Outcome>;
+}
+
+export interface GroupCommitOptions<Item, Outcome> {
+  /** Stores all items or none, and says what became of each. */
+  store: (items: readonly Item[]) => Promise<Outcome[]>;
+  /** Items that share a key must not be in one batch: they could not see each other. */
+  keysOf: (item: Item) => readonly string[];
+}
+
+const batchMax = 200;
+const inFlightMax = 2;
+/** More than this and the database is not keeping up: better to say so than to let everybody wait. */
+const waitingMax = 5_000;
+
+interface Waiting<Item, Outcome> {
+  item: Item;
+  resolve: (outcome: Outcome) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createGroupCommit<Item, Outcome>(
+  options: GroupCommitOptions<Item, Outcome>,
+): GroupCommit<Item, Outcome> {
+  const { store, keysOf } = options;
+  let waiting: Waiting<Item, Outcome>[] = [];
+  let inFlight = 0;
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || inFlight >= inFlightMax || waiting.length === 0) return;
+    isScheduled = true;
+    // At the end of the turn: requests that arrived together go together.
+    setImmediate(() => {
+      isScheduled = false;
+      if (inFlight < inFlightMax && waiting.length > 0) void run(nextBatch());
+      schedule();
+    });
+  }
+
+  function nextBatch(): Waiting<Item, Outcome>[] {
+    const batch: Waiting<Item, Outcome>[] = [];
+    const left: Waiting<Item, Outcome>[] = [];
+    const keys = new Set<string>();
+    for (const entry of waiting) {
+      const own = keysOf(entry.item);
+      if (batch.length < batchMax && !own.some((key) => keys.has(key))) {
+        batch.push(entry);
+        for (const key of own) keys.add(key);
+      } else left.push(entry);
+    }
+    waiting = left;
+    return batch;
+  }
+
+  async function run(batch: Waiting<Item, Outcome>[]): Promise<void> {
+    inFlight++;
+    try {
+      const outcomes = await store(batch.map(({ item }) => item));
+      // Index by index: `store` answers in the order of the items.
+      for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at] as Outcome);
+    } catch (error) {
+      await salvage(batch, error);
+    } finally {
+      inFlight--;
+      schedule();
+    }
+  }
+
+  /** One item that cannot be stored must not take the others with it. */
+  async function salvage(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
+    if (batch.length === 1 || error instanceof DatabaseUnavailable) {
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const { item, resolve, reject } of batch) {
+      await store([item]).then(([outcome]) => resolve(outcome as Outcome), reject);
+    }
+  }
+
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        if (waiting.length >= waitingMax) fail('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+        waiting.push({ item, resolve, reject });
+        schedule();
+      }),
+  };
+}

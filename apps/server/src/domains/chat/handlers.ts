@@ -1,0 +1,103 @@
+import type { chatDashboardRoutes, chatRoutes, LimitName } from '@parley/contract';
+import type { Budgets } from '../../core/budgets.ts';
+import { type Handlers, RawJson } from '../../core/handlers.ts';
+import type { Attachments } from './attachments.ts';
+import type { ChatCaller } from './callers.ts';
+import type { Conversations } from './conversations.ts';
+import type { createDashboard } from './dashboard.ts';
+import type { Entries } from './entries.ts';
+import type { History } from './history.ts';
+import type { Members } from './members.ts';
+import type { Messages } from './messages.ts';
+import type { PresenceOf } from './presence.ts';
+import type { Reactions } from './reactions.ts';
+import type { Reads } from './reads.ts';
+import type { Sends } from './sends.ts';
+import type { ChatTokens } from './tokens.ts';
+import type { TypingOf } from './typing.ts';
+
+export interface HandlerDeps {
+  budgets: Budgets;
+  entries: Entries;
+  conversations: Conversations;
+  members: Members;
+  sends: Sends;
+  messages: Messages;
+  history: History;
+  reactions: Reactions;
+  reads: Reads;
+  presence: PresenceOf;
+  typing: TypingOf;
+  attachments: Attachments;
+  tokens: ChatTokens;
+  dashboard: ReturnType<typeof createDashboard>;
+}
+
+export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> & Handlers<typeof chatDashboardRoutes> {
+  const { budgets, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
+  const { presence, typing, attachments, tokens, dashboard } = deps;
+
+  /** One budget for both doors, counted for users; a developer's backend has none. */
+  const spend = async (name: LimitName, caller: ChatCaller): Promise<void> =>
+    caller.kind === 'chatToken' ? budgets.spend(name, caller, caller.userId) : undefined;
+
+  const seeing = async (caller: ChatCaller, reference: string): Promise<string> =>
+    (await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' })).publicId;
+
+  return {
+    listConversations: ({ caller, query }) => conversations.list(caller, query),
+    createConversation: ({ caller, body }) => conversations.create(caller, body),
+    getConversation: ({ caller, params }) => conversations.get(caller, params.room),
+    updateConversation: ({ caller, params, body }) => conversations.update(caller, params.room, body),
+    deleteConversation: ({ caller, params }) => conversations.erase(caller, params.room),
+    listUserConversations: ({ caller, params, query }) => conversations.list(caller, query, params.userId),
+
+    listConversationMembers: ({ caller, params, query }) => members.list(caller, params.room, query),
+    addConversationMember: ({ caller, params, body }) => members.add(caller, params.room, body),
+    changeConversationMember: ({ caller, params, body }) => members.change(caller, params.room, params.userId, body),
+    removeConversationMember: ({ caller, params }) => members.remove(caller, params.room, params.userId),
+
+    listMessages: async ({ caller, params, query }) => new RawJson(await history.page(caller, params.room, query)),
+    listChanges: async ({ caller, params, query }) => new RawJson(await history.changes(caller, params.room, query)),
+    async sendMessage({ caller, params, body }) {
+      await spend('CHAT_SEND_RATE_LIMIT', caller);
+      const { text, isRepeat } = await sends.send(caller, params.room, body);
+      return new RawJson(text, { isRepeat });
+    },
+    getMessage: ({ caller, params }) => messages.get(caller, params.messageId),
+    editMessage: ({ caller, params, body }) => messages.edit(caller, params.messageId, body),
+    deleteMessage: ({ caller, params, query }) => messages.remove(caller, params.messageId, query.userId),
+    getThread: ({ caller, params, query }) => messages.thread(caller, params.messageId, query),
+
+    async addReaction({ caller, params, body }) {
+      await spend('CHAT_REACT_RATE_LIMIT', caller);
+      return reactions.add(caller, params.messageId, body);
+    },
+    async removeReaction({ caller, params, query }) {
+      await spend('CHAT_REACT_RATE_LIMIT', caller);
+      await reactions.remove(caller, params.messageId, { emoji: params.emoji, userId: query.userId });
+      return undefined;
+    },
+    markRead: ({ caller, params, body, query }) => reads.mark(caller, params.messageId, body.userId ?? query.userId),
+    getReadState: ({ caller, params, query }) => reads.state(caller, params.room, query.userId),
+    listReadReceipts: ({ caller, params, query }) => reads.receipts(caller, params.room, query),
+
+    listPresence: async ({ caller, params }) => presence.list(await seeing(caller, params.room)),
+    listTyping: async ({ caller, params }) => typing.list(await seeing(caller, params.room)),
+
+    requestAttachment: ({ caller, params, body }) => attachments.request(caller, params.room, body),
+    completeAttachment: ({ caller, params }) => attachments.complete(caller, params.attachmentId),
+    getAttachmentDownload: ({ caller, params }) => attachments.download(caller, params.attachmentId),
+
+    mintChatToken: ({ caller, body }) => tokens.mint(caller, body),
+
+    getChatOverview: ({ caller }) => dashboard.overview(caller),
+    listChatConnections: ({ caller, query }) => dashboard.connections(caller, query),
+    listProjectConversations: ({ caller, query }) => dashboard.conversations(caller, query),
+    getProjectConversation: ({ caller, params }) => dashboard.conversation(caller, params.conversationId),
+    listProjectConversationMembers: ({ caller, params, query }) =>
+      dashboard.members(caller, params.conversationId, query),
+    listProjectMessages: ({ caller, params, query }) => dashboard.messages(caller, params.conversationId, query),
+    listProjectPresence: ({ caller, params }) => dashboard.presence(caller, params.conversationId),
+  };
+}

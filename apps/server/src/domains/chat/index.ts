@@ -1,0 +1,141 @@
+import type { Limits } from '@parley/contract';
+import type { Budgets } from '../../core/budgets.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Cursors } from '../../core/cursors.ts';
+import type { Db } from '../../core/db.ts';
+import type { StoredEvent } from '../../core/event-store.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Keyring } from '../../core/keyring.ts';
+import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
+import type { Timers } from '../../core/timers.ts';
+import type { Tokens } from '../../core/tokens.ts';
+import type { UnitOfWork } from '../../core/unit-of-work.ts';
+import { createAttachments } from './attachments.ts';
+import { createConnectionLog } from './connections.ts';
+import { createConversations, type RoomsOfChat } from './conversations.ts';
+import { createDashboard } from './dashboard.ts';
+import { createEntries } from './entries.ts';
+import { createHandlers } from './handlers.ts';
+import { createHistory } from './history.ts';
+import { createHub } from './hub.ts';
+import { createMembers } from './members.ts';
+import { createMessages } from './messages.ts';
+import { createPresence } from './presence.ts';
+import { createReactions } from './reactions.ts';
+import { createReads } from './reads.ts';
+import { createRetention } from './retention.ts';
+import { createSends } from './sends.ts';
+import { createChatSocket, placeOf, quietly } from './socket.ts';
+import { createSubscriptions } from './subscriptions.ts';
+import { createTargets } from './targets.ts';
+import { createChatTokens } from './tokens.ts';
+import { createTyping } from './typing.ts';
+
+export type { ConversationDraft, RoomsOfChat } from './conversations.ts';
+
+export interface ChatDeps {
+  db: Db;
+  bus: Bus;
+  expiringSets: ExpiringSets;
+  blobs: Blobs;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  cursors: Cursors;
+  keyring: Keyring;
+  tokens: Tokens;
+  budgets: Budgets;
+  timers: Timers;
+  limits: Limits;
+  publicUrl: string;
+  unitOfWork: UnitOfWork;
+  onCommitted: (events: readonly StoredEvent[]) => void;
+  rooms: RoomsOfChat;
+  assertActive: (projectId: string) => Promise<void>;
+}
+
+export function createChat(deps: ChatDeps) {
+  const { log, timers, bus } = deps;
+  const entries = createEntries(deps);
+  const targets = createTargets(deps);
+  const hub = createHub(deps);
+  const tokens = createChatTokens(deps);
+  const conversations = createConversations({ ...deps, entries });
+  const members = createMembers({ ...deps, entries });
+  const sends = createSends({ ...deps, targets });
+  const messages = createMessages({ ...deps, entries });
+  const history = createHistory({ ...deps, targets });
+  const reactions = createReactions({ ...deps, messages });
+  const reads = createReads({ ...deps, entries, messages });
+  const presence = createPresence({ ...deps, hub });
+  const typing = createTyping({ ...deps, hub });
+  const attachments = createAttachments({ ...deps, entries });
+  const connections = createConnectionLog(deps);
+  const retention = createRetention(deps);
+  const dashboard = createDashboard({ ...deps, conversations, members, presence, connections });
+  const subscriptions = createSubscriptions({
+    ...deps,
+    hub,
+    targets,
+    onEnter: (client, subscription) => quietly(log, presence.refresh(placeOf(client, subscription))),
+    onLeave: (client, subscription) => quietly(log, presence.leave(placeOf(client, subscription))),
+  });
+  const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
+  const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });
+
+  const everywhere = { onEveryProcess: true };
+  timers.every('chat-connections', 1_000, () => connections.flush(), everywhere);
+  timers.every('chat-alive', 10_000, () => connections.markAlive(), everywhere);
+  timers.every('chat-presence-refresh', 15_000, () => chatSocket.refreshPresence(), everywhere);
+  timers.every('chat-channels', 30_000, async () => hub.tidy(), everywhere);
+  timers.every('chat-catch-up', 1_500, catchUp, everywhere);
+  timers.every('chat-presence-sweep', 1_000, () => presence.sweep());
+  timers.every('chat-typing-sweep', 1_000, () => typing.sweep());
+  timers.every('chat-stranded-connections', 30_000, () => connections.sweep());
+  timers.every('chat-attachments', 60_000, () => attachments.sweep());
+  timers.every('chat-retention', 60_000, () => retention.sweep());
+
+  /** Messages between processes can be lost without a sign; in one process they cannot. */
+  async function catchUp(): Promise<void> {
+    const isRemote = await bus.ping().then(
+      (ms) => ms !== null,
+      () => true,
+    );
+    if (isRemote) await hub.catchUp();
+  }
+
+  return {
+    handlers: createHandlers({ ...deps, ...parts, attachments, tokens, dashboard }),
+    socket: chatSocket.socket,
+    fanOut: hub.fanOut,
+    authenticateToken: tokens.authenticate,
+    /** Signed URLs of stores that do not serve files themselves. */
+    files: { receive: attachments.receive, serve: attachments.serve },
+    /** For live streams: a conversation of theirs, its people and their tokens. */
+    provision: conversations.provision,
+    archive: conversations.archive,
+    ensureMember: members.ensure,
+    dismissMember: members.dismiss,
+    signToken: tokens.sign,
+    /** Chores, for tests that do not want to wait. */
+    sweep: {
+      retention: retention.sweep,
+      attachments: attachments.sweep,
+      presence: presence.sweep,
+      typing: typing.sweep,
+    },
+    async start(): Promise<void> {
+      hub.start();
+      await connections.markAlive().catch((error) => log.warn({ error }, 'chat process not announced'));
+    },
+    async stop(): Promise<void> {
+      await connections.flush().catch((error) => log.warn({ error }, 'chat connections not noted'));
+      hub.stop();
+    },
+  };
+}
+
+export type Chat = ReturnType<typeof createChat>;

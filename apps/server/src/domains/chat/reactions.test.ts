@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { startService, type TestService } from '../../../testkit/service.ts';
+
+let service: TestService;
+let chat: ChatOf;
+before(async () => {
+  service = await startService();
+  chat = await createChatKit(service);
+});
+after(() => service.stop());
+
+const message = async (): Promise<string> => {
+  const { id: room } = await chat.conversation();
+  return (await chat.project.api.call('sendMessage', { room, body: { text: 'x', senderId: 'alice' } })).id;
+};
+
+test('[REACT-1] a reaction is 201 once and 200 again, and one spelling of an emoji counts', async () => {
+  const messageId = await message();
+  const alice = await chat.user('alice');
+  const react = (emoji: string) => alice.api.request('addReaction', { messageId, body: { emoji } });
+  assert.equal((await react('❤️')).status, 201);
+  const again = await react('❤');
+  assert.deepEqual([again.status, again.body], [200, [{ emoji: '❤', count: 1, userIds: ['alice'], reacted: true }]]);
+  assert.equal((await react('thumbsup')).status, 201);
+  const bob = await chat.user('bob');
+  const seen = await bob.api.call('getMessage', { messageId });
+  assert.deepEqual(seen.reactions, [
+    { emoji: '❤', count: 1, userIds: ['alice'], reacted: false },
+    { emoji: 'thumbsup', count: 1, userIds: ['alice'], reacted: false },
+  ]);
+  assert.equal((await alice.api.request('removeReaction', { messageId, emoji: '❤️' })).status, 204);
+  await assertRefused(alice.api.call('removeReaction', { messageId, emoji: '❤' }), 404, 'SVC_REACTION_NOT_FOUND');
+  assert.equal((await bob.api.call('getMessage', { messageId })).reactions.length, 1);
+});
+
+test('[REACT-2] what is no emoji is refused', async () => {
+  const messageId = await message();
+  const alice = await chat.user('alice');
+  for (const emoji of ['two words', '<b>', 'é', '\u202e', '👍 x']) {
+    await assertRefused(alice.api.call('addReaction', { messageId, body: { emoji } }), 400, 'SVC_INVALID_EMOJI');
+  }
+  for (const emoji of ['', 'x'.repeat(65)]) {
+    await assertRefused(alice.api.call('addReaction', { messageId, body: { emoji } }), 400, 'SVC_VALIDATION_FAILED');
+  }
+  for (const emoji of ['👨‍👩‍👧‍👦', '🇩🇪', '1️⃣', ':tada:'])
+    await alice.api.call('addReaction', { messageId, body: { emoji } });
+});
+
+test('[REACT-3] an API key names the user', async () => {
+  const messageId = await message();
+  const { api } = chat.project;
+  await assertRefused(api.call('addReaction', { messageId, body: { emoji: '👍' } }), 400, 'SVC_USER_REQUIRED');
+  await assertRefused(api.call('removeReaction', { messageId, emoji: '👍' }), 400, 'SVC_USER_REQUIRED');
+  const summary = await api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'bob' } });
+  assert.deepEqual(summary, [{ emoji: '👍', count: 1, userIds: ['bob'] }]);
+});
+
+test('[REACT-4] 400 users at once against a cap of 200: exactly 200 are stored', async () => {
+  const messageId = await message();
+  const { api } = chat.project;
+  const tries = await Promise.allSettled(
+    Array.from({ length: 400 }, (_, at) =>
+      api.call('addReaction', { messageId, body: { emoji: at % 2 ? '👍' : '🎉', userId: `u${at}` } }),
+    ),
+  );
+  assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 200);
+  for (const one of tries) if (one.status === 'rejected') assert.equal(one.reason.code, 'SVC_REACTION_LIMIT');
+  const { reactions, change } = await api.call('getMessage', { messageId });
+  assert.equal(
+    reactions.reduce((sum, { count }) => sum + count, 0),
+    200,
+  );
+  assert.ok(reactions.every(({ userIds }) => userIds.length === 10));
+  assert.equal(change, 201);
+});

@@ -1,0 +1,157 @@
+import {
+  type ErrorCode,
+  fail,
+  type Limits,
+  type Message,
+  type MessageType,
+  type SendMessage,
+  ServiceError,
+  serverMessageTypes,
+} from '@parley/contract';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import type { StoredEvent } from '../../core/event-store.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import { metadataJson } from '../../core/safe-json.ts';
+import { refuse } from '../../core/validation.ts';
+import { assertListed, assertScope, type ChatCaller, userOf } from './callers.ts';
+import { topicOf } from './conversations.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { findMessageJson } from './message-store.ts';
+import { type SendItem, type SendOutcome, type SendProblem, storeMessages } from './send-store.ts';
+import type { Target, Targets } from './targets.ts';
+import { assertTextFits } from './texts.ts';
+
+export interface SendDeps {
+  db: Db;
+  targets: Targets;
+  clock: Clock;
+  ids: Ids;
+  limits: Limits;
+  metrics: Metrics;
+  /** Called once a batch, right after its commit. */
+  onCommitted: (events: readonly StoredEvent[]) => void;
+}
+
+export interface Sent {
+  /** The stored message as JSON. */
+  text: string;
+  isRepeat: boolean;
+}
+
+export interface Sends {
+  send(caller: ChatCaller, reference: string, draft: SendMessage): Promise<Sent>;
+}
+
+const problems: Readonly<Record<SendProblem, ErrorCode>> = {
+  GONE: 'SVC_CONVERSATION_NOT_FOUND',
+  NOT_A_MEMBER: 'SVC_NOT_A_MEMBER',
+  FORBIDDEN: 'SVC_FORBIDDEN',
+  ARCHIVED: 'SVC_CONVERSATION_ARCHIVED',
+  INVALID_REPLY_TARGET: 'SVC_INVALID_REPLY_TARGET',
+  ATTACHMENT_NOT_FOUND: 'SVC_ATTACHMENT_NOT_FOUND',
+  ATTACHMENT_NOT_READY: 'SVC_ATTACHMENT_NOT_READY',
+  ATTACHMENT_ALREADY_USED: 'SVC_ATTACHMENT_ALREADY_USED',
+};
+
+export function createSends({ db, targets, clock, ids, limits, metrics, onCommitted }: SendDeps): Sends {
+  const queue = createGroupCommit<SendItem, SendOutcome>({
+    keysOf: ({ conversationId, senderId, clientMessageId, attachmentId }) => [
+      ...(clientMessageId === null ? [] : [`${conversationId} ${senderId} ${clientMessageId}`]),
+      ...(attachmentId === null ? [] : [attachmentId]),
+    ],
+    async store(items) {
+      const outcomes = await storeMessages(db, items);
+      onCommitted(eventsOf(items, outcomes));
+      return outcomes;
+    },
+  });
+
+  async function send(caller: ChatCaller, reference: string, draft: SendMessage): Promise<Sent> {
+    assertScope(caller, 'chat:send');
+    const content = checkContent(caller, draft, limits);
+    for (let attempt = 1; ; attempt++) {
+      const target = await targets.find(caller, reference);
+      assertListed(caller, target.publicId);
+      const outcome = await queue.add(itemOf(caller, target, draft, content));
+      if (outcome.is === 'stored') return { text: outcome.text, isRepeat: false };
+      if (outcome.is === 'repeated') return repeat(caller, target, outcome.position);
+      targets.forget(caller, reference);
+      // The name may have moved to another conversation meanwhile: look once more.
+      if (outcome.problem === 'GONE' && target.name !== null && attempt === 1) continue;
+      throw new ServiceError(problems[outcome.problem]);
+    }
+  }
+
+  function itemOf(caller: ChatCaller, target: Target, draft: SendMessage, content: Content): SendItem {
+    const now = clock.now();
+    if (draft.clientSentAt !== undefined && draft.clientSentAt <= now) {
+      metrics.observe('parley_chat_send_latency_seconds', (now - draft.clientSentAt) / 1000);
+    }
+    return {
+      id: ids.newId('message'),
+      eventId: ids.newId('event'),
+      conversationId: target.id,
+      name: target.name,
+      isUser: caller.kind === 'chatToken',
+      senderId: userOf(caller) ?? draft.senderId ?? null,
+      replyTo: draft.replyTo ?? null,
+      clientMessageId: draft.clientMessageId ?? null,
+      attachmentId: draft.attachmentId ?? null,
+      clientSentAt: draft.clientSentAt ?? null,
+      createdAt: iso(now),
+      ...content,
+    };
+  }
+
+  async function repeat(caller: ChatCaller, { id }: Target, position: number): Promise<Sent> {
+    const text = await findMessageJson(db, id, position, userOf(caller));
+    return { text: text ?? fail('SVC_MESSAGE_NOT_FOUND'), isRepeat: true };
+  }
+
+  return { send };
+}
+
+interface Content {
+  type: MessageType;
+  text: string | null;
+  metadata: object;
+}
+
+/** Everything about a draft that needs no look at the database. */
+function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): Content {
+  const { text, attachmentId, metadata } = draft;
+  const type = draft.type ?? (attachmentId !== undefined && text === undefined ? 'attachment' : 'text');
+  if (caller.kind === 'chatToken' && serverMessageTypes.includes(type)) fail('SVC_MESSAGE_TYPE_FORBIDDEN');
+  if (text !== undefined) assertTextFits(text, limits.CHAT_MAX_TEXT_LENGTH);
+  if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
+  const missing = missingField(type, draft);
+  if (missing) refuse([{ field: missing, rule: 'required', message: `A message of type ${type} needs ${missing}.` }]);
+  return { type, text: text ?? null, metadata: metadata ?? {} };
+}
+
+function missingField(type: MessageType, { text, attachmentId, metadata }: SendMessage): string | null {
+  if (type === 'attachment') return attachmentId === undefined ? 'attachmentId' : null;
+  if (text !== undefined || attachmentId !== undefined) return null;
+  return type === 'text' || !metadata ? 'text' : null;
+}
+
+function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]): StoredEvent[] {
+  return items.flatMap((item, at) => {
+    const outcome = outcomes[at];
+    if (outcome?.is !== 'stored') return [];
+    const { conversationId, roomId, change, projectId, environment, text } = outcome;
+    // The database made this text from the row it stored.
+    const message = JSON.parse(text) as Message;
+    return {
+      id: item.eventId,
+      projectId,
+      environment,
+      type: 'message.created',
+      topic: topicOf(conversationId),
+      data: { conversationId, roomId, change, message },
+      createdAt: item.createdAt,
+    };
+  });
+}

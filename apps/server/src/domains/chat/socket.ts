@@ -1,0 +1,266 @@
+import { chatClientFrames, fail, type Limits } from '@parley/contract';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { metadataJson } from '../../core/safe-json.ts';
+import { type AnySocket, type Connection, type FrameHandlers, ReplyJson, socket } from '../../core/socket.ts';
+import { assertScope } from './callers.ts';
+import type { ConnectionLog } from './connections.ts';
+import type { Entries } from './entries.ts';
+import type { History } from './history.ts';
+import type { Messages } from './messages.ts';
+import type { Place, PresenceOf } from './presence.ts';
+import type { Reactions } from './reactions.ts';
+import type { Reads } from './reads.ts';
+import type { Sends } from './sends.ts';
+import type { ChatSession, Client, Subscription, Subscriptions } from './subscriptions.ts';
+import type { ChatTokens } from './tokens.ts';
+import type { TypingOf } from './typing.ts';
+
+export interface ChatSocketDeps {
+  clock: Clock;
+  log: Log;
+  limits: Limits;
+  tokens: ChatTokens;
+  entries: Entries;
+  sends: Sends;
+  messages: Messages;
+  reactions: Reactions;
+  reads: Reads;
+  history: History;
+  presence: PresenceOf;
+  typing: TypingOf;
+  subscriptions: Subscriptions;
+  connections: ConnectionLog;
+}
+
+export interface ChatSocket {
+  socket: AnySocket;
+  /** Keeps everybody who is connected present; called every few seconds. */
+  refreshPresence(): Promise<void>;
+}
+
+const presenceDataMax = 1024;
+/** What an answer needs beside the page it carries. */
+const frameSlack = 512;
+
+export const placeOf = (client: Client, { channel, userId, since }: Subscription): Place => ({
+  conversationId: channel.conversationId,
+  userId,
+  connectionId: client.connection.id,
+  status: client.status,
+  since,
+});
+
+/** Presence and typing may fail with the shared store; chat goes on without them. */
+export const quietly = (log: Log, work: Promise<unknown>): void =>
+  void work.catch((error) => log.debug({ error }, 'presence not told'));
+
+export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
+  const { clock, limits, tokens, presence, subscriptions, connections, log } = deps;
+  const clients = new Map<string, Client>();
+  const heartbeatTimeoutMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
+
+  async function authenticate(token: string): Promise<ChatSession> {
+    const caller = await tokens.authenticate(token);
+    const { projectId, environment, userId, expiresAt } = caller;
+    return { projectId, environment, subject: userId, expiresAt, caller };
+  }
+
+  const clientOf = ({ id }: Connection<ChatSession>): Client => clients.get(id) ?? fail('SVC_UNAUTHENTICATED');
+
+  const factsOf = ({ connection, subscriptions, messagesSent }: Client) => ({
+    id: connection.id,
+    projectId: connection.session.projectId,
+    environment: connection.session.environment,
+    userId: connection.session.caller.userId,
+    userAgent: connection.userAgent,
+    ip: connection.ip,
+    connectedAt: connection.connectedAt,
+    subscriptions: subscriptions.size,
+    messagesSent,
+  });
+
+  function hello(connection: Connection<ChatSession>): void {
+    const { caller } = connection.session;
+    connection.send('hello', {
+      connectionId: connection.id,
+      userId: caller.userId,
+      projectId: caller.projectId,
+      environment: caller.environment,
+      scopes: caller.scopes,
+      serverTime: clock.now(),
+      heartbeatIntervalMs: Math.floor(heartbeatTimeoutMs / 3),
+      heartbeatTimeoutMs,
+      presenceTtlSeconds: limits.CHAT_PRESENCE_TTL_SECONDS,
+      typingTtlSeconds: limits.CHAT_TYPING_TTL_SECONDS,
+      maxFrameBytes: limits.CHAT_MAX_FRAME_BYTES,
+      maxSubscriptions: limits.CHAT_MAX_ROOM_SUBSCRIPTIONS,
+      tokenExpiresAt: iso(caller.expiresAt),
+      protocol: 1,
+    });
+  }
+
+  /** The same person with a fresh token; what it no longer allows ends. */
+  async function refresh(connection: Connection<ChatSession>, token: string): Promise<{ expiresAt: string }> {
+    const session = await authenticate(token);
+    const [old, fresh] = [connection.session.caller, session.caller];
+    const isSame =
+      old.userId === fresh.userId && old.projectId === fresh.projectId && old.environment === fresh.environment;
+    if (!isSame) fail('SVC_FORBIDDEN', { message: 'The token is of another user, project or environment.' });
+    connection.renew(session);
+    subscriptions.narrow(clientOf(connection));
+    return { expiresAt: iso(fresh.expiresAt) };
+  }
+
+  const definition = {
+    path: '/v1/chat/ws',
+    subprotocol: 'svc.chat.v1',
+    frames: chatClientFrames,
+    authFrame: 'auth' as const,
+    replyType: 'ack' as const,
+    frameBytesMax: limits.CHAT_MAX_FRAME_BYTES,
+    heartbeatTimeoutMs,
+    connectBudget: 'CHAT_CONNECT_RATE_LIMIT' as const,
+    authenticate,
+    opened(connection: Connection<ChatSession>) {
+      const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0 };
+      clients.set(connection.id, client);
+      connections.note(factsOf(client));
+      hello(connection);
+    },
+    expiring: (connection: Connection<ChatSession>) =>
+      connection.send('token.expiring', { expiresAt: iso(connection.session.expiresAt) }),
+    draining: (connection: Connection<ChatSession>, afterMs: number) =>
+      connection.send('reconnect', { reason: 'DRAINING', afterMs }),
+    closed(connection: Connection<ChatSession>, code: number) {
+      const client = clients.get(connection.id);
+      if (!client) return;
+      clients.delete(connection.id);
+      connections.note(factsOf(client), code);
+      subscriptions.end(client);
+    },
+    handlers: createFrameHandlers(deps, { clientOf, refresh, noteUse: (client) => connections.note(factsOf(client)) }),
+  };
+
+  return {
+    socket: socket<ChatSession, typeof chatClientFrames>(definition),
+    async refreshPresence() {
+      for (const client of clients.values()) {
+        for (const subscription of client.subscriptions.values()) {
+          if (subscription.isPresent) quietly(log, presence.refresh(placeOf(client, subscription)));
+        }
+      }
+    },
+  };
+}
+
+interface SocketParts {
+  clientOf: (connection: Connection<ChatSession>) => Client;
+  refresh: (connection: Connection<ChatSession>, token: string) => Promise<{ expiresAt: string }>;
+  noteUse: (client: Client) => void;
+}
+
+/** One line a frame where it can be: the same services, the same rules as over REST. */
+function createFrameHandlers(
+  deps: ChatSocketDeps,
+  { clientOf, refresh, noteUse }: SocketParts,
+): FrameHandlers<ChatSession, typeof chatClientFrames> {
+  const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions, log } =
+    deps;
+  const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
+  const callerOf = ({ session }: Connection<ChatSession>) => session.caller;
+
+  /** A page that does not fit a frame is read again, half as long; the cursor in it tells where to go on. */
+  async function fitted(limit: number, read: (limit: number) => Promise<string>): Promise<ReplyJson> {
+    const text = await read(limit);
+    if (limit === 1 || Buffer.byteLength(text) + frameSlack <= limits.CHAT_MAX_FRAME_BYTES) return new ReplyJson(text);
+    return fitted(Math.ceil(limit / 2), read);
+  }
+
+  /** From memory where the conversation is subscribed to. */
+  async function assertMayType(connection: Connection<ChatSession>, reference: string) {
+    assertScope(callerOf(connection), 'chat:typing');
+    const own = [...clientOf(connection).subscriptions.values()];
+    const known = own.find(({ ref, channel }) => ref === reference || channel.conversationId === reference);
+    if (known) {
+      if (known.channel.status === 'ARCHIVED') fail('SVC_CONVERSATION_ARCHIVED');
+      return { conversationId: known.channel.conversationId, subscription: known };
+    }
+    const needs = { scope: 'chat:typing', action: 'read', isWrite: true } as const;
+    const { publicId } = await entries.enter(callerOf(connection), reference, needs);
+    return { conversationId: publicId, subscription: null };
+  }
+
+  return {
+    auth: (connection, { token }) => refresh(connection, token),
+    'token.refresh': (connection, { token }) => refresh(connection, token),
+
+    async subscribe(connection, { conversations }) {
+      const client = clientOf(connection);
+      const reply = await subscriptions.subscribe(client, conversations);
+      noteUse(client);
+      return reply;
+    },
+    async unsubscribe(connection, { conversations }) {
+      subscriptions.unsubscribe(clientOf(connection), conversations);
+      noteUse(clientOf(connection));
+      return undefined;
+    },
+
+    async 'message.send'(connection, { conversation, msgType, ...draft }) {
+      const { text } = await sends.send(callerOf(connection), conversation, { ...draft, type: msgType });
+      const client = clientOf(connection);
+      client.messagesSent++;
+      noteUse(client);
+      return new ReplyJson(`{"message":${text}}`);
+    },
+    'message.edit': async (connection, { messageId, ...change }) => ({
+      message: await messages.edit(callerOf(connection), messageId, change),
+    }),
+    async 'message.delete'(connection, { messageId }) {
+      const { deletedAt } = await messages.remove(callerOf(connection), messageId);
+      return { messageId, deletedAt };
+    },
+
+    'reaction.add': async (connection, { messageId, emoji }) => ({
+      reactions: (await reactions.add(callerOf(connection), messageId, { emoji })).body,
+    }),
+    'reaction.remove': async (connection, { messageId, emoji }) => ({
+      reactions: await reactions.remove(callerOf(connection), messageId, { emoji }),
+    }),
+    read: (connection, { messageId }) => reads.mark(callerOf(connection), messageId),
+
+    async typing(connection, { conversation, typing: isTyping }) {
+      const { conversationId, subscription } = await assertMayType(connection, conversation);
+      const { userId } = callerOf(connection);
+      const now = clock.now();
+      if (!isTyping) {
+        if (subscription) subscription.typing = null;
+        await typing.stop(conversationId, userId, subscription ?? undefined);
+        return undefined;
+      }
+      const spell = subscription?.typing;
+      const startedAt = spell && spell.until > now ? spell.startedAt : now;
+      if (subscription) subscription.typing = { startedAt, until: now + limits.CHAT_TYPING_TTL_SECONDS * 1000 };
+      await typing.start(conversationId, userId, startedAt, subscription ?? undefined);
+      return undefined;
+    },
+    async presence(connection, { status, data }) {
+      assertScope(callerOf(connection), 'chat:presence');
+      if (data) metadataJson(data, presenceDataMax);
+      const client = clientOf(connection);
+      client.status = status;
+      for (const subscription of client.subscriptions.values()) {
+        if (subscription.isPresent) quietly(log, presence.update(placeOf(client, subscription), data));
+      }
+      return undefined;
+    },
+
+    history: (connection, { conversation, ...query }) =>
+      fitted(query.limit ?? Math.min(50, pageMax), (limit) =>
+        history.page(callerOf(connection), conversation, { ...query, limit }),
+      ),
+    changes: (connection, { conversation, since, limit: asked }) =>
+      fitted(asked ?? pageMax, (limit) => history.changes(callerOf(connection), conversation, { since, limit })),
+  };
+}

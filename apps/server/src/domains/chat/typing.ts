@@ -1,0 +1,52 @@
+import type { Limits, Typing } from '@parley/contract';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { ExpiringSets } from '../../core/ports.ts';
+import type { Listener } from './channel.ts';
+import type { Hub } from './hub.ts';
+
+export interface TypingDeps {
+  expiringSets: ExpiringSets;
+  hub: Hub;
+  clock: Clock;
+  limits: Limits;
+}
+
+export type TypingOf = ReturnType<typeof createTyping>;
+
+const sweepMax = 500;
+const setOf = (conversationId: string): string => `typing/${conversationId}`;
+
+export function createTyping({ expiringSets, hub, clock, limits }: TypingDeps) {
+  const ttlMs = limits.CHAT_TYPING_TTL_SECONDS * 1000;
+
+  /** `startedAt` is when this spell of typing began: the client repeats itself while it lasts. */
+  async function start(conversationId: string, userId: string, startedAt: number, except?: Listener): Promise<void> {
+    await expiringSets.touch(setOf(conversationId), userId, ttlMs, iso(startedAt));
+    const expiresAt = iso(clock.now() + ttlMs);
+    hub.tell(conversationId, 'typing', { userId, typing: true, expiresAt }, except);
+  }
+
+  async function stop(conversationId: string, userId: string, except?: Listener): Promise<void> {
+    if (await expiringSets.remove(setOf(conversationId), userId)) tellStop(conversationId, userId, except);
+  }
+
+  const tellStop = (conversationId: string, userId: string, except?: Listener): void =>
+    hub.tell(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
+
+  async function list(conversationId: string): Promise<Typing[]> {
+    const members = await expiringSets.members(setOf(conversationId));
+    return members.map(({ member, value, expiresAt }) => ({
+      userId: member,
+      startedAt: value,
+      expiresAt: iso(expiresAt),
+    }));
+  }
+
+  async function sweep(): Promise<void> {
+    for (const { set, member } of await expiringSets.sweep('typing/', sweepMax)) {
+      tellStop(set.slice('typing/'.length), member);
+    }
+  }
+
+  return { start, stop, list, sweep };
+}

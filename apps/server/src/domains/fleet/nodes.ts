@@ -1,0 +1,159 @@
+import { fail, ServiceError } from '@parley/contract';
+import type { MediaCommandName, MediaCommands, MediaEventFrame } from '@parley/contract/media-control';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { type ControlLink, type LinkDeps, MediaRefusal, type NodeHello, openLink } from './control-link.ts';
+import type { StoredServer } from './server-store.ts';
+
+/** This process's control connections, one a node: opened when first needed, kept while the node lives. */
+export interface Nodes {
+  /** Connects if need be; SVC_MEDIA_UNAVAILABLE when that fails. */
+  reach(name: string): Promise<NodeHello>;
+  /** Runs a command; what the node refuses is a MediaRefusal. */
+  command<N extends MediaCommandName>(
+    name: string,
+    type: N,
+    data: MediaCommands[N]['request'],
+  ): Promise<MediaCommands[N]['response']>;
+  onEvent(listener: (name: string, frame: MediaEventFrame) => void): void;
+  /** Each time a connection is made: by `hello` one sees whether anything was missed, or everything is gone. */
+  onHello(listener: (name: string, hello: NodeHello) => void): void;
+  /** Cuts connections that have gone silent. */
+  tick(): void;
+  close(): void;
+}
+
+interface Node {
+  link: ControlLink | null;
+  opening: Promise<ControlLink> | null;
+  lastSeq: number | null;
+}
+
+export interface NodesDeps extends LinkDeps {
+  clock: Clock;
+  log: Log;
+  /** The node's row when it is registered and not past its heartbeat timeout. */
+  findLive: (name: string) => Promise<StoredServer | undefined>;
+}
+
+const silentMs = 30_000;
+const retryDelaysMs = [0, 300, 1_000, 2_000, 5_000];
+
+export function createNodes(deps: NodesDeps): Nodes {
+  const { clock, log, findLive } = deps;
+  const nodes = new Map<string, Node>();
+  const eventListeners: ((name: string, frame: MediaEventFrame) => void)[] = [];
+  const helloListeners: ((name: string, hello: NodeHello) => void)[] = [];
+  const closing = new AbortController();
+
+  function nodeOf(name: string): Node {
+    const known = nodes.get(name);
+    if (known) return known;
+    const node: Node = { link: null, opening: null, lastSeq: null };
+    nodes.set(name, node);
+    return node;
+  }
+
+  async function open(name: string, node: Node): Promise<ControlLink> {
+    const server = (await findLive(name)) ?? fail('SVC_MEDIA_UNAVAILABLE', { retryAfterSeconds: 5 });
+    const link = await openLink(
+      deps,
+      { name, internalUrl: server.internalUrl, since: node.lastSeq },
+      {
+        onEvent(frame) {
+          node.lastSeq = frame.seq;
+          for (const listener of eventListeners) listener(name, frame);
+        },
+        onClose() {
+          node.link = null;
+          if (!closing.signal.aborted) void reopen(name);
+        },
+      },
+    );
+    if (closing.signal.aborted) link.close();
+    if (!link.hello.resumed) node.lastSeq = link.hello.seq;
+    node.link = link;
+    for (const listener of helloListeners) listener(name, link.hello);
+    return link;
+  }
+
+  async function linkTo(name: string): Promise<ControlLink> {
+    const node = nodeOf(name);
+    if (node.link) return node.link;
+    node.opening ??= open(name, node).finally(() => {
+      node.opening = null;
+    });
+    try {
+      return await node.opening;
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      log.warn({ error, server: name }, 'media node not reachable');
+      return fail('SVC_MEDIA_UNAVAILABLE', { retryAfterSeconds: 5 });
+    }
+  }
+
+  /** Participants of ours may be on the node: tries until it is back or counts as dead. */
+  async function reopen(name: string): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      await clock.sleep(retryDelaysMs[Math.min(attempt, retryDelaysMs.length - 1)] ?? 0, closing.signal);
+      if (closing.signal.aborted || nodeOf(name).link) return;
+      try {
+        await linkTo(name);
+        return;
+      } catch {
+        if (
+          await findLive(name).then(
+            (server) => server === undefined,
+            () => false,
+          )
+        ) {
+          nodes.delete(name);
+          return;
+        }
+      }
+    }
+  }
+
+  return {
+    reach: async (name) => (await linkTo(name)).hello,
+    command: async (name, type, data) => (await linkTo(name)).command(type, data),
+    onEvent: (listener) => void eventListeners.push(listener),
+    onHello: (listener) => void helloListeners.push(listener),
+    tick() {
+      for (const { link } of nodes.values()) if (link && clock.now() - link.heardAt > silentMs) link.close();
+    },
+    close() {
+      closing.abort();
+      for (const { link } of nodes.values()) link?.close();
+    },
+  };
+}
+
+/** A node's refusal in the words of the contract; `forbidden` says what was not allowed. */
+export function asServiceError(
+  error: unknown,
+  forbidden:
+    | 'SVC_JOIN_NOT_ALLOWED'
+    | 'SVC_PUBLISH_NOT_ALLOWED'
+    | 'SVC_SUBSCRIBE_NOT_ALLOWED'
+    | 'SVC_DATA_NOT_ALLOWED'
+    | 'SVC_FORBIDDEN',
+): unknown {
+  if (!(error instanceof MediaRefusal)) return error;
+  const { code, message } = error;
+  switch (code) {
+    case 'FORBIDDEN':
+      return new ServiceError(forbidden);
+    case 'NOT_FOUND':
+      return new ServiceError('SVC_TRACK_NOT_FOUND', { message });
+    case 'BAD_REQUEST':
+    case 'BAD_DESCRIPTION':
+    case 'STALE':
+      return new ServiceError('SVC_BAD_REQUEST', { message });
+    case 'DRAINING':
+    case 'FULL':
+      return new ServiceError('SVC_NO_MEDIA_SERVER', { retryAfterSeconds: 2 });
+    case 'INTERNAL':
+      return new ServiceError('SVC_MEDIA_ERROR', { retryAfterSeconds: 2 });
+  }
+}

@@ -1,0 +1,100 @@
+import type { Heartbeat, RegisterServer } from '@parley/contract';
+import type { Queryable, Tx } from '../../core/db.ts';
+import { empty, sql } from '../../core/sql.ts';
+
+/** A media node as it is stored, with how many rooms and participants we placed on it. */
+export interface StoredServer {
+  name: string;
+  region: string;
+  publicHost: string;
+  internalUrl: string;
+  capacity: number | null;
+  version: string | null;
+  isDraining: boolean;
+  drainStartedAt: string | null;
+  activeRooms: number | null;
+  activeParticipants: number | null;
+  cpuPercent: number | null;
+  memoryPercent: number | null;
+  networkInBps: number | null;
+  networkOutBps: number | null;
+  createdAt: string;
+  registeredAt: string;
+  lastHeartbeatAt: string | null;
+  seenAt: string;
+  previousSeenAt: string | null;
+  placedRooms: number;
+  placedParticipants: number;
+}
+
+const columns = sql`s.name, s.region, s.public_host as "publicHost", s.internal_url as "internalUrl", s.capacity,
+  s.version, s.is_draining as "isDraining", s.drain_started_at as "drainStartedAt", s.active_rooms as "activeRooms",
+  s.active_participants as "activeParticipants", s.cpu_percent as "cpuPercent", s.memory_percent as "memoryPercent",
+  s.network_in_bps as "networkInBps", s.network_out_bps as "networkOutBps", s.created_at as "createdAt",
+  s.registered_at as "registeredAt", s.last_heartbeat_at as "lastHeartbeatAt", s.seen_at as "seenAt",
+  s.previous_seen_at as "previousSeenAt",
+  (select count(*) from rooms r where r.server_name = s.name) as "placedRooms",
+  (select coalesce(sum(r.member_count + r.viewer_count), 0) from rooms r where r.server_name = s.name)
+    as "placedParticipants"`;
+
+export async function listServers(db: Queryable): Promise<StoredServer[]> {
+  return db.query<StoredServer>(sql`select ${columns} from media_servers s order by s.name`);
+}
+
+export async function findServer(db: Queryable, name: string): Promise<StoredServer | undefined> {
+  const [row] = await db.query<StoredServer>(sql`select ${columns} from media_servers s where s.name = ${name}`);
+  return row;
+}
+
+/** Takes the node's row: placing a room there and draining it happen one after the other. */
+export async function lockServer(tx: Tx, name: string): Promise<StoredServer | undefined> {
+  await tx.query(sql`select from media_servers where name = ${name} for update`);
+  return findServer(tx, name);
+}
+
+/**
+ * Inserts the node, or reclaims its row: when the addresses are the same, or when it has been silent since
+ * `silentBefore` (null: nobody counts as silent now). Undefined when a live node elsewhere holds the name.
+ */
+export async function upsertServer(
+  db: Queryable,
+  { name, region, publicHost, internalUrl, capacity, version }: RegisterServer,
+  at: string,
+  silentBefore: string | null,
+): Promise<{ isNew: boolean } | undefined> {
+  const [row] = await db.query<{ isNew: boolean }>(sql`
+    insert into media_servers as s
+      (name, region, public_host, internal_url, capacity, version, created_at, registered_at, seen_at)
+    values (${name}, ${region}, ${publicHost}, ${internalUrl}, ${capacity ?? null}, ${version ?? null}, ${at}, ${at}, ${at})
+    on conflict (name) do update set
+      region = excluded.region, public_host = excluded.public_host, internal_url = excluded.internal_url,
+      capacity = excluded.capacity, version = excluded.version, registered_at = excluded.registered_at,
+      previous_seen_at = s.seen_at, seen_at = excluded.seen_at,
+      active_rooms = null, active_participants = null, cpu_percent = null, memory_percent = null,
+      network_in_bps = null, network_out_bps = null
+    where (s.public_host = excluded.public_host and s.internal_url = excluded.internal_url)
+       ${silentBefore === null ? empty : sql`or s.seen_at < ${silentBefore}`}
+    returning (xmax = 0) as "isNew"`);
+  return row;
+}
+
+/** Notes a heartbeat; false when there is no such node. A late one never takes back what a newer one said. */
+export async function updateHeartbeat(db: Queryable, name: string, load: Heartbeat, at: string): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update media_servers set
+      active_rooms = ${load.activeRooms}, active_participants = ${load.activeParticipants},
+      cpu_percent = ${load.cpuPercent ?? null}, memory_percent = ${load.memoryPercent ?? null},
+      network_in_bps = ${load.networkInBps ?? null}, network_out_bps = ${load.networkOutBps ?? null},
+      last_heartbeat_at = greatest(last_heartbeat_at, ${at}), seen_at = greatest(seen_at, ${at})
+    where name = ${name}`);
+  return touched > 0;
+}
+
+/** Returns once no room can be placed there any more: placing holds the same row. */
+export async function updateDraining(db: Queryable, name: string, isDraining: boolean, at: string): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update media_servers set is_draining = ${isDraining},
+      drain_started_at = case when ${isDraining} then coalesce(drain_started_at, ${at}) end
+    where name = ${name}`);
+  return touched > 0;
+}

@@ -1,0 +1,92 @@
+import {
+  type FleetTotals,
+  fail,
+  type Heartbeat,
+  type RegisteredServer,
+  type RegisterServer,
+  type RtcServer,
+} from '@parley/contract';
+import type { SessionCaller } from '../../core/caller.ts';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import { Answer } from '../../core/handlers.ts';
+import type { HostGuard } from './internal-url.ts';
+import { findServer, listServers, updateDraining, updateHeartbeat, upsertServer } from './server-store.ts';
+import { statusOf, toRtcServer } from './status.ts';
+import { totalsOf } from './totals.ts';
+
+export interface ServerDeps {
+  db: Db;
+  clock: Clock;
+  guard: HostGuard;
+  heartbeatTimeoutMs: number;
+  silentBefore: () => string | null;
+  /** Sends away everybody who is on the node. */
+  evacuate: (name: string) => Promise<void>;
+}
+
+const heartbeatIntervalMax = 10;
+/** They would hide behind routes of the same name. */
+const reservedNames = ['metrics', 'register'];
+
+export function createServers({ db, clock, guard, heartbeatTimeoutMs, silentBefore, evacuate }: ServerDeps) {
+  const heartbeatTimeoutSeconds = heartbeatTimeoutMs / 1000;
+
+  const get = async (name: string) => (await findServer(db, name)) ?? fail('SVC_SERVER_NOT_FOUND');
+
+  async function register(body: RegisterServer): Promise<Answer<RegisteredServer>> {
+    if (reservedNames.includes(body.name)) {
+      const message = `name must not be ${body.name}.`;
+      fail('SVC_VALIDATION_FAILED', { message, details: [{ field: 'name', rule: 'reserved', message }] });
+    }
+    guard.check(body.internalUrl);
+    const stored = await upsertServer(db, body, iso(clock.now()), silentBefore());
+    if (!stored) fail('SVC_SERVER_NAME_TAKEN');
+    return new Answer(
+      {
+        ...toRtcServer(await get(body.name), silentBefore(), true),
+        heartbeatIntervalSeconds: Math.max(1, Math.min(heartbeatIntervalMax, Math.floor(heartbeatTimeoutSeconds / 3))),
+        heartbeatTimeoutSeconds,
+      },
+      { isRepeat: !stored.isNew },
+    );
+  }
+
+  async function heartbeat(name: string, load: Heartbeat) {
+    const isKnown = await updateHeartbeat(db, name, load, iso(clock.now()));
+    if (!isKnown) fail('SVC_SERVER_NOT_FOUND');
+    const server = await get(name);
+    return { status: statusOf(server, silentBefore()), draining: server.isDraining, commands: [] };
+  }
+
+  const read = async (caller: SessionCaller, name: string): Promise<RtcServer> =>
+    toRtcServer(await get(name), silentBefore(), caller.isOperator);
+
+  async function list(caller: SessionCaller): Promise<RtcServer[]> {
+    const servers = await listServers(db);
+    return servers.map((server) => toRtcServer(server, silentBefore(), caller.isOperator));
+  }
+
+  const totals = async (): Promise<FleetTotals> => totalsOf(await listServers(db), silentBefore(), iso(clock.now()));
+
+  async function setDraining(caller: SessionCaller, name: string, isDraining: boolean): Promise<RtcServer> {
+    if (!(await updateDraining(db, name, isDraining, iso(clock.now())))) fail('SVC_SERVER_NOT_FOUND');
+    return read(caller, name);
+  }
+
+  async function drain(caller: SessionCaller, name: string, isForced: boolean): Promise<RtcServer> {
+    await setDraining(caller, name, true);
+    if (isForced) await evacuate(name);
+    return read(caller, name);
+  }
+
+  return {
+    register,
+    heartbeat,
+    read,
+    list,
+    totals,
+    drain,
+    undrain: (caller: SessionCaller, name: string) => setDraining(caller, name, false),
+  };
+}

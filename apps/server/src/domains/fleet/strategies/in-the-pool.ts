@@ -1,0 +1,8 @@
+import type { Strategy } from './strategy.ts';
+
+/** Alive, not draining, and not already tried. */
+export const inThePool: Strategy = (servers, { except, silentBefore }) =>
+  servers.filter(
+    ({ name, isDraining, seenAt }) =>
+      !isDraining && !except.has(name) && (silentBefore === null || seenAt >= silentBefore),
+  );

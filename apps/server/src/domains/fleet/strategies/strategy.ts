@@ -1,0 +1,13 @@
+import type { StoredServer } from '../server-store.ts';
+
+export interface PlacementWish {
+  /** Preferred, never required. */
+  region: string | null;
+  /** Nodes that were tried and could not be reached. */
+  except: ReadonlySet<string>;
+  /** Nodes last seen before this are dead; null while nobody can be called dead. */
+  silentBefore: string | null;
+}
+
+/** Narrows or orders the nodes that may take a room; the best first. */
+export type Strategy = (servers: readonly StoredServer[], wish: PlacementWish) => readonly StoredServer[];

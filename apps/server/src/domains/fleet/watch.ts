@@ -1,0 +1,44 @@
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import { deleteProcesses, listSilentProcesses, touchProcess, touchWatch } from './watch-store.ts';
+
+/** Who has been silent for how long, judged only while we ourselves were there to listen. */
+export interface Watch {
+  readonly processId: string;
+  /** Whoever was last seen before this is dead; null while our own absence makes that unknowable. */
+  silentBefore(timeoutMs: number): string | null;
+  /** Server processes that died, with the moment they were last seen. */
+  deadProcesses(): Promise<{ id: string; seenAt: string }[]>;
+  /** Says that this process is alive. Every few seconds. */
+  beat(): Promise<void>;
+}
+
+export const beatEveryMs = 5_000;
+const gapMs = 10_000;
+const processTimeoutMs = 15_000;
+const forgetProcessAfterMs = 24 * 60 * 60_000;
+
+export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; processId: string }): Watch {
+  /** Null until the first beat: before it, nothing is known. */
+  let receivingSince: number | null = null;
+
+  function silentBefore(timeoutMs: number): string | null {
+    const cutoff = clock.now() - timeoutMs;
+    return receivingSince === null || receivingSince > cutoff ? null : iso(cutoff);
+  }
+
+  return {
+    processId,
+    silentBefore,
+    async deadProcesses() {
+      const cutoff = silentBefore(processTimeoutMs);
+      return cutoff === null ? [] : listSilentProcesses(db, cutoff);
+    },
+    async beat() {
+      const now = clock.now();
+      receivingSince = Date.parse(await touchWatch(db, iso(now), iso(now - gapMs)));
+      await touchProcess(db, processId, iso(now));
+      await deleteProcesses(db, iso(now - forgetProcessAfterMs));
+    },
+  };
+}

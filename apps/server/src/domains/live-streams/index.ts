@@ -1,0 +1,38 @@
+import type { Limits, liveStreamRoutes } from '@parley/contract';
+import type { Handlers } from '../../core/handlers.ts';
+import { createGuests } from './guests.ts';
+import { createStreams, type StreamDeps } from './streams.ts';
+
+export interface LiveStreams {
+  handlers: Handlers<typeof liveStreamRoutes>;
+  /** Keeps peaks, and winds up what a crash left half ended. */
+  sweep(): Promise<void>;
+}
+
+export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveStreams {
+  const { limits } = deps;
+  const chatTtlSeconds = Math.min(limits.CHAT_TOKEN_DEFAULT_TTL_SECONDS, limits.CHAT_TOKEN_MAX_TTL_SECONDS);
+  const streams = createStreams(deps);
+  const guests = createGuests({ ...deps, streams, chatTtlSeconds });
+
+  return {
+    sweep: streams.sweep,
+    handlers: {
+      listLiveStreams: ({ caller, query }) => streams.list(caller, query),
+      createLiveStream: ({ caller, body }) => streams.create(caller, body),
+      getLiveStream: ({ caller, params }) => streams.get(caller, params.streamId),
+      updateLiveStream: ({ caller, params, body }) => streams.update(caller, params.streamId, body),
+      startLiveStream: ({ caller, params }) => streams.start(caller, params.streamId),
+      endLiveStream: ({ caller, params }) => streams.end(caller, params.streamId),
+      registerHost: ({ caller, params, body }) => guests.registerHost(caller, params.streamId, body),
+      removeHost: ({ caller, params }) => guests.remove(caller, params.streamId, params.identity),
+      createViewerToken: ({ caller, params, body }) => guests.mintViewer(caller, params.streamId, body.identity),
+      leaveLiveStream: ({ caller, params, body }) => guests.leave(caller, params.streamId, body.identity),
+      listProjectLiveStreams: ({ caller, query }) => streams.list(caller, query),
+      createProjectLiveStream: ({ caller, body }) => streams.create(caller, body),
+      getProjectLiveStream: ({ caller, params }) => streams.detail(caller, params.streamId),
+      updateProjectLiveStream: ({ caller, params, body }) => streams.update(caller, params.streamId, body),
+      endProjectLiveStream: ({ caller, params }) => streams.end(caller, params.streamId),
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { observabilityRoutes } from '@parley/contract';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { ConnectionRecorder } from '../../core/connections.ts';
+import type { Db } from '../../core/db.ts';
+import type { Handlers } from '../../core/handlers.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  type ConnectionKey,
+  type ConnectionRow,
+  deleteOlder,
+  listGivenUp,
+  listLeftBehind,
+} from './connection-store.ts';
+import { type Check, createDiagnostics } from './diagnostics.ts';
+import { createMetricsReader } from './metrics.ts';
+import { createReads } from './reads.ts';
+import { createRecorder } from './recorder.ts';
+import { createTelemetry } from './telemetry.ts';
+
+export type { Check } from './diagnostics.ts';
+
+export interface ObservabilityDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** A look at each dependency, the database first. */
+  checks: Readonly<Record<string, Check>>;
+  retentionDays: number;
+}
+
+export interface Observability {
+  handlers: Handlers<typeof observabilityRoutes>;
+  recorder: ConnectionRecorder;
+  /** Ends attempts that came to nothing, and forgets what is older than the retention. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const givenUpAfterMs = 2 * 60 * 1000;
+
+export function createObservability({ db, clock, ids, log, checks, retentionDays }: ObservabilityDeps): Observability {
+  const recorder = createRecorder({ db, clock, ids, log });
+  const reads = createReads({ db });
+  const metrics = createMetricsReader({ db, clock });
+  const diagnose = createDiagnostics({ clock, checks });
+  const telemetry = createTelemetry({ recorder, clock });
+
+  /** What nobody is there any more to tell: attempts that came to nothing, and stays whose server died. */
+  async function endAbandoned(): Promise<void> {
+    const now = clock.now();
+    const end = (
+      row: ConnectionRow & ConnectionKey,
+      type: 'join.failed' | 'left',
+      at: number,
+      reason: string,
+    ): void => {
+      const { projectId, environment, connectionId, roomId, identity, tokenId } = row;
+      const fact = { projectId, environment, connectionId, roomId, identity, tokenId: tokenId ?? '', type, at };
+      recorder.record({ ...fact, source: 'SERVER', data: { reason } });
+    };
+    for (const row of await listGivenUp(db, iso(now - givenUpAfterMs), 500))
+      end(row, 'join.failed', now, 'JOIN_FAILURE');
+    for (const row of await listLeftBehind(db, 500))
+      end(row, 'left', Date.parse(row.leftAt), row.leftReason ?? 'UNKNOWN');
+    await recorder.settled();
+  }
+
+  return {
+    recorder,
+    stop: () => recorder.settled(),
+    async sweep() {
+      await endAbandoned();
+      const now = clock.now();
+      await deleteOlder(db, 'connections', iso(now - retentionDays * dayMs));
+      await deleteOlder(db, 'connection_rollups', iso(now - 2 * dayMs), 'minute');
+      await deleteOlder(db, 'connection_rollups', iso(now - 90 * dayMs), 'hour');
+    },
+    handlers: {
+      listConnections: ({ caller, query }) => reads.connections(caller, query),
+      getConnection: ({ caller, params }) => reads.connection(caller, params.connectionId),
+      listErrors: ({ caller, query }) => reads.errors(caller, query),
+      getError: ({ caller, params }) => reads.error(caller, params.errorId),
+      getMetrics: ({ caller }) => metrics(caller.projectId, caller.environment),
+      getDiagnostics: () => diagnose(),
+      listProjectConnections: ({ caller, query }) => reads.connections(caller, query),
+      getProjectConnection: ({ caller, params }) => reads.connection(caller, params.connectionId),
+      listProjectErrors: ({ caller, query }) => reads.errors(caller, query),
+      getProjectError: ({ caller, params }) => reads.error(caller, params.errorId),
+      getProjectMetrics: ({ caller }) => metrics(caller.projectId, caller.environment),
+      getProjectDiagnostics: () => diagnose(),
+      sendTelemetry: ({ caller, body, request }) => telemetry(caller, body, request),
+    },
+  };
+}

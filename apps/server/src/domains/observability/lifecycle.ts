@@ -1,0 +1,159 @@
+import {
+  type ConnectionEventRow,
+  type ConnectionEventType,
+  type ConnectionState,
+  connectionEvents,
+} from '@parley/contract';
+import type { ConnectionFact } from '../../core/connections.ts';
+import { type Classified, classify } from './classify.ts';
+import { bucketOf } from './percentiles.ts';
+
+/** A connection as the lifecycle needs it; times in epoch milliseconds, all of our own clock. */
+export interface TrackedConnection {
+  state: ConnectionState;
+  startedAt: number;
+  connectedAt: number | null;
+  endedAt: number | null;
+  disconnectReason: string | null;
+  reconnectCount: number;
+  errorCount: number;
+  isServerSeen: boolean;
+  rttMs: number | null;
+  packetLossPercent: number | null;
+  jitterMs: number | null;
+  mos: number | null;
+  transport: string | null;
+}
+
+/** What one step changes: the connection, the counters and perhaps an error. */
+export interface Step {
+  next: TrackedConnection;
+  counts: Record<string, number>;
+  error: Classified | null;
+}
+
+export const newConnection = (startedAt: number): TrackedConnection => ({
+  state: 'CONNECTING',
+  startedAt,
+  connectedAt: null,
+  endedAt: null,
+  disconnectReason: null,
+  reconnectCount: 0,
+  errorCount: 0,
+  isServerSeen: false,
+  rttMs: null,
+  packetLossPercent: null,
+  jitterMs: null,
+  mos: null,
+  transport: null,
+});
+
+/** Applies one step at the time we learned of it. Pure: the same steps always make the same connection. */
+export function applyStep(connection: TrackedConnection, fact: ConnectionFact, now: number): Step {
+  const counts: Record<string, number> = {};
+  const error = classify(fact);
+  if (error) counts[`error:${error.category}`] = 1;
+  const next: TrackedConnection = {
+    ...connection,
+    ...qualityIn(fact),
+    isServerSeen: connection.isServerSeen || fact.source === 'SERVER',
+    errorCount: connection.errorCount + (error ? 1 : 0),
+  };
+  const state = stateAfter(connection, fact);
+  if (state !== null && state !== connection.state) enter(next, state, fact, now, counts);
+  return { next, counts, error };
+}
+
+const isLive = (state: ConnectionState): boolean => state !== 'DISCONNECTED' && state !== 'FAILED';
+
+/** Reasons for which an end is a failure and not a good-bye. */
+const failingReasons = new Set(['MEDIA_FAILURE', 'JOIN_FAILURE']);
+
+function stateAfter(connection: TrackedConnection, { type, source, data }: ConnectionFact): ConnectionState | null {
+  const { state }: ConnectionEventRow = connectionEvents[type];
+  if (source === 'CLIENT' && !mayClientMove(connection, type)) return null;
+  if (type === 'left') return failingReasons.has(String(data?.['reason'])) ? 'FAILED' : 'DISCONNECTED';
+  if (state === undefined || state === 'CONNECTING') return null;
+  // An ended connection comes back only by a join or a resume that the server saw.
+  if (
+    !isLive(connection.state) &&
+    !(source === 'SERVER' && (type === 'join.succeeded' || type === 'signaling.reconnected'))
+  )
+    return null;
+  // Trouble before the first success is still the attempt to connect.
+  if (state === 'RECONNECTING' && connection.connectedAt === null) return null;
+  if (type === 'ice.connected' && connection.connectedAt === null) return null;
+  return state;
+}
+
+/** The server's own view wins; the client alone knows about its network path, and about joins we never saw. */
+function mayClientMove(connection: TrackedConnection, type: ConnectionEventType): boolean {
+  return !connection.isServerSeen || (isLive(connection.state) && type.startsWith('ice.'));
+}
+
+function enter(
+  next: TrackedConnection,
+  state: ConnectionState,
+  fact: ConnectionFact,
+  now: number,
+  counts: Record<string, number>,
+): void {
+  next.state = state;
+  if (state === 'CONNECTED') {
+    next.endedAt = null;
+    next.disconnectReason = null;
+    if (next.connectedAt === null) {
+      next.connectedAt = Math.max(now, next.startedAt);
+      counts['succeeded'] = 1;
+      counts[`connect:${bucketOf(next.connectedAt - next.startedAt)}`] = 1;
+    }
+  } else if (state === 'RECONNECTING') next.reconnectCount++;
+  else {
+    // The server knows when somebody left, even if it learns of it late; never before they came.
+    next.endedAt = Math.max(
+      fact.source === 'SERVER' ? Math.min(fact.at, now) : now,
+      next.connectedAt ?? next.startedAt,
+    );
+    next.disconnectReason = reasonIn(fact) ?? (state === 'FAILED' ? 'JOIN_FAILURE' : 'UNKNOWN');
+    counts[state === 'FAILED' && next.connectedAt === null ? 'failed' : 'ended'] = 1;
+    if (next.connectedAt !== null) {
+      const duration = next.endedAt - next.connectedAt;
+      counts[`duration:${bucketOf(duration)}`] = 1;
+      counts['durationMs'] = duration;
+    }
+    countQuality(next, counts);
+  }
+}
+
+const reasonIn = ({ data }: ConnectionFact): string | null =>
+  typeof data?.['reason'] === 'string' && /^[A-Z_]{1,40}$/.test(data['reason']) ? data['reason'] : null;
+
+export const qualityNames = ['rttMs', 'packetLossPercent', 'jitterMs', 'mos'] as const;
+
+const bounds: Readonly<Record<(typeof qualityNames)[number], number>> = {
+  rttMs: 60_000,
+  packetLossPercent: 100,
+  jitterMs: 60_000,
+  mos: 5,
+};
+
+/** The newest figures of a stats report; what is not a sensible number is left unknown. */
+function qualityIn({ type, data }: ConnectionFact): Partial<TrackedConnection> {
+  if (type !== 'stats.report' || !data) return {};
+  const figures = qualityNames.flatMap((name) => {
+    const value = data[name];
+    return typeof value === 'number' && value >= 0 && value <= bounds[name] ? [[name, value] as const] : [];
+  });
+  const { transport } = data;
+  const path = transport === 'udp' || transport === 'tcp' || transport === 'relay' ? { transport } : {};
+  return { ...Object.fromEntries(figures), ...path };
+}
+
+function countQuality(connection: TrackedConnection, counts: Record<string, number>): void {
+  for (const name of qualityNames) {
+    const value = connection[name];
+    if (value === null) continue;
+    counts[`${name}:sum`] = value;
+    counts[`${name}:n`] = 1;
+  }
+}

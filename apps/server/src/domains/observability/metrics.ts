@@ -1,0 +1,128 @@
+import { type ConnectionMetrics, type Environment, liveConnectionStates, type MetricsPoint } from '@parley/contract';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import { countLive } from './connection-store.ts';
+import { qualityNames } from './lifecycle.ts';
+import { percentile } from './percentiles.ts';
+import { type Grain, listRollups } from './rollup-store.ts';
+
+const grainMs = { minute: 60_000, hour: 3_600_000 } as const;
+const steps = { minute: 60, hour: 24 } as const;
+
+/** Counters of one step or of a whole window, by metric. */
+type Counts = ReadonlyMap<string, number>;
+
+export function createMetricsReader({ db, clock }: { db: Db; clock: Clock }) {
+  async function read(
+    projectId: string,
+    environment: Environment,
+    grain: Grain,
+    now: number,
+  ): Promise<{ starts: number[]; byStart: Map<number, Map<string, number>> }> {
+    const ms = grainMs[grain];
+    const last = Math.floor(now / ms) * ms;
+    const starts = Array.from({ length: steps[grain] }, (_, index) => last - (steps[grain] - 1 - index) * ms);
+    const byStart = new Map(starts.map((start) => [start, new Map<string, number>()]));
+    const rows = await listRollups(db, projectId, environment, grain, iso(starts[0] ?? last));
+    for (const { at, metric, value } of rows) byStart.get(Date.parse(at))?.set(metric, value);
+    return { starts, byStart };
+  }
+
+  return async (projectId: string, environment: Environment): Promise<ConnectionMetrics> => {
+    const now = clock.now();
+    const [minutes, hours, live] = await Promise.all([
+      read(projectId, environment, 'minute', now),
+      read(projectId, environment, 'hour', now),
+      countLive(db, projectId, environment),
+    ]);
+    const total = sumOf([...hours.byStart.values()]);
+    const liveByState = Object.fromEntries(
+      liveConnectionStates.map((state) => [state, live.find((row) => row.state === state)?.n ?? 0]),
+    );
+    const active = live.reduce((sum, { n }) => sum + n, 0);
+    return {
+      window: { from: iso(hours.starts[0] ?? now), to: iso(now) },
+      connections: {
+        ...outcomeOf(total),
+        total: count(total, 'started'),
+        active,
+        byState: { ...liveByState, DISCONNECTED: count(total, 'ended'), FAILED: count(total, 'failed') },
+      },
+      timeToConnectMs: connectTimes(total),
+      durationMs: durations(total),
+      errors: { total: Object.values(errorsOf(total)).reduce((sum, n) => sum + n, 0), byCategory: errorsOf(total) },
+      quality: qualityOf(total),
+      series: { minutes: seriesOf(minutes, active), hours: seriesOf(hours, active) },
+      asOf: iso(now),
+    };
+  };
+}
+
+const count = (counts: Counts, metric: string): number => Math.round(counts.get(metric) ?? 0);
+
+function sumOf(all: readonly Counts[]): Counts {
+  const sum = new Map<string, number>();
+  for (const counts of all) for (const [metric, value] of counts) sum.set(metric, (sum.get(metric) ?? 0) + value);
+  return sum;
+}
+
+function outcomeOf(counts: Counts): { succeeded: number; failed: number; successRate: number | null } {
+  const [succeeded, failed] = [count(counts, 'succeeded'), count(counts, 'failed')];
+  return { succeeded, failed, successRate: succeeded + failed === 0 ? null : succeeded / (succeeded + failed) };
+}
+
+function bucketsOf(counts: Counts, prefix: string): Map<number, number> {
+  const found = [...counts].filter(([metric]) => metric.startsWith(prefix));
+  return new Map(found.map(([metric, value]) => [Number(metric.slice(prefix.length)), value]));
+}
+
+function connectTimes(counts: Counts): MetricsPoint['timeToConnectMs'] {
+  const buckets = bucketsOf(counts, 'connect:');
+  return { p50: percentile(buckets, 0.5), p95: percentile(buckets, 0.95), p99: percentile(buckets, 0.99) };
+}
+
+function durations(counts: Counts): ConnectionMetrics['durationMs'] {
+  const buckets = bucketsOf(counts, 'duration:');
+  const ended = [...buckets.values()].reduce((sum, n) => sum + n, 0);
+  const avg = ended === 0 ? null : Math.round((counts.get('durationMs') ?? 0) / ended);
+  return { avg, p50: percentile(buckets, 0.5), p95: percentile(buckets, 0.95) };
+}
+
+const errorsOf = (counts: Counts): Record<string, number> =>
+  Object.fromEntries(
+    [...counts]
+      .filter(([metric]) => metric.startsWith('error:'))
+      .map(([metric, n]) => [metric.slice('error:'.length), Math.round(n)]),
+  );
+
+function qualityOf(counts: Counts): ConnectionMetrics['quality'] {
+  const average = (name: string): number | null => {
+    const n = counts.get(`${name}:n`) ?? 0;
+    return n === 0 ? null : (counts.get(`${name}:sum`) ?? 0) / n;
+  };
+  return Object.fromEntries(qualityNames.map((name) => [name, average(name)])) as ConnectionMetrics['quality'];
+}
+
+/** Who was there at the end of each step: from who is there now, backwards over comings and goings. */
+function seriesOf(
+  { starts, byStart }: { starts: readonly number[]; byStart: ReadonlyMap<number, Counts> },
+  activeNow: number,
+): MetricsPoint[] {
+  let active = activeNow;
+  return starts
+    .toReversed()
+    .map((start) => {
+      const counts = byStart.get(start) ?? new Map();
+      const point: MetricsPoint = {
+        at: iso(start),
+        started: count(counts, 'started'),
+        ...outcomeOf(counts),
+        active: Math.max(0, active),
+        timeToConnectMs: connectTimes(counts),
+        errors: errorsOf(counts),
+      };
+      active -= point.started - count(counts, 'ended') - point.failed;
+      return point;
+    })
+    .reverse();
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../../testkit/eventually.ts';
+import { failure } from '../../../testkit/failure.ts';
+import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
+import { openSignal } from '../../../testkit/signal-client.ts';
+
+let service: RoomsService;
+before(async () => {
+  service = await startRooms();
+});
+after(() => service.stop());
+
+test('[OBS-1] a real join and leave make one connection with its timeline', async () => {
+  const { api, id, owner } = await service.newProject();
+  const room = await newRoom(api);
+  const ada = await joinAs(service, api, room, 'ada', {
+    join: { client: { sdk: 'parley-js', version: '0.1.0' } },
+    headers: { 'user-agent': 'test-agent/1' },
+  });
+  const { connectionId } = ada;
+  await eventually(async () => assert.equal((await api.call('getConnection', { connectionId })).state, 'CONNECTED'));
+  await service
+    .as(ada.token)
+    .call('sendTelemetry', { body: { connectionId, type: 'track.first_frame', data: { ms: 420 } } });
+  ada.send({ type: 'leave' });
+  const ended = await eventually(async () => {
+    const connection = await api.call('getConnection', { connectionId });
+    assert.equal(connection.state, 'DISCONNECTED');
+    return connection;
+  });
+  assert.deepEqual(
+    [
+      ended.participantIdentity,
+      ended.roomName,
+      ended.roomId,
+      ended.tokenId,
+      ended.disconnectReason,
+      ended.errorCount,
+      ended.sdk,
+    ],
+    ['ada', room.name, room.id, ada.tokenId, 'CLIENT_INITIATED', 0, { name: 'parley-js', version: '0.1.0' }],
+  );
+  assert.match(ended.clientIp ?? '', /^10\.77\.\d+\.0\/24$/);
+  assert.ok((ended.timeToConnectMs ?? -1) >= 0 && (ended.durationMs ?? -1) >= 0);
+  const types = ended.events.map(({ type, source }) => `${source} ${type}`);
+  for (const expected of ['SERVER join.requested', 'SERVER join.succeeded', 'CLIENT track.first_frame', 'SERVER left'])
+    assert.ok(types.includes(expected), `${expected} is not in ${types}`);
+  const listed = await owner.api.call('listProjectConnections', {
+    projectId: id,
+    query: { roomId: room.id, state: 'DISCONNECTED' },
+  });
+  assert.deepEqual(
+    listed.map((one) => one.connectionId),
+    [connectionId],
+  );
+  assert.equal(
+    (await owner.api.call('getProjectConnection', { projectId: id, connectionId: ended.id })).connectionId,
+    connectionId,
+  );
+});
+
+test('[OBS-4] a refused join is a classified error with advice, linked to its connection', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token } = await mint(api, room, 'eve', { permissions: { join: false } });
+  const socket = await openSignal(service.url, token);
+  const connectionId = 'refused-1';
+  socket.send({ type: 'join', connectionId });
+  const [error] = await eventually(async () => {
+    const errors = await api.call('listErrors', { query: { connectionId } });
+    assert.equal(errors.length, 1);
+    return errors;
+  });
+  assert.deepEqual(
+    [error?.category, error?.code, error?.retryable, error?.connectionId],
+    ['PERMISSION', 'SVC_JOIN_NOT_ALLOWED', false, connectionId],
+  );
+  assert.match(error?.hint ?? '', /join: true/);
+  const single = await api.call('getError', { errorId: error?.id ?? '' });
+  assert.deepEqual([single.connection?.state, single.connection?.errorCount], ['FAILED', 1]);
+  assert.equal((await api.call('listErrors', { query: { category: 'ICE' } })).length, 0);
+  await assert.rejects(api.call('getError', { errorId: 'err_nothing' }), failure('SVC_ERROR_NOT_FOUND'));
+  await assert.rejects(api.call('getConnection', { connectionId: 'nothing' }), failure('SVC_CONNECTION_NOT_FOUND'));
+});
+
+test('[OBS-8] telemetry is best effort: odd data is dropped, and another token cannot touch the connection', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const [ada, eve] = [await mint(api, room, 'ada'), await mint(api, room, 'eve')];
+  const send = (token: string, body: object) =>
+    service.as(token).request('sendTelemetry', { body: body as { connectionId: string; type: 'left' } });
+  const first = await send(ada.token, {
+    connectionId: 'c-1',
+    type: 'signaling.connecting',
+    timestamp: '1999-01-01T00:00:00Z',
+  });
+  assert.deepEqual([first.status, first.body], [202, { accepted: true }]);
+  assert.deepEqual((await send(eve.token, { connectionId: 'c-1', type: 'left' })).body, { accepted: false });
+  const big = await send(ada.token, { connectionId: 'c-1', type: 'stats.report', data: { text: 'x'.repeat(5_000) } });
+  assert.deepEqual(big.body, { accepted: true, truncated: true });
+  const deep = await send(ada.token, {
+    connectionId: 'c-1',
+    type: 'stats.report',
+    data: { a: { b: { c: { d: { e: 1 } } } } },
+  });
+  assert.equal(deep.body.truncated, true);
+  const connection = await api.call('getConnection', { connectionId: 'c-1' });
+  assert.deepEqual(
+    [connection.participantIdentity, connection.state, connection.events.length],
+    ['ada', 'CONNECTING', 3],
+  );
+  assert.ok(
+    connection.events.every(({ timestamp }) => timestamp > '2020'),
+    'an absurd time is replaced by the time of receipt',
+  );
+  for (const body of [
+    { connectionId: 'c-1', type: 'no.such' },
+    { connectionId: '', type: 'left' },
+    { connectionId: 'a b', type: 'left' },
+    { type: 'left' },
+  ]) {
+    await assert.rejects(send(ada.token, body), failure('SVC_VALIDATION_FAILED'));
+  }
+});
+
+test('[OBS-9] metrics tell totals, rates and series, and null where nothing is known', async () => {
+  const { api, owner, id } = await service.newProject();
+  const before = await api.call('getMetrics');
+  assert.deepEqual(
+    [
+      before.connections.total,
+      before.connections.successRate,
+      before.timeToConnectMs.p50,
+      before.durationMs.avg,
+      before.quality.rttMs,
+    ],
+    [0, null, null, null, null],
+  );
+  assert.deepEqual([before.series.minutes.length, before.series.hours.length], [60, 24]);
+  const room = await newRoom(api);
+  const stays = await Promise.all(['a', 'b', 'c'].map((identity) => joinAs(service, api, room, identity)));
+  const { token } = await mint(api, room, 'd', { permissions: { join: false } });
+  (await openSignal(service.url, token)).send({ type: 'join', connectionId: 'failed-1' });
+  stays[0]?.send({ type: 'leave' });
+  await eventually(async () => {
+    const { connections, errors, timeToConnectMs } = await owner.api.call('getProjectMetrics', { projectId: id });
+    assert.deepEqual(
+      [connections.total, connections.active, connections.succeeded, connections.failed, connections.successRate],
+      [4, 2, 3, 1, 0.75],
+    );
+    assert.deepEqual(connections.byState, { CONNECTING: 0, CONNECTED: 2, RECONNECTING: 0, DISCONNECTED: 1, FAILED: 1 });
+    assert.deepEqual(errors, { total: 1, byCategory: { PERMISSION: 1 } });
+    assert.ok(timeToConnectMs.p50 !== null);
+  });
+  const { series } = await api.call('getMetrics');
+  assert.equal(series.hours.at(-1)?.started ?? 0, 4);
+  assert.equal(series.minutes.at(-1)?.active, 2);
+});
+
+test('[OBS-10] one project and environment never sees another’s connections', async () => {
+  const [mine, theirs] = [await service.newProject(), await service.newProject()];
+  const room = await newRoom(theirs.api);
+  const { connectionId } = await joinAs(service, theirs.api, room, 'ada');
+  await eventually(() => theirs.api.call('getConnection', { connectionId }));
+  const production = service.as(await theirs.newKey('PRODUCTION'));
+  for (const api of [mine.api, production]) {
+    await assert.rejects(api.call('getConnection', { connectionId }), failure('SVC_CONNECTION_NOT_FOUND'));
+    assert.deepEqual(await api.call('listConnections'), []);
+  }
+});
+
+test('[OBS-11] diagnostics look at every dependency and say what embedded mode does not promise', async () => {
+  const { api } = await service.newProject();
+  const { status, dependencies } = await api.call('getDiagnostics');
+  assert.deepEqual(
+    dependencies.map(({ name }) => name),
+    ['database', 'cache', 'storage', 'media', 'webhooks', 'email'],
+  );
+  assert.equal(status, 'OK');
+  const database = dependencies[0];
+  assert.ok((database?.latencyMs ?? -1) >= 0);
+  if (service.adapters.db.dialect === 'embedded') assert.match(database?.message ?? '', /not a power cut/);
+});

@@ -1,0 +1,216 @@
+import { type Clock, iso } from '../../core/clock.ts';
+import type { ConnectionAbout, ConnectionFact, ConnectionRecorder } from '../../core/connections.ts';
+import type { Db, Tx } from '../../core/db.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  type ConnectionKey,
+  type ConnectionRow,
+  insertMissing,
+  insertTimeline,
+  lockConnections,
+  updateConnections,
+} from './connection-store.ts';
+import { upsertErrors } from './error-store.ts';
+import { applyStep, type TrackedConnection } from './lifecycle.ts';
+import { addToRollups, type RollupRow } from './rollup-store.ts';
+
+export interface RecorderDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+export interface Recorder extends ConnectionRecorder {
+  /** Like `record`, but says whether the step was stored: false when the id belongs to somebody else or storing failed. */
+  store(fact: ConnectionFact): Promise<boolean>;
+  /** Resolves when everything recorded so far is stored or given up. */
+  settled(): Promise<void>;
+}
+
+const batchMax = 500;
+/** Steps are best effort: beyond this many waiting, new ones are dropped rather than held. */
+const waitingMax = 20_000;
+
+interface Waiting {
+  fact: ConnectionFact;
+  receivedAt: number;
+  done: (isStored: boolean) => void;
+}
+
+/** Gathers steps and writes them in batches: one transaction for all that came in meanwhile. */
+export function createRecorder({ db, clock, ids, log }: RecorderDeps): Recorder {
+  const waiting: Waiting[] = [];
+  let writing: Promise<void> | null = null;
+
+  function store(fact: ConnectionFact): Promise<boolean> {
+    if (waiting.length >= waitingMax) return Promise.resolve(false);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    waiting.push({ fact, receivedAt: clock.now(), done: resolve });
+    writing ??= writeAll();
+    return promise;
+  }
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      // One turn to gather: a burst of steps becomes one transaction.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = waiting.splice(0, batchMax);
+      const stored = await db
+        .transaction((tx) => writeBatch(tx, batch, ids))
+        .catch((error) => {
+          log.warn({ error, steps: batch.length }, 'connection steps were not stored');
+          return new Set<Waiting>();
+        });
+      for (const one of batch) one.done(stored.has(one));
+    }
+    writing = null;
+  }
+
+  return {
+    store,
+    record: (fact) => void store(fact),
+    async settled() {
+      while (writing) await writing;
+    },
+  };
+}
+
+const keyOf = ({ projectId, environment, connectionId }: ConnectionKey): string =>
+  `${projectId}/${environment}/${connectionId}`;
+
+async function writeBatch(tx: Tx, batch: readonly Waiting[], ids: Ids): Promise<Set<Waiting>> {
+  const firsts = new Map(batch.toReversed().map((one) => [keyOf(one.fact), one]));
+  const made = await insertMissing(
+    tx,
+    [...firsts.values()].map(({ fact, receivedAt }) => ({
+      ...bare(fact),
+      id: ids.newUuid(),
+      startedAt: iso(receivedAt),
+    })),
+  );
+  const rows = new Map(
+    (
+      await lockConnections(
+        tx,
+        [...firsts.values()].map(({ fact }) => bare(fact)),
+      )
+    ).map((row) => [keyOf(row), row]),
+  );
+  const outcome = replay(batch, rows, made, ids);
+  if (outcome.rows.length > 0) {
+    await updateConnections(tx, outcome.rows);
+    await insertTimeline(tx, outcome.timeline);
+  }
+  if (outcome.errors.length > 0) await upsertErrors(tx, outcome.errors);
+  if (outcome.rollups.length > 0) await addToRollups(tx, outcome.rollups);
+  return outcome.stored;
+}
+
+const bare = ({ projectId, environment, connectionId, roomId, identity, tokenId }: ConnectionFact) => ({
+  projectId,
+  environment,
+  connectionId,
+  roomId,
+  identity,
+  tokenId,
+});
+
+/** Runs the steps over their connections in order and gathers everything there is to write. */
+function replay(
+  batch: readonly Waiting[],
+  rows: Map<string, ConnectionRow & ConnectionKey>,
+  made: ReadonlySet<string>,
+  ids: Ids,
+) {
+  const touched = new Map<string, ConnectionRow & { lastEventAt: string }>();
+  const timeline: Parameters<typeof insertTimeline>[1][number][] = [];
+  const errors = new Map<string, Parameters<typeof upsertErrors>[1][number]>();
+  const counts = new Map<string, RollupRow>();
+  const stored = new Set<Waiting>();
+  for (const one of batch) {
+    const { fact, receivedAt } = one;
+    const row = rows.get(keyOf(fact));
+    // The id was bound to its first user: nobody else touches that connection, and nobody is told why.
+    if (!row || row.roomId !== fact.roomId || row.identity !== fact.identity) continue;
+    const isFirst = made.has(row.id) && !touched.has(row.id);
+    const { next, counts: added, error } = applyStep(tracked(row), fact, receivedAt);
+    const updated = {
+      ...row,
+      ...untracked(next),
+      ...learned(row, fact),
+      tokenId: fact.tokenId,
+      lastEventAt: iso(receivedAt),
+    };
+    rows.set(keyOf(fact), updated);
+    touched.set(row.id, updated);
+    stored.add(one);
+    timeline.push({
+      id: ids.newUuid(),
+      connection: row.id,
+      type: fact.type,
+      source: fact.source,
+      timestamp: iso(fact.at),
+      receivedAt: iso(receivedAt),
+      data: fact.data ?? {},
+    });
+    countInto(counts, fact, receivedAt, { ...added, ...(isFirst ? { started: 1 } : {}) });
+    if (error) {
+      const known = errors.get(`${row.id}/${error.code}`);
+      errors.set(`${row.id}/${error.code}`, {
+        id: known?.id ?? ids.newId('error'),
+        projectId: fact.projectId,
+        environment: fact.environment,
+        connection: row.id,
+        ...error,
+        at: iso(receivedAt),
+        count: (known?.count ?? 0) + 1,
+        context: { event: fact.type, source: fact.source, ...fact.data },
+      });
+    }
+  }
+  return { rows: [...touched.values()], timeline, errors: [...errors.values()], rollups: [...counts.values()], stored };
+}
+
+/** What a step tells of the connection: a client's word only fills in what the server has not seen. */
+function learned(row: ConnectionRow, { about = {}, source }: ConnectionFact): ConnectionAbout {
+  if (source === 'SERVER') return about;
+  const names = Object.keys(about) as (keyof ConnectionAbout)[];
+  return Object.fromEntries(names.filter((name) => row[name] === null).map((name) => [name, about[name]]));
+}
+
+const grains = { minute: 60_000, hour: 3_600_000 } as const;
+
+function countInto(
+  counts: Map<string, RollupRow>,
+  { projectId, environment }: ConnectionFact,
+  now: number,
+  added: Record<string, number>,
+): void {
+  for (const [grain, ms] of Object.entries(grains) as ['minute' | 'hour', number][]) {
+    const at = iso(Math.floor(now / ms) * ms);
+    for (const [metric, value] of Object.entries(added)) {
+      const key = `${projectId}/${environment}/${grain}/${at}/${metric}`;
+      const row = counts.get(key);
+      counts.set(key, { projectId, environment, grain, at, metric, value: (row?.value ?? 0) + value });
+    }
+  }
+}
+
+const epoch = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+const text = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+const tracked = (row: ConnectionRow): TrackedConnection => ({
+  ...row,
+  // The column holds only what `untracked` wrote.
+  state: row.state as TrackedConnection['state'],
+  startedAt: Date.parse(row.startedAt),
+  connectedAt: epoch(row.connectedAt),
+  endedAt: epoch(row.endedAt),
+});
+
+function untracked(connection: TrackedConnection) {
+  const { startedAt: _, connectedAt, endedAt, ...rest } = connection;
+  return { ...rest, connectedAt: text(connectedAt), endedAt: text(endedAt) };
+}

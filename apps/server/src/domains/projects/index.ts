@@ -1,0 +1,45 @@
+import type { projectRoutes } from '@parley/contract';
+import type { Handlers } from '../../core/handlers.ts';
+import { type Access, type AccessDeps, createAccess } from './access.ts';
+import { type ApiKeyDeps, createApiKeys } from './api-keys.ts';
+import { createMembers, type MemberDeps } from './members.ts';
+import { createProjects, type ProjectDeps } from './projects.ts';
+
+export type { Access } from './access.ts';
+
+export type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
+
+export interface Projects {
+  handlers: Handlers<typeof projectRoutes>;
+  access: Access;
+  /** Turns invitations of a proven address into memberships. */
+  welcome: ReturnType<typeof createMembers>['welcome'];
+}
+
+export function createProjectsDomain(deps: ProjectsDeps): Projects {
+  const access = createAccess(deps);
+  const projects = createProjects({ ...deps, access });
+  const apiKeys = createApiKeys({ ...deps, access });
+  const members = createMembers({ ...deps, access });
+
+  return {
+    access,
+    welcome: members.welcome,
+    handlers: {
+      getOwnProject: ({ caller }) => projects.get(caller),
+      listProjects: ({ caller, query }) => projects.list(caller, query),
+      createProject: ({ caller, body }) => projects.create(caller, body),
+      getProject: ({ caller }) => projects.get(caller),
+      updateProject: ({ caller, body }) => projects.rename(caller, body),
+      updateAllowedOrigins: ({ caller, body }) => projects.setOrigins(caller, body),
+      archiveProject: ({ caller }) => projects.archive(caller),
+      listProjectMembers: ({ caller, query }) => members.list(caller, query),
+      addProjectMember: ({ caller, body }) => members.add(caller, body),
+      changeProjectMember: ({ caller, params, body }) => members.changeRole(caller, params.userId, body.role),
+      removeProjectMember: ({ caller, params }) => members.remove(caller, params.userId),
+      listApiKeys: ({ caller, query }) => apiKeys.list(caller, query),
+      createApiKey: ({ caller, body }) => apiKeys.create(caller, body),
+      revokeApiKey: ({ caller, params }) => apiKeys.revoke(caller, params.publicId),
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { Letter } from '../../core/ports.ts';
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+export function invitationLetter(to: string, projectName: string, publicUrl: string): Letter {
+  const link = `${publicUrl}/register?email=${encodeURIComponent(to)}`;
+  return {
+    to,
+    subject: `You are invited to ${projectName}`,
+    text: `You are invited to the project ${projectName} on Parley.\n\nCreate an account with this address to accept:\n${link}\n`,
+    html: `<p>You are invited to the project <strong>${escapeHtml(projectName)}</strong> on Parley.</p><p><a href="${link}">Create an account with this address to accept</a></p>`,
+  };
+}

@@ -1,0 +1,129 @@
+import type { Limits, roomRoutes } from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Cursors } from '../../core/cursors.ts';
+import type { Db, Queryable } from '../../core/db.ts';
+import type { Handlers } from '../../core/handlers.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { Bus } from '../../core/ports.ts';
+import type { Tokens } from '../../core/tokens.ts';
+import type { Fleet } from '../fleet/index.ts';
+import type { Access } from '../projects/index.ts';
+import { createDepartures } from './departures.ts';
+import { createIceServers, type TurnConfig } from './ice-servers.ts';
+import { createParticipants } from './participants.ts';
+import { createPlacement } from './placement.ts';
+import { createRoomBus } from './room-bus.ts';
+import { listRoomEvents } from './room-event-store.ts';
+import { updateRoomLinks } from './room-store.ts';
+import { createRooms } from './rooms.ts';
+import { createRtcTokens } from './rtc-tokens.ts';
+import { listJoined } from './session-store.ts';
+import { createSessions } from './sessions.ts';
+import { createSweeps } from './sweeps.ts';
+
+export { assertPayloadFits } from './participants.ts';
+export type { Placement } from './placement.ts';
+export { toParticipant, toRoom, toTrack } from './records.ts';
+export type { RoomBus, RoomMessage } from './room-bus.ts';
+export type { RoomEvent } from './room-event-store.ts';
+export type { StoredRoom } from './room-store.ts';
+export type { StoredToken } from './rtc-token-store.ts';
+export type { RtcTokens } from './rtc-tokens.ts';
+export type { StoredSession } from './session-store.ts';
+export type { Admission } from './sessions.ts';
+
+export interface RoomsDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  cursors: Cursors;
+  tokens: Tokens;
+  bus: Bus;
+  log: Log;
+  limits: Limits;
+  fleet: Fleet;
+  access: Pick<Access, 'assertActive'>;
+  turn: TurnConfig;
+  signalingUrl: string;
+  /** Refuses minting for a project that has used up what it may. */
+  assertMayMint: (scope: ProjectScope) => Promise<void>;
+}
+
+export type Rooms = ReturnType<typeof createRoomsDomain>;
+
+export function createRoomsDomain(deps: RoomsDeps) {
+  const { db, bus, fleet, limits } = deps;
+  const { processId } = fleet.watch;
+  const participantsMax = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
+  const roomBus = createRoomBus({ bus, processId });
+  const departures = createDepartures({ ...deps, nodes: fleet.nodes, roomBus });
+  const placement = createPlacement({ db, fleet, departures });
+  const rooms = createRooms({ ...deps, roomBus, departures, placement, participantsMax });
+  const iceServers = createIceServers(deps);
+  const tokens = createRtcTokens({
+    ...deps,
+    departures,
+    iceServers,
+    ttlSecondsDefault: limits.RTC_TOKEN_DEFAULT_TTL_SECONDS,
+    findRoom: rooms.find,
+  });
+  const sessions = createSessions({
+    ...deps,
+    roomBus,
+    departures,
+    processId,
+    participantsMax,
+    viewersMax: limits.LIVE_STREAM_MAX_VIEWERS,
+  });
+  const participants = createParticipants({ ...deps, nodes: fleet.nodes, rooms, sessions, departures, roomBus });
+  const sweeps = createSweeps({ ...deps, watch: fleet.watch, departures, roomBus });
+
+  const handlers: Handlers<typeof roomRoutes> = {
+    listRooms: ({ caller, query }) => rooms.list(caller, query),
+    createRoom: ({ caller, body }) => rooms.create(caller, body),
+    getRoom: ({ caller, params }) => rooms.get(caller, params.id),
+    updateRoom: ({ caller, params, body }) => rooms.update(caller, params.id, body),
+    closeRoom: ({ caller, params }) => rooms.close(caller, params.id, 'API'),
+    listRoomParticipants: ({ caller, params }) => participants.list(caller, params.id),
+    listRoomSessions: ({ caller, params, query }) => participants.listPast(caller, params.id, query),
+    removeParticipant: ({ caller, params }) => participants.remove(caller, params.id, params.identity),
+    updateParticipant: ({ caller, params, body }) => participants.update(caller, params.id, params.identity, body),
+    muteTrack: ({ caller, params, body }) =>
+      participants.mute(caller, params.id, params.identity, params.trackId, body.muted ?? true),
+    sendRoomData: ({ caller, params, body }) => participants.sendData(caller, params.id, body),
+    mintRtcToken: ({ caller, params, body }) => tokens.mint(caller, params.roomId, body),
+    revokeRtcToken: ({ caller, params }) => tokens.revoke(caller, params.roomId, params.tokenId),
+    listProjectRooms: ({ caller, query }) => rooms.list(caller, query),
+    createProjectRoom: ({ caller, body }) => rooms.create(caller, body),
+    getProjectRoom: ({ caller, params }) => participants.detail(caller, params.roomId),
+    closeProjectRoom: ({ caller, params }) => rooms.close(caller, params.roomId, 'DASHBOARD'),
+    mintTestToken: ({ caller, params, body }) => tokens.mintTest(caller, params.roomId, body.participantIdentity),
+    removeProjectParticipant: ({ caller, params }) => participants.remove(caller, params.roomId, params.identity),
+    updateProjectParticipant: ({ caller, params, body }) =>
+      participants.update(caller, params.roomId, params.identity, body),
+    muteProjectTrack: ({ caller, params, body }) =>
+      participants.mute(caller, params.roomId, params.identity, params.trackId, body.muted ?? true),
+  };
+
+  return {
+    handlers,
+    rooms,
+    tokens,
+    sessions,
+    participants,
+    departures,
+    placement,
+    sweeps,
+    roomBus,
+    iceServers,
+    participantsMax,
+    authenticateRtcToken: tokens.authenticateCaller,
+    eventsAfter: (roomId: string, seq: number) => listRoomEvents(db, roomId, seq),
+    joined: (roomId: string) => listJoined(db, roomId),
+    /** Attaches a conversation to a room, or takes it away. */
+    attachConversation: (tx: Queryable, scope: ProjectScope, roomId: string, conversationId: string | null) =>
+      updateRoomLinks(tx, scope, roomId, { conversationId }),
+  };
+}

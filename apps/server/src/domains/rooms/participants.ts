@@ -1,0 +1,206 @@
+import {
+  dataPayloadBytesMax,
+  fail,
+  type Participant,
+  type RemovedParticipant,
+  type RoomDetail,
+  type RoomSession,
+  type RtcTokenPermissions,
+  type SendRoomData,
+  type Track,
+  type UpdateParticipant,
+} from '@parley/contract';
+import type { MediaParticipantSnapshot, MediaRoomSnapshot } from '@parley/contract/media-control';
+import type { ProjectScope } from '../../core/caller.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
+import type { Db } from '../../core/db.ts';
+import { type Answer, page } from '../../core/handlers.ts';
+import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
+import type { Departures } from './departures.ts';
+import { toParticipant, toRoomSession, toTrack } from './records.ts';
+import type { RoomBus } from './room-bus.ts';
+import type { StoredRoom } from './room-store.ts';
+import type { createRooms } from './rooms.ts';
+import { updateTokenPermissions } from './rtc-token-store.ts';
+import { findLiveSession, listJoined, listSessions, type StoredSession } from './session-store.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface ParticipantDeps {
+  db: Db;
+  cursors: Cursors;
+  nodes: Nodes;
+  rooms: ReturnType<typeof createRooms>;
+  sessions: Sessions;
+  departures: Departures;
+  roomBus: RoomBus;
+}
+
+export function createParticipants({ db, cursors, nodes, rooms, sessions, departures, roomBus }: ParticipantDeps) {
+  /** What the node holds of a room; fails when it cannot be asked. */
+  async function snapshot(room: StoredRoom): Promise<Map<string, MediaParticipantSnapshot>> {
+    if (room.serverName === null) return new Map();
+    const { rooms: held } = await nodes.command(room.serverName, 'snapshot', { room: room.id }).catch(nothingHeld);
+    const there = held.find(({ room: id }) => id === room.id)?.participants ?? [];
+    return new Map(there.map((participant) => [participant.participant, participant]));
+  }
+
+  /** Live: in the store and on the node. Whoever the node does not know is not there. */
+  async function live(room: StoredRoom): Promise<Participant[]> {
+    const [media, joined] = await Promise.all([snapshot(room), listJoined(db, room.id)]);
+    return joined.flatMap((session) => {
+      const known = media.get(session.id);
+      return known ? [toParticipant(session, known)] : [];
+    });
+  }
+
+  async function list(scope: ProjectScope, reference: string): Promise<Participant[]> {
+    const room = await rooms.find(scope, reference);
+    return room.status === 'ACTIVE' ? live(room) : fail('SVC_ROOM_CLOSED');
+  }
+
+  /** How many of a stream's audience the node has; fails when it cannot be asked. */
+  async function countViewers(scope: ProjectScope, roomId: string): Promise<number> {
+    const room = await rooms.find(scope, roomId);
+    const [media, joined] = await Promise.all([snapshot(room), listJoined(db, room.id)]);
+    return joined.filter(({ id, kind }) => kind === 'VIEWER' && media.has(id)).length;
+  }
+
+  async function detail(scope: ProjectScope, reference: string): Promise<RoomDetail> {
+    const room = await rooms.find(scope, reference);
+    const participants = await live(room).catch(() => null);
+    return { ...(await rooms.record(room)), participants };
+  }
+
+  async function listPast(
+    scope: ProjectScope,
+    reference: string,
+    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+  ): Promise<Answer<RoomSession[]>> {
+    const room = await rooms.find(scope, reference);
+    const cursorScope = `room-sessions/${room.id}`;
+    const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
+    const rows = await listSessions(db, room.id, after, limit + 1);
+    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
+    return page(items.map(toRoomSession), nextCursor);
+  }
+
+  async function remove(scope: ProjectScope, reference: string, identity: string): Promise<RemovedParticipant> {
+    const room = await rooms.find(scope, reference);
+    const [ended] = await departures.depart(scope, room.id, { identity }, 'PARTICIPANT_REMOVED');
+    if (!ended?.leftAt) return fail('SVC_PARTICIPANT_NOT_FOUND');
+    return {
+      identity,
+      sessionId: ended.id,
+      state: 'DISCONNECTED',
+      reason: 'PARTICIPANT_REMOVED',
+      leftAt: ended.leftAt,
+    };
+  }
+
+  /** Somebody who is in an open room, and where their media is. */
+  async function present(scope: ProjectScope, reference: string, identity: string) {
+    const room = await rooms.find(scope, reference);
+    if (room.status !== 'ACTIVE') fail('SVC_ROOM_CLOSED');
+    const session = await findLiveSession(db, room.id, identity);
+    if (!session?.joinedAt || session.serverName === null) return fail('SVC_PARTICIPANT_NOT_FOUND');
+    return { room, session, server: session.serverName, address: { room: room.id, participant: session.id } };
+  }
+
+  /** The node first: what it has not been told to allow or forbid must not be shown as changed. */
+  async function update(
+    scope: ProjectScope,
+    reference: string,
+    identity: string,
+    change: UpdateParticipant,
+  ): Promise<Participant> {
+    const { room, session, server, address } = await present(scope, reference, identity);
+    const permissions: RtcTokenPermissions | undefined = change.permissions && {
+      ...session.permissions,
+      ...change.permissions,
+    };
+    if (permissions) await nodes.command(server, 'participant.update', { ...address, permissions }).catch(notThere);
+    const fields = {
+      ...(permissions ? { permissions } : {}),
+      ...(change.metadata === undefined ? {} : { metadata: change.metadata === '' ? null : change.metadata }),
+    };
+    const current = await sessions.record(session, { type: 'participant.updated', data: {} }, fields);
+    if (!current) return fail('SVC_PARTICIPANT_NOT_FOUND');
+    if (permissions) {
+      await db.transaction((tx) => updateTokenPermissions(tx, session.tokenId, permissions));
+      tell(room.id, identity, 'permissions.changed', { permissions, by: 'SERVER' });
+    }
+    return toParticipant(current, (await snapshot(room)).get(session.id));
+  }
+
+  function tell(roomId: string, identity: string, type: string, fields: Record<string, unknown>): void {
+    roomBus.publish(roomId, { is: 'frame', to: [identity], type, fields });
+  }
+
+  async function mute(
+    scope: ProjectScope,
+    reference: string,
+    identity: string,
+    trackId: string,
+    muted: boolean,
+  ): Promise<Track> {
+    const { room, session, server, address } = await present(scope, reference, identity);
+    const { changed } = await nodes
+      .command(server, 'track.mute', { ...address, trackId, muted, by: 'SERVER' })
+      .catch((error) => {
+        throw asServiceError(error, 'SVC_FORBIDDEN');
+      });
+    if (changed) await recordMute(session, trackId, muted);
+    const track = (await snapshot(room)).get(session.id)?.tracks.find(({ id }) => id === trackId);
+    return track ? toTrack(track) : fail('SVC_TRACK_NOT_FOUND');
+  }
+
+  async function recordMute(session: StoredSession, trackId: string, muted: boolean): Promise<void> {
+    const { roomId, identity } = session;
+    await sessions.record(session, { type: 'track.muted', data: { identity, trackId, muted, by: 'SERVER' } });
+    tell(roomId, identity, 'server.mute', { trackId, muted });
+  }
+
+  async function sendData(
+    scope: ProjectScope,
+    reference: string,
+    message: SendRoomData,
+  ): Promise<{ delivered: number }> {
+    const room = await rooms.find(scope, reference);
+    if (room.status !== 'ACTIVE') fail('SVC_ROOM_CLOSED');
+    assertPayloadFits(message);
+    if (room.serverName === null) return { delivered: 0 };
+    try {
+      return await nodes.command(room.serverName, 'data.send', {
+        ...message,
+        room: room.id,
+        reliable: message.reliable ?? true,
+      });
+    } catch (error) {
+      throw asServiceError(error, 'SVC_DATA_NOT_ALLOWED');
+    }
+  }
+
+  return { snapshot, countViewers, list, detail, listPast, remove, update, mute, sendData };
+}
+
+/** What JSON makes of a payload has to fit a signaling frame: control characters take six bytes there. */
+const escapedBytesMax = 14_000;
+
+/** A payload is bounded in bytes, whichever way it is written. */
+export function assertPayloadFits({ payload, encoding }: { payload: string; encoding?: 'utf8' | 'base64' }): void {
+  const actual = Buffer.byteLength(payload, encoding === 'base64' ? 'base64' : 'utf8');
+  const escaped = Buffer.byteLength(JSON.stringify(payload));
+  if (actual > dataPayloadBytesMax || escaped > escapedBytesMax)
+    fail('SVC_PAYLOAD_TOO_LARGE', { limit: dataPayloadBytesMax });
+}
+
+/** A node that does not know the room holds nobody of it. */
+function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {
+  if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
+  throw asServiceError(error, 'SVC_FORBIDDEN');
+}
+
+function notThere(error: unknown): never {
+  if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return fail('SVC_PARTICIPANT_NOT_FOUND');
+  throw asServiceError(error, 'SVC_FORBIDDEN');
+}

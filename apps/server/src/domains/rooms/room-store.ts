@@ -1,0 +1,206 @@
+import type { DuplicateIdentity, Metadata, RoomCloseReason, RoomStatus } from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
+import type { Queryable, Tx } from '../../core/db.ts';
+import { empty, json, type Sql, sql } from '../../core/sql.ts';
+
+export interface StoredRoom extends ProjectScope {
+  id: string;
+  name: string;
+  status: RoomStatus;
+  metadata: Metadata;
+  participantsMax: number | null;
+  duplicateIdentity: DuplicateIdentity;
+  preferredRegion: string | null;
+  serverName: string | null;
+  serverInstance: string | null;
+  region: string | null;
+  conversationId: string | null;
+  liveStreamId: string | null;
+  activeSessionId: string | null;
+  sessionStartedAt: string | null;
+  eventSeq: number;
+  /** Who is in it now, as far as the control plane knows. */
+  joinedCount: number;
+  publisherCount: number;
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+  closeReason: RoomCloseReason | null;
+}
+
+const columns = sql`r.id, r.project_id as "projectId", r.environment, r.name, r.status, r.metadata,
+  r.participants_max as "participantsMax", r.duplicate_identity as "duplicateIdentity",
+  r.preferred_region as "preferredRegion", r.server_name as "serverName", r.server_instance as "serverInstance",
+  (select s.region from media_servers s where s.name = r.server_name) as region,
+  r.conversation_id as "conversationId", r.live_stream_id as "liveStreamId",
+  r.active_session_id as "activeSessionId", r.session_started_at as "sessionStartedAt", r.event_seq as "eventSeq",
+  (select count(*) from participant_sessions p where p.room_id = r.id and p.left_at is null and p.joined_at is not null)
+    as "joinedCount",
+  (select count(*) from participant_sessions p where p.room_id = r.id and p.left_at is null and p.is_publisher)
+    as "publisherCount",
+  r.created_at as "createdAt", r.updated_at as "updatedAt", r.closed_at as "closedAt", r.close_reason as "closeReason"`;
+
+export interface NewRoom {
+  id: string;
+  name: string;
+  metadata?: Metadata | undefined;
+  maxParticipants?: number | undefined;
+  duplicateIdentity?: DuplicateIdentity | undefined;
+  region?: string | undefined;
+  liveStreamId?: string | undefined;
+}
+
+export async function insertRoom(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  room: NewRoom,
+  at: string,
+): Promise<StoredRoom> {
+  const [row] = await db.query<StoredRoom>(sql`
+    insert into rooms as r (id, project_id, environment, name, metadata, participants_max, duplicate_identity,
+      preferred_region, live_stream_id, created_at, updated_at)
+    values (${room.id}, ${projectId}, ${environment}, ${room.name}, ${json(room.metadata ?? {})}::jsonb,
+      ${room.maxParticipants ?? null}, ${room.duplicateIdentity ?? 'KICK_OLD'}, ${room.region ?? null},
+      ${room.liveStreamId ?? null}, ${at}, ${at})
+    returning ${columns}`);
+  return row as StoredRoom;
+}
+
+const inScope = ({ projectId, environment }: ProjectScope): Sql =>
+  sql`r.project_id = ${projectId} and r.environment = ${environment}`;
+
+export async function findRoom(db: Queryable, scope: ProjectScope, id: string): Promise<StoredRoom | undefined> {
+  const [row] = await db.query<StoredRoom>(sql`
+    select ${columns} from rooms r where r.id = ${id} and ${inScope(scope)}`);
+  return row;
+}
+
+/** A name is that of an open room only: a closed room's name may be another's by now. */
+export async function findOpenRoom(db: Queryable, scope: ProjectScope, name: string): Promise<StoredRoom | undefined> {
+  const [row] = await db.query<StoredRoom>(sql`
+    select ${columns} from rooms r where r.name = ${name} and r.status = 'ACTIVE' and ${inScope(scope)}`);
+  return row;
+}
+
+export async function listOpenRooms(
+  db: Queryable,
+  scope: ProjectScope,
+  after: readonly [string, string] | null,
+  limit: number,
+): Promise<StoredRoom[]> {
+  return db.query<StoredRoom>(sql`
+    select ${columns} from rooms r where r.status = 'ACTIVE' and ${inScope(scope)}
+      ${after === null ? empty : sql`and (r.created_at, r.id) < (${after[0]}, ${after[1]})`}
+    order by r.created_at desc, r.id desc limit ${limit}`);
+}
+
+/**
+ * Takes the room's row for this transaction. Everything that changes who is in a room, where it is or whether it is
+ * open takes it first, so all of that happens one after another, in one order for everybody.
+ */
+export async function lockRoom(tx: Tx, scope: ProjectScope, id: string): Promise<StoredRoom | undefined> {
+  await tx.query(sql`select from rooms r where r.id = ${id} and ${inScope(scope)} for update`);
+  return findRoom(tx, scope, id);
+}
+
+export interface RoomChange {
+  metadata?: Metadata | null | undefined;
+  maxParticipants?: number | null | undefined;
+  duplicateIdentity?: DuplicateIdentity | undefined;
+}
+
+/** Changes an open room; undefined when it is closed. */
+export async function updateRoom(
+  db: Queryable,
+  scope: ProjectScope,
+  id: string,
+  change: RoomChange,
+  at: string,
+): Promise<StoredRoom | undefined> {
+  const { metadata, maxParticipants, duplicateIdentity } = change;
+  const [row] = await db.query<StoredRoom>(sql`
+    update rooms as r set updated_at = ${at}
+      ${metadata === undefined ? empty : sql`, metadata = ${json(metadata ?? {})}::jsonb`}
+      ${maxParticipants === undefined ? empty : sql`, participants_max = ${maxParticipants}`}
+      ${duplicateIdentity === undefined ? empty : sql`, duplicate_identity = ${duplicateIdentity}`}
+    where r.id = ${id} and r.status = 'ACTIVE' and ${inScope(scope)} returning ${columns}`);
+  return row;
+}
+
+/** Closes an open room; false when somebody else did. */
+export async function updateRoomClosed(
+  tx: Tx,
+  scope: ProjectScope,
+  id: string,
+  reason: RoomCloseReason,
+  at: string,
+): Promise<boolean> {
+  const touched = await tx.execute(sql`
+    update rooms as r set status = 'CLOSED', closed_at = ${at}, updated_at = ${at}, close_reason = ${reason}
+    where r.id = ${id} and r.status = 'ACTIVE' and ${inScope(scope)}`);
+  return touched > 0;
+}
+
+export async function updateRoomLinks(
+  db: Queryable,
+  scope: ProjectScope,
+  id: string,
+  { conversationId }: { conversationId: string | null },
+): Promise<void> {
+  await db.execute(
+    sql`update rooms as r set conversation_id = ${conversationId} where r.id = ${id} and ${inScope(scope)}`,
+  );
+}
+
+/** One more member or viewer, if there is a place; undefined when the room is full. The cap is this one write. */
+export async function takePlace(
+  tx: Tx,
+  {
+    id,
+    kind,
+    max,
+    newSessionId,
+    at,
+  }: { id: string; kind: 'MEMBER' | 'VIEWER'; max: number | null; newSessionId: string; at: string },
+): Promise<{ sessionId: string; admission: number } | undefined> {
+  const count = kind === 'MEMBER' ? sql`member_count` : sql`viewer_count`;
+  const [row] = await tx.query<{ sessionId: string; admission: number }>(sql`
+    update rooms set ${count} = ${count} + 1, admissions = admissions + 1,
+      active_session_id = coalesce(active_session_id, ${newSessionId}),
+      session_started_at = coalesce(session_started_at, ${at})
+    where id = ${id} and status = 'ACTIVE' ${max === null ? empty : sql`and ${count} < ${max}`}
+    returning active_session_id as "sessionId", admissions as admission`);
+  return row;
+}
+
+/** Gives places back. A room that nobody is in has no node and no session. */
+export async function releasePlaces(tx: Tx, id: string, members: number, viewers: number): Promise<void> {
+  await tx.execute(sql`
+    update rooms set member_count = member_count - ${members}, viewer_count = viewer_count - ${viewers} where id = ${id}`);
+  await tx.execute(sql`
+    update rooms set server_name = null, server_instance = null, active_session_id = null, session_started_at = null
+    where id = ${id} and member_count = 0 and viewer_count = 0`);
+}
+
+export async function updatePlacement(
+  tx: Tx,
+  id: string,
+  placement: { serverName: string; serverInstance: string } | null,
+): Promise<void> {
+  await tx.execute(sql`
+    update rooms set server_name = ${placement?.serverName ?? null}, server_instance = ${placement?.serverInstance ?? null}
+    where id = ${id}`);
+}
+
+/** Rooms that are on a node, or on a former life of it. */
+export async function listRoomsOn(
+  db: Queryable,
+  serverName: string,
+  exceptInstance: string | null,
+): Promise<(ProjectScope & { id: string })[]> {
+  return db.query(sql`
+    select id, project_id as "projectId", environment from rooms
+    where server_name = ${serverName}
+      ${exceptInstance === null ? empty : sql`and server_instance is distinct from ${exceptInstance}`}
+    order by id`);
+}

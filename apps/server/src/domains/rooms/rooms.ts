@@ -1,0 +1,136 @@
+import {
+  type CreateRoom,
+  fail,
+  type Room,
+  type RoomCloseReason,
+  roomMetadataBytesMax,
+  type UpdateRoom,
+} from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
+import { type Clock, iso } from '../../core/clock.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
+import { type Db, isDuplicate, type Tx } from '../../core/db.ts';
+import { type Answer, page } from '../../core/handlers.ts';
+import type { Ids } from '../../core/ids.ts';
+import { metadataJson } from '../../core/safe-json.ts';
+import type { Departures } from './departures.ts';
+import type { PlacementService } from './placement.ts';
+import { toRoom } from './records.ts';
+import type { RoomBus } from './room-bus.ts';
+import { insertRoomEvents } from './room-event-store.ts';
+import {
+  findOpenRoom,
+  findRoom,
+  insertRoom,
+  listOpenRooms,
+  lockRoom,
+  type NewRoom,
+  type StoredRoom,
+  updateRoom,
+  updateRoomClosed,
+} from './room-store.ts';
+import { updateTokensRevoked } from './rtc-token-store.ts';
+
+export interface RoomDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  cursors: Cursors;
+  roomBus: RoomBus;
+  departures: Departures;
+  placement: PlacementService;
+  participantsMax: number;
+}
+
+const idPattern = /^room_[0-9a-z]{24}$/;
+
+export function createRooms({ db, clock, ids, cursors, roomBus, departures, placement, participantsMax }: RoomDeps) {
+  const record = async (room: StoredRoom): Promise<Room> =>
+    toRoom(room, participantsMax, room.serverName !== null && (await placement.reach(room.serverName)) !== null);
+
+  /** By id, open or closed, or by the name of an open room. */
+  async function find(scope: ProjectScope, reference: string): Promise<StoredRoom> {
+    const room = idPattern.test(reference)
+      ? await findRoom(db, scope, reference)
+      : await findOpenRoom(db, scope, reference);
+    return room ?? fail('SVC_ROOM_NOT_FOUND');
+  }
+
+  /** Inside a caller's transaction, for a domain that makes a room part of something larger. */
+  async function provision(tx: Db | Tx, scope: ProjectScope, room: Omit<NewRoom, 'id'>): Promise<StoredRoom> {
+    try {
+      return await insertRoom(tx, scope, { ...room, id: ids.newId('room') }, iso(clock.now()));
+    } catch (error) {
+      if (isDuplicate(error, 'rooms_open_name')) return fail('SVC_ROOM_NAME_TAKEN');
+      throw error;
+    }
+  }
+
+  async function create(scope: ProjectScope, body: CreateRoom): Promise<Room> {
+    assertName(body.name);
+    metadataJson(body.metadata ?? {}, roomMetadataBytesMax);
+    return record(await provision(db, scope, body));
+  }
+
+  async function list(
+    scope: ProjectScope,
+    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+  ): Promise<Answer<Room[]>> {
+    const cursorScope = `rooms/${scope.projectId}/${scope.environment}`;
+    const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
+    const rows = await listOpenRooms(db, scope, after, limit + 1);
+    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
+    const servers = [...new Set(items.flatMap(({ serverName }) => serverName ?? []))];
+    const hellos = await Promise.all(servers.map((name) => placement.reach(name)));
+    const reachable = new Set(servers.filter((_, index) => hellos[index] !== null));
+    return page(
+      items.map((room) => toRoom(room, participantsMax, reachable.has(room.serverName ?? ''))),
+      nextCursor,
+    );
+  }
+
+  async function update(scope: ProjectScope, reference: string, change: UpdateRoom): Promise<Room> {
+    if (change.metadata) metadataJson(change.metadata, roomMetadataBytesMax);
+    const { id } = await find(scope, reference);
+    const at = iso(clock.now());
+    const { room, events } = await db.transaction(async (tx) => {
+      const changed = (await updateRoom(tx, scope, id, change, at)) ?? fail('SVC_ROOM_CLOSED');
+      const data = { room: toRoom(changed, participantsMax, true) };
+      return { room: changed, events: await insertRoomEvents(tx, id, [{ type: 'room.updated', data }], at) };
+    });
+    for (const event of events) roomBus.publish(id, { is: 'event', event });
+    return record(room);
+  }
+
+  /** Closing twice is the same as once. No join succeeds after this has answered: both take the room's row. */
+  async function close(scope: ProjectScope, reference: string, reason: RoomCloseReason): Promise<Room> {
+    const { id } = await find(scope, reference);
+    const at = iso(clock.now());
+    const departure = await db.transaction(async (tx) => {
+      const room = (await lockRoom(tx, scope, id)) ?? fail('SVC_ROOM_NOT_FOUND');
+      if (!(await updateRoomClosed(tx, scope, id, reason, at))) return null;
+      await updateTokensRevoked(tx, id, null, at);
+      return departures.end(tx, room, { all: true }, reason === 'STREAM_ENDED' ? 'STREAM_ENDED' : 'ROOM_CLOSED');
+    });
+    if (departure) departures.announce(departure);
+    return record(await find(scope, id));
+  }
+
+  return {
+    find,
+    provision,
+    create,
+    list,
+    update,
+    close,
+    record,
+    get: async (scope: ProjectScope, reference: string) => record(await find(scope, reference)),
+  };
+}
+
+/** A name that looks like an id would hide the room behind another's id. */
+function assertName(name: string): void {
+  if (!idPattern.test(name)) return;
+  const message = 'name must not look like a room id.';
+  fail('SVC_VALIDATION_FAILED', { message, details: [{ field: 'name', rule: 'reserved', message }] });
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../../testkit/eventually.ts';
+import { fillRoom, stampede } from '../../../testkit/room-races.ts';
+import { joinAs, mintMany, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
+import { startService, type TestService } from '../../../testkit/service.ts';
+
+let service: RoomsService;
+let second: TestService;
+before(async () => {
+  service = await startRooms();
+  second = await startService({ beside: service });
+});
+after(async () => {
+  await second.stop();
+  await service.stop();
+});
+
+test('[SIG-13] of 200 who join at once over two processes exactly 50 get in, and a place that is left is taken again', async () => {
+  const project = await service.newProject();
+  const room = await newRoom(project.api);
+  const tokens = await mintMany(service, project, room, 200);
+  const { inside, refusals } = await stampede([service.url, second.url], tokens);
+  assert.equal(inside.length, 50);
+  assert.deepEqual(new Set(refusals), new Set(['ROOM_FULL']));
+  assert.equal((await project.api.call('getRoom', { id: room.id })).participantCount, 50);
+  assert.equal(service.node.rooms().get(room.id)?.length, 50);
+  await inside[0]?.close();
+  const again = await stampede([service.url, second.url], tokens.slice(0, 20));
+  assert.ok(again.inside.length >= 1);
+  await eventually(async () => assert.equal((await project.api.call('getRoom', { id: room.id })).participantCount, 50));
+  for (const one of [...inside, ...again.inside]) one.ws.terminate();
+});
+
+test('[SIG-14] a join into 98 tracks takes at most 30 counted messages and no frame above 16384 bytes', async () => {
+  const project = await service.newProject();
+  const room = await newRoom(project.api);
+  const tokens = await mintMany(service, project, room, 49, { metadata: '😀'.repeat(300) });
+  const crowd = await fillRoom([service.url, second.url], tokens);
+  const newcomer = await joinAs(service, project.api, room, 'newcomer');
+  newcomer.answerOffers();
+  await eventually(() => assert.equal(newcomer.offered().size, 98));
+  const [own] = await newcomer.publish('AUDIO');
+  assert.ok(own);
+  assert.equal(newcomer.others.length, 49);
+  assert.equal(newcomer.others.flatMap(({ tracks }) => tracks).length, 98);
+  assert.ok(newcomer.counted() <= 30, `${newcomer.counted()} counted messages`);
+  for (const one of [newcomer, ...crowd]) assert.ok(one.largest() <= 16_384, `a frame of ${one.largest()} bytes`);
+  assert.ok(newcomer.frames.filter(({ type }) => type === 'joined.more').length > 0);
+  for (const one of [newcomer, ...crowd]) one.ws.terminate();
+});

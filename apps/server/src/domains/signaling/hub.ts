@@ -1,0 +1,158 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Unsubscribe } from '../../core/ports.ts';
+import { frameText } from '../../core/socket.ts';
+import type { RoomBus, RoomEvent, RoomMessage } from '../rooms/index.ts';
+import { type Member, tell } from './member.ts';
+
+/** A room as far as this process serves it. */
+export interface HubRoom {
+  readonly id: string;
+  readonly members: Map<string, Member>;
+  /** The last event given to this process's members; null while there is none of them. */
+  seq: number | null;
+  /** Events go out one after another, also while one of them is being read from the store. */
+  delivering: Promise<void>;
+  unsubscribe: Unsubscribe | null;
+  /** Joins under way: the room must not be let go between them. */
+  holds: number;
+}
+
+export interface HubDeps {
+  clock: Clock;
+  log: Log;
+  roomBus: RoomBus;
+  eventsAfter: (roomId: string, seq: number) => Promise<RoomEvent[]>;
+  /** Everything but events, which the hub itself delivers. */
+  onMessage: (room: HubRoom, message: Exclude<RoomMessage, { is: 'event' }>) => void;
+}
+
+export type Hub = ReturnType<typeof createHub>;
+
+/** The rooms of this process: who is in them here, and what they have been told. */
+export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDeps) {
+  const rooms = new Map<string, HubRoom>();
+
+  /** Holds the room and hears of it from here on; call `exit` in the end. */
+  async function enter(roomId: string): Promise<HubRoom> {
+    const known = rooms.get(roomId);
+    const room: HubRoom = known ?? {
+      id: roomId,
+      members: new Map(),
+      seq: null,
+      delivering: Promise.resolve(),
+      unsubscribe: null,
+      holds: 0,
+    };
+    rooms.set(roomId, room);
+    room.holds += 1;
+    if (!room.unsubscribe) {
+      const unsubscribe = await roomBus.subscribe(roomId, (message) => receive(room, message));
+      if (room.unsubscribe) unsubscribe();
+      else room.unsubscribe = unsubscribe;
+    }
+    return room;
+  }
+
+  function exit(room: HubRoom): void {
+    room.holds -= 1;
+    letGo(room);
+  }
+
+  function remove(room: HubRoom, member: Member): void {
+    if (room.members.get(member.session.id) === member) room.members.delete(member.session.id);
+    letGo(room);
+  }
+
+  function letGo(room: HubRoom): void {
+    if (room.members.size > 0 || room.holds > 0) return;
+    room.unsubscribe?.();
+    room.unsubscribe = null;
+    if (rooms.get(room.id) === room) rooms.delete(room.id);
+  }
+
+  function receive(room: HubRoom, message: RoomMessage): void {
+    if (message.is !== 'event') onMessage(room, message);
+    else arrive(room, message.event);
+  }
+
+  function arrive(room: HubRoom, event: RoomEvent): void {
+    void inOrder(room, async () => {
+      if (room.seq === null || event.seq <= room.seq) return;
+      // The bus keeps no order between processes and may lose messages: the store has all of them.
+      if (event.seq === room.seq + 1) deliver(room, [event]);
+      else deliver(room, await eventsAfter(room.id, room.seq));
+    }).catch(() => undefined);
+  }
+
+  function inOrder(room: HubRoom, work: () => Promise<void>): Promise<void> {
+    const done = room.delivering.then(work);
+    room.delivering = done.catch((error) => {
+      log.warn({ error, roomId: room.id }, 'room events not delivered; the next one brings them');
+    });
+    return done;
+  }
+
+  function deliver(room: HubRoom, events: readonly RoomEvent[]): void {
+    for (const event of events) {
+      if (room.seq !== null && event.seq <= room.seq) continue;
+      room.seq = event.seq;
+      broadcast(room, event.type, { seq: event.seq, ...event.data }, (member) => !isOwnJoin(event, member));
+    }
+  }
+
+  /** The same bytes for everybody who has been told that they are in. */
+  function broadcast(
+    room: HubRoom,
+    type: string,
+    fields: object,
+    isFor: (member: Member) => boolean = () => true,
+  ): void {
+    const frame = frameText(JSON.stringify({ type, ...fields, ts: clock.now() }));
+    for (const member of room.members.values()) if (!member.backlog && isFor(member)) member.connection?.write(frame);
+  }
+
+  /** Tells a member that they are in, then everything after `since`, then what came for them meanwhile. */
+  function welcome(room: HubRoom, member: Member, since: number, sayJoined: () => void): Promise<void> {
+    return inOrder(room, async () => {
+      const missed = await eventsAfter(room.id, since);
+      deliver(room, missed);
+      sayJoined();
+      for (const event of missed) {
+        if (!isOwnJoin(event, member)) member.connection?.send(event.type, { seq: event.seq, ...event.data });
+      }
+      room.seq = Math.max(room.seq ?? since, missed.at(-1)?.seq ?? since);
+      const backlog = member.backlog ?? [];
+      member.backlog = null;
+      for (const { type, fields } of backlog) tell(member, type, fields);
+    });
+  }
+
+  /** Reads what the bus may have lost. */
+  function catchUp(): void {
+    for (const room of rooms.values()) {
+      void inOrder(room, async () => {
+        if (room.seq !== null) deliver(room, await eventsAfter(room.id, room.seq));
+      }).catch(() => undefined);
+    }
+  }
+
+  roomBus.onGap(catchUp);
+
+  return {
+    enter,
+    exit,
+    remove,
+    broadcast,
+    welcome,
+    find: (roomId: string): HubRoom | undefined => rooms.get(roomId),
+    rooms: (): IterableIterator<HubRoom> => rooms.values(),
+    members: (): Member[] => [...rooms.values()].flatMap((room) => [...room.members.values()]),
+  };
+}
+
+/** Nobody needs to be told that they themselves have come. */
+function isOwnJoin(event: RoomEvent, { session }: Member): boolean {
+  const { participant } = event.data as { participant?: { sessionId?: string } };
+  return event.type === 'participant.joined' && participant?.sessionId === session.id;
+}

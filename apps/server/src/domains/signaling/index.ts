@@ -1,0 +1,166 @@
+import type { DisconnectReason, Limits, RtcTokenPermissions } from '@parley/contract';
+import type { Clock } from '../../core/clock.ts';
+import type { ConnectionRecorder } from '../../core/connections.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { AnySocket, Connection } from '../../core/socket.ts';
+import type { Fleet } from '../fleet/index.ts';
+import type { RoomMessage, Rooms } from '../rooms/index.ts';
+import { bidFarewell } from './farewells.ts';
+import { createHub, type HubRoom } from './hub.ts';
+import { createJoin } from './join.ts';
+import { createMediaEvents } from './media-events.ts';
+import { createMediaFrames } from './media-frames.ts';
+import { type Member, tell } from './member.ts';
+import type { Observe } from './observe.ts';
+import { createReconcile } from './reconcile.ts';
+import { createRpc } from './rpc.ts';
+import type { RtcSession } from './rtc-session.ts';
+import { createSignalingSocket } from './socket.ts';
+import { createTokenRefresh } from './token-refresh.ts';
+
+export interface SignalingDeps {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  limits: Limits;
+  fleet: Fleet;
+  rooms: Rooms;
+  /** 0 to 1; spreads clients over time when they are sent to another node. */
+  random: () => number;
+  /** What the server saw of a connection. Best effort, not awaited. */
+  connections: ConnectionRecorder;
+}
+
+export interface Signaling {
+  socket: AnySocket;
+  /** Sessions that were ended elsewhere, tokens that end soon. About once a second, on every process. */
+  tend(): Promise<void>;
+  /** Every few seconds: takes back sessions that others thought lost. */
+  claim(): Promise<void>;
+}
+
+export function createSignaling({
+  clock,
+  ids,
+  log,
+  limits,
+  fleet,
+  rooms,
+  random,
+  connections,
+}: SignalingDeps): Signaling {
+  const { nodes } = fleet;
+  const observe: Observe = (token, type, connectionId, data, about) => {
+    const { projectId, environment, roomId, identity, id: tokenId } = token;
+    const fact = { projectId, environment, roomId, identity, tokenId, connectionId, type, data, at: clock.now() };
+    connections.record({ ...fact, source: 'SERVER', ...(about && { about }) });
+  };
+
+  const hub = createHub({ clock, log, roomBus: rooms.roomBus, eventsAfter: rooms.eventsAfter, onMessage: receive });
+  const rpc = createRpc({ clock, ids, rooms });
+  const mediaEvents = createMediaEvents({ log, rooms, hub, observe });
+  const refresh = createTokenRefresh({ clock, log, tokens: rooms.tokens });
+  nodes.onEvent((_name, frame) => mediaEvents.receive(frame));
+  nodes.onHello(createReconcile({ log, nodes, hub, mediaEvents }));
+
+  function receive(room: HubRoom, message: Exclude<RoomMessage, { is: 'event' }>): void {
+    switch (message.is) {
+      case 'ended':
+        for (const { id, reason } of message.sessions) end(room, room.members.get(id), reason);
+        return;
+      case 'moved':
+        if (message.processId !== fleet.watch.processId) handOver(room, room.members.get(message.sessionId));
+        return;
+      case 'rpcAnswer':
+        rpc.receive(room.id, message);
+        return;
+      case 'frame':
+        receiveFrame(room, message);
+    }
+  }
+
+  function receiveFrame(room: HubRoom, { to, type, fields }: Extract<RoomMessage, { is: 'frame' }>): void {
+    if (to === null) hub.broadcast(room, type, fields);
+    const named = to === null ? [] : [...room.members.values()].filter(({ session }) => to.includes(session.identity));
+    for (const member of named) {
+      tell(member, type, fields);
+      // What they may do is asked here too, before the node is.
+      if (type === 'permissions.changed') keepPermissions(member, fields);
+    }
+  }
+
+  function keepPermissions(member: Member, fields: Record<string, unknown>): void {
+    // Published by the route that changed them, with the record's own type.
+    const permissions = fields['permissions'] as RtcTokenPermissions;
+    member.session = { ...member.session, permissions };
+  }
+
+  /** The session is over in the store; its socket follows. */
+  function end(room: HubRoom, member: Member | undefined, reason: DisconnectReason): void {
+    // Whoever is on the way in is told by the join itself.
+    if (!member || member.backlog) return;
+    hub.remove(room, member);
+    rpc.forget(member);
+    const { connection, session } = member;
+    if (connection && session.connectionId) observe(connection.session.token, 'left', session.connectionId, { reason });
+    if (connection) connection.session.seat.state = { is: 'left' };
+    bidFarewell(member, reason, random);
+  }
+
+  /** The client came back to another process: this socket is a dead end. */
+  function handOver(room: HubRoom, member: Member | undefined): void {
+    if (!member) return;
+    hub.remove(room, member);
+    rpc.forget(member);
+    if (member.connection) member.connection.session.seat.state = { is: 'left' };
+    member.connection?.close(1001, 'RESUMED_ELSEWHERE');
+  }
+
+  /** The socket is gone without a word: the place is kept for a while. */
+  async function closed(connection: Connection<RtcSession>, code: number): Promise<void> {
+    const { state } = connection.session.seat;
+    if (state.is !== 'taken' || state.member.connection !== connection) return;
+    const { member } = state;
+    const { session } = member;
+    member.connection = null;
+    if (session.connectionId)
+      observe(connection.session.token, 'signaling.disconnected', session.connectionId, { code });
+    const reason = reasonOfClose(code);
+    if (reason) await rooms.departures.depart(session, session.roomId, { id: session.id }, reason);
+    else await rooms.sweeps.lose(session, code === 4408 ? connection.lastSeenAt : clock.now());
+  }
+
+  const socket = createSignalingSocket({
+    clock,
+    log,
+    limits,
+    rooms,
+    join: createJoin({ clock, log, limits, nodes, rooms, hub, observe }),
+    media: createMediaFrames({ nodes }),
+    rpc,
+    observe,
+    closed,
+  });
+
+  return {
+    socket,
+    async tend() {
+      for (const { id, roomId, reason } of await rooms.sweeps.endedHere()) {
+        const room = hub.find(roomId);
+        if (room) end(room, room.members.get(id), reason);
+      }
+      await Promise.all(hub.members().map(refresh));
+    },
+    async claim() {
+      const here = hub.members().flatMap(({ connection, session }) => (connection?.isOpen ? [session.id] : []));
+      if (here.length > 0) await rooms.sweeps.found(here);
+    },
+  };
+}
+
+/** Closes that end a session at once; after any other the client may resume. */
+function reasonOfClose(code: number): DisconnectReason | null {
+  if (code === 1000) return 'CLIENT_INITIATED';
+  return code === 4401 ? 'TOKEN_EXPIRED' : null;
+}

@@ -1,0 +1,234 @@
+import {
+  type FrameData,
+  fail,
+  isServiceError,
+  type Joined,
+  type Limits,
+  type SignalingClientFrames,
+} from '@parley/contract';
+import type { MediaParticipantSnapshot } from '@parley/contract/media-control';
+import type { Clock } from '../../core/clock.ts';
+import type { ConnectionAbout } from '../../core/connections.ts';
+import type { Log } from '../../core/log.ts';
+import type { Connection } from '../../core/socket.ts';
+import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
+import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
+import type { Hub, HubRoom } from './hub.ts';
+import { splitJoined } from './joined-frames.ts';
+import { createMember, type Member } from './member.ts';
+import type { Observe } from './observe.ts';
+import type { RtcSession } from './rtc-session.ts';
+
+export interface JoinDeps {
+  clock: Clock;
+  log: Log;
+  limits: Limits;
+  nodes: Nodes;
+  rooms: Rooms;
+  hub: Hub;
+  observe: Observe;
+}
+
+type JoinFrame = FrameData<SignalingClientFrames['join']>;
+
+const movesMax = 3;
+
+export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: JoinDeps) {
+  async function join(connection: Connection<RtcSession>, frame: JoinFrame): Promise<undefined> {
+    const { session } = connection;
+    const { seat } = session;
+    if (seat.state.is !== 'empty') fail('SVC_BAD_REQUEST', { message: 'This connection has joined already.' });
+    seat.state = { is: 'joining' };
+    observe(
+      session.token,
+      'join.requested',
+      frame.connectionId,
+      { ...(frame.client && { client: frame.client }) },
+      aboutClient(connection, frame),
+    );
+    // Heard before anything is checked: a revocation is either seen by the check or told to us afterwards.
+    const room = await hub.enter(session.token.roomId);
+    try {
+      const member = (await resume(room, connection, frame)) ?? (await joinAnew(room, connection, frame));
+      if (!connection.isOpen)
+        await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'SIGNAL_CLOSED');
+    } catch (error) {
+      seat.state = { is: 'empty' };
+      observe(session.token, 'join.failed', frame.connectionId, {
+        code: isServiceError(error) ? error.code : 'SVC_INTERNAL',
+      });
+      throw error;
+    } finally {
+      hub.exit(room);
+    }
+    return undefined;
+  }
+
+  async function joinAnew(room: HubRoom, connection: Connection<RtcSession>, frame: JoinFrame): Promise<Member> {
+    const held = await rooms.sessions.admit(connection.session.token, frame.connectionId);
+    const member = createMember(held.session, '', connection);
+    room.members.set(held.session.id, member);
+    try {
+      const { others, since } = await sitDown(member, held, frame);
+      connection.session.seat.state = { is: 'taken', member };
+      const participants = await listOthers(member.session, others);
+      await say(room, member, { resumeToken: held.resumeToken, since, resumed: false, media: undefined, participants });
+      const { serverName } = member;
+      observe(
+        connection.session.token,
+        'join.succeeded',
+        frame.connectionId,
+        { serverName },
+        { serverName, region: member.session.region },
+      );
+      return member;
+    } catch (error) {
+      hub.remove(room, member);
+      await rooms.departures
+        .depart(held.session, room.id, { id: held.session.id }, 'JOIN_FAILURE')
+        .catch((cause) => log.warn({ error: cause, sessionId: held.session.id }, 'held place not given back yet'));
+      // Somebody with this identity was admitted after us and was quicker.
+      if (error instanceof MediaRefusal && error.code === 'STALE') fail('SVC_DUPLICATE_IDENTITY');
+      throw asServiceError(error, 'SVC_JOIN_NOT_ALLOWED');
+    }
+  }
+
+  /** Adds the participant to the room's node, again if the room moves to another one meanwhile. */
+  async function sitDown(
+    member: Member,
+    { session }: Admission,
+    { autoSubscribe, adaptiveStream }: JoinFrame,
+  ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
+    for (let moves = 0; moves < movesMax; moves++) {
+      const placement = await rooms.placement.place(session, session.roomId);
+      member.serverName = placement.serverName;
+      // Read before the node's list: whatever happened in between is told again, never left out.
+      const { eventSeq } = await rooms.rooms.find(session, session.roomId);
+      const { participants } = await nodes.command(placement.serverName, 'participant.add', {
+        ...member.address,
+        identity: session.identity,
+        order: session.admission,
+        permissions: session.permissions,
+        autoSubscribe: autoSubscribe ?? true,
+        ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
+      });
+      const accepted = await rooms.sessions.accept(session, placement);
+      if (accepted) {
+        member.session = accepted;
+        return { others: participants, since: eventSeq };
+      }
+      await nodes
+        .command(placement.serverName, 'participant.remove', { ...member.address, reason: 'NODE_DRAINED' })
+        .catch((error) => log.warn({ error, server: placement.serverName }, 'participant not removed from the node'));
+    }
+    return fail('SVC_MEDIA_UNAVAILABLE', { retryAfterSeconds: 2 });
+  }
+
+  /** Who else is there; viewers are not shown one by one. */
+  async function listOthers(own: StoredSession, media: readonly MediaParticipantSnapshot[]) {
+    const onNode = new Map(media.map((participant) => [participant.participant, participant]));
+    const joined = await rooms.joined(own.roomId);
+    return joined
+      .filter(({ id, kind }) => id !== own.id && kind === 'MEMBER')
+      .map((session) => toParticipant(session, onNode.get(session.id)));
+  }
+
+  async function resume(
+    room: HubRoom,
+    connection: Connection<RtcSession>,
+    { resume: wish, connectionId }: JoinFrame,
+  ): Promise<Member | null> {
+    const { token } = connection.session;
+    if (!wish || !(await hasAllSince(token, wish.lastSeq))) return null;
+    const resumed = await rooms.sessions.resume(token, { ...wish, connectionId });
+    if (!resumed) return null;
+    const { session } = resumed;
+    const former = room.members.get(session.id);
+    const member = createMember(session, session.serverName ?? '', connection);
+    for (const [id, track] of former?.tracks ?? []) member.tracks.set(id, track);
+    room.members.set(session.id, member);
+    if (former?.connection) leaveSeat(former.connection);
+    const media = await attach(room, member);
+    if (!media) return null;
+    connection.session.seat.state = { is: 'taken', member };
+    await say(room, member, {
+      resumeToken: wish.resumeToken,
+      since: wish.lastSeq,
+      resumed: true,
+      media,
+      participants: [],
+    });
+    const updates = [{ identity: session.identity, quality: media.quality, score: null }];
+    rooms.roomBus.publish(room.id, { is: 'frame', to: null, type: 'quality', fields: { updates } });
+    observe(token, 'signaling.reconnected', connectionId, {});
+    return member;
+  }
+
+  /** The same client came back while its old socket was still open here. */
+  function leaveSeat(former: Connection<RtcSession>): void {
+    former.session.seat.state = { is: 'left' };
+    former.close(1001, 'RESUMED');
+  }
+
+  async function hasAllSince(token: RtcSession['token'], lastSeq: number): Promise<boolean> {
+    const { eventSeq } = await rooms.rooms.find(token, token.roomId);
+    return lastSeq <= eventSeq && (await rooms.eventsAfter(token.roomId, lastSeq)).length >= eventSeq - lastSeq;
+  }
+
+  /** Null when the node has lost the participant: then there is nothing to resume. */
+  async function attach(room: HubRoom, member: Member): Promise<MediaParticipantSnapshot | null> {
+    try {
+      const { participant } = await nodes.command(member.serverName, 'participant.attach', member.address);
+      for (const track of participant.tracks) member.tracks.set(track.id, track);
+      return participant;
+    } catch (error) {
+      hub.remove(room, member);
+      if (error instanceof MediaRefusal) {
+        await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'MEDIA_FAILURE');
+        return null;
+      }
+      await rooms.sweeps.lose(member.session, clock.now());
+      throw error;
+    }
+  }
+
+  interface JoinedFacts {
+    resumeToken: string;
+    since: number;
+    resumed: boolean;
+    media: MediaParticipantSnapshot | undefined;
+    participants: Joined['participants'];
+  }
+
+  /** `joined`, as many `joined.more` as it takes, and whatever happened since. */
+  async function say(hubRoom: HubRoom, member: Member, facts: JoinedFacts): Promise<void> {
+    const { session } = member;
+    const room = await rooms.rooms.find(session, session.roomId);
+    const joined = {
+      sessionId: session.id,
+      resumeToken: facts.resumeToken,
+      seq: facts.since,
+      resumed: facts.resumed,
+      room: toRoom(room, rooms.participantsMax, true),
+      participant: toParticipant(session, facts.media),
+      iceServers: rooms.iceServers(session.identity),
+    };
+    const pieces = splitJoined(joined, facts.participants, limits.SIGNALING_MAX_MESSAGE_BYTES);
+    await hub.welcome(hubRoom, member, facts.since, () =>
+      pieces.forEach((participants, index) => {
+        const more = index < pieces.length - 1;
+        if (index === 0) member.connection?.send('joined', { ...joined, participants, more });
+        else member.connection?.send('joined.more', { participants, more });
+      }),
+    );
+  }
+
+  return join;
+}
+
+const aboutClient = ({ ip, userAgent }: Connection<RtcSession>, { client }: JoinFrame): ConnectionAbout => ({
+  clientIp: ip,
+  userAgent,
+  sdkName: client?.sdk ?? null,
+  sdkVersion: client?.version ?? null,
+});

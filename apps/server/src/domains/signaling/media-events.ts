@@ -1,0 +1,119 @@
+import type { ConnectionEventType, DisconnectReason } from '@parley/contract';
+import type { MediaEventFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import type { Log } from '../../core/log.ts';
+import { type Rooms, toTrack } from '../rooms/index.ts';
+import type { Hub } from './hub.ts';
+import { type Member, tell } from './member.ts';
+import type { Observe } from './observe.ts';
+
+export interface MediaEventDeps {
+  log: Log;
+  rooms: Rooms;
+  hub: Hub;
+  observe: Observe;
+}
+
+type Handlers = { [N in MediaEventName]: (data: MediaEvents[N]) => void };
+
+/** Entries of one `speakers` or `quality` frame: more would not fit. */
+const entriesMax = 60;
+
+/** What a node tells: frames for its participants here, and facts to record of those whose socket is here. */
+export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) {
+  /** The participant, when this process holds their socket. Everybody in the room hears of them; only one records. */
+  const own = ({ room, participant }: { room: string; participant: string }): Member | undefined =>
+    hub.find(room)?.members.get(participant);
+
+  function pass(type: string, { room, participant, ...fields }: { room: string; participant: string }): void {
+    const member = own({ room, participant });
+    if (member) tell(member, type, fields);
+  }
+
+  function inPieces<T>(room: string, type: string, name: string, entries: readonly T[]): void {
+    const here = hub.find(room);
+    for (let at = 0; here && at < entries.length; at += entriesMax)
+      hub.broadcast(here, type, { [name]: entries.slice(at, at + entriesMax) });
+  }
+
+  /** In the order in which they happened, after the join itself was recorded. */
+  function record(
+    member: Member,
+    ...event: Parameters<Rooms['sessions']['record']> extends [unknown, ...infer E] ? E : never
+  ): void {
+    member.recording = member.recording
+      .then(async () => void (await rooms.sessions.record(member.session, ...event)))
+      .catch((error) => log.error({ error, sessionId: member.session.id }, 'room event not recorded'));
+  }
+
+  function ended(member: Member, reason: DisconnectReason): void {
+    const { id, roomId } = member.session;
+    rooms.departures
+      .depart(member.session, roomId, { id }, reason)
+      .catch((error) => log.error({ error, sessionId: id }, 'participant closed by the node not ended yet'));
+  }
+
+  const fact = (member: Member, type: ConnectionEventType, data: Record<string, unknown>): void => {
+    const { connection, session } = member;
+    if (connection && session.connectionId) observe(connection.session.token, type, session.connectionId, data);
+  };
+
+  const handlers: Handlers = {
+    'sub.offer': (data) => pass('sub.offer', data),
+    'stream.state': (data) => pass('stream.state', data),
+    'publish.quality': (data) => pass('publish.quality', data),
+    data: (data) => pass('data', data),
+    speakers: ({ room, speakers }) => inPieces(room, 'speakers', 'speakers', speakers),
+    quality: ({ room, updates }) => inPieces(room, 'quality', 'updates', updates),
+
+    'track.published': ({ identity, track, ...address }) => {
+      const member = own(address);
+      if (!member || member.tracks.has(track.id)) return;
+      member.tracks.set(track.id, track);
+      record(member, { type: 'track.published', data: { identity, track: toTrack(track) } }, { isPublisher: true });
+      fact(member, 'track.published', { trackId: track.id, kind: track.kind, source: track.source });
+    },
+    'track.started': ({ track, ...address }) => {
+      own(address)?.tracks.set(track.id, track);
+    },
+    'track.unpublished': ({ identity, trackId, ...address }) => {
+      const member = own(address);
+      if (!member?.tracks.delete(trackId)) return;
+      const isPublisher = member.tracks.size > 0;
+      record(member, { type: 'track.unpublished', data: { identity, trackId } }, { isPublisher });
+      fact(member, 'track.unpublished', { trackId });
+    },
+    'track.muted': ({ identity, trackId, muted, by, ...address }) => {
+      const member = own(address);
+      const track = member?.tracks.get(trackId);
+      if (!member || !track || track.muted === muted) return;
+      member.tracks.set(trackId, { ...track, muted });
+      // Whoever had it muted by the server has recorded that too.
+      if (by === 'PUBLISHER') record(member, { type: 'track.muted', data: { identity, trackId, muted, by } });
+      fact(member, muted ? 'track.muted' : 'track.unmuted', { trackId, by });
+    },
+    'participant.closed': ({ reason, ...address }) => {
+      const member = own(address);
+      if (member) ended(member, reason);
+    },
+    'transport.state': ({ pc, state, ...address }) => {
+      const member = own(address);
+      const type = transportFacts[state];
+      if (member && type) fact(member, type, { pc });
+    },
+    'participant.state': () => {},
+    // Its participants were told one by one.
+    'room.closed': () => {},
+  };
+
+  /** The handler of its own type gets its own data: the table's type says so, a lookup by name cannot. */
+  const run = <N extends MediaEventName>(type: N, data: MediaEvents[N]): void => handlers[type]?.(data);
+
+  return { receive: (frame: MediaEventFrame): void => run(frame.type, frame.data as never), ended, record };
+}
+
+const transportFacts: Partial<Record<string, ConnectionEventType>> = {
+  CONNECTING: 'ice.checking',
+  CONNECTED: 'dtls.connected',
+  DISCONNECTED: 'ice.disconnected',
+  FAILED: 'ice.failed',
+};

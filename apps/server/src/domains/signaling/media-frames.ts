@@ -1,0 +1,96 @@
+import { type FrameData, fail, type SignalingClientFrames } from '@parley/contract';
+import type { MediaCommandName, MediaCommands, MediaSubscribeResult } from '@parley/contract/media-control';
+import type { Description } from '@parley/media-description';
+import type { Connection } from '../../core/socket.ts';
+import { asServiceError, type Nodes } from '../fleet/index.ts';
+import { assertPayloadFits } from '../rooms/index.ts';
+import type { Member } from './member.ts';
+import type { RtcSession } from './rtc-session.ts';
+
+type Frame<T extends keyof SignalingClientFrames> = FrameData<SignalingClientFrames[T]>;
+
+/** Whoever has not joined can do nothing. */
+export function memberOf({ session: { seat } }: Connection<RtcSession>): Member {
+  return seat.state.is === 'taken' ? seat.state.member : fail('SVC_BAD_REQUEST', { message: 'Join first.' });
+}
+
+/** The node reads every field of a description and refuses what is none: here it is only passed on. */
+const asDescription = (description: unknown): Description => description as Description;
+
+const responseBytesMax = 15_000;
+
+/** Frames that are a command of the participant's node, one to one. */
+export function createMediaFrames({ nodes }: { nodes: Nodes }) {
+  async function run<N extends MediaCommandName>(
+    { serverName }: Member,
+    type: N,
+    data: MediaCommands[N]['request'],
+    forbidden: Parameters<typeof asServiceError>[1],
+  ): Promise<MediaCommands[N]['response']> {
+    try {
+      return await nodes.command(serverName, type, data);
+    } catch (error) {
+      throw asServiceError(error, forbidden);
+    }
+  }
+
+  return {
+    publish: (member: Member, { tracks, description }: Frame<'publish'>) =>
+      run(
+        member,
+        'pub.offer',
+        { ...member.address, tracks, description: asDescription(description) },
+        'SVC_PUBLISH_NOT_ALLOWED',
+      ),
+
+    unpublish: (member: Member, { trackIds }: Frame<'unpublish'>) =>
+      run(member, 'pub.unpublish', { ...member.address, trackIds }, 'SVC_PUBLISH_NOT_ALLOWED'),
+
+    async answer(member: Member, { revision, description }: Frame<'sub.answer'>): Promise<undefined> {
+      const data = { ...member.address, revision, description: asDescription(description) };
+      await run(member, 'sub.answer', data, 'SVC_SUBSCRIBE_NOT_ALLOWED');
+    },
+
+    async ice(member: Member, candidates: Frame<'ice'>): Promise<undefined> {
+      await run(member, 'ice', { ...member.address, ...candidates }, 'SVC_FORBIDDEN');
+    },
+
+    restart: (member: Member, { pc, description }: Frame<'ice.restart'>) =>
+      run(
+        member,
+        'ice.restart',
+        { ...member.address, pc, ...(description && { description: asDescription(description) }) },
+        'SVC_FORBIDDEN',
+      ),
+
+    async mute(member: Member, { trackId, muted }: Frame<'track.mute'>): Promise<undefined> {
+      await run(member, 'track.mute', { ...member.address, trackId, muted, by: 'PUBLISHER' }, 'SVC_FORBIDDEN');
+    },
+
+    subscribe: async (member: Member, choice: Frame<'subscribe'>) =>
+      fitting(await run(member, 'subscribe', { ...member.address, ...choice }, 'SVC_SUBSCRIBE_NOT_ALLOWED')),
+
+    unsubscribe: async (member: Member, choice: Frame<'unsubscribe'>) =>
+      fitting(await run(member, 'unsubscribe', { ...member.address, ...choice }, 'SVC_SUBSCRIBE_NOT_ALLOWED')),
+
+    async settings(member: Member, { updates }: Frame<'track.settings'>): Promise<undefined> {
+      await run(member, 'track.settings', { ...member.address, updates }, 'SVC_SUBSCRIBE_NOT_ALLOWED');
+    },
+
+    data(member: Member, message: Frame<'data'>) {
+      assertPayloadFits(message);
+      if (!member.session.permissions.publishData) fail('SVC_DATA_NOT_ALLOWED');
+      const data = { ...message, ...member.address, reliable: message.reliable ?? true };
+      return run(member, 'data.send', data, 'SVC_DATA_NOT_ALLOWED');
+    },
+  };
+}
+
+/** An answer is one frame: where the lists are too long for it, their lengths have to do. */
+function fitting(result: MediaSubscribeResult): object {
+  const { accepted, refused } = result;
+  const whole = { accepted, refused, acceptedCount: accepted.length, refusedCount: refused.length };
+  return JSON.stringify(whole).length <= responseBytesMax
+    ? whole
+    : { accepted: [], refused: [], acceptedCount: accepted.length, refusedCount: refused.length };
+}

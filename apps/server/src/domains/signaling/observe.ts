@@ -1,0 +1,12 @@
+import type { ConnectionEventType } from '@parley/contract';
+import type { ConnectionAbout } from '../../core/connections.ts';
+import type { StoredToken } from '../rooms/index.ts';
+
+/** Writes down what the server itself sees of a connection. */
+export type Observe = (
+  token: StoredToken,
+  type: ConnectionEventType,
+  connectionId: string,
+  data: Record<string, unknown>,
+  about?: ConnectionAbout,
+) => void;

@@ -1,0 +1,135 @@
+import {
+  type CloseCode,
+  errors,
+  type Limits,
+  type ServiceError,
+  signalingClientFrames,
+  signalingHeartbeatIntervalMs,
+  signalingHeartbeatTimeoutMs,
+  signalingPath,
+  signalingProtocol,
+  signalingSubprotocol,
+} from '@parley/contract';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { type AnySocket, type Connection, type FrameHandlers, socket } from '../../core/socket.ts';
+import type { Rooms } from '../rooms/index.ts';
+import type { createJoin } from './join.ts';
+import { type createMediaFrames, memberOf } from './media-frames.ts';
+import type { Observe } from './observe.ts';
+import type { createRpc } from './rpc.ts';
+import type { RtcSession } from './rtc-session.ts';
+
+export interface SignalingSocketDeps {
+  clock: Clock;
+  log: Log;
+  limits: Limits;
+  rooms: Rooms;
+  join: ReturnType<typeof createJoin>;
+  media: ReturnType<typeof createMediaFrames>;
+  rpc: ReturnType<typeof createRpc>;
+  observe: Observe;
+  closed: (connection: Connection<RtcSession>, code: number) => Promise<void>;
+}
+
+/** The signaling socket: one line a frame. */
+export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
+  const { clock, log, limits, rooms, join, media, rpc, observe, closed } = deps;
+
+  const handlers: FrameHandlers<RtcSession, typeof signalingClientFrames> = {
+    join,
+    publish: async (connection, frame) => media.publish(memberOf(connection), frame),
+    unpublish: async (connection, frame) => media.unpublish(memberOf(connection), frame),
+    'sub.answer': async (connection, frame) => media.answer(memberOf(connection), frame),
+    ice: async (connection, frame) => media.ice(memberOf(connection), frame),
+    'ice.restart': async (connection, frame) => media.restart(memberOf(connection), frame),
+    'track.mute': async (connection, frame) => media.mute(memberOf(connection), frame),
+    subscribe: async (connection, frame) => media.subscribe(memberOf(connection), frame),
+    unsubscribe: async (connection, frame) => media.unsubscribe(memberOf(connection), frame),
+    'track.settings': async (connection, frame) => media.settings(memberOf(connection), frame),
+    data: async (connection, frame) => media.data(memberOf(connection), frame),
+    'rpc.request': async (connection, frame) => rpc.request(memberOf(connection), frame),
+    'rpc.response': async (connection, frame) => rpc.respond(memberOf(connection), frame),
+    'participant.update': (connection, { metadata }) => updateMetadata(connection, metadata),
+    stats: async (connection, { report }) => noteStats(connection, report),
+    leave,
+  };
+
+  async function updateMetadata(connection: Connection<RtcSession>, metadata: string): Promise<undefined> {
+    const member = memberOf(connection);
+    const event = { type: 'participant.updated' as const, data: {} };
+    const current = await rooms.sessions.record(member.session, event, { metadata: metadata === '' ? null : metadata });
+    if (current) member.session = current;
+  }
+
+  async function noteStats(connection: Connection<RtcSession>, report: Record<string, unknown>): Promise<undefined> {
+    const { connectionId } = memberOf(connection).session;
+    if (connectionId) observe(connection.session.token, 'stats.report', connectionId, report);
+  }
+
+  async function leave(connection: Connection<RtcSession>): Promise<undefined> {
+    const { seat } = connection.session;
+    if (seat.state.is === 'taken') {
+      const { session } = seat.state.member;
+      await rooms.departures.depart(session, session.roomId, { id: session.id }, 'CLIENT_INITIATED');
+    }
+    connection.close(1000, 'LEFT');
+  }
+
+  return socket({
+    path: signalingPath,
+    subprotocol: signalingSubprotocol,
+    frames: signalingClientFrames,
+    handlers,
+    authFrame: 'join',
+    replyType: 'response',
+    frameBytesMax: limits.SIGNALING_MAX_MESSAGE_BYTES,
+    heartbeatTimeoutMs: signalingHeartbeatTimeoutMs,
+    attemptBudget: 'SIGNALING_MAX_CONNECTIONS_PER_WINDOW',
+    frameBudget: 'SIGNALING_MAX_MESSAGES_PER_WINDOW',
+
+    async authenticate(jwt): Promise<RtcSession> {
+      const token = await rooms.tokens.authenticate(jwt);
+      const { projectId, environment, id, expiresAt } = token;
+      return {
+        projectId,
+        environment,
+        subject: id,
+        expiresAt: Date.parse(expiresAt),
+        token,
+        seat: { state: { is: 'empty' } },
+      };
+    },
+    opened: (connection) =>
+      connection.send('hello', {
+        connectionId: connection.id,
+        serverTime: clock.now(),
+        heartbeatIntervalMs: signalingHeartbeatIntervalMs,
+        heartbeatTimeoutMs: signalingHeartbeatTimeoutMs,
+        maxFrameBytes: limits.SIGNALING_MAX_MESSAGE_BYTES,
+        maxMessagesPerWindow: limits.SIGNALING_MAX_MESSAGES_PER_WINDOW,
+        windowSeconds: limits.RATE_LIMIT_WINDOW_SECONDS,
+        protocol: signalingProtocol,
+      }),
+    endsWith: (type, error) => (type === 'join' ? endOfJoin(error) : null),
+    // Tokens are refreshed by their own length, which may be shorter than the minute this speaks of.
+    expiring: () => {},
+    draining: (connection, afterMs) =>
+      connection.send('reconnect', { action: 'RESUME', reason: 'SERVER_SHUTDOWN', afterMs }),
+    closed(connection, code) {
+      closed(connection, code).catch((error) => log.warn({ error }, 'lost socket not noted; the process sweep will'));
+    },
+  });
+}
+
+/** A join that failed is the end of its connection, unless the frame itself was wrong. */
+function endOfJoin(error: ServiceError): { code: CloseCode; reason: string } | null {
+  const { status } = errors[error.code];
+  const reason = error.code.slice('SVC_'.length);
+  if (error.code === 'SVC_ROOM_FULL') return { code: 4422, reason };
+  if (error.code === 'SVC_ROOM_CLOSED') return { code: 4410, reason };
+  if (error.code === 'SVC_DUPLICATE_IDENTITY') return { code: 4409, reason };
+  const byStatus: Readonly<Record<number, CloseCode>> = { 401: 4401, 403: 4403, 404: 4404 };
+  const code = byStatus[status] ?? (status >= 500 ? (status === 500 ? 4500 : 4503) : null);
+  return code === null ? null : { code, reason };
+}

@@ -1,0 +1,126 @@
+import { fail, type Usage, type UsageDetail, type UsageQuery, type usageRoutes } from '@parley/contract';
+import { createCache } from '../../core/cache.ts';
+import { type Clock, iso } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import type { Handlers } from '../../core/handlers.ts';
+import {
+  type DayRow,
+  listDays,
+  listOwnedProjects,
+  listProject,
+  listProjectsOfOwners,
+  listSessions,
+  meterEnded,
+} from './usage-store.ts';
+
+export interface UsageDeps {
+  db: Db;
+  clock: Clock;
+  freeMinutes: number;
+  /** Whether minting stops when the free minutes are used up. Off by default: nobody is locked out of their own server. */
+  isEnforced: boolean;
+}
+
+export interface UsageDomain {
+  handlers: Handlers<typeof usageRoutes>;
+  /** Fails with SVC_QUOTA_EXCEEDED where the allowance is enforced and used up. Running calls are never cut. */
+  assertAllowance(projectId: string): Promise<void>;
+  /** Adds ended sessions to the daily rollup. */
+  meter(): Promise<void>;
+}
+
+const defaults = { limit: 50, days: 30 } as const;
+const meterBatch = 1_000;
+
+type Named = { id: string; name: string };
+
+export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): UsageDomain {
+  const usedByOwners = createCache<number>({ clock, ttlMs: 10_000, sizeMax: 10_000 });
+
+  const ids = (projects: readonly Named[]): string[] => projects.map(({ id }) => id);
+
+  async function summary(projects: readonly Named[], days?: readonly DayRow[]): Promise<Usage> {
+    const now = iso(clock.now());
+    const rows = days ?? (await listDays(db, ids(projects), now));
+    const usedMinutes = minutes(rows.reduce((sum, { seconds }) => sum + seconds, 0));
+    return {
+      freeMinutes,
+      usedMinutes,
+      remainingMinutes: Math.max(0, round(freeMinutes - usedMinutes)),
+      percentUsed: round((usedMinutes / freeMinutes) * 100),
+      // The allowance is not monthly: it has no period.
+      periodStart: null,
+      periodEnd: null,
+      asOf: now,
+    };
+  }
+
+  async function detail(projects: readonly Named[], query: UsageQuery): Promise<UsageDetail> {
+    const now = clock.now();
+    const [days, sessions] = await Promise.all([
+      listDays(db, ids(projects), iso(now)),
+      listSessions(db, ids(projects), iso(now), query.limit ?? defaults.limit),
+    ]);
+    return {
+      ...(await summary(projects, days)),
+      sessions: sessions.map((session) => ({
+        ...session,
+        seconds: round(session.seconds),
+        minutes: minutes(session.seconds),
+      })),
+      daily: dailyOf(days, now, query.days ?? defaults.days),
+      projects: projects.map(({ id, name }) => ({
+        projectId: id,
+        name,
+        ...totalOf(days.filter(({ projectId }) => projectId === id)),
+      })),
+    };
+  }
+
+  return {
+    async assertAllowance(projectId) {
+      if (!isEnforced) return;
+      const used = await usedByOwners.get(
+        projectId,
+        async () => (await summary(await listProjectsOfOwners(db, projectId))).usedMinutes,
+      );
+      if (used >= freeMinutes) fail('SVC_QUOTA_EXCEEDED', { limitMinutes: freeMinutes, usedMinutes: used });
+    },
+
+    async meter() {
+      for (let metered = meterBatch; metered === meterBatch; ) {
+        metered = await db.transaction((tx) => meterEnded(tx, iso(clock.now()), meterBatch));
+      }
+    },
+
+    handlers: {
+      getUsage: async ({ caller }) =>
+        summary(
+          caller.kind === 'apiKey'
+            ? await listProject(db, caller.projectId)
+            : await listOwnedProjects(db, caller.userId),
+        ),
+      getUsageDetail: async ({ caller, query }) => detail(await listOwnedProjects(db, caller.userId), query),
+      getProjectUsage: async ({ caller, query }) => detail(await listProject(db, caller.projectId), query),
+    },
+  };
+}
+
+/** Kept in seconds, rounded only for show. */
+const round = (value: number): number => Math.round(value * 1000) / 1000;
+const minutes = (seconds: number): number => round(seconds / 60);
+
+const totalOf = (days: readonly DayRow[]): { minutes: number; sessions: number } => ({
+  minutes: minutes(days.reduce((sum, { seconds }) => sum + seconds, 0)),
+  sessions: days.reduce((sum, { sessions }) => sum + sessions, 0),
+});
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** UTC days, today first; a day without sessions is a true zero. */
+function dailyOf(days: readonly DayRow[], now: number, count: number): UsageDetail['daily'] {
+  return Array.from({ length: count }, (_, index) => {
+    const date = iso(now - index * dayMs).slice(0, 10);
+    return { date, ...totalOf(days.filter(({ day }) => day === date)) };
+  });
+}

@@ -1,0 +1,97 @@
+import type { UsageSession } from '@parley/contract';
+import type { Db, Tx } from '../../core/db.ts';
+import { sql } from '../../core/sql.ts';
+
+/**
+ * The parts of a session that fall on each UTC day: `s` has project_id, environment, joined_at and ended. A session that
+ * began and ended in the same instant still counts as a session of its day.
+ */
+const dayParts = sql`
+  select s.id, s.project_id, s.environment, d::date as day,
+         greatest(0, extract(epoch from least(s.ended, (d + interval '1 day') at time zone 'UTC') - greatest(s.joined_at, d at time zone 'UTC'))) as seconds,
+         case when d::date = (s.joined_at at time zone 'UTC')::date then 1 else 0 end as begun
+  from s cross join lateral generate_series(
+    date_trunc('day', s.joined_at at time zone 'UTC'), date_trunc('day', s.ended at time zone 'UTC'), interval '1 day') d`;
+
+/** Adds ended sessions to the daily rollup, each exactly once however many processes do it; says how many. */
+export async function meterEnded(tx: Tx, at: string, limit: number): Promise<number> {
+  const rows = await tx.query<{ n: number }>(sql`
+    with ended_sessions as (
+      select id, project_id, environment, joined_at, left_at as ended from participant_sessions p
+      where left_at is not null and joined_at is not null
+        and not exists (select 1 from metered_sessions m where m.session_id = p.id)
+      order by left_at limit ${limit}
+    ), mine as (
+      insert into metered_sessions (session_id, metered_at) select id, ${at} from ended_sessions
+      on conflict (session_id) do nothing returning session_id
+    ), s as (
+      select e.* from ended_sessions e join mine on mine.session_id = e.id
+    ), parts as (${dayParts}), added as (
+      insert into usage_days as u (project_id, environment, day, seconds, sessions)
+      select project_id, environment, day, sum(seconds), sum(begun) from parts group by 1, 2, 3 order by 1, 2, 3
+      on conflict (project_id, environment, day) do update
+        set seconds = u.seconds + excluded.seconds, sessions = u.sessions + excluded.sessions
+    )
+    select count(*) as n from mine`);
+  return rows[0]?.n ?? 0;
+}
+
+export interface DayRow {
+  projectId: string;
+  day: string;
+  seconds: number;
+  sessions: number;
+}
+
+/** Seconds and sessions by project and day: what is metered, and what is not yet, up to `now`. */
+export async function listDays(db: Db, projectIds: readonly string[], now: string): Promise<DayRow[]> {
+  return db.query<DayRow>(sql`
+    with s as (
+      select id, project_id, environment, joined_at, coalesce(left_at, greatest(joined_at, ${now}::timestamptz)) as ended
+      from participant_sessions p
+      where project_id = any(${projectIds}::uuid[]) and joined_at is not null
+        and not exists (select 1 from metered_sessions m where m.session_id = p.id)
+    ), parts as (${dayParts}), whole as (
+      select project_id, day, seconds, sessions from usage_days where project_id = any(${projectIds}::uuid[])
+      union all
+      select project_id, day, seconds, begun from parts
+    )
+    select project_id as "projectId", day, sum(seconds)::double precision as seconds, sum(sessions)::integer as sessions
+    from whole group by 1, 2 order by 2 desc`);
+}
+
+/** Stays, newest first. */
+export async function listSessions(
+  db: Db,
+  projectIds: readonly string[],
+  now: string,
+  limit: number,
+): Promise<Omit<UsageSession, 'minutes'>[]> {
+  return db.query(sql`
+    select p.id, p.project_id as "projectId", p.environment, p.room_id as "roomId", r.name as "roomName",
+           p.identity as "participantIdentity", p.joined_at as "startedAt", p.left_at as "endedAt",
+           extract(epoch from coalesce(p.left_at, greatest(p.joined_at, ${now}::timestamptz)) - p.joined_at)::double precision as seconds
+    from participant_sessions p join rooms r on r.id = p.room_id
+    where p.project_id = any(${projectIds}::uuid[]) and p.joined_at is not null
+    order by p.joined_at desc, p.id desc limit ${limit}`);
+}
+
+/** The projects whose minutes an account pays for: those it owns. */
+export async function listOwnedProjects(db: Db, userId: string): Promise<{ id: string; name: string }[]> {
+  return db.query(sql`
+    select p.id, p.name from project_members m join projects p on p.id = m.project_id
+    where m.user_id = ${userId} and m.role = 'OWNER' order by p.created_at`);
+}
+
+export async function listProject(db: Db, projectId: string): Promise<{ id: string; name: string }[]> {
+  return db.query(sql`select id, name from projects where id = ${projectId}`);
+}
+
+/** Everything the owners of a project have used, over all that they own: what the allowance is checked against. */
+export async function listProjectsOfOwners(db: Db, projectId: string): Promise<{ id: string; name: string }[]> {
+  return db.query(sql`
+    select distinct p.id, p.name from project_members mine
+    join project_members theirs on theirs.user_id = mine.user_id and theirs.role = 'OWNER'
+    join projects p on p.id = theirs.project_id
+    where mine.project_id = ${projectId} and mine.role = 'OWNER'`);
+}

@@ -1,0 +1,114 @@
+import { allEvents, type Limits, type WebhookEventType, type webhookRoutes } from '@parley/contract';
+import type { Clock } from '../../core/clock.ts';
+import { iso } from '../../core/clock.ts';
+import type { Cursors } from '../../core/cursors.ts';
+import type { Db, Tx } from '../../core/db.ts';
+import type { AfterCommit } from '../../core/dispatcher.ts';
+import type { StoredEvent } from '../../core/event-store.ts';
+import type { Handlers } from '../../core/handlers.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Keyring } from '../../core/keyring.ts';
+import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import type { Bus } from '../../core/ports.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createEndpoints } from './endpoints.ts';
+import { createEventFeed } from './event-feed.ts';
+import { createOrderOf } from './order.ts';
+import { createEnqueue } from './queue.ts';
+import { deleteOld, listLanes } from './queue-store.ts';
+import { createResolve, type Resolve } from './resolver.ts';
+import { createSender } from './sender.ts';
+import { createWorker } from './worker.ts';
+
+export interface WebhooksDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  cursors: Cursors;
+  keyring: Keyring;
+  bus: Bus;
+  log: Log;
+  metrics: Metrics;
+  limits: Limits;
+  isProduction: boolean;
+  allowPrivate: boolean;
+  isKeyActive: (publicId: string) => Promise<boolean>;
+  onCommitted: (events: readonly StoredEvent[]) => void;
+  /** Where host names lead; the machine's name servers unless told. */
+  resolve?: Resolve;
+}
+
+export interface Webhooks {
+  handlers: Handlers<typeof webhookRoutes>;
+  /** The dispatcher's listener. */
+  enqueue(tx: Tx, events: readonly StoredEvent[]): Promise<AfterCommit>;
+  /** Removes a part of what is too old; resolves with how much. */
+  sweep(): Promise<number>;
+  /** How long the delivery that has waited longest has been due; 0 when none is. */
+  overdueMs(): Promise<number>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Resolves when nothing is due and nothing in flight. */
+  settled(): Promise<void>;
+}
+
+const sweepMax = 5_000;
+const dayMs = 86_400_000;
+
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const { db, clock, limits, isProduction, allowPrivate } = deps;
+  const rules = { isProduction, allowPrivate };
+  const resolve = deps.resolve ?? createResolve({ usesSystemNames: !isProduction || allowPrivate });
+  const sender = createSender({ clock, resolve, timeoutMs: limits.WEBHOOK_TIMEOUT_MS });
+  const worker = createWorker({ ...deps, sender, orderOf: createOrderOf({ keyring: deps.keyring, rules }) });
+  const { wake } = worker;
+  const endpoints = createEndpoints({ ...deps, rules, wake });
+  const deliveries = createDeliveries({ ...deps, endpoints, wake });
+  const feed = createEventFeed(deps);
+
+  return {
+    enqueue: createEnqueue({ clock, wake }),
+    sweep: () => deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax),
+    async overdueMs() {
+      const lanes = await listLanes(db);
+      return Math.max(0, ...lanes.map(({ dueAt }) => clock.now() - Date.parse(dueAt)));
+    },
+    start: () => worker.start(),
+    settled: () => worker.settled(),
+    async stop() {
+      feed.stop();
+      await worker.stop();
+      sender.close();
+    },
+    handlers: {
+      listWebhookEventTypes: async () => listEventTypes(),
+      streamEvents: ({ caller, query, request }) => feed.stream(caller, query.types, request.lastEventId),
+      listWebhooks: ({ caller, query }) => endpoints.list(caller, query),
+      createWebhook: ({ caller, body }) => endpoints.create(caller, body),
+      getWebhook: ({ caller, params }) => endpoints.get(caller, params.webhookId),
+      updateWebhook: ({ caller, params, body }) => endpoints.update(caller, params.webhookId, body),
+      deleteWebhook: ({ caller, params }) => endpoints.remove(caller, params.webhookId),
+      enableWebhook: ({ caller, params }) => endpoints.setStatus(caller, params.webhookId, 'ENABLED'),
+      disableWebhook: ({ caller, params }) => endpoints.setStatus(caller, params.webhookId, 'DISABLED'),
+      rotateWebhookSecret: ({ caller, params, body }) =>
+        endpoints.rotate(caller, params.webhookId, body.gracePeriodSeconds),
+      testWebhook: ({ caller, params, body }) => deliveries.sendTest(caller, params.webhookId, body.eventType),
+      recoverWebhook: ({ caller, params, body }) => deliveries.recover(caller, params.webhookId, body),
+      listDeliveries: ({ caller, params, query }) => deliveries.list(caller, params.webhookId, query),
+      getDelivery: ({ caller, params }) => deliveries.get(caller, params.webhookId, params.deliveryId),
+      resendDelivery: ({ caller, params }) => deliveries.resend(caller, params.webhookId, params.deliveryId),
+    },
+  };
+}
+
+/** The 15 of the specification first, whatever the order of the tables. */
+function listEventTypes(): WebhookEventType[] {
+  const rows = Object.entries(allEvents).map(([type, row]) => ({
+    type,
+    since: row.since,
+    core: 'isCore' in row,
+    description: row.when,
+  }));
+  return [...rows.filter(({ core }) => core), ...rows.filter(({ core }) => !core)];
+}

@@ -1,0 +1,236 @@
+import type { DeliveryAttempt, DeliveryStatus, Environment } from '@parley/contract';
+import type { Queryable, Tx } from '../../core/db.ts';
+import type { StoredEvent } from '../../core/event-store.ts';
+import { json, raw, sql } from '../../core/sql.ts';
+
+/** Rows that still have an attempt to come: the condition of the index `deliveries_due`. */
+const isOpen = raw(`d.status in ('PENDING', 'RETRYING')`);
+
+/**
+ * Queues events for every endpoint that wants them and gives the endpoints. The id is made of the event's time and of
+ * event and endpoint together, so that the same pair is never queued twice by this way.
+ */
+export async function insertDeliveries(tx: Tx, events: readonly StoredEvent[], at: string): Promise<string[]> {
+  const column = (read: (event: StoredEvent) => string) => events.map(read);
+  const rows = await tx.query<{ webhookId: string }>(sql`
+    with queued as (
+      insert into deliveries (webhook_id, id, project_id, event_id, event_type, due_at, created_at)
+      select w.id, 'whd_' || substr(e.id, 5, 10) || left(md5(e.id || w.id), 14), w.project_id, e.id, e.type, ${at}, ${at}
+      from unnest(${column((event) => event.id)}::text[], ${column((event) => event.projectId)}::uuid[],
+                  ${column((event) => event.environment)}::text[], ${column((event) => event.type)}::text[])
+             as e (id, project_id, environment, type)
+      join webhooks w on w.project_id = e.project_id and w.environment = e.environment
+      where w.status in ('ENABLED', 'AUTO_DISABLED') and (cardinality(w.events) = 0 or e.type = any(w.events))
+      on conflict do nothing
+      returning webhook_id
+    )
+    select distinct webhook_id as "webhookId" from queued`);
+  return rows.map(({ webhookId }) => webhookId);
+}
+
+/** Enabled endpoints that have open deliveries, each with the time of its first. Hops from endpoint to endpoint. */
+export function listLanes(db: Queryable): Promise<{ webhookId: string; dueAt: string }[]> {
+  return db.query(sql`
+    with recursive lane as (
+      (select d.webhook_id, d.due_at from deliveries d where ${isOpen} order by d.webhook_id, d.due_at limit 1)
+      union all
+      select next.webhook_id, next.due_at from lane cross join lateral (
+        select d.webhook_id, d.due_at from deliveries d
+        where ${isOpen} and d.webhook_id > lane.webhook_id order by d.webhook_id, d.due_at limit 1) next
+    )
+    select lane.webhook_id as "webhookId", lane.due_at as "dueAt"
+    from lane join webhooks w on w.id = lane.webhook_id where w.status = 'ENABLED'`);
+}
+
+const interrupted = 'The attempt was interrupted on our side; what came of it is not known.';
+const isoFormat = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+
+/** One attempt to make, with everything it needs. */
+export interface ClaimedDelivery {
+  webhookId: string;
+  id: string;
+  /** When the row is due again if no outcome is recorded; also the proof that the claim is still ours. */
+  lease: string;
+  /** Number of this attempt, from 1. */
+  attempt: number;
+  projectId: string;
+  eventId: string;
+  eventType: string;
+  /** Both null for a made-up event, which brings its whole body. */
+  eventCreatedAt: string | null;
+  data: string | null;
+  testBody: string | null;
+  queuedAt: string;
+  environment: Environment;
+  url: string;
+  headersSealed: string | null;
+  secretSealed: string;
+  previousSecretSealed: string | null;
+  previousSecretExpiresAt: string | null;
+}
+
+export interface ClaimTerms {
+  now: string;
+  /** Longest an attempt may take. */
+  holdMs: number;
+  backoffBaseMs: number;
+  attemptsMax: number;
+}
+
+/**
+ * Takes up to `take` due deliveries of each endpoint and counts the attempt that is about to be made. Nobody else gets
+ * them before the attempt after that would be due. An attempt that was counted and left no entry died with its process:
+ * it is logged now, and if it was the last one the delivery ends here.
+ */
+export function claimDeliveries(
+  db: Queryable,
+  asks: readonly { webhookId: string; take: number }[],
+  { now, holdMs, backoffBaseMs, attemptsMax }: ClaimTerms,
+): Promise<ClaimedDelivery[]> {
+  const waitMs = (power: string) =>
+    sql`(${holdMs}::float8 + ${backoffBaseMs}::float8 * 2 ^ ${raw(power)}) * interval '1 ms'`;
+  return db.query(sql`
+    with ask as (
+      select * from unnest(${asks.map((ask) => ask.webhookId)}::text[], ${asks.map((ask) => ask.take)}::int[])
+        as ask (webhook_id, take)
+    ),
+    picked as materialized (
+      select due.webhook_id, due.id
+      from ask join webhooks w on w.id = ask.webhook_id and w.status = 'ENABLED'
+      cross join lateral (
+        select d.webhook_id, d.id from deliveries d
+        where d.webhook_id = ask.webhook_id and ${isOpen} and d.due_at <= ${now}
+        order by d.due_at limit ask.take
+        for update skip locked) due
+    ),
+    claimed as (
+      update deliveries d
+      set attempts = least(d.attempts + 1, ${attemptsMax}), due_at = ${now}::timestamptz + ${waitMs('d.attempts')},
+          status = case when d.attempts < ${attemptsMax} then d.status else 'FAILED' end,
+          failed_at = case when d.attempts < ${attemptsMax} then null else ${now}::timestamptz end,
+          attempt_log = case when jsonb_array_length(d.attempt_log) >= d.attempts then d.attempt_log
+            else d.attempt_log || jsonb_build_object('number', d.attempts, 'statusCode', null, 'error', ${interrupted}::text,
+              'at', to_char(d.due_at - ${waitMs('(d.attempts - 1)')}, ${isoFormat}), 'durationMs', 0, 'responseExcerpt', null)
+            end
+      from picked where d.webhook_id = picked.webhook_id and d.id = picked.id
+      returning d.*
+    )
+    select c.webhook_id as "webhookId", c.id, c.due_at as lease, c.attempts as attempt, c.project_id as "projectId",
+           c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody", c.created_at as "queuedAt",
+           e.created_at as "eventCreatedAt", e.data::text as data, w.environment, w.url,
+           w.headers_sealed as "headersSealed", w.secret_sealed as "secretSealed",
+           w.previous_secret_sealed as "previousSecretSealed",
+           w.previous_secret_expires_at as "previousSecretExpiresAt"
+    from claimed c join webhooks w on w.id = c.webhook_id left join events e on e.id = c.event_id
+    where c.status <> 'FAILED' and (e.id is not null or c.test_body is not null)`);
+}
+
+/** What became of one claimed delivery. */
+export interface DeliveryOutcome {
+  webhookId: string;
+  id: string;
+  lease: string;
+  status: DeliveryStatus;
+  /** Null: there is no next attempt. */
+  dueAt: string | null;
+  at: string;
+  entry: DeliveryAttempt;
+}
+
+/** How the attempts of one batch went for one endpoint, in their order. */
+export interface EndpointTally {
+  webhookId: string;
+  at: string;
+  /** Failures before the first success; all of them when there was none. */
+  lead: number;
+  /** Most failures in a row after a success. */
+  run: number;
+  /** Failures since the last success. */
+  tail: number;
+  hasSuccess: boolean;
+  lastError: string | null;
+}
+
+export interface TrippedEndpoint {
+  webhookId: string;
+  projectId: string;
+  environment: Environment;
+  url: string;
+  consecutiveFailures: number;
+  lastError: string | null;
+  disabledAt: string;
+}
+
+/**
+ * Records a batch of attempts and counts their endpoints' failures, in one statement. An attempt whose claim has run
+ * out changes its delivery no more. Endpoints are locked in one order, so that two batches cannot block each other.
+ * Gives the endpoints that this very batch disabled.
+ */
+export function recordOutcomes(
+  db: Queryable,
+  outcomes: readonly DeliveryOutcome[],
+  tallies: readonly EndpointTally[],
+  disableAfter: number,
+): Promise<TrippedEndpoint[]> {
+  return db.query(sql`
+    with o as (
+      select o->>'webhookId' as webhook_id, o->>'id' as id, (o->>'lease')::timestamptz as lease, o->>'status' as status,
+             (o->>'dueAt')::timestamptz as due_at, (o->>'at')::timestamptz as at, o->'entry' as entry
+      from jsonb_array_elements(${json(outcomes)}::jsonb) o
+    ),
+    saved as (
+      update deliveries d
+      set status = o.status, due_at = coalesce(o.due_at, d.due_at),
+          attempt_log = d.attempt_log || o.entry,
+          delivered_at = case when o.status = 'DELIVERED' then o.at end,
+          failed_at = case when o.status = 'FAILED' then o.at end
+      from o where d.webhook_id = o.webhook_id and d.id = o.id and d.due_at = o.lease and ${isOpen}
+    ),
+    t as (
+      select t->>'webhookId' as webhook_id, (t->>'at')::timestamptz as at, (t->>'lead')::int as lead,
+             (t->>'run')::int as run, (t->>'tail')::int as tail, (t->>'hasSuccess')::boolean as has_success,
+             t->>'lastError' as last_error
+      from jsonb_array_elements(${json(tallies)}::jsonb) t
+    ),
+    -- A success changes the endpoint only when there is something to reset, or its time of last delivery is a second old.
+    locked as (
+      select w.id, w.status, w.consecutive_failures as failures
+      from webhooks w join t on t.webhook_id = w.id
+      where t.lead + t.run > 0 or w.consecutive_failures > 0 or w.last_delivery_at is null
+         or w.last_delivery_at < t.at - interval '1 second'
+      order by w.id for update of w
+    ),
+    judged as (
+      select l.id, t.at, t.last_error, t.has_success,
+             l.status = 'ENABLED' and (l.failures + t.lead >= ${disableAfter} or t.run >= ${disableAfter}) as trips,
+             case when l.status <> 'ENABLED' then l.failures
+                  when l.failures + t.lead >= ${disableAfter} then l.failures + t.lead
+                  when t.run >= ${disableAfter} then t.run
+                  when t.has_success then t.tail
+                  else l.failures + t.lead end as failures
+      from locked l join t on t.webhook_id = l.id
+    ),
+    counted as (
+      update webhooks w
+      set consecutive_failures = j.failures, last_error = j.last_error,
+          last_delivery_at = case when j.has_success then j.at else w.last_delivery_at end,
+          status = case when j.trips then 'AUTO_DISABLED' else w.status end,
+          disabled_at = case when j.trips then j.at else w.disabled_at end
+      from judged j where w.id = j.id
+      returning j.trips, w.id as "webhookId", w.project_id as "projectId", w.environment, w.url,
+                w.consecutive_failures as "consecutiveFailures", w.last_error as "lastError",
+                w.disabled_at as "disabledAt"
+    )
+    select * from counted where trips`);
+}
+
+/** Removes a batch of what is older than anybody may ask for; resolves with how many deliveries and events went. */
+export async function deleteOld(db: Queryable, before: string, limit: number): Promise<number> {
+  const deliveries = await db.execute(sql`
+    delete from deliveries where ctid = any(array(
+      select ctid from deliveries where created_at < ${before} limit ${limit}))`);
+  const events = await db.execute(sql`
+    delete from events where ctid = any(array(
+      select ctid from events where created_at < ${before} and dispatched_at is not null limit ${limit}))`);
+  return deliveries + events;
+}

@@ -1,0 +1,133 @@
+import type { Environment, Webhook, WebhookStatus } from '@parley/contract';
+import type { Queryable, Tx } from '../../core/db.ts';
+import { empty, join, raw, type Sql, sql } from '../../core/sql.ts';
+
+const columns = sql`id, project_id as "projectId", environment, url, events, status,
+  consecutive_failures as "consecutiveFailures", last_delivery_at as "lastDeliveryAt", last_error as "lastError",
+  description, header_names as "headerNames", secret_hint as "secretHint",
+  previous_secret_expires_at as "previousSecretExpiresAt", created_at as "createdAt", updated_at as "updatedAt",
+  disabled_at as "disabledAt"`;
+
+export interface NewWebhookRow {
+  id: string;
+  environment: Environment;
+  url: string;
+  events: readonly string[];
+  description: string | null;
+  headersSealed: string | null;
+  headerNames: readonly string[];
+  secretSealed: string;
+  secretHint: string;
+  at: string;
+}
+
+/** Undefined when the project is archived. */
+export async function insertWebhook(
+  db: Queryable,
+  projectId: string,
+  row: NewWebhookRow,
+): Promise<Webhook | undefined> {
+  const [webhook] = await db.query<Webhook>(sql`
+    insert into webhooks (id, project_id, environment, url, events, description, headers_sealed, header_names,
+                          secret_sealed, secret_hint, created_at, updated_at)
+    select ${row.id}, p.id, ${row.environment}, ${row.url}, ${row.events}::text[], ${row.description},
+           ${row.headersSealed}, ${row.headerNames}::text[], ${row.secretSealed}, ${row.secretHint}, ${row.at}::timestamptz,
+           ${row.at}::timestamptz
+    from projects p where p.id = ${projectId} and p.status = 'ACTIVE'
+    returning ${columns}`);
+  return webhook;
+}
+
+export async function findWebhook(db: Queryable, projectId: string, id: string): Promise<Webhook | undefined> {
+  const [webhook] = await db.query<Webhook>(
+    sql`select ${columns} from webhooks where project_id = ${projectId} and id = ${id}`,
+  );
+  return webhook;
+}
+
+/** Newest first: ids begin with their time. */
+export function listWebhooks(
+  db: Queryable,
+  projectId: string,
+  { environment, before, limit }: { environment: Environment | null; before: string | null; limit: number },
+): Promise<Webhook[]> {
+  return db.query<Webhook>(sql`
+    select ${columns} from webhooks
+    where project_id = ${projectId} ${environment === null ? empty : sql`and environment = ${environment}`}
+      ${before === null ? empty : sql`and id < ${before}`}
+    order by id desc limit ${limit}`);
+}
+
+export interface WebhookChange {
+  url?: string;
+  events?: readonly string[];
+  description?: string | null;
+  headersSealed?: string | null;
+  headerNames?: readonly string[];
+}
+
+export async function updateWebhook(
+  db: Queryable,
+  projectId: string,
+  id: string,
+  change: WebhookChange,
+  at: string,
+): Promise<Webhook | undefined> {
+  const names = {
+    url: 'url',
+    events: 'events',
+    description: 'description',
+    headersSealed: 'headers_sealed',
+    headerNames: 'header_names',
+  } as const;
+  const sets: Sql[] = (Object.keys(names) as (keyof WebhookChange)[])
+    .filter((name) => change[name] !== undefined)
+    .map((name) => sql`${raw(names[name])} = ${change[name]}`);
+  const [webhook] = await db.query<Webhook>(sql`
+    update webhooks set ${join([...sets, sql`updated_at = ${at}`])}
+    where project_id = ${projectId} and id = ${id} returning ${columns}`);
+  return webhook;
+}
+
+/** Moves to a status; undefined when it was there already. Enabling forgets the failures. */
+export async function setWebhookStatus(
+  db: Queryable,
+  projectId: string,
+  id: string,
+  status: Exclude<WebhookStatus, 'AUTO_DISABLED'>,
+  at: string,
+): Promise<Webhook | undefined> {
+  const change =
+    status === 'ENABLED'
+      ? sql`consecutive_failures = 0, disabled_at = null, last_error = null`
+      : sql`disabled_at = ${at}`;
+  const [webhook] = await db.query<Webhook>(sql`
+    update webhooks set status = ${status}, updated_at = ${at}, ${change}
+    where project_id = ${projectId} and id = ${id} and status <> ${status} returning ${columns}`);
+  return webhook;
+}
+
+export async function rotateSecret(
+  db: Queryable,
+  projectId: string,
+  id: string,
+  next: { sealed: string; hint: string; previousExpiresAt: string | null; at: string },
+): Promise<Webhook | undefined> {
+  const keeps = next.previousExpiresAt !== null;
+  const [webhook] = await db.query<Webhook>(sql`
+    update webhooks
+    set previous_secret_sealed = ${keeps ? raw('secret_sealed') : null}, secret_sealed = ${next.sealed},
+        previous_secret_expires_at = ${next.previousExpiresAt}, secret_hint = ${next.hint}, updated_at = ${next.at}
+    where project_id = ${projectId} and id = ${id} returning ${columns}`);
+  return webhook;
+}
+
+/** Deletes the endpoint and cancels what was queued for it; false when there is none. */
+export async function deleteWebhook(tx: Tx, projectId: string, id: string): Promise<boolean> {
+  const removed = await tx.execute(sql`delete from webhooks where project_id = ${projectId} and id = ${id}`);
+  if (removed === 0) return false;
+  await tx.execute(sql`
+    update deliveries set status = 'CANCELLED'
+    where webhook_id = ${id} and project_id = ${projectId} and status in ('PENDING', 'RETRYING')`);
+  return true;
+}

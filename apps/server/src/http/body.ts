@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import { fail } from '@parley/contract';
+import { readJson } from '../core/safe-json.ts';
+
+/** Reads the request's JSON, or undefined when there is no body. Never holds more than `bytesMax`. */
+export async function readBody(request: IncomingMessage, bytesMax: number): Promise<unknown> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
+  if (declared === 0 && !isChunked) return undefined;
+  if (declared > bytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax });
+  if (!isJson(request.headers['content-type'])) fail('SVC_UNSUPPORTED_MEDIA_TYPE');
+  const bytes = await collect(request, bytesMax);
+  return bytes.length === 0 ? undefined : readJson(bytes);
+}
+
+const isJson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^application\/json\s*(;\s*charset=("?)utf-8\2\s*)?$/i.test(contentType);
+
+async function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > bytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax });
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // The client went away in the middle of its body: nothing to answer, and no fault of ours.
+    if (request.destroyed && !request.complete) fail('SVC_BAD_REQUEST', { message: 'The body ended early.' });
+    throw error;
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}

@@ -1,0 +1,56 @@
+import { type ErrorCode, type ErrorEnvelope, errors, ServiceError } from '@parley/contract';
+import { DatabaseUnavailable } from '../core/db.ts';
+import { BlobsUnavailable, SharedStateUnavailable } from '../core/ports.ts';
+
+/** Everything a client may see of an error. */
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: ErrorEnvelope & Record<string, unknown>;
+  /** What was thrown is not in the contract: a bug, to be logged. */
+  isBug: boolean;
+}
+
+/** Errors that Fastify raises itself, by its code. */
+const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_BAD_URL: 'SVC_BAD_REQUEST',
+  FST_ERR_ROUTE_MISSING_HANDLER: 'SVC_NOT_FOUND',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'SVC_UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'SVC_BAD_REQUEST',
+  FST_ERR_ASYNC_CONSTRAINT: 'SVC_BAD_REQUEST',
+};
+
+const unavailableSeconds = 2;
+
+/** Turns anything thrown into the envelope. An unknown error never shows its own message. */
+export function toErrorAnswer(thrown: unknown, requestId: string, path: string): ErrorAnswer {
+  const { error, isBug } = asServiceError(thrown);
+  const row = errors[error.code];
+  const headers: Record<string, string> = {};
+  const wait = error.fields['retryAfterSeconds'];
+  if (typeof wait === 'number') headers['retry-after'] = String(wait);
+  return {
+    status: row.status,
+    headers,
+    body: { code: error.code, legacyCode: row.legacy, message: error.message, requestId, path, ...error.fields },
+    isBug,
+  };
+}
+
+function asServiceError(thrown: unknown): { error: ServiceError; isBug: boolean } {
+  const known = (code: ErrorCode, fields?: Record<string, unknown>) => ({
+    error: new ServiceError(code, fields),
+    isBug: false,
+  });
+  if (thrown instanceof ServiceError) return { error: thrown, isBug: false };
+  if (thrown instanceof DatabaseUnavailable || thrown instanceof SharedStateUnavailable) {
+    return known('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: unavailableSeconds });
+  }
+  if (thrown instanceof BlobsUnavailable)
+    return known('SVC_STORAGE_UNAVAILABLE', { retryAfterSeconds: unavailableSeconds });
+  const code = frameworkCodes[codeOf(thrown)];
+  return code ? known(code) : { error: new ServiceError('SVC_INTERNAL'), isBug: true };
+}
+
+const codeOf = (thrown: unknown): string =>
+  typeof thrown === 'object' && thrown !== null && 'code' in thrown ? String(thrown.code) : '';

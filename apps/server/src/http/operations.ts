@@ -1,0 +1,66 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { allRoutes, openApiOf } from '@parley/contract';
+import type { FastifyInstance } from 'fastify';
+import type { Db } from '../core/db.ts';
+import { lazy } from '../core/lazy.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { sendPage } from './page.ts';
+import { referenceCss, referencePage } from './reference-page.ts';
+
+export interface OperationsDeps {
+  db: Db;
+  metrics: Metrics;
+  /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */
+  isReady: () => boolean;
+}
+
+const dbPatienceMs = 2_000;
+
+/** Health, readiness, metrics and the API description: outside /v1, for operators and tools. */
+export function mountOperations(app: FastifyInstance, { db, metrics, isReady }: OperationsDeps): void {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  app.addHook('onClose', async () => delay.disable());
+  metrics.gauge(
+    'parley_event_loop_delay_p99_seconds',
+    'Event-loop delay since the last scrape, 99th percentile.',
+    () => {
+      const seconds = delay.percentile(99) / 1e9;
+      delay.reset();
+      return Number.isFinite(seconds) ? seconds : 0;
+    },
+  );
+  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  metrics.gauge(
+    'process_cpu_seconds_total',
+    'CPU time used.',
+    () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+  );
+
+  app.get('/healthz', async () => ({ status: 'OK' }));
+
+  app.get('/readyz', async (_request, reply) => {
+    const isUp = isReady() && (await answersInTime(db));
+    return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'OK' : 'DOWN' });
+  });
+
+  app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(metrics.render()));
+
+  // Made when first asked for: a start should not wait for what few will read.
+  const openApi = lazy(() => JSON.stringify(openApiOf(allRoutes)));
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(openApi()));
+
+  const reference = lazy(() => referencePage(allRoutes));
+  app.get('/docs/reference', async (_request, reply) => sendPage(reply, reference()));
+  app.get('/docs/reference.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(referenceCss));
+}
+
+async function answersInTime(db: Db): Promise<boolean> {
+  const { promise: timeout, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), dbPatienceMs);
+  const ping = db.ping().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([ping, timeout]).finally(() => clearTimeout(timer));
+}

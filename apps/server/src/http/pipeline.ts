@@ -1,0 +1,209 @@
+import {
+  type AuditAction,
+  type DashboardRole,
+  fail,
+  type RouteRow,
+  type Routes,
+  roleMay,
+  splitAt,
+} from '@parley/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
+import type { Caller } from '../core/caller.ts';
+import { readEnvironment } from '../core/environment.ts';
+import { Answer, type AuditSubject, type HandlerInput, RawJson, type RequestInfo, Stream } from '../core/handlers.ts';
+import { lazy } from '../core/lazy.ts';
+import { assertOriginAllowed, isBrowserRoute, type OriginPolicy } from '../core/origins.ts';
+import type { Parser } from '../core/validation.ts';
+import { readBody } from './body.ts';
+import type { IdentifiedCaller, Identify } from './credentials.ts';
+import type { Once, WireAnswer } from './idempotency.ts';
+import type { Spend } from './rate-budget.ts';
+import { requestInfo } from './request-info.ts';
+import { compileShape, type Shape } from './shape.ts';
+import { bodyParser, checkParams, queryParser } from './validate.ts';
+
+export interface PipelineDeps {
+  identify: Identify;
+  spend: Spend;
+  once: Once;
+  bodyBytesMax: number;
+  publicUrl: string;
+  /** The caller's role in a project, or null when there is no such project for them. */
+  roleIn: (projectId: string, userId: string) => Promise<DashboardRole | null>;
+  originPolicy: (projectId: string) => Promise<OriginPolicy>;
+  /** Never rejects: an audit write that fails must not fail the request. */
+  recordAudit: (action: AuditAction, caller: Caller, subject: AuditSubject, request: RequestInfo) => Promise<void>;
+  /** Checks answers against their schema: in development and tests a drift from the contract is an error. */
+  checkAnswers: boolean;
+}
+
+/** Any handler, seen from here: the tables' types have been checked where the handlers were written. */
+type AnyHandler = (input: HandlerInput<RouteRow>) => Promise<unknown>;
+
+interface CompiledRoute {
+  name: string;
+  row: RouteRow;
+  handler: AnyHandler;
+  parseQuery: Parser | null;
+  parseBody: Parser | null;
+  shape: Shape;
+  isValidAnswer: ((value: unknown) => boolean) | null;
+}
+
+/** Registers every row. One request goes through `serve` from top to bottom. */
+export function mountRoutes(
+  app: FastifyInstance,
+  table: Routes,
+  handlers: Readonly<Record<string, unknown>>,
+  deps: PipelineDeps,
+): void {
+  for (const [name, row] of Object.entries(table)) {
+    const { method, path } = splitAt(row);
+    const route = compile(name, row, handlers[name] as AnyHandler, deps.checkAnswers);
+    const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    app.route({ method, url, handler: (request, reply) => serve(route, request, reply, deps) });
+  }
+}
+
+function compile(name: string, row: RouteRow, handler: AnyHandler, checkAnswers: boolean): CompiledRoute {
+  const [, schema] = row.returns;
+  const validator = checkAnswers && schema ? lazy(() => Compile(schema)) : null;
+  return {
+    name,
+    row,
+    handler,
+    parseQuery: queryParser(row),
+    parseBody: bodyParser(row),
+    shape: compileShape(schema),
+    isValidAnswer: validator && ((value) => validator().Check(value)),
+  };
+}
+
+async function serve(
+  route: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PipelineDeps,
+): Promise<FastifyReply> {
+  const { name, row } = route;
+  const info = requestInfo(request, deps.publicUrl);
+  const params = request.params as Record<string, string>;
+
+  const identified = await deps.identify(row.by, request.headers);
+  await checkOrigin(row, identified, request, reply, deps);
+  checkParams(params);
+  const caller = await enterProject(row, identified, params, request.query, deps);
+  reply.headers(await deps.spend(name, row, caller, info.ip));
+
+  const sent = await readBody(request.raw, deps.bodyBytesMax);
+  const query = route.parseQuery?.(request.query) ?? {};
+  const body = route.parseBody?.(sent);
+  // The row's own types hold from here on: every part has been parsed by its schema.
+  const input = { caller, params, query, body, request: info } as unknown as HandlerInput<RouteRow>;
+
+  if (row.streams) return sendStream(reply, row.streams, request.method === 'HEAD' ? null : await route.handler(input));
+
+  const key = request.headers['idempotency-key'];
+  const answer =
+    row.replay && typeof key === 'string'
+      ? await deps.once(
+          { window: row.replay, route: name, credential: credentialKey(caller), key, input: [params, body] },
+          () => handle(route, input, deps),
+        )
+      : await handle(route, input, deps);
+  return send(reply, answer);
+}
+
+/** A browser may use a project only from its origins, and may read the answer only then. */
+async function checkOrigin(
+  row: RouteRow,
+  caller: IdentifiedCaller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PipelineDeps,
+): Promise<void> {
+  if (!isBrowserRoute(row.by)) return;
+  reply.header('vary', 'Origin');
+  const { origin } = request.headers;
+  if (origin === undefined || !('projectId' in caller)) return;
+  assertOriginAllowed(await deps.originPolicy(caller.projectId), origin);
+  reply.header('access-control-allow-origin', origin);
+  reply.header('access-control-expose-headers', 'x-request-id, x-next-cursor, retry-after, idempotent-replayed');
+}
+
+/** A session enters the project its path names, if its role allows what the row needs. */
+async function enterProject(
+  row: RouteRow,
+  caller: IdentifiedCaller,
+  params: Record<string, string>,
+  query: unknown,
+  deps: PipelineDeps,
+): Promise<Caller> {
+  if (caller.kind !== 'session') return caller;
+  const { projectId } = params;
+  if (projectId === undefined) {
+    if (row.needs === 'server:manage' && !caller.isOperator) fail('SVC_PERMISSION_DENIED', { permission: row.needs });
+    return caller;
+  }
+  const role = (await deps.roleIn(projectId, caller.userId)) ?? fail('SVC_PROJECT_NOT_FOUND');
+  const environment = readEnvironment((query as Record<string, unknown>)['environment']);
+  if (row.needs && !roleMay(role, row.needs, environment)) fail('SVC_PERMISSION_DENIED', { permission: row.needs });
+  return { ...caller, projectId, environment, role };
+}
+
+async function handle(
+  { name, row, handler, shape, isValidAnswer }: CompiledRoute,
+  input: HandlerInput<RouteRow>,
+  deps: PipelineDeps,
+): Promise<WireAnswer> {
+  const result = await handler(input);
+  const [status, schema, repeatStatus] = row.returns;
+  const statusOf = (isRepeat: boolean): number => (isRepeat && repeatStatus !== undefined ? repeatStatus : status);
+  const check = (value: unknown): void => {
+    if (isValidAnswer && !isValidAnswer(value))
+      throw new Error(`The answer of ${name} does not match its schema: ${JSON.stringify(value)}`);
+  };
+  if (result instanceof RawJson) {
+    if (isValidAnswer) check(JSON.parse(result.text));
+    return { status: statusOf(result.isRepeat), headers: { ...result.headers }, text: result.text };
+  }
+  const answer = result instanceof Answer ? result : new Answer(result);
+  if (row.audit && answer.subject) await deps.recordAudit(row.audit, input.caller, answer.subject, input.request);
+  const shaped = shape(answer.body);
+  check(shaped);
+  return {
+    status: statusOf(answer.isRepeat),
+    headers: { ...answer.headers },
+    text: schema === null ? '' : JSON.stringify(shaped),
+  };
+}
+
+function send(reply: FastifyReply, { status, headers, text }: WireAnswer): FastifyReply {
+  reply.code(status).headers(headers);
+  return text === '' ? reply.send() : reply.header('content-type', 'application/json; charset=utf-8').send(text);
+}
+
+/** Sent as it comes; no proxy may hold it back or keep it. */
+function sendStream(reply: FastifyReply, mediaType: string, result: unknown): FastifyReply {
+  reply.headers({ 'content-type': mediaType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+  return result instanceof Stream ? reply.send(result.content) : reply.send();
+}
+
+/** Whose Idempotency-Keys these are. */
+function credentialKey(caller: Caller): string {
+  const scope = 'projectId' in caller ? `${caller.projectId}/${caller.environment}/` : '';
+  switch (caller.kind) {
+    case 'apiKey':
+      return `${scope}key/${caller.publicId}`;
+    case 'session':
+      return `${scope}user/${caller.userId}`;
+    case 'chatToken':
+      return `${scope}chat/${caller.userId}`;
+    case 'rtcToken':
+      return `${scope}rtc/${caller.tokenId}`;
+    case 'sfuSecret':
+    case 'none':
+      return caller.kind;
+  }
+}

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { allRoutes, type Credential, errors, type RouteRow, splitAt } from '@parley/contract';
+import type { TObject, TSchema } from 'typebox';
+import type { TestProject } from '../../testkit/people.ts';
+import { startService, type TestService } from '../../testkit/service.ts';
+
+/** Every row of the route table, asked what no client should ask: the declared answer, the envelope, never a 5xx. */
+const rows = Object.entries(allRoutes) as [string, RouteRow][];
+
+let service: TestService;
+let mine: TestProject;
+let theirs: TestProject;
+/** One valid credential of each kind that exists so far. */
+const credentials = new Map<Credential, string>();
+
+before(async () => {
+  service = await startService();
+  [mine, theirs] = [await service.newProject(), await service.newProject()];
+  credentials.set('apiKey', mine.apiKey).set('session', mine.owner.accessToken);
+  credentials.set('sfuSecret', service.config.sfuSecrets[0] ?? '');
+});
+after(() => service.stop());
+
+const missingUuid = '01a1dd14-de65-7b05-8710-0999672eacce';
+
+/** The path with its parameters filled in; a project id where one belongs, else something that does not exist. */
+function pathOf(row: RouteRow, projectId: string, other = missingUuid): string {
+  return splitAt(row).path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(name === 'projectId' ? projectId : other),
+  );
+}
+
+interface Asked {
+  status: number;
+  code: string | null;
+  text: string;
+}
+
+/** Asks and checks what every answer promises. */
+async function ask(
+  row: RouteRow,
+  path: string,
+  { bearer, body, headers = {} }: { bearer?: string | undefined; body?: string; headers?: Record<string, string> },
+): Promise<Asked> {
+  const { method } = splitAt(row);
+  const response = await service.fetch(path, {
+    method,
+    headers: {
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined || method === 'GET' ? {} : { body }),
+  });
+  const isStream = row.streams !== undefined && response.ok;
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
+  const label = `${row.at} → ${response.status} ${text.slice(0, 200)}`;
+  assert.ok(response.headers.get('x-request-id'), label);
+  assert.ok(response.status < 500, label);
+  if (response.status < 400) return { status: response.status, code: null, text };
+  const envelope = JSON.parse(text) as Record<string, string>;
+  assert.equal(envelope['requestId'], response.headers.get('x-request-id'), label);
+  const known = errors[envelope['code'] as keyof typeof errors];
+  assert.ok(known, label);
+  assert.deepEqual([response.status, envelope['legacyCode']], [known.status, known.legacy], label);
+  assert.equal(envelope['path'], path.split('?')[0], label);
+  return { status: response.status, code: envelope['code'] ?? '', text };
+}
+
+/** Something the schema accepts, so that only the credential or the id is wrong. */
+function sample(schema: TSchema): unknown {
+  const parts = schema as {
+    type?: string;
+    enum?: unknown[];
+    anyOf?: TSchema[];
+    const?: unknown;
+    minimum?: number;
+    minLength?: number;
+    pattern?: string;
+    format?: string;
+    items?: TSchema;
+    minItems?: number;
+  };
+  if (parts.const !== undefined) return parts.const;
+  if (parts.enum) return parts.enum[0];
+  if (parts.anyOf) return sample(parts.anyOf[0] as TSchema);
+  switch (parts.type) {
+    case 'string':
+      return [
+        'ada@example.com',
+        'a',
+        'x'.repeat(parts.minLength ?? 1),
+        'text/plain',
+        '2026-11-15T12:00:00.000Z',
+        missingUuid,
+      ].find((text) => text.length >= (parts.minLength ?? 0) && new RegExp(parts.pattern ?? '').test(text));
+    case 'integer':
+    case 'number':
+      return parts.minimum ?? 1;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [];
+    default:
+      return {};
+  }
+}
+
+const sampleBody = (schema: TObject | undefined): string | undefined =>
+  schema &&
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(schema.properties)
+        .filter(([name]) => schema.required?.includes(name))
+        .map(([name, part]) => [name, sample(part)]),
+    ),
+  );
+
+const withBody = (row: RouteRow): { body?: string } => {
+  const body = sampleBody(row.body);
+  return body === undefined ? {} : { body };
+};
+
+test('[REQ-5] no credential is 401 on every route that needs one', async () => {
+  let asked = 0;
+  for (const [, row] of rows) {
+    if (row.by.includes('none')) continue;
+    const { status, code } = await ask(row, pathOf(row, mine.id), withBody(row));
+    assert.deepEqual([status, code], [401, 'SVC_UNAUTHENTICATED'], row.at);
+    asked++;
+  }
+  assert.ok(asked >= 15, `only ${asked} routes were asked`);
+});
+
+test('[REQ-5] a forged or broken credential is 401, a valid one of the wrong kind 403', async () => {
+  for (const [, row] of rows) {
+    if (row.by.includes('none')) continue;
+    for (const bearer of [
+      'x',
+      `${mine.apiKey.slice(0, -1)}!`,
+      `${mine.apiKey.slice(0, -1)}${mine.apiKey.endsWith('0') ? '1' : '0'}`,
+      `${mine.owner.accessToken.slice(0, -2)}xx`,
+      'svk_dev_.',
+      'eyJhbGciOiJub25lIn0.e30.',
+    ]) {
+      assert.equal(
+        (await ask(row, pathOf(row, mine.id), { bearer, ...withBody(row) })).status,
+        401,
+        `${row.at} with ${bearer}`,
+      );
+    }
+    for (const [kind, bearer] of credentials) {
+      if (row.by.includes(kind)) continue;
+      const { code } = await ask(row, pathOf(row, mine.id), { bearer, ...withBody(row) });
+      assert.equal(code, 'SVC_WRONG_CREDENTIAL_TYPE', `${row.at} with ${kind}`);
+    }
+  }
+});
+
+test('[REQ-5] a foreign project and a missing one are the same 404 on every project route', async () => {
+  const stranger = await service.newPerson();
+  let asked = 0;
+  for (const [, row] of rows) {
+    if (!row.by.includes('session') || !row.at.includes('{projectId}')) continue;
+    const answers: string[] = [];
+    for (const projectId of [theirs.id, missingUuid, 'not-a-uuid']) {
+      const path = pathOf(row, projectId);
+      const { code, text } = await ask(row, path, { bearer: stranger.accessToken, ...withBody(row) });
+      assert.equal(code, 'SVC_PROJECT_NOT_FOUND', row.at);
+      const { requestId: _, path: __, ...rest } = JSON.parse(text) as Record<string, unknown>;
+      answers.push(JSON.stringify(rest));
+    }
+    assert.equal(new Set(answers).size, 1, row.at);
+    asked++;
+  }
+  assert.ok(asked >= 10);
+});
+
+test('[REQ-5] an id that does not exist is 404 on every route that names one', async () => {
+  for (const [, row] of rows) {
+    const { method, path } = splitAt(row);
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).filter((name) => name !== 'projectId');
+    const bearer = row.by.map((kind) => credentials.get(kind)).find((credential) => credential !== undefined);
+    if (names.length === 0 || bearer === undefined || row.by.includes('none')) continue;
+    for (const id of [missingUuid, 'x'.repeat(128), 'conv_nothing', "'; drop table users; --", '__proto__']) {
+      const { status } = await ask(row, pathOf(row, mine.id, id), {
+        bearer,
+        ...withBody(row),
+        headers: { 'x-forwarded-for': '10.1.1.1' },
+      });
+      assert.ok([404, 400, 429, 200, 204].includes(status), `${method} ${path} with ${id}: ${status}`);
+    }
+  }
+});
+
+test("[REQ-5] the other environment's key finds nothing: its answer is that of an id that does not exist", async () => {
+  const room = await mine.api.call('createRoom', { body: { name: 'sweep-room' } });
+  const conversation = await mine.api.call('createConversation', { body: { name: 'sweep', members: ['ada'] } });
+  const message = await mine.api.call('sendMessage', { room: conversation.id, body: { text: 'x', senderId: 'ada' } });
+  const stream = await mine.api.call('createLiveStream', { body: { title: 'sweep', hostIdentity: 'ada' } });
+  const real: Record<string, string> = {
+    id: room.id,
+    roomId: room.id,
+    room: conversation.id,
+    messageId: message.id,
+    streamId: stream.id,
+  };
+  const bearer = await mine.newKey('PRODUCTION');
+  let found404 = 0;
+  for (const [, row] of rows) {
+    const { path } = splitAt(row);
+    const [first = ''] = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+    if (!row.by.includes('apiKey') || !Object.hasOwn(real, first)) continue;
+    const fill = (value: string): string =>
+      path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(name === first ? value : 'ada'));
+    const answers: string[] = [];
+    for (const id of [real[first] ?? '', `${(real[first] ?? '').slice(0, -4)}0000`]) {
+      const { status, text } = await ask(row, fill(id), { bearer, ...withBody(row) });
+      assert.ok(status === 404 || status === 400, `${row.at}: ${status} ${text.slice(0, 120)}`);
+      if (status === 404) found404++;
+      const { requestId: _, path: __, ...rest } = JSON.parse(text) as Record<string, unknown>;
+      answers.push(JSON.stringify(rest));
+    }
+    assert.equal(new Set(answers).size, 1, `${row.at} tells the two apart`);
+  }
+  assert.ok(found404 >= 40, `only ${found404} answers were 404`);
+});
+
+test('[REQ-4] an unknown field is refused on webhook creation', async () => {
+  const row = allRoutes.createWebhook;
+  const body = { url: 'https://example.com/hook', environment: 'DEVELOPMENT' };
+  const send = (extra: object) =>
+    ask(row, pathOf(row, mine.id), { bearer: mine.owner.accessToken, body: JSON.stringify({ ...body, ...extra }) });
+  assert.equal((await send({ surprise: 1 })).code, 'SVC_UNKNOWN_FIELD');
+  assert.equal((await send({})).status, 201);
+});
+
+const poison = [
+  '{',
+  '[]',
+  'null',
+  '"text"',
+  '['.repeat(100_000),
+  '{"a":'.repeat(40_000),
+  '{"name":"\\u0000"}',
+  '{"name":"\\ud800"}',
+  '{"__proto__":{}}',
+  '\u0000',
+  '{}',
+];
+
+test('[REQ-3] [REQ-4] malformed, deep and dangerous bodies are 4xx on every route that takes one', async () => {
+  for (const [, row] of rows) {
+    const bearer = row.by.map((kind) => credentials.get(kind)).find((credential) => credential !== undefined);
+    if (!row.body || (bearer === undefined && !row.by.includes('none'))) continue;
+    for (const [index, body] of poison.entries()) {
+      const { status, code } = await ask(row, pathOf(row, mine.id), {
+        bearer,
+        body,
+        headers: { 'x-forwarded-for': `10.2.${index}.${rows.findIndex(([, other]) => other === row)}` },
+      });
+      if (body === '{}') continue;
+      assert.ok(
+        status === 400 || status === 429 || status === 404,
+        `${row.at}: ${status} ${code} for ${body.slice(0, 20)}`,
+      );
+    }
+  }
+});
+
+test('[REQ-4] query strings of any kind are never a fault of ours', async () => {
+  const queries = [
+    'limit=0',
+    'limit=abc',
+    'limit=1e9',
+    'limit=1&limit=2',
+    'cursor=%00',
+    'cursor=x',
+    'environment=STAGING',
+    'environment=PRODUCTION&environment=PRODUCTION',
+    '__proto__=1',
+    'a[]=1',
+    'before=%FF',
+    `cursor=${'a'.repeat(300)}`,
+    'action=%00',
+    'days=-1',
+  ];
+  for (const [, row] of rows) {
+    const bearer = row.by.map((kind) => credentials.get(kind)).find((credential) => credential !== undefined);
+    if (splitAt(row).method !== 'GET' || bearer === undefined) continue;
+    for (const query of queries) await ask(row, `${pathOf(row, mine.id)}?${query}`, { bearer });
+  }
+  const bad = rows.filter(([, row]) => row.at.includes('{projectId}') && splitAt(row).method === 'GET');
+  for (const [, row] of bad) {
+    const { code } = await ask(row, `${pathOf(row, mine.id)}?environment=STAGING`, { bearer: mine.owner.accessToken });
+    assert.equal(code, 'SVC_INVALID_ENVIRONMENT', row.at);
+  }
+});
+
+test('[REQ-6] the request after the budget is 429 on every limited route', async () => {
+  for (const [index, [name, row]] of rows.entries()) {
+    const bearer = row.by.map((kind) => credentials.get(kind)).find((credential) => credential !== undefined);
+    if (row.budget === undefined || (bearer === undefined && !row.by.includes('none'))) continue;
+    const person = row.by.includes('session') ? (await mine.member('ADMIN')).accessToken : bearer;
+    const key = row.by.includes('apiKey') ? await mine.newKey('DEVELOPMENT') : person;
+    const headers = { 'x-forwarded-for': `10.3.${index}.1` };
+    for (let spent = 0; spent < row.budget; spent++) {
+      const { status } = await ask(row, pathOf(row, mine.id), { bearer: key, body: '{', headers });
+      assert.notEqual(status, 429, `${name} refused request ${spent + 1} of ${row.budget}`);
+    }
+    const { code, text } = await ask(row, pathOf(row, mine.id), { bearer: key, body: '{', headers });
+    assert.equal(code, 'SVC_RATE_LIMITED', name);
+    assert.ok((JSON.parse(text) as { retryAfterSeconds: number }).retryAfterSeconds >= 1);
+  }
+});
+
+test('[REQ-2] every other method of a known path is 405 with Allow', async () => {
+  const known = rows.map(([, row]) => splitAt(row));
+  for (const path of new Set(known.map((one) => one.path.replaceAll(/\{\w+\}/g, 'x')))) {
+    // One path may fit several rows: /v1/rtc/servers/register is also a server's name.
+    const fitting = known.filter((one) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+    const methods: string[] = fitting.map(({ method }) => method);
+    const unused = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].find((method) => !methods.includes(method)) ?? 'PUT';
+    const response = await service.fetch(path, { method: unused });
+    assert.equal(response.status, 405, `${unused} ${path}`);
+    assert.ok(
+      methods.some((method) => response.headers.get('allow')?.includes(method)),
+      `${path} allows ${methods}`,
+    );
+  }
+});

@@ -1,0 +1,97 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, errors, fail, isServiceError, type Routes, ServiceError } from '@parley/contract';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Log } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { toErrorAnswer } from './errors.ts';
+import { createOtherMethods } from './other-methods.ts';
+import { newRequestId, pathOf, requestIdOf } from './request-info.ts';
+
+export interface HttpServerDeps {
+  table: Routes;
+  log: Log;
+  metrics: Metrics;
+  trustProxy: readonly string[];
+  /** True from the moment the process was told to stop: new requests are sent elsewhere. */
+  isDraining: () => boolean;
+}
+
+const urlLengthMax = 8_192;
+
+/** Fastify with every default that would bypass our request id or error envelope closed. */
+export function createHttpServer({ table, log, metrics, trustProxy, isDraining }: HttpServerDeps): FastifyInstance {
+  const app = Fastify({
+    genReqId: (request) => requestIdOf(request.headers),
+    loggerInstance: undefined,
+    logger: false,
+    trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    return503OnClosing: false,
+    forceCloseConnections: true,
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply),
+    clientErrorHandler: answerMalformed,
+    routerOptions: { maxParamLength: 512 },
+    http: { headersTimeout: 10_000 },
+  });
+
+  const answerOtherMethod = createOtherMethods(table);
+
+  function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    if (isServiceError(thrown, 'SVC_NOT_FOUND')) {
+      const other = answerOtherMethod(request, reply);
+      if (other === 'answered') return reply;
+      if (other === 'refused') return sendError(new ServiceError('SVC_METHOD_NOT_ALLOWED'), request, reply);
+    }
+    const { status, headers, body, isBug } = toErrorAnswer(thrown, request.id, pathOf(request.url));
+    if (isBug) log.error({ error: thrown, requestId: request.id, path: body.path }, 'request failed');
+    return reply
+      .code(status)
+      .headers({ ...headers, 'x-request-id': request.id })
+      .send(body);
+  }
+
+  // The pipeline reads bodies itself: after the credential and the budget, never before.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    if (request.url.length > urlLengthMax) fail('SVC_URI_TOO_LONG');
+    if (isDraining()) {
+      reply.header('connection', 'close');
+      fail('SVC_DRAINING', { retryAfterSeconds: 1 });
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    const ms = Math.round(reply.elapsedTime * 100) / 100;
+    metrics.count('parley_http_requests_total', { method: request.method, route, status: String(reply.statusCode) });
+    metrics.observe('parley_http_request_seconds', ms / 1000, { route });
+    log.info(
+      { requestId: request.id, method: request.method, route, status: reply.statusCode, ms, ip: request.ip },
+      'request',
+    );
+  });
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler((request, reply) => sendError(new ServiceError('SVC_NOT_FOUND'), request, reply));
+  return app;
+}
+
+const parserCodes: Readonly<Record<string, ErrorCode>> = { HPE_HEADER_OVERFLOW: 'SVC_HEADERS_TOO_LARGE' };
+
+/** What is not HTTP never reaches a route, but is answered in the same words. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const code = parserCodes[error.code ?? ''] ?? 'SVC_BAD_REQUEST';
+  const requestId = newRequestId();
+  const { body } = toErrorAnswer(new ServiceError(code), requestId, '');
+  const text = JSON.stringify(body);
+  const { status } = errors[code];
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+}

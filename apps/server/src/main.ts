@@ -1,0 +1,84 @@
+import { relative } from 'node:path';
+import { openAdapters } from './adapters/open.ts';
+import type { Service } from './compose.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { systemClock } from './core/clock.ts';
+import { createLog } from './core/log.ts';
+import { buildDashboardIfMissing } from './dashboard-build.ts';
+import { banner } from './dev/banner.ts';
+import { firstRun } from './dev/first-run.ts';
+import { startMediaNode } from './media-node.ts';
+import { explainStartFailure } from './start-failure.ts';
+import { version } from './version.ts';
+
+/** Milliseconds since the process began: what a person waits for. */
+const sinceStart = (): number => performance.now();
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  // The database starts on a thread of its own: the service's modules are loaded meanwhile.
+  const [adapters, { compose }] = await Promise.all([
+    openAdapters(config, { clock: systemClock, log }),
+    import('./compose.ts'),
+  ]);
+  const service = await compose({ config, adapters, clock: systemClock, log });
+  let mediaNode: ReturnType<typeof startMediaNode> | null = null;
+  stopOnSignals(service, async () => {
+    await mediaNode?.stop();
+    await adapters.close();
+  });
+  await service.start(config.isProduction ? undefined : () => welcome(service));
+  if (config.runsMediaNode)
+    mediaNode = startMediaNode({ config, url: service.address().url, variables: process.env, log });
+  if (config.isProduction) log.info({ version, url: config.publicUrl }, 'ready');
+  buildDashboardIfMissing(log);
+}
+
+/** Development mode: an account, a project and a key to start with, and where to find them. */
+async function welcome({ config, address, seedAccount }: Service): Promise<void> {
+  const { url, publicUrl } = address();
+  const { env, isNew } = await firstRun({
+    url,
+    publicUrl,
+    dataDir: config.dataDir,
+    sfuSecret: config.sfuSecrets[0] ?? '',
+    signIn: (email, password) => seedAccount({ email, password, name: 'Developer' }),
+  });
+  console.log(
+    banner({
+      version,
+      publicUrl,
+      readyInMs: sinceStart(),
+      dataDir: shortPath(config.dataDir),
+      env,
+      isNew,
+      isEmbedded: config.databaseUrl === null,
+      mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
+    }),
+  );
+}
+
+/** Relative where that is shorter to type. */
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === '' || short.startsWith('..') ? path : short;
+}
+
+function stopOnSignals(service: Service, closeAdapters: () => Promise<void>): void {
+  let isStopping = false;
+  const stop = async () => {
+    // A second signal means that somebody does not want to wait.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    await service.stop();
+    await closeAdapters();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof ConfigError ? error.problems.join('\n') : explainStartFailure(error));
+  process.exit(1);
+});

@@ -1,0 +1,42 @@
+import { type CloseCode, type ErrorRow, errors, ServiceError } from '@parley/contract';
+import { DatabaseUnavailable } from '../core/db.ts';
+import { SharedStateUnavailable } from '../core/ports.ts';
+
+/** What was promised for this failure; anything that is not ours is a bug and says nothing of itself. */
+export function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof DatabaseUnavailable || error instanceof SharedStateUnavailable) {
+    return new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+  }
+  return new ServiceError('SVC_INTERNAL');
+}
+
+/** On a socket a code goes without its prefix, and in full beside it. */
+export const shortCode = (error: ServiceError): string => error.code.slice('SVC_'.length);
+
+/** Fields of an `error` frame. */
+export function errorFields(error: ServiceError, ref: string | null, isFatal = false): object {
+  const row: ErrorRow = errors[error.code];
+  return {
+    ...(ref === null ? {} : { ref }),
+    code: shortCode(error),
+    svcCode: error.code,
+    message: error.message,
+    retryable: row.isRetryable ?? false,
+    ...error.fields,
+    ...(isFatal ? { fatal: true } : {}),
+  };
+}
+
+/** The close code of a refusal that ends a connection: 4000 + HTTP where the table has it. */
+export function closeCodeOf(error: ServiceError): CloseCode {
+  const byStatus: Readonly<Record<number, CloseCode>> = { 401: 4401, 403: 4403, 404: 4404, 429: 4429, 503: 4503 };
+  const { status }: ErrorRow = errors[error.code];
+  return byStatus[status] ?? (status < 500 ? 4400 : 4500);
+}
+
+/** Close reasons are short texts; one that asks to wait says how long. */
+export function closeReason(error: ServiceError): string {
+  const wait = error.fields['retryAfterSeconds'];
+  return wait === undefined ? shortCode(error) : `${shortCode(error)}; retryAfter=${wait}`;
+}

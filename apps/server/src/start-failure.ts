@@ -1,0 +1,20 @@
+import { DatabaseUnavailable } from './core/db.ts';
+import { StartRefused } from './core/start-refused.ts';
+
+/** Start failures a person can act on, in one sentence each; anything else is a bug and shows its stack. */
+export function explainStartFailure(error: unknown): string {
+  if (error instanceof DatabaseUnavailable)
+    return 'The database in DATABASE_URL does not answer. Start it, or unset DATABASE_URL to use the embedded one.';
+  if (error instanceof StartRefused) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} is in use by another process. Use PORT=${(port ?? 4000) + 1} npm start.`;
+    case 'EACCES':
+      return `There is no permission for ${error.message.replace(/^EACCES:[^,]*, /, '')}. Use another PORT or DATA_DIR.`;
+    case 'EADDRNOTAVAIL':
+      return 'HOST is not an address of this machine.';
+  }
+  return error.stack ?? error.message;
+}

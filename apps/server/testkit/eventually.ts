@@ -1,0 +1,14 @@
+/** Waits until `check` stops throwing (or resolves to something other than false); its last failure is the test's. */
+export async function eventually<T>(check: () => T | Promise<T>, { withinMs = 10_000, everyMs = 20 } = {}): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    try {
+      const value = await check();
+      if (value !== false) return value;
+      if (performance.now() > deadline) throw new Error('the condition did not become true in time');
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}

@@ -1,0 +1,90 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import type { DashboardRole, Environment } from '@parley/contract';
+import { type Api, createApi } from '@parley/server';
+
+/** Somebody signed in to the dashboard. */
+export interface Person {
+  userId: string;
+  email: string;
+  password: string;
+  accessToken: string;
+  api: Api;
+}
+
+/** A project with its owner and an API key for development. */
+export interface TestProject {
+  id: string;
+  owner: Person;
+  apiKey: string;
+  /** Calls with the API key. */
+  api: Api;
+  /** A further key. */
+  newKey(environment: Environment): Promise<string>;
+  /** A member who has joined with this role. */
+  member(role: DashboardRole): Promise<Person>;
+}
+
+/** Another address each time: the service believes the test as its proxy, so budgets by address do not mix. */
+const someAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+
+export interface People {
+  newPerson(name?: string): Promise<Person>;
+  newProject(): Promise<TestProject>;
+}
+
+/** Makes accounts and projects through the public API. */
+export function createPeople(baseUrl: string): People {
+  const projectsPerOwner = 8;
+  let owner: Promise<Person> | null = null;
+  let projectsMade = 0;
+
+  async function newPerson(name = 'person'): Promise<Person> {
+    const address = someAddress();
+    const anonymous = createApi({
+      baseUrl,
+      fetch: (input, init) => fetch(input, withHeader(init, 'x-forwarded-for', address)),
+    });
+    const [email, password] = [
+      `${name}-${randomBytes(6).toString('hex')}@example.com`,
+      randomBytes(12).toString('hex'),
+    ];
+    await anonymous.call('register', { body: { email, password } });
+    const { accessToken, user } = await anonymous.call('login', { body: { email, password } });
+    return { userId: user.id, email, password, accessToken, api: createApi({ baseUrl, credential: accessToken }) };
+  }
+
+  /** One owner serves several projects: the budget of API keys is by user, and signing up is slow on purpose. */
+  function someOwner(): Promise<Person> {
+    if (owner === null || projectsMade % projectsPerOwner === 0) owner = newPerson('owner');
+    projectsMade++;
+    return owner;
+  }
+
+  async function newProject(): Promise<TestProject> {
+    const person = await someOwner();
+    const { id } = await person.api.call('createProject', { body: { name: 'Test' } });
+    const newKey = async (environment: Environment): Promise<string> =>
+      (await person.api.call('createApiKey', { projectId: id, body: { name: 'test', environment } })).key;
+    const apiKey = await newKey('DEVELOPMENT');
+    return {
+      id,
+      owner: person,
+      apiKey,
+      api: createApi({ baseUrl, credential: apiKey }),
+      newKey,
+      async member(role) {
+        const member = await newPerson(role.toLowerCase());
+        await person.api.call('addProjectMember', { projectId: id, body: { email: member.email, role } });
+        return member;
+      },
+    };
+  }
+
+  return { newPerson, newProject };
+}
+
+const withHeader = (init: RequestInit | undefined, name: string, value: string): RequestInit => {
+  const headers = new Headers(init?.headers);
+  headers.set(name, value);
+  return { ...init, headers };
+};

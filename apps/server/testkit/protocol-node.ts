@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { MediaCommandFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import { verifyMediaControl } from '@parley/contract/media-control-auth';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type Controller, createNodeRooms, type NodeRoom, Refusal } from './protocol-node-rooms.ts';
+
+/**
+ * A media node without media: it speaks the control protocol of docs/media-control.md as the real one does, so that
+ * everything around it can be tried a thousand times a second. It stands in for the outside world, not for our code.
+ */
+export interface ProtocolNode {
+  readonly name: string;
+  readonly internalUrl: string;
+  readonly instanceId: string;
+  /** Room → participants, as the node holds them. */
+  rooms(): Map<string, string[]>;
+  /** What the control plane was told by the last registration. */
+  register(fields?: Record<string, unknown>): Promise<Response>;
+  heartbeat(load?: Record<string, unknown>): Promise<Response>;
+  /** Says something by itself, as a node does when media flows. */
+  emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;
+  /** Cuts the control connections; they may come back. `forget`: as if the kept events had run out. */
+  disconnect(options?: { forget?: boolean }): void;
+  /** Loses a participant, or one of their tracks, without a word. */
+  drop(what: { room: string; participant: string; trackId?: string }): void;
+  /** Refuses connections until told otherwise. */
+  isDeaf: boolean;
+  /** Another life: every room is gone. */
+  restart(): void;
+  stop(): Promise<void>;
+}
+
+export interface ProtocolNodeOptions {
+  name: string;
+  /** Where the control plane is. */
+  url: string;
+  secret: string;
+  region?: string;
+  capacity?: number;
+  port?: number;
+  /** Milliseconds since the epoch; the system's unless the control plane lives in another time. */
+  now?: () => number;
+}
+
+const ownEvents: readonly MediaEventName[] = [
+  'sub.offer',
+  'transport.state',
+  'stream.state',
+  'publish.quality',
+  'data',
+];
+
+export async function startProtocolNode(options: ProtocolNodeOptions): Promise<ProtocolNode> {
+  const { name, url, secret, region = 'default', capacity, now = Date.now } = options;
+  let instanceId: string = randomUUID();
+  let isDeaf = false;
+  const rooms = new Map<string, NodeRoom>();
+  const controllers = new Map<string, Controller>();
+  const { execute, partOf } = createNodeRooms({ rooms, capacity, emit });
+  const sockets = new WebSocketServer({ noServer: true });
+  const server: Server = createServer((_request, response) => response.writeHead(404).end());
+
+  server.on('upgrade', async (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    const { searchParams } = new URL(request.url ?? '/', 'http://node');
+    const bearer = request.headers.authorization?.slice('Bearer '.length) ?? '';
+    const nonce = await verifyMediaControl(secret, name, now(), bearer);
+    if (isDeaf) socket.destroy();
+    else if (nonce === null) socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    else
+      sockets.handleUpgrade(request, socket, head, (ws) =>
+        serve(ws, controllerOf(searchParams.get('controller') ?? ''), searchParams.get('since')),
+      );
+  });
+
+  function controllerOf(id: string): Controller {
+    const known = controllers.get(id) ?? { id, seq: 0, kept: [], socket: null };
+    controllers.set(id, known);
+    return known;
+  }
+
+  function serve(ws: WebSocket, controller: Controller, since: string | null): void {
+    const from = since === null ? Number.NaN : Number(since);
+    const isResumed = from === controller.seq || controller.kept.some(({ seq }) => seq === from + 1);
+    controller.socket?.close(4409);
+    controller.socket = ws;
+    const data = { protocol: 1, node: name, instanceId, resumed: isResumed, seq: controller.seq, draining: false };
+    ws.send(JSON.stringify({ type: 'hello', data }));
+    if (isResumed) for (const { seq, frame } of controller.kept) if (seq > from) ws.send(frame);
+    ws.on('close', () => {
+      if (controller.socket === ws) controller.socket = null;
+    });
+    ws.on('message', (bytes) => {
+      const frame = JSON.parse(String(bytes)) as MediaCommandFrame;
+      try {
+        ws.send(JSON.stringify({ ref: frame.id, data: execute(controller, frame) }));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        ws.send(JSON.stringify({ ref: frame.id, error: { code: error.code, message: error.message } }));
+      }
+    });
+  }
+
+  function emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void {
+    const { room: id, participant } = data as { room: string; participant?: string };
+    const room = rooms.get(id);
+    if (!room) return;
+    const owner = participant === undefined ? undefined : room.participants.get(participant)?.owner;
+    const everybody = new Set([...room.openedBy, ...[...room.participants.values()].map((one) => one.owner)]);
+    for (const controller of ownEvents.includes(type) ? (owner ? [owner] : []) : everybody) {
+      controller.seq += 1;
+      const frame = JSON.stringify({ seq: controller.seq, type, data });
+      controller.kept.push({ seq: controller.seq, frame });
+      controller.socket?.send(frame);
+    }
+  }
+
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const internalUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const call = (method: string, path: string, body: object): Promise<Response> =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  return {
+    name,
+    internalUrl,
+    get instanceId() {
+      return instanceId;
+    },
+    rooms: () =>
+      new Map([...rooms].map(([id, room]) => [id, [...room.participants.values()].map((one) => one.identity)])),
+    register: (fields = {}) =>
+      call('POST', '/v1/rtc/servers/register', {
+        name,
+        region,
+        publicHost: '127.0.0.1',
+        internalUrl,
+        ...(capacity === undefined ? {} : { capacity }),
+        ...fields,
+      }),
+    heartbeat: (load = {}) => {
+      for (const { socket } of controllers.values()) if (socket?.readyState === socket?.OPEN) socket?.ping();
+      return call('PUT', `/v1/rtc/servers/${name}/heartbeat`, {
+        activeRooms: rooms.size,
+        activeParticipants: [...rooms.values()].reduce((sum, room) => sum + room.participants.size, 0),
+        ...load,
+      });
+    },
+    emit,
+    disconnect({ forget = false } = {}) {
+      for (const controller of controllers.values()) {
+        if (forget) controller.kept = [];
+        if (forget) controller.seq += 1;
+        controller.socket?.terminate();
+      }
+    },
+    drop({ room, participant, trackId }) {
+      if (trackId === undefined) rooms.get(room)?.participants.delete(participant);
+      else partOf({ room, participant }).tracks.delete(trackId);
+    },
+    get isDeaf() {
+      return isDeaf;
+    },
+    set isDeaf(deaf) {
+      isDeaf = deaf;
+    },
+    restart() {
+      instanceId = randomUUID();
+      rooms.clear();
+      for (const controller of controllers.values()) controller.socket?.terminate();
+      controllers.clear();
+    },
+    async stop() {
+      for (const { socket } of controllers.values()) socket?.terminate();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash, createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+
+const account = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', region: 'us-east-1', bucket: 'parley' };
+
+/** s3rver, behind a door that checks signatures (version 4), which s3rver itself does not. */
+export async function startS3Server() {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-s3-'));
+  const store = new S3rver({
+    port: 0,
+    address: '127.0.0.1',
+    directory,
+    silent: true,
+    configureBuckets: [{ name: account.bucket, configs: [] }],
+  });
+  const { port: storePort } = await store.run();
+  const door = createServer((incoming, answer) => {
+    if (isSigned(incoming)) return forward(incoming, answer, storePort);
+    incoming.resume();
+    answer.writeHead(403).end();
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  const address = door.address();
+  if (!address || typeof address === 'string') throw new Error('The store has no port.');
+  return {
+    options: { ...account, endpoint: `http://127.0.0.1:${address.port}` },
+    async close() {
+      door.closeAllConnections();
+      await new Promise((resolve) => door.close(resolve));
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function forward(incoming: IncomingMessage, answer: ServerResponse, port: number): void {
+  const { method, url, headers } = incoming;
+  const outgoing = request({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
+    answer.writeHead(response.statusCode ?? 502, response.headers);
+    response.pipe(answer);
+  });
+  outgoing.on('error', () => answer.destroy());
+  incoming.on('aborted', () => outgoing.destroy());
+  incoming.pipe(outgoing);
+}
+
+interface Claim {
+  credential: string;
+  signedHeaders: string;
+  signature: string;
+  date: string;
+  payload: string;
+  expiresInSeconds: number;
+}
+
+function isSigned(incoming: IncomingMessage): boolean {
+  const url = new URL(incoming.url ?? '', 'http://store');
+  const claim = claimOfQuery(url) ?? claimOfHeader(incoming);
+  if (!claim) return false;
+  const madeAt = Date.parse(claim.date.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+  const isFresh = Date.now() < madeAt + claim.expiresInSeconds * 1000;
+  return isFresh && signatureOf(claim, incoming, url) === claim.signature;
+}
+
+function claimOfQuery({ searchParams: query }: URL): Claim | null {
+  const signature = query.get('X-Amz-Signature');
+  if (!signature) return null;
+  return {
+    signature,
+    credential: query.get('X-Amz-Credential') ?? '',
+    signedHeaders: query.get('X-Amz-SignedHeaders') ?? '',
+    date: query.get('X-Amz-Date') ?? '',
+    payload: 'UNSIGNED-PAYLOAD',
+    expiresInSeconds: Number(query.get('X-Amz-Expires')),
+  };
+}
+
+function claimOfHeader({ headers }: IncomingMessage): Claim | null {
+  const found = /Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=(\w+)/.exec(headers.authorization ?? '');
+  if (!found) return null;
+  const [, credential = '', signedHeaders = '', signature = ''] = found;
+  const date = String(headers['x-amz-date']);
+  const payload = String(headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD');
+  return { credential, signedHeaders, signature, date, payload, expiresInSeconds: 900 };
+}
+
+function signatureOf(claim: Claim, { method, headers }: IncomingMessage, url: URL): string {
+  const encode = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  const query = [...url.searchParams]
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort()
+    .join('&');
+  const names = claim.signedHeaders.split(';');
+  const canonicalHeaders = names.map((name) => `${name}:${String(headers[name] ?? '').trim()}\n`).join('');
+  const canonical = [method, url.pathname, query, canonicalHeaders, claim.signedHeaders, claim.payload].join('\n');
+  const [, ...scope] = claim.credential.split('/');
+  const toSign = ['AWS4-HMAC-SHA256', claim.date, scope.join('/'), sha256(canonical)].join('\n');
+  const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${account.secretAccessKey}`);
+  return hmac(key, toSign).toString('hex');
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

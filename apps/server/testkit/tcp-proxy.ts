@@ -1,0 +1,77 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A network that fails on command, in front of a real server. */
+export interface TcpProxy {
+  url: string;
+  connections(): number;
+  /** Ends every connection and refuses new ones. */
+  cut(): void;
+  /** Keeps connections open but passes nothing on. */
+  freeze(): void;
+  /** Connections that are open now pass nothing any more; new ones do. */
+  freezeOpenOnes(): void;
+  /** New connections go to another server. */
+  retarget(url: string): void;
+  /** Lets new and frozen connections through again. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+  let target = new URL(targetUrl);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let state: 'open' | 'cut' | 'frozen' = 'open';
+
+  const server = createServer((client) => {
+    if (state === 'cut') return void client.destroy();
+    const upstream = connect(Number(target.port), target.hostname);
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on('data', (bytes) => to.write(bytes));
+      from.on('error', () => {});
+      from.on('close', () => {
+        pairs.delete(pair);
+        to.destroy();
+      });
+      if (state === 'frozen') from.pause();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (!address || typeof address === 'string') throw new Error('The proxy has no port.');
+
+  const url = new URL(targetUrl);
+  url.host = `127.0.0.1:${address.port}`;
+  const sockets = () => [...pairs].flat();
+  return {
+    url: url.href,
+    connections: () => pairs.size,
+    cut() {
+      state = 'cut';
+      for (const socket of sockets()) socket.destroy();
+    },
+    freeze() {
+      state = 'frozen';
+      for (const socket of sockets()) socket.pause();
+    },
+    freezeOpenOnes() {
+      for (const socket of sockets()) socket.pause();
+    },
+    retarget(next) {
+      target = new URL(next);
+    },
+    mend() {
+      state = 'open';
+      for (const socket of sockets()) socket.resume();
+    },
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets()) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}

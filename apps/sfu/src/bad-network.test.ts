@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { skipWithoutBrowser } from '../../../e2e/browser.ts';
+import { startUdpProxy, type UdpProxy } from '../../../e2e/udp-proxy.ts';
+import { type Caller, type CallKit, SIMULCAST, startCall } from '../testkit/call.ts';
+import { eventually, freeUdpPort } from '../testkit/node.ts';
+
+const skip = skipWithoutBrowser();
+let proxy: UdpProxy;
+let call: CallKit;
+let alice: Caller;
+let bob: Caller;
+
+before(async () => {
+  if (skip) return;
+  const port = await freeUdpPort();
+  proxy = await startUdpProxy(port);
+  call = await startCall({ SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) });
+  alice = await call.join('alice');
+  bob = await call.join('bob');
+  await alice.page.evaluate((encodings) => window.client.publish('video', encodings), SIMULCAST);
+  await alice.page.evaluate(() => window.client.publish('audio'));
+  await eventually(async () => ((await bob.inbound('video'))['framesDecoded'] ?? 0) > 30, 'no picture on a clean path');
+});
+after(async () => {
+  if (skip) return;
+  await call.close();
+  proxy.close();
+});
+
+const layerOf = () => {
+  const frame = bob.events.findLast(({ type }) => type === 'stream.state');
+  return frame?.type === 'stream.state' ? frame.data.layer : null;
+};
+const field = async (name: string) => (await bob.inbound('video'))[name] ?? 0;
+
+/** Share of the time that the picture stood still while `frames` were shown. */
+async function frozenShare(frames: number): Promise<number> {
+  const [shown, frozen] = [await field('framesDecoded'), await field('totalFreezesDuration')];
+  const started = performance.now();
+  await eventually(async () => (await field('framesDecoded')) > shown + frames, 'the picture stopped', 60_000);
+  return ((await field('totalFreezesDuration')) - frozen) / ((performance.now() - started) / 1000);
+}
+
+test('[MED-36] with 5 % of the packets lost each way the picture goes on', { skip, timeout: 180_000 }, async () => {
+  // A busy machine freezes pictures too: only what the losses add counts.
+  const anyway = await frozenShare(100);
+  proxy.up.loss = 0.05;
+  proxy.down.loss = 0.05;
+  const withLoss = await frozenShare(250);
+  proxy.up.loss = 0;
+  proxy.down.loss = 0;
+  assert.ok((await field('retransmittedPacketsReceived')) > 0, 'nothing was repeated');
+  assert.ok(
+    withLoss < anyway + 0.05,
+    `frozen for ${withLoss.toFixed(3)} of the time, ${anyway.toFixed(3)} without loss`,
+  );
+});
+
+test('[MED-37] the layer follows a narrow path down, and up again when it is wide', {
+  skip,
+  timeout: 300_000,
+}, async () => {
+  // The publisher's own estimate climbs slowly after the losses of the test before.
+  await eventually(() => layerOf() === 2, 'the best layer did not come on a clean path', 150_000);
+  proxy.down.bitsPerSecond = 400_000;
+  await eventually(() => (layerOf() ?? 0) < 2, 'the layer did not go down', 30_000);
+  await eventually(async () => (await field('frameWidth')) < 1280, 'the picture did not shrink');
+  proxy.down.bitsPerSecond = 0;
+  await eventually(() => layerOf() === 2, 'the layer did not come back', 60_000);
+});
+
+test('[MED-39] a publisher follows its own narrow path, and uses a wide one again', {
+  skip,
+  timeout: 150_000,
+}, async () => {
+  const available = async () => {
+    const { participants } = await call.control.command('stats', { room: call.room, participant: 'alice' });
+    return participants[0]?.pub?.availableBps ?? 0;
+  };
+  const shown = await field('framesDecoded');
+  proxy.up.bitsPerSecond = 500_000;
+  await eventually(async () => (await available()) < 600_000, 'the publisher was not slowed down', 40_000);
+  await eventually(async () => (await field('framesDecoded')) > shown + 40, 'the picture stopped', 40_000);
+  proxy.up.bitsPerSecond = 0;
+  await eventually(async () => (await available()) >= 1_500_000, 'the publisher did not recover', 60_000);
+});

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { skipWithoutBrowser } from '../../../e2e/browser.ts';
+import { type Caller, type CallKit, everything, SIMULCAST, startCall } from '../testkit/call.ts';
+import { CommandRefused } from '../testkit/control-client.ts';
+import { eventually } from '../testkit/node.ts';
+
+const skip = skipWithoutBrowser();
+let call: CallKit;
+let alice: Caller;
+let bob: Caller;
+
+before(async () => {
+  if (skip) return;
+  call = await startCall();
+  alice = await call.join('alice');
+  bob = await call.join('bob');
+});
+after(async () => {
+  if (!skip) await call.close();
+});
+
+const publish = ({ page }: Caller, kind: 'audio' | 'video', encodings: RTCRtpEncodingParameters[] = []) =>
+  page.evaluate(([kind, encodings]) => window.client.publish(kind, encodings), [kind, encodings] as const);
+
+const framesOf = async (caller: Caller) => (await caller.inbound('video'))['framesDecoded'] ?? 0;
+
+async function framesGrow(caller: Caller): Promise<void> {
+  const first = await framesOf(caller);
+  await eventually(async () => (await framesOf(caller)) > first + 5, `${caller.id} decodes no more frames`);
+}
+
+test('[MED-30] two pages see and hear each other', { skip }, async () => {
+  for (const caller of [alice, bob]) {
+    await publish(caller, 'video', SIMULCAST);
+    await publish(caller, 'audio');
+  }
+  for (const caller of [alice, bob]) {
+    await framesGrow(caller);
+    await eventually(
+      async () => ((await caller.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0,
+      `${caller.id} hears nothing`,
+    );
+  }
+  await eventually(
+    () =>
+      call.control.events.some(({ type, data }) => type === 'speakers' && data.speakers.some(({ active }) => active)),
+    'nobody is said to speak',
+  );
+});
+
+test('[MED-31] the layer follows the subscriber’s wish down and up without losing the picture', { skip }, async () => {
+  const trackId = await trackOf('alice', 'VIDEO');
+  const width = async () => (await bob.inbound('video'))['frameWidth'];
+  await bob.command('track.settings', { updates: [{ trackId, maxLayer: 0 }] });
+  await eventually(async () => (await width()) === 320, 'the lowest layer did not come');
+  await bob.command('track.settings', { updates: [{ trackId, maxLayer: 2 }] });
+  await eventually(async () => (await width()) === 1280, 'the highest layer did not come back');
+  await framesGrow(bob);
+});
+
+test('[MED-32] layers nobody takes are turned off at the publisher, and on again', { skip }, async () => {
+  const trackId = await trackOf('alice', 'VIDEO');
+  await bob.command('track.settings', { updates: [{ trackId, enabled: false }] });
+  const latest = () =>
+    alice.events.findLast(({ type, data }) => type === 'publish.quality' && data.trackId === trackId);
+  const enabled = () => {
+    const frame = latest();
+    return frame?.type === 'publish.quality'
+      ? frame.data.layers.filter(({ enabled }) => enabled).map(({ rid }) => rid)
+      : undefined;
+  };
+  await eventually(() => enabled()?.length === 0, 'the publisher was not told that nobody watches');
+  await bob.command('track.settings', { updates: [{ trackId, enabled: true }] });
+  await eventually(() => enabled()?.includes('f'), 'the publisher was not told that somebody watches');
+  await framesGrow(bob);
+});
+
+test('[MED-33] data goes both ways, to all or to some, reliable and lossy', { skip }, async () => {
+  const carol = await call.join('carol');
+  for (const caller of [alice, bob, carol])
+    await eventually(
+      () => caller.page.evaluate(() => window.client.isDataOpen('reliable') && window.client.isDataOpen('lossy')),
+      `${caller.id} has no data channel`,
+    );
+  await alice.page.evaluate(() => window.client.send('reliable', { topic: 'chat', text: true }, 'to all'));
+  await bob.page.evaluate(() => window.client.send('lossy', { to: ['alice'] }, 'to alice'));
+  await call.control.command('data.send', { room: call.room, payload: 'from the server', reliable: true });
+  const heard = (caller: Caller) =>
+    caller.page.evaluate(() =>
+      window.client.received.map(({ head, text, channel }) => `${head.from} ${head.topic ?? '-'} ${channel} ${text}`),
+    );
+  await eventually(
+    async () =>
+      (await heard(alice)).length === 2 && (await heard(bob)).length === 2 && (await heard(carol)).length === 2,
+    'messages are missing',
+  );
+  assert.deepEqual((await heard(alice)).sort(), ['bob - lossy to alice', 'null - reliable from the server']);
+  assert.deepEqual((await heard(bob)).sort(), ['alice chat reliable to all', 'null - reliable from the server']);
+  assert.deepEqual((await heard(carol)).sort(), ['alice chat reliable to all', 'null - reliable from the server']);
+  await carol.command('participant.remove', { reason: 'CLIENT_INITIATED' });
+});
+
+test('[MED-22] a viewer sees but cannot publish or use data, and hears of neither', { skip }, async () => {
+  const viewer = await call.join('viewer', {
+    ...everything,
+    publish: false,
+    publishAudio: true,
+    publishVideo: true,
+    publishData: false,
+  });
+  await framesGrow(viewer);
+  await assert.rejects(publish(viewer, 'video'), /FORBIDDEN/);
+  await assert.rejects(
+    viewer.command('data.send', { payload: 'x', reliable: true }),
+    (error) => error instanceof CommandRefused && error.code === 'FORBIDDEN',
+  );
+  await viewer.page.evaluate(() => window.client.send('reliable', {}, 'smuggled'));
+  await alice.page.evaluate(() => window.client.send('reliable', { topic: 'after' }, 'not for viewers'));
+  const topics = () => bob.page.evaluate(() => window.client.received.map(({ head, text }) => head.topic ?? text));
+  await eventually(async () => (await topics()).includes('after'), 'bob did not hear alice');
+  assert.ok(!(await topics()).includes('smuggled'));
+  assert.deepEqual(await viewer.page.evaluate(() => window.client.received.length), 0);
+
+  await viewer.command('participant.update', { permissions: { ...everything, subscribe: false } });
+  const frozen = await framesOf(viewer);
+  await framesGrow(bob);
+  assert.ok((await framesOf(viewer)) <= frozen + 3, 'the viewer still gets pictures');
+  await viewer.command('participant.remove', { reason: 'PARTICIPANT_REMOVED' });
+});
+
+test('[MED-34] muting by the server stops a track, unpublishing ends it, and its line serves the next', {
+  skip,
+}, async () => {
+  const trackId = await trackOf('alice', 'VIDEO');
+  await alice.command('track.mute', { trackId, muted: true, by: 'SERVER' });
+  await eventually(
+    () =>
+      bob.events.some(
+        ({ type, data }) => type === 'stream.state' && data.trackId === trackId && data.reason === 'MUTED',
+      ),
+    'bob was not told',
+  );
+  await alice.command('track.mute', { trackId, muted: false, by: 'SERVER' });
+  await framesGrow(bob);
+
+  await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
+  await eventually(
+    () => call.control.events.some(({ type, data }) => type === 'track.unpublished' && data.trackId === trackId),
+    'nobody was told',
+  );
+  await publish(alice, 'video');
+  await framesGrow(bob);
+});
+
+test('[MED-35] either side can rebuild its transport, and the call goes on', { skip }, async () => {
+  await alice.page.evaluate(() => window.client.restartPub());
+  await eventually(
+    () =>
+      alice.events.filter(
+        ({ type, data }) => type === 'transport.state' && data.pc === 'pub' && data.state === 'CONNECTED',
+      ).length >= 2,
+    'the new transport did not connect',
+  );
+  await framesGrow(bob);
+  await bob.command('ice.restart', { pc: 'sub' });
+  await eventually(
+    () =>
+      bob.events.filter(
+        ({ type, data }) => type === 'transport.state' && data.pc === 'sub' && data.state === 'CONNECTED',
+      ).length >= 2,
+    'the new transport did not connect',
+  );
+  await framesGrow(bob);
+});
+
+test('[MED-38] every codec we take goes through', { skip, timeout: 120_000 }, async () => {
+  for (const codec of ['VP9', 'H264', 'AV1']) {
+    const trackId = await alice.page.evaluate((codec) => window.client.publish('video', [], codec), codec);
+    const shown = () => bob.page.evaluate((id) => window.client.widthOf(id), trackId);
+    await eventually(async () => (await shown()) > 0, `${codec} shows no picture`);
+    await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
+  }
+});
+
+test('[MED-38] RED around Opus goes through to who takes it', { skip }, async () => {
+  const carol = await call.join('carol', everything, { autoSubscribe: false });
+  const trackId = await alice.page.evaluate(() => window.client.publish('audio', [], 'red'));
+  await carol.command('subscribe', { trackIds: [trackId] });
+  await eventually(async () => ((await carol.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0, 'carol hears nothing');
+});
+
+async function trackOf(identity: string, kind: 'AUDIO' | 'VIDEO'): Promise<string> {
+  const { rooms } = await call.control.command('snapshot', { room: call.room });
+  const tracks = rooms[0]?.participants.find((participant) => participant.identity === identity)?.tracks;
+  return tracks?.find((track) => track.kind === kind)?.id ?? '';
+}

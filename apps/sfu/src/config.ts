@@ -1,0 +1,107 @@
+import { hostname } from 'node:os';
+
+/** Everything a node is told from outside. Read once, at start; the only reader of the environment. */
+export interface NodeConfig {
+  isProduction: boolean;
+  name: string;
+  region: string;
+  secrets: readonly string[];
+  controlUrl: string;
+  /** Where the control channel listens, and what the control plane is told to dial. */
+  internalHost: string;
+  internalPort: number;
+  /** In development a port that nobody named may be another one when it is taken. */
+  mayMoveInternalPort: boolean;
+  internalUrl: string | null;
+  udpPort: number;
+  mayMoveUdpPort: boolean;
+  bindAddress: string | null;
+  announcedHost: string | null;
+  /** Where a NAT maps the UDP port from; the first process has this one. */
+  announcedUdpPort: number;
+  processes: number;
+  capacity: number;
+  version: string;
+}
+
+/** The configuration cannot be used; the message is a sentence that names the variable. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+const NAME = /^[A-Za-z0-9._-]{1,128}$/;
+const HOST = /^[A-Za-z0-9.:-]{1,255}$/;
+/** Names that collide with routes of the fleet (S55). */
+const RESERVED = ['metrics', 'register'];
+const SECRET_BYTES_MIN = 32;
+
+export function readConfig(variables: Variables): NodeConfig {
+  const text = (name: string): string | undefined => variables[name]?.trim() || undefined;
+  const isProduction = text('NODE_ENV') === 'production';
+  const integer = (name: string, fallback: number, least: number, most: number): number => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most)
+      throw new ConfigError(`${name} must be a whole number from ${least} to ${most}.`);
+    return Number(value);
+  };
+  const matching = (name: string, fallback: string | null, pattern: RegExp, means: string): string | null => {
+    const value = text(name) ?? fallback;
+    if (value !== null && !pattern.test(value)) throw new ConfigError(`${name} must be ${means}.`);
+    return value;
+  };
+  const url = (name: string): string | undefined => {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    if (!isPlainUrl(value)) throw new ConfigError(`${name} must be an http or https URL without credentials.`);
+    return value.replace(/\/+$/, '');
+  };
+
+  const name = matching('SFU_NAME', defaultName(), NAME, '1-128 letters, digits, dots, dashes or underscores') ?? '';
+  if (RESERVED.includes(name)) throw new ConfigError(`SFU_NAME must not be "${name}": the fleet's routes use it.`);
+  const announcedHost = matching('SFU_ANNOUNCED_HOST', null, HOST, 'a host name or an IP address');
+  if (isProduction && announcedHost === null)
+    throw new ConfigError('SFU_ANNOUNCED_HOST must be set in production: the address clients send media to.');
+  const udpPort = integer('SFU_UDP_PORT', 4443, 1024, 65_000);
+  const processes = integer('SFU_PROCESSES', isProduction ? 0 : 1, 1, 256);
+  return {
+    isProduction,
+    name,
+    region: matching('SFU_REGION', 'default', /^[^\p{Cc}]{1,64}$/u, '1-64 characters') ?? 'default',
+    secrets: readSecrets(text('SFU_REGISTRATION_SECRET')),
+    controlUrl: url('CONTROL_URL') ?? 'http://127.0.0.1:4000',
+    internalHost: matching('SFU_INTERNAL_HOST', isProduction ? '0.0.0.0' : '127.0.0.1', HOST, 'an address') ?? '',
+    internalPort: integer('SFU_INTERNAL_PORT', 4480, 0, 65_535),
+    mayMoveInternalPort: !isProduction && text('SFU_INTERNAL_PORT') === undefined,
+    internalUrl: url('SFU_INTERNAL_URL') ?? null,
+    udpPort,
+    mayMoveUdpPort: !isProduction && text('SFU_UDP_PORT') === undefined,
+    announcedUdpPort: integer('SFU_ANNOUNCED_UDP_PORT', udpPort, 1, 65_535),
+    bindAddress: matching('SFU_BIND_ADDRESS', null, HOST, 'an IP address of this machine'),
+    announcedHost,
+    processes,
+    capacity: integer('SFU_CAPACITY', 1000, 1, 100_000),
+    version: (text('SFU_VERSION') ?? '').slice(0, 64),
+  };
+}
+
+function readSecrets(value: string | undefined): string[] {
+  const secrets = (value ?? '').split(',').filter((secret) => secret !== '');
+  if (secrets.length === 0) throw new ConfigError('SFU_REGISTRATION_SECRET must be set.');
+  if (secrets.some((secret) => Buffer.byteLength(secret) < SECRET_BYTES_MIN))
+    throw new ConfigError(`SFU_REGISTRATION_SECRET must be at least ${SECRET_BYTES_MIN} bytes long.`);
+  return secrets;
+}
+
+const defaultName = () =>
+  hostname()
+    .replaceAll(/[^A-Za-z0-9._-]/g, '-')
+    .slice(0, 128) || 'sfu';
+
+function isPlainUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}

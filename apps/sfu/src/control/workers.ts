@@ -1,0 +1,170 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { MediaCommandName, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import type { MediaClock } from '../media/clock.ts';
+import { MediaError } from '../media/errors.ts';
+import type { WorkerLoad, WorkerMessage, WorkerSettings } from './worker-protocol.ts';
+
+const RESTART_MS_MIN = 500;
+const RESTART_MS_MAX = 30_000;
+/** A process that lived this long had a good start. */
+const STABLE_MS = 30_000;
+const ANSWER_MS_MAX = 10_000;
+/** Load comes every second: a process that is silent this long hangs. */
+const SILENT_MS_MAX = 15_000;
+const STOP_MS_MAX = 3000;
+
+export interface WorkerDeps {
+  index: number;
+  settings: WorkerSettings;
+  clock: MediaClock;
+  onEvent<Name extends MediaEventName>(type: Name, data: MediaEvents[Name]): void;
+  /** The process died; its rooms are gone. */
+  onLost(index: number): void;
+  onError(error: unknown): void;
+}
+
+/** A media process could not start; the message is a sentence. */
+export class StartFailure extends Error {
+  override name = 'StartFailure';
+}
+
+interface Waiting {
+  resolve(data: unknown): void;
+  reject(error: MediaError): void;
+  timer: NodeJS.Timeout;
+}
+
+/** One media process, started again whenever it ends. */
+export class Worker {
+  readonly #deps: WorkerDeps;
+  readonly #waiting = new Map<number, Waiting>();
+  #child: ChildProcess | undefined;
+  #isReady = false;
+  #isStopping = false;
+  #nextId = 1;
+  #startedAt = 0;
+  #heardAt = 0;
+  #restartMs = RESTART_MS_MIN;
+  #restart: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #failure = 'it ended before it was ready';
+  readonly #firstStart = Promise.withResolvers<void>();
+  load: WorkerLoad | undefined;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    this.#start();
+  }
+
+  /** Resolves once the process is ready; rejects when its very first start fails. */
+  get started(): Promise<void> {
+    return this.#firstStart.promise;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  #start(): void {
+    const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#deps.settings)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#child = child;
+    this.#startedAt = this.#deps.clock.now();
+    this.#heardAt = this.#startedAt;
+    // Only `WorkerMessage`s are sent by worker.ts.
+    child.on('message', (message) => this.#onMessage(message as WorkerMessage));
+    child.on('error', (error) => this.#deps.onError(error));
+    child.on('exit', () => this.#onExit(child));
+    this.#watch = setInterval(() => {
+      if (this.#deps.clock.now() - this.#heardAt > SILENT_MS_MAX) child.kill('SIGKILL');
+    }, 1000);
+  }
+
+  #onMessage(message: WorkerMessage): void {
+    this.#heardAt = this.#deps.clock.now();
+    switch (message.kind) {
+      case 'ready':
+        this.#isReady = true;
+        this.#firstStart.resolve();
+        break;
+      case 'failed':
+        this.#failure = message.message;
+        break;
+      case 'load':
+        this.load = message.load;
+        break;
+      case 'error':
+        this.#deps.onError(message.message);
+        break;
+      case 'event':
+        // The engine's `emit` is typed; the process channel only carries it.
+        this.#deps.onEvent(message.type, message.data as never);
+        break;
+      case 'answer':
+        this.#settle(message.ref)?.resolve(message.data);
+        break;
+      case 'refusal':
+        this.#settle(message.ref)?.reject(new MediaError(message.code, message.message));
+        break;
+    }
+  }
+
+  #settle(ref: number): Waiting | undefined {
+    const waiting = this.#waiting.get(ref);
+    if (waiting) clearTimeout(waiting.timer);
+    this.#waiting.delete(ref);
+    return waiting;
+  }
+
+  #onExit(child: ChildProcess): void {
+    if (this.#child !== child) return;
+    clearInterval(this.#watch);
+    this.#child = undefined;
+    this.#isReady = false;
+    this.load = undefined;
+    for (const ref of [...this.#waiting.keys()])
+      this.#settle(ref)?.reject(new MediaError('INTERNAL', 'The media process ended.'));
+    this.#deps.onLost(this.#deps.index);
+    // Once it was ready this changes nothing.
+    this.#firstStart.reject(new StartFailure(`A media process could not start: ${this.#failure}.`));
+    if (this.#isStopping) return;
+    const wasStable = this.#deps.clock.now() - this.#startedAt > STABLE_MS;
+    this.#restartMs = wasStable ? RESTART_MS_MIN : Math.min(RESTART_MS_MAX, this.#restartMs * 2);
+    this.#restart = setTimeout(() => this.#start(), this.#restartMs);
+  }
+
+  request(type: MediaCommandName, data: unknown): Promise<unknown> {
+    const child = this.#child;
+    if (!child?.connected || !this.#isReady)
+      return Promise.reject(new MediaError('INTERNAL', 'The media process is not running.'));
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#settle(id)?.reject(new MediaError('INTERNAL', 'The media process did not answer in time.'));
+      }, ANSWER_MS_MAX);
+      this.#waiting.set(id, { resolve, reject, timer });
+      child.send({ id, type, data });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#restart);
+    const child = this.#child;
+    if (!child) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+      child.once('exit', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      child.kill('SIGTERM');
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import type { Codec, CodecName, Extensions, MediaEntry } from '@parley/media-description';
+
+export const OPUS_PAYLOAD_TYPE = 111;
+/** Payload types toward subscribers: fixed, so that one subscriber's m-line can be used for any track of its kind. */
+const SENT: Record<CodecName, { pt: number; rtx?: number; fmtp?: string }> = {
+  opus: { pt: OPUS_PAYLOAD_TYPE, fmtp: 'minptime=10;useinbandfec=1' },
+  red: { pt: 63, fmtp: `${OPUS_PAYLOAD_TYPE}/${OPUS_PAYLOAD_TYPE}` },
+  VP8: { pt: 96, rtx: 97 },
+  VP9: { pt: 98, rtx: 99, fmtp: 'profile-id=0' },
+  H264: { pt: 102, rtx: 103 },
+  AV1: { pt: 45, rtx: 46, fmtp: 'level-idx=5;profile=0;tier=0' },
+};
+
+const AUDIO: readonly CodecName[] = ['opus', 'red'];
+export const CLOCK_RATE = { audio: 48_000, video: 90_000 } as const;
+
+/** How a published track is encoded: exactly one codec, and RED around Opus when the publisher prefers it. */
+export interface Encoding {
+  codec: Codec;
+  /** Set when packets may come as RED around `codec`. */
+  red: Codec | undefined;
+}
+
+/** The publisher's most wanted codec that we forward; undefined when there is none. */
+export function chooseEncoding({ kind, codecs = [] }: MediaEntry): Encoding | undefined {
+  const usable = codecs.filter(({ name }) => AUDIO.includes(name) === (kind === 'audio'));
+  const codec = usable.find(({ name }) => name !== 'red');
+  if (!codec) return undefined;
+  const red = usable[0]?.name === 'red' ? usable[0] : undefined;
+  return { codec, red };
+}
+
+/**
+ * What the answer to a publisher says. Without RTX: the browser then repeats lost packets on their own SSRC and
+ * sequence number, which is what the cache and the subscribers need anyway.
+ */
+export function acceptedCodecs({ codec, red }: Encoding): Codec[] {
+  const plain = { name: codec.name, pt: codec.pt, ...(codec.fmtp && { fmtp: codec.fmtp }) };
+  if (codec.name === 'opus') plain.fmtp = 'minptime=10;useinbandfec=1;usedtx=1';
+  return red ? [{ name: red.name, pt: red.pt, fmtp: `${codec.pt}/${codec.pt}` }, plain] : [plain];
+}
+
+/** What a subscriber is offered for a track. */
+export function offeredCodecs({ codec, red }: Encoding): Codec[] {
+  const { pt, rtx, fmtp = codec.fmtp } = SENT[codec.name];
+  const plain: Codec = { name: codec.name, pt, ...(rtx !== undefined && { rtx }), ...(fmtp && { fmtp }) };
+  return red ? [{ name: 'red', ...SENT.red }, plain] : [plain];
+}
+
+/** Extensions that the node understands from publishers. */
+const READ = ['mid', 'rid', 'audioLevel', 'absSendTime', 'orientation', 'playoutDelay'] as const;
+
+export function acceptedExtensions(offered: Extensions): Extensions {
+  return Object.fromEntries(READ.flatMap((name) => (offered[name] === undefined ? [] : [[name, offered[name]]])));
+}

@@ -1,0 +1,244 @@
+import type { MediaCommandName, MediaCommands, MediaRoomSnapshot } from '@parley/contract/media-control';
+import { type Description, parseDescription } from '@parley/media-description';
+import * as native from 'node-datachannel';
+import type { MediaClock } from './clock.ts';
+import { MediaError } from './errors.ts';
+import { PeerTransport } from './peer-transport.ts';
+import { type Emit, Room } from './room.ts';
+
+export interface EngineDeps {
+  clock: MediaClock;
+  random(): number;
+  newTrackId(): string;
+  udpPort: number;
+  bindAddress: string | undefined;
+  /** Where clients reach this process, as candidates of a description. */
+  candidates(): string[];
+  emit: Emit;
+  onError(error: unknown): void;
+}
+
+export interface EngineLoad {
+  rooms: number;
+  participants: number;
+  inBytes: number;
+  outBytes: number;
+  outPackets: number;
+}
+
+type Handlers = {
+  [Name in MediaCommandName]: (data: MediaCommands[Name]['request']) => MediaCommands[Name]['response'];
+};
+
+const EMPTY_TIMEOUT_SECONDS = 60;
+
+/** The rooms of one process. Commands come in by name, events go out by `emit`. */
+export class Engine {
+  readonly #deps: EngineDeps;
+  readonly #rooms = new Map<string, Room>();
+  readonly #transports = new Set<PeerTransport>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #port: native.IceUdpMuxListener;
+  readonly #gone = { inBytes: 0, outBytes: 0, outPackets: 0 };
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    // Holds the port while no transport is open, and fails here and now when somebody else has it.
+    this.#port = holdPort(deps.udpPort, deps.bindAddress);
+    this.#every(20, (room, now) => room.tick(now));
+    this.#every(200, (room, now) => room.allocate(now));
+    this.#every(500, (room, now) => this.#maintain(room, now));
+    this.#every(5000, (room) => room.rate());
+  }
+
+  #every(ms: number, work: (room: Room, now: number) => void): void {
+    const run = () => {
+      const now = this.#deps.clock.now();
+      for (const room of [...this.#rooms.values()]) {
+        try {
+          work(room, now);
+        } catch (error) {
+          this.#deps.onError(error);
+        }
+      }
+    };
+    this.#timers.push(setInterval(run, ms));
+  }
+
+  #maintain(room: Room, now: number): void {
+    room.report(now);
+    if (room.participants.size === 0 && now - room.emptySince > room.emptyTimeoutMs) this.#close(room, 'ROOM_CLOSED');
+    for (const transport of this.#transports) {
+      if (transport.state !== 'CLOSED') continue;
+      this.#transports.delete(transport);
+      this.#gone.inBytes += transport.receivedBytes;
+      this.#gone.outBytes += transport.sentBytes;
+      this.#gone.outPackets += transport.sentPackets;
+    }
+  }
+
+  #close(room: Room, reason: Parameters<Room['close']>[0]): void {
+    this.#rooms.delete(room.id);
+    room.close(reason);
+  }
+
+  /** Carries a command out; throws `MediaError` when it cannot be. */
+  handle<Name extends MediaCommandName>(
+    type: Name,
+    data: MediaCommands[Name]['request'],
+  ): MediaCommands[Name]['response'] {
+    return this.#handlers[type](data);
+  }
+
+  #room(id: string): Room {
+    const room = this.#rooms.get(id);
+    if (!room) throw new MediaError('NOT_FOUND', 'No such room on this node.');
+    return room;
+  }
+
+  #open(id: string, emptyTimeoutSeconds = EMPTY_TIMEOUT_SECONDS): boolean {
+    if (this.#rooms.has(id)) return false;
+    const { clock, random, newTrackId, candidates, emit, udpPort, bindAddress, onError } = this.#deps;
+    const room = new Room(id, emptyTimeoutSeconds * 1000, {
+      clock,
+      random,
+      newTrackId,
+      candidates,
+      emit,
+      newTransport: (name, hasData, listener) => {
+        const transport = new PeerTransport({ name, udpPort, bindAddress, hasData, listener, onError });
+        this.#transports.add(transport);
+        return transport;
+      },
+    });
+    this.#rooms.set(id, room);
+    return true;
+  }
+
+  readonly #handlers: Handlers = {
+    'room.open': ({ room, emptyTimeoutSeconds }) => ({ created: this.#open(room, emptyTimeoutSeconds) }),
+    'room.close': ({ room: id, reason }) => {
+      const room = this.#rooms.get(id);
+      if (room) this.#close(room, reason);
+      return { closed: room !== undefined };
+    },
+    'participant.add': (data) => {
+      if (!data.permissions.join) throw new MediaError('FORBIDDEN', 'This participant may not join.');
+      const room = this.#room(data.room);
+      const participant = room.add({
+        id: data.participant,
+        identity: data.identity,
+        permissions: data.permissions,
+        order: data.order ?? 0,
+        isAutoSubscribed: data.autoSubscribe,
+        isAdaptive: data.adaptiveStream ?? false,
+      });
+      const { participants } = room.snapshot();
+      return { participant: participant.snapshot(this.#deps.clock.now()), participants };
+    },
+    'participant.attach': (data) => {
+      const participant = this.#room(data.room).get(data.participant);
+      participant.subscriber.repeatOffer();
+      return { participant: participant.snapshot(this.#deps.clock.now()) };
+    },
+    'participant.remove': ({ room, participant, reason }) => ({
+      removed: this.#rooms.get(room)?.remove(participant, reason) ?? false,
+    }),
+    'participant.update': ({ room: id, participant, permissions }) => {
+      const room = this.#room(id);
+      room.setPermissions(room.get(participant), permissions);
+      return {};
+    },
+    'pub.offer': (data) =>
+      this.#room(data.room).get(data.participant).publisher.offer(data.tracks, described(data.description)),
+    'pub.unpublish': (data) => this.#room(data.room).get(data.participant).publisher.unpublish(data.trackIds),
+    'sub.answer': (data) => {
+      this.#room(data.room).get(data.participant).subscriber.answer(data.revision, described(data.description));
+      return {};
+    },
+    ice: (data) => {
+      this.#room(data.room).get(data.participant);
+      return {};
+    },
+    'ice.restart': (data) => {
+      const { publisher, subscriber } = this.#room(data.room).get(data.participant);
+      if (data.pc === 'pub') return publisher.restart(described(data.description));
+      subscriber.restart();
+      return { description: null };
+    },
+    'track.mute': (data) => ({ changed: this.#room(data.room).mute(data) }),
+    'track.settings': (data) => {
+      this.#room(data.room).get(data.participant).subscriber.updateSettings(data.updates);
+      return {};
+    },
+    subscribe: (data) => {
+      const room = this.#room(data.room);
+      return room.subscribe(room.get(data.participant), data);
+    },
+    unsubscribe: (data) => {
+      const room = this.#room(data.room);
+      return room.unsubscribe(room.get(data.participant), data);
+    },
+    'data.send': ({ room: id, participant, topic, payload, encoding = 'utf8', to, reliable }) => {
+      const room = this.#room(id);
+      const sender = participant === undefined ? undefined : room.get(participant);
+      if (sender && !sender.permissions.publishData)
+        throw new MediaError('FORBIDDEN', 'This participant may not send data.');
+      const head = { topic, to, text: encoding === 'utf8' };
+      return {
+        delivered: room.sendData(sender, reliable ? 'reliable' : 'lossy', head, Buffer.from(payload, encoding)),
+      };
+    },
+    snapshot: ({ room }) => ({ rooms: this.snapshot(room), seq: 0 }),
+    stats: ({ room: id, participant }) => {
+      const participants = [...this.#room(id).participants.values()];
+      const wanted = participants.filter(({ id }) => participant === undefined || id === participant);
+      return {
+        participants: wanted.map((one) => ({
+          participant: one.id,
+          identity: one.identity,
+          pub: one.stats('pub'),
+          sub: one.stats('sub'),
+        })),
+      };
+    },
+    ping: () => ({ at: new Date(this.#deps.clock.wall()).toISOString() }),
+  };
+
+  snapshot(room?: string): MediaRoomSnapshot[] {
+    const rooms = [...this.#rooms.values()].filter(({ id }) => room === undefined || id === room);
+    return rooms.map((one) => one.snapshot());
+  }
+
+  load(): EngineLoad {
+    const load: EngineLoad = { rooms: this.#rooms.size, participants: 0, ...this.#gone };
+    for (const room of this.#rooms.values()) load.participants += room.participants.size;
+    for (const transport of this.#transports) {
+      load.inBytes += transport.receivedBytes;
+      load.outBytes += transport.sentBytes;
+      load.outPackets += transport.sentPackets;
+    }
+    return load;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    for (const room of [...this.#rooms.values()]) this.#close(room, 'SERVER_SHUTDOWN');
+    this.#port.stop();
+  }
+}
+
+function holdPort(port: number, address: string | undefined): native.IceUdpMuxListener {
+  try {
+    return new native.IceUdpMuxListener(port, address);
+  } catch {
+    throw new Error(`UDP port ${port} cannot be opened, another program may have it`);
+  }
+}
+
+function described(value: unknown): Description {
+  const description = parseDescription(value);
+  if (!description) throw new MediaError('BAD_DESCRIPTION', 'The description is malformed.');
+  return description;
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type Description, fromSdp, toSdp } from '@parley/media-description';
+import { toTransportSdp } from '@parley/media-description/transport-sdp';
+import fc from 'fast-check';
+import * as native from 'node-datachannel';
+import { eventually, startTestNode } from '../../testkit/node.ts';
+import { rtpPacket } from '../../testkit/packets.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+// The library holds the process open until its objects are collected.
+after(async () => {
+  for (let round = 0; round < 5; round += 1) {
+    collectGarbage();
+    await turn();
+  }
+});
+
+/** The node's side as our native peer takes it: with its candidates in the one video line. */
+function remoteSdp(description: Description, hasData: boolean): string {
+  const candidates = toSdp(description)
+    .split('\r\n')
+    .filter((line) => line.startsWith('a=candidate'));
+  return toTransportSdp(description, hasData).replace('a=mid:0\r\n', `a=mid:0\r\n${candidates.join('\r\n')}\r\n`);
+}
+
+function newPeer(name: string) {
+  const connection = new native.PeerConnection(name, {
+    iceServers: [],
+    disableAutoNegotiation: true,
+    forceMediaTransport: true,
+  });
+  // The library lets a connection go only where its state is listened to.
+  connection.onStateChange(() => {});
+  const video = new native.Video('0', 'SendRecv');
+  video.addVP8Codec(96);
+  return { connection, track: connection.addTrack(video) };
+}
+
+const parametersOf = (connection: native.PeerConnection) => {
+  const { ice, dtls } = fromSdp(connection.localDescription()?.sdp ?? '');
+  return { ice, dtls };
+};
+
+/** Packets that nearly are something: RTP with odd lengths, RTCP of every type, extensions that lie. */
+const packets = fc.oneof(
+  fc
+    .tuple(
+      fc.integer({ min: 0, max: 0x3f }),
+      fc.integer({ min: 0, max: 255 }),
+      fc.uint8Array({ minLength: 10, maxLength: 300 }),
+    )
+    .map(([flags, second, rest]) => Buffer.from([0x80 | flags, second, ...rest])),
+  fc
+    .tuple(
+      fc.integer({ min: 0, max: 31 }),
+      fc.integer({ min: 200, max: 207 }),
+      fc.nat(40),
+      fc.uint8Array({ minLength: 4, maxLength: 160 }),
+    )
+    .map(([count, type, words, rest]) => Buffer.from([0x80 | count, type, 0, words, ...rest])),
+  fc.tuple(fc.nat(65_535), fc.uint8Array({ maxLength: 40 })).map(([sequence, payload]) =>
+    rtpPacket({
+      sequence,
+      ssrc: 777,
+      payload,
+      extensions: [
+        [4, [0x30]],
+        [10, [0x71]],
+      ],
+    }),
+  ),
+);
+
+test('[MED-11] an admitted peer that sends garbage as media, reports and data harms nobody', async () => {
+  const kit = await startTestNode({ SFU_ANNOUNCED_HOST: '127.0.0.1' });
+  const control = await kit.connect();
+  const room = 'room_hostile';
+  const address = { room, participant: 'ps_mallory' };
+  const permissions = {
+    join: true,
+    subscribe: true,
+    publish: true,
+    publishAudio: false,
+    publishVideo: false,
+    publishData: true,
+  };
+  await control.command('room.open', { room });
+  await control.command('participant.add', { ...address, identity: 'mallory', permissions, autoSubscribe: true });
+  await control.command('participant.add', {
+    room,
+    participant: 'ps_bob',
+    identity: 'bob',
+    permissions,
+    autoSubscribe: true,
+  });
+
+  const pub = newPeer('pub');
+  pub.connection.setLocalDescription('offer');
+  const media: Description['media'] = [
+    {
+      mid: '0',
+      kind: 'video',
+      direction: 'sendonly',
+      trackId: 'c',
+      codecs: [{ name: 'VP8', pt: 96 }],
+      extensions: { mid: 4, rid: 10 },
+      rids: ['q', 'h'],
+    },
+  ];
+  const answer = await control.command('pub.offer', {
+    ...address,
+    tracks: [{ cid: 'c', kind: 'VIDEO', source: 'CAMERA' }],
+    description: { ...parametersOf(pub.connection), media },
+  });
+  pub.connection.setRemoteDescription(remoteSdp(answer.description, false), 'answer');
+
+  const offer = await eventually(
+    () => control.events.find(({ type, data }) => type === 'sub.offer' && data.participant === 'ps_mallory'),
+    'no offer came',
+  );
+  assert.ok(offer.type === 'sub.offer');
+  const sub = newPeer('sub');
+  const channel = sub.connection.createDataChannel('reliable', { negotiated: true, id: 0 });
+  sub.connection.setRemoteDescription(remoteSdp(offer.data.description, true), 'offer');
+  sub.connection.setLocalDescription('answer');
+  await control.command('sub.answer', {
+    ...address,
+    revision: 1,
+    description: { ...parametersOf(sub.connection), media: [] },
+  });
+  await eventually(() => pub.track.isOpen() && sub.track.isOpen() && channel.isOpen(), 'the peer did not connect');
+
+  const pids = kit.node.pids();
+  for (const packet of fc.sample(packets, 3000)) {
+    // The library itself refuses some: that is no packet then.
+    for (const send of [
+      () => pub.track.sendMessageBinary(packet),
+      () => sub.track.sendMessageBinary(packet),
+      () => channel.sendMessageBinary(packet),
+    ])
+      try {
+        send();
+      } catch {}
+  }
+  channel.sendMessage('not ours');
+  const { participants } = await eventually(() => control.command('stats', { room }), 'the node does not answer');
+  assert.equal(participants.length, 2);
+  assert.deepEqual(kit.node.pids(), pids);
+  assert.deepEqual(kit.problems, []);
+  const { rooms } = await control.command('snapshot', { room });
+  assert.ok(
+    rooms[0]?.participants.some(
+      ({ participant, transports }) => participant === 'ps_mallory' && transports.pub === 'CONNECTED',
+    ),
+  );
+  for (const part of [channel, pub.track, sub.track, pub.connection, sub.connection]) part.close();
+  await kit.stop();
+});

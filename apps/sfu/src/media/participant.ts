@@ -1,0 +1,131 @@
+import type {
+  MediaParticipantSnapshot,
+  MediaPermissions,
+  MediaQuality,
+  MediaTransport,
+  MediaTransportState,
+  MediaTransportStats,
+} from '@parley/contract/media-control';
+import { DataBudget } from './data-budget.ts';
+import type { PeerTransport } from './peer-transport.ts';
+import type { Publisher } from './publisher.ts';
+import type { Subscriber } from './subscriber.ts';
+
+/** A transport that stays failed for this long without being rebuilt ends the participant. */
+const FAILED_MS_MAX = 30_000;
+
+export interface ParticipantInit {
+  id: string;
+  identity: string;
+  /** Which of two sessions of an identity is the newer one. */
+  order: number;
+  permissions: MediaPermissions;
+  isAutoSubscribed: boolean;
+  joinedAt: number;
+}
+
+/** One participant of a room: its two sides and what is known of it. */
+export class Participant {
+  readonly id: string;
+  readonly identity: string;
+  readonly order: number;
+  readonly joinedAt: number;
+  readonly dataBudget = new DataBudget();
+  permissions: MediaPermissions;
+  isAutoSubscribed: boolean;
+  state: 'JOINING' | 'JOINED' | 'ACTIVE' = 'JOINING';
+  quality: MediaQuality | null = null;
+  readonly #failedAt = new Map<MediaTransport, number>();
+  readonly #rates = new Map<MediaTransport, Rates>();
+  readonly publisher: Publisher;
+  readonly subscriber: Subscriber;
+
+  constructor(
+    init: ParticipantInit,
+    sides: (participant: Participant) => { publisher: Publisher; subscriber: Subscriber },
+  ) {
+    this.id = init.id;
+    this.identity = init.identity;
+    this.order = init.order;
+    this.permissions = init.permissions;
+    this.isAutoSubscribed = init.isAutoSubscribed;
+    this.joinedAt = init.joinedAt;
+    const { publisher, subscriber } = sides(this);
+    this.publisher = publisher;
+    this.subscriber = subscriber;
+  }
+
+  get wantsSubscriber(): boolean {
+    return this.permissions.subscribe || this.permissions.publishData;
+  }
+
+  onTransport(pc: MediaTransport, state: MediaTransportState, now: number): void {
+    if (state === 'FAILED') this.#failedAt.set(pc, now);
+    else if (state === 'CONNECTED' || state === 'NEW' || state === 'CONNECTING') this.#failedAt.delete(pc);
+  }
+
+  isGone(now: number): boolean {
+    return [...this.#failedAt.values()].some((since) => now - since > FAILED_MS_MAX);
+  }
+
+  #transport(pc: MediaTransport): PeerTransport | undefined {
+    return pc === 'pub' ? this.publisher.transport : this.subscriber.transport;
+  }
+
+  /** Call it about once a second. */
+  measure(now: number): void {
+    for (const pc of ['pub', 'sub'] as const) {
+      const transport = this.#transport(pc);
+      if (!transport) continue;
+      const { receivedBytes: inBytes, sentBytes: outBytes } = transport;
+      const before = this.#rates.get(pc);
+      const elapsed = before ? now - before.at : 0;
+      const isSame = before && elapsed > 0 && inBytes >= before.inBytes && outBytes >= before.outBytes;
+      this.#rates.set(pc, {
+        at: now,
+        inBytes,
+        outBytes,
+        inBps: isSame ? ((inBytes - before.inBytes) * 8000) / elapsed : 0,
+        outBps: isSame ? ((outBytes - before.outBytes) * 8000) / elapsed : 0,
+      });
+    }
+  }
+
+  stats(pc: MediaTransport): MediaTransportStats | null {
+    const transport = this.#transport(pc);
+    if (!transport) return null;
+    const rates = this.#rates.get(pc);
+    const { lossPercent, jitterMs } = pc === 'pub' ? this.publisher.statistics() : this.subscriber.statistics();
+    return {
+      state: transport.state,
+      rttMs: pc === 'sub' ? this.subscriber.statistics().rttMs : null,
+      packetLossPercent: lossPercent,
+      jitterMs,
+      inBps: Math.round(rates?.inBps ?? 0),
+      outBps: Math.round(rates?.outBps ?? 0),
+      availableBps: pc === 'pub' ? this.publisher.estimator.bitsPerSecond : this.subscriber.estimator.bitsPerSecond,
+    };
+  }
+
+  snapshot(now: number): MediaParticipantSnapshot {
+    return {
+      participant: this.id,
+      identity: this.identity,
+      state: this.state,
+      permissions: this.permissions,
+      joinedAt: new Date(this.joinedAt).toISOString(),
+      quality: this.quality,
+      transports: { pub: this.publisher.transport?.state ?? null, sub: this.subscriber.transport?.state ?? null },
+      tracks: [...this.publisher.publications.values()].map((publication) => publication.describe(now)),
+      subscriptions: this.subscriber.trackIds,
+    };
+  }
+}
+
+interface Rates {
+  at: number;
+  inBytes: number;
+  outBytes: number;
+  inBps: number;
+  outBps: number;
+}

@@ -1,0 +1,341 @@
+import type {
+  MediaCloseReason,
+  MediaCommands,
+  MediaEventName,
+  MediaEvents,
+  MediaPermissions,
+  MediaRoomSnapshot,
+  MediaTrackChoice,
+  MediaTransport,
+  MediaTransportState,
+} from '@parley/contract/media-control';
+import {
+  DATA_MESSAGE_BYTES_MAX,
+  type DataChannelName,
+  type DataHead,
+  decodeData,
+  encodeData,
+} from '@parley/media-description';
+import type { MediaClock } from './clock.ts';
+import { MediaError } from './errors.ts';
+import { Participant, type ParticipantInit } from './participant.ts';
+import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
+import type { Publication } from './publication.ts';
+import { Publisher } from './publisher.ts';
+import { scoreOf } from './quality.ts';
+import { Speakers } from './speakers.ts';
+import { Subscriber } from './subscriber.ts';
+
+export type Emit = <Name extends MediaEventName>(type: Name, data: MediaEvents[Name]) => void;
+
+export interface RoomDeps {
+  clock: MediaClock;
+  random(): number;
+  newTrackId(): string;
+  newTransport(name: string, hasData: boolean, listener: PeerTransportListener): PeerTransport;
+  candidates(): string[];
+  emit: Emit;
+}
+
+/** A message no longer than this also reaches those who have no data channel, by signaling. */
+const FALLBACK_BYTES_MAX = 8192;
+
+/** One room: who is in it, who hears whom, and what they say of it. */
+export class Room {
+  readonly id: string;
+  readonly openedAt: number;
+  readonly emptyTimeoutMs: number;
+  emptySince: number;
+  readonly #deps: RoomDeps;
+  readonly #participants = new Map<string, Participant>();
+  readonly #speakers = new Speakers();
+
+  constructor(id: string, emptyTimeoutMs: number, deps: RoomDeps) {
+    this.id = id;
+    this.emptyTimeoutMs = emptyTimeoutMs;
+    this.#deps = deps;
+    this.openedAt = deps.clock.wall();
+    this.emptySince = deps.clock.now();
+  }
+
+  get participants(): ReadonlyMap<string, Participant> {
+    return this.#participants;
+  }
+
+  get(id: string): Participant {
+    const participant = this.#participants.get(id);
+    if (!participant) throw new MediaError('NOT_FOUND', 'No such participant in this room.');
+    return participant;
+  }
+
+  add(init: Omit<ParticipantInit, 'joinedAt'> & { isAdaptive: boolean }): Participant {
+    const known = this.#participants.get(init.id);
+    if (known) return known;
+    const others = [...this.#participants.values()].filter(({ identity }) => identity === init.identity);
+    // Adds come from several processes and may overtake one another.
+    if (others.some(({ order }) => order > init.order))
+      throw new MediaError('STALE', 'A newer session of this identity is in the room.');
+    for (const { id } of others) this.remove(id, 'DUPLICATE_IDENTITY');
+    const joined = { ...init, joinedAt: this.#deps.clock.wall() };
+    const participant = new Participant(joined, (self) => this.#sidesOf(self, init.isAdaptive));
+    this.#participants.set(participant.id, participant);
+    if (participant.wantsSubscriber) participant.subscriber.open();
+    if (participant.isAutoSubscribed) this.#subscribeToAll(participant);
+    return participant;
+  }
+
+  #sidesOf(self: Participant, isAdaptive: boolean) {
+    const { clock, random, newTrackId, candidates, emit } = this.#deps;
+    const address = { room: this.id, participant: self.id };
+    const named = (pc: MediaTransport) => (hasData: boolean, listener: PeerTransportListener) =>
+      this.#deps.newTransport(`${this.id}/${self.id}/${pc}`, hasData, listener);
+    const shared = { clock, candidates, permissions: () => self.permissions };
+    const publisher = new Publisher({
+      ...shared,
+      newTrackId,
+      newTransport: named('pub'),
+      events: {
+        state: (state) => this.#onTransport(self, 'pub', state),
+        published: (publication) => this.#onPublished(self, publication),
+        unpublished: (publication) => this.#onUnpublished(self, publication),
+        started: (publication) => this.#onStarted(self, publication),
+        audioLevel: (level) => this.#speakers.hear(self.identity, level),
+      },
+    });
+    const subscriber = new Subscriber({
+      ...shared,
+      random,
+      isAdaptive,
+      newTransport: named('sub'),
+      events: {
+        state: (state) => this.#onTransport(self, 'sub', state),
+        offer: (revision, restart, description) => emit('sub.offer', { ...address, revision, restart, description }),
+        data: (channel, message) => this.#onData(self, channel, message),
+        streamState: (state) => emit('stream.state', { ...address, ...state }),
+        demandChanged: (publication) => this.#tellDemand(publication),
+      },
+    });
+    return { publisher, subscriber };
+  }
+
+  #onTransport(participant: Participant, pc: MediaTransport, state: MediaTransportState): void {
+    const { clock, emit } = this.#deps;
+    participant.onTransport(pc, state, clock.now());
+    emit('transport.state', { room: this.id, participant: participant.id, pc, state });
+    if (state === 'CONNECTED' && participant.state === 'JOINING') this.#advance(participant, 'JOINED');
+    if (state === 'CONNECTED' && pc === 'sub') this.#advance(participant, 'ACTIVE');
+  }
+
+  #advance(participant: Participant, state: 'JOINED' | 'ACTIVE'): void {
+    if (participant.state === state || participant.state === 'ACTIVE') return;
+    participant.state = state;
+    this.#deps.emit('participant.state', { ...this.#addressOf(participant), state });
+  }
+
+  #addressOf = ({ id, identity }: Participant) => ({ room: this.id, participant: id, identity });
+
+  #onPublished(participant: Participant, publication: Publication): void {
+    const track = publication.describe(this.#deps.clock.now());
+    this.#deps.emit('track.published', { ...this.#addressOf(participant), track });
+    for (const other of this.#participants.values())
+      if (other !== participant && other.isAutoSubscribed) other.subscriber.subscribe(publication, participant.id);
+  }
+
+  #onUnpublished(participant: Participant, publication: Publication): void {
+    for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
+    this.#deps.emit('track.unpublished', { ...this.#addressOf(participant), trackId: publication.id });
+  }
+
+  #onStarted(participant: Participant, publication: Publication): void {
+    this.#advance(participant, 'ACTIVE');
+    const track = publication.describe(this.#deps.clock.now());
+    this.#deps.emit('track.started', { ...this.#addressOf(participant), track });
+  }
+
+  #publisherOf(publication: Publication): Participant | undefined {
+    for (const participant of this.#participants.values())
+      if (participant.publisher.publications.get(publication.id) === publication) return participant;
+    return undefined;
+  }
+
+  #tellDemand(publication: Publication): void {
+    const layers = publication.takeDemand(this.#deps.clock.now());
+    const owner = layers && this.#publisherOf(publication);
+    if (layers && owner)
+      this.#deps.emit('publish.quality', { room: this.id, participant: owner.id, trackId: publication.id, layers });
+  }
+
+  #subscribeToAll(participant: Participant): void {
+    for (const other of this.#participants.values())
+      if (other !== participant)
+        for (const publication of other.publisher.publications.values())
+          participant.subscriber.subscribe(publication, other.id);
+  }
+
+  /** The tracks that a choice means, with what of it means nothing. */
+  #resolve(participant: Participant, { trackIds = [], identities = [] }: MediaTrackChoice) {
+    const found: { publication: Publication; owner: Participant }[] = [];
+    const missing: string[] = [];
+    const others = [...this.#participants.values()].filter((other) => other !== participant);
+    for (const trackId of trackIds) {
+      const owner = others.find(({ publisher }) => publisher.publications.has(trackId));
+      const publication = owner?.publisher.publications.get(trackId);
+      if (owner && publication) found.push({ publication, owner });
+      else missing.push(trackId);
+    }
+    for (const identity of identities) {
+      const owner = others.find((other) => other.identity === identity);
+      if (!owner) missing.push(identity);
+      else for (const publication of owner.publisher.publications.values()) found.push({ publication, owner });
+    }
+    return { found, missing };
+  }
+
+  subscribe(participant: Participant, choice: MediaTrackChoice): MediaCommands['subscribe']['response'] {
+    const { found, missing } = this.#resolve(participant, choice);
+    const result: MediaCommands['subscribe']['response'] = { accepted: [], refused: [] };
+    for (const { publication, owner } of found) {
+      if (participant.subscriber.subscribe(publication, owner.id)) result.accepted.push(publication.id);
+      else result.refused.push({ id: publication.id, code: 'FORBIDDEN' });
+    }
+    for (const id of missing) result.refused.push({ id, code: 'NOT_FOUND' });
+    return result;
+  }
+
+  unsubscribe(participant: Participant, choice: MediaTrackChoice): MediaCommands['unsubscribe']['response'] {
+    const { found, missing } = this.#resolve(participant, choice);
+    const result: MediaCommands['unsubscribe']['response'] = { accepted: [], refused: [] };
+    for (const { publication } of found) {
+      participant.subscriber.unsubscribe(publication.id);
+      result.accepted.push(publication.id);
+    }
+    for (const id of missing) result.refused.push({ id, code: 'NOT_FOUND' });
+    return result;
+  }
+
+  mute({ room: _, participant: id, trackId, muted, by }: MediaCommands['track.mute']['request']): boolean {
+    const participant = this.get(id);
+    const publication = participant.publisher.publications.get(trackId);
+    if (!publication) throw new MediaError('NOT_FOUND', 'This participant does not publish that track.');
+    const before = by === 'SERVER' ? publication.isMutedByServer : publication.isMuted;
+    if (by === 'SERVER') publication.isMutedByServer = muted;
+    else publication.isMuted = muted;
+    if (before === muted) return false;
+    if (!muted) for (const subscription of publication.subscriptions) subscription.restart();
+    this.#deps.emit('track.muted', { ...this.#addressOf(participant), trackId, muted, by });
+    return true;
+  }
+
+  setPermissions(participant: Participant, permissions: MediaPermissions): void {
+    participant.permissions = permissions;
+    participant.publisher.enforce();
+    participant.subscriber.enforce();
+    if (participant.wantsSubscriber) participant.subscriber.open();
+    if (permissions.subscribe && participant.isAutoSubscribed) this.#subscribeToAll(participant);
+  }
+
+  #onData(sender: Participant, channel: DataChannelName, bytes: Uint8Array): void {
+    if (!sender.permissions.publishData || bytes.length > DATA_MESSAGE_BYTES_MAX) return;
+    if (!sender.dataBudget.take(bytes.length, this.#deps.clock.now())) return;
+    const message = decodeData(bytes);
+    if (!message) return;
+    const { topic, to, text } = message.head;
+    this.sendData(sender, channel, { topic, text, to }, message.payload);
+  }
+
+  /** Hands a message to its receivers; how many there were. S15: `publishData` governs both directions. */
+  sendData(sender: Participant | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
+    const { topic, text, to } = head;
+    const from = sender?.identity ?? null;
+    const at = new Date(this.#deps.clock.wall()).toISOString();
+    const message = encodeData({ head: { from, at, ...(topic && { topic }), ...(text && { text }) }, payload });
+    let delivered = 0;
+    for (const receiver of this.#participants.values()) {
+      if (receiver === sender || !receiver.permissions.publishData) continue;
+      if (to && !to.includes(receiver.identity)) continue;
+      delivered += 1;
+      const outcome = receiver.subscriber.transport?.sendData(channel, message) ?? 'closed';
+      // A reliable message may not vanish unseen: the reader loses its transport, rebuilds it, and knows.
+      if (outcome === 'full' && channel === 'reliable') {
+        receiver.subscriber.transport?.close();
+        this.#onTransport(receiver, 'sub', 'FAILED');
+      }
+      if (outcome !== 'closed' || payload.length > FALLBACK_BYTES_MAX) continue;
+      this.#deps.emit('data', {
+        room: this.id,
+        participant: receiver.id,
+        from,
+        topic: topic ?? null,
+        payload: Buffer.from(payload).toString(text ? 'utf8' : 'base64'),
+        encoding: text ? 'utf8' : 'base64',
+        at,
+      });
+    }
+    return delivered;
+  }
+
+  /** Every 20 ms. */
+  tick(now: number): void {
+    for (const { publisher, subscriber } of this.#participants.values()) {
+      publisher.tick(now);
+      subscriber.tick(now);
+    }
+  }
+
+  /** Every 200 ms. */
+  allocate(now: number): void {
+    for (const { publisher, subscriber } of this.#participants.values()) {
+      subscriber.allocate(now);
+      for (const publication of publisher.publications.values()) this.#tellDemand(publication);
+    }
+  }
+
+  /** Every 500 ms. */
+  report(now: number): void {
+    for (const participant of [...this.#participants.values()]) {
+      participant.publisher.report(now);
+      participant.measure(now);
+      if (participant.isGone(now)) this.remove(participant.id, 'CONNECTION_TIMEOUT');
+    }
+    const speakers = this.#speakers.takeChanges();
+    if (speakers.length > 0) this.#deps.emit('speakers', { room: this.id, speakers });
+  }
+
+  /** Every 5 s. */
+  rate(): void {
+    const updates: MediaEvents['quality']['updates'] = [];
+    for (const participant of this.#participants.values()) {
+      const rated = scoreOf([participant.stats('pub'), participant.stats('sub')]);
+      if (!rated || rated.quality === participant.quality) continue;
+      participant.quality = rated.quality;
+      updates.push({ identity: participant.identity, ...rated });
+    }
+    if (updates.length > 0) this.#deps.emit('quality', { room: this.id, updates });
+  }
+
+  remove(id: string, reason: MediaCloseReason): boolean {
+    const participant = this.#participants.get(id);
+    if (!participant) return false;
+    participant.publisher.close();
+    participant.subscriber.close();
+    this.#participants.delete(id);
+    this.#speakers.forget(participant.identity);
+    this.emptySince = this.#deps.clock.now();
+    this.#deps.emit('participant.closed', { ...this.#addressOf(participant), reason });
+    return true;
+  }
+
+  close(reason: MediaCloseReason): void {
+    for (const id of [...this.#participants.keys()]) this.remove(id, reason);
+    this.#deps.emit('room.closed', { room: this.id, reason });
+  }
+
+  snapshot(): MediaRoomSnapshot {
+    const now = this.#deps.clock.now();
+    return {
+      room: this.id,
+      openedAt: new Date(this.openedAt).toISOString(),
+      participants: [...this.#participants.values()].map((participant) => participant.snapshot(now)),
+    };
+  }
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
+import { PacketCache } from './packet-cache.ts';
+import { newVp8Descriptor, readVp8, startsKeyFrame } from './payload.ts';
+import { newRtpView, readRtp, sequenceDistance, timestampDistance } from './rtp.ts';
+import { Subscription } from './subscription.ts';
+import { PacketTemplate } from './template.ts';
+
+const ids = { ssrc: 1000, rtxSsrc: 1001, payloadType: 96, redPayloadType: undefined, rtxPayloadType: 97 };
+
+interface Sent {
+  sequence: number;
+  timestamp: number;
+  ssrc: number;
+  payloadType: number;
+  pictureId: number;
+  tl0: number;
+  payload: number[];
+}
+
+/** A subscription fed by hand, and what it sent. */
+function rig() {
+  const caches = [new PacketCache(512), new PacketCache(512), new PacketCache(512)];
+  const sent: Sent[] = [];
+  const asked: number[] = [];
+  const track = {
+    clockRate: 90_000,
+    extensionIds: {},
+    cacheOf: (layer: number) => caches[layer],
+    senderReportOf: () => undefined,
+    requestKeyFrame: (layer: number) => asked.push(layer),
+  };
+  const subscription = new Subscription(
+    track,
+    { ...ids },
+    (packet) => sent.push(read(packet)),
+    () => 0.5,
+  );
+  const template = new PacketTemplate();
+  const view = newRtpView();
+  const vp8 = newVp8Descriptor();
+  function feed(layer: number, packet: Buffer, now: number) {
+    assert.ok(readRtp(packet, view));
+    caches[layer]?.put(view.sequence, packet);
+    const { payloadStart, payloadEnd } = view;
+    assert.ok(template.build(view, payloadStart, payloadEnd, {}, now));
+    const hasVp8 = readVp8(packet, payloadStart, payloadEnd, vp8);
+    const isKey = startsKeyFrame('VP8', packet, payloadStart, payloadEnd);
+    subscription.forward({
+      view,
+      template,
+      plain: undefined,
+      layer,
+      startsKeyFrame: isKey,
+      vp8: hasVp8 ? vp8 : undefined,
+      now,
+    });
+  }
+  return { subscription, sent, asked, feed };
+}
+
+function read(packet: Buffer): Sent {
+  const view = newRtpView();
+  assert.ok(readRtp(packet, view));
+  const isRtx = view.payloadType === ids.rtxPayloadType;
+  const start = view.payloadStart + (isRtx ? 2 : 0);
+  const vp8 = newVp8Descriptor();
+  readVp8(packet, start, view.payloadEnd, vp8);
+  const { sequence, timestamp, ssrc, payloadType } = view;
+  const payload = [...packet.subarray(view.payloadStart, view.payloadEnd)];
+  return { sequence, timestamp, ssrc, payloadType, pictureId: vp8.pictureId, tl0: vp8.tl0PicIdx, payload };
+}
+
+const frame = (sequence: number, timestamp: number, picture: number, isKey = false) =>
+  rtpPacket({ sequence, timestamp, marker: true, payload: vp8Payload(picture & 0x7fff, picture & 0xff, isKey) });
+
+test('[MED-14] nothing is sent before a key frame of the wanted layer, and one is asked for', () => {
+  const { subscription, sent, asked, feed } = rig();
+  feed(0, frame(1, 0, 1, true), 0);
+  subscription.setTarget(1);
+  feed(1, frame(50, 0, 1), 10);
+  feed(0, frame(2, 0, 1, true), 10);
+  assert.equal(sent.length, 0);
+  assert.deepEqual(asked, [1]);
+  feed(1, frame(51, 3000, 2, true), 20);
+  assert.equal(sent.length, 1);
+  assert.equal(sent[0]?.ssrc, ids.ssrc);
+});
+
+test('[MED-14] sequence, timestamp and picture id run on over a change of layer', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  feed(0, frame(65534, 1000, 32766, true), 0);
+  feed(0, frame(65535, 4000, 32767), 33);
+  subscription.setTarget(1);
+  feed(0, frame(0, 7000, 0), 66);
+  feed(1, frame(30_000, 900_000_000, 77, true), 100);
+  feed(0, frame(1, 10_000, 1), 100);
+  feed(1, frame(30_001, 900_003_000, 78), 133);
+  assert.equal(sent.length, 5);
+  for (const [index, packet] of sent.entries()) {
+    const before = sent[index - 1];
+    if (!before) continue;
+    assert.equal(sequenceDistance(before.sequence, packet.sequence), 1);
+    assert.equal((packet.pictureId - before.pictureId) & 0x7fff, 1);
+    assert.equal((packet.tl0 - before.tl0) & 0xff, 1);
+    const step = timestampDistance(before.timestamp, packet.timestamp);
+    assert.ok(step > 2500 && step < 3500, `step ${step}`);
+  }
+});
+
+test('[MED-14] a pause leaves no hole in the numbers', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  feed(0, frame(1, 0, 1, true), 0);
+  subscription.setTarget(-1);
+  for (let sequence = 2; sequence < 100; sequence += 1)
+    feed(0, frame(sequence, sequence * 3000, sequence), sequence * 33);
+  subscription.setTarget(0);
+  feed(0, frame(100, 300_000, 100), 3300);
+  feed(0, frame(101, 303_000, 101, true), 3333);
+  assert.equal(sent.length, 2);
+  assert.equal(sequenceDistance(sent[0]?.sequence ?? 0, sent[1]?.sequence ?? 0), 1);
+  assert.equal(sent[1]?.timestamp, 303_000);
+});
+
+test('[MED-14] whatever comes in, no number goes out twice and every gap is a packet that was not given', () => {
+  const step = fc.record({
+    layer: fc.nat(1),
+    skip: fc.nat(3),
+    isKey: fc.boolean(),
+    swap: fc.boolean(),
+    target: fc.option(fc.nat(1), { freq: 5 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 120 }), (steps) => {
+      const { subscription, sent, feed } = rig();
+      subscription.setTarget(0);
+      const next = [65_500, 100];
+      let held: { layer: number; packet: Buffer } | undefined;
+      let missing = 0;
+      steps.forEach(({ layer, skip, isKey, swap, target }, index) => {
+        if (target !== null) subscription.setTarget(target);
+        next[layer] = (next[layer] ?? 0) + 1 + skip;
+        missing += skip;
+        const packet = frame(next[layer] ?? 0, index * 3000, index, isKey);
+        if (swap && !held) {
+          held = { layer, packet };
+          return;
+        }
+        feed(layer, packet, index * 33);
+        if (held) feed(held.layer, held.packet, index * 33);
+        held = undefined;
+      });
+      const numbers = sent.map(({ sequence }) => sequence);
+      assert.equal(new Set(numbers).size, numbers.length);
+      if (numbers.length === 0) return;
+      const distances = numbers.map((number) => sequenceDistance(numbers[0] ?? 0, number));
+      const span = Math.max(...distances) - Math.min(...distances) + 1;
+      assert.ok(span - numbers.length <= missing + steps.filter(({ swap }) => swap).length);
+    }),
+  );
+});
+
+test('[MED-15] a packet asked for again comes on the RTX stream as it went out, and not twice at once', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  feed(0, frame(10, 1000, 5, true), 0);
+  subscription.setTarget(1);
+  feed(1, frame(700, 9_000_000, 300, true), 33);
+  const before = sent.at(-1);
+  assert.ok(before);
+  assert.equal(subscription.resend([before.sequence, (before.sequence + 5) & 0xffff], true, 100), 1);
+  assert.equal(subscription.resend([before.sequence], true, 101), 0);
+  const again = sent.at(-1);
+  assert.ok(again);
+  assert.deepEqual(
+    [again.ssrc, again.payloadType, again.timestamp],
+    [ids.rtxSsrc, ids.rtxPayloadType, before.timestamp],
+  );
+  assert.deepEqual(again.payload, [before.sequence >> 8, before.sequence & 0xff, ...before.payload]);
+});
+
+test('[MED-19] what never came from the publisher does not count as lost on the way to the subscriber', () => {
+  const { subscription, feed } = rig();
+  subscription.setTarget(0);
+  const report = (highestSequence: number, packetsLost: number) => {
+    const rest = { ssrc: 1, fractionLost: 0, jitter: 0, lastSenderReport: 0, delaySinceLastSenderReport: 0 };
+    return subscription.onReceptionReport({ ...rest, highestSequence, packetsLost }, 0);
+  };
+  feed(0, frame(100, 0, 1, true), 0);
+  report(0, 0);
+  for (const sequence of [101, 102, 106, 104, 110]) feed(0, frame(sequence, sequence * 3000, sequence), sequence);
+  assert.deepEqual(report(10, 7), { expected: 10, lost: 2 }, 'five of the seven were never sent');
+});

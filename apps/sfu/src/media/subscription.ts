@@ -1,0 +1,320 @@
+import type { PathLoss } from './loss-window.ts';
+import type { PacketCache } from './packet-cache.ts';
+import { newVp8Descriptor, readVp8, type Vp8Descriptor } from './payload.ts';
+import { middleNtp, type ReceptionReport, type SenderReport, writeSenderReport } from './rtcp.ts';
+import { newRtpView, type RtpView, readRtp, sequenceDistance, timestampDistance } from './rtp.ts';
+import { PacketTemplate, stamp } from './template.ts';
+
+/** A packet on its way to the subscribers of a track, with what is the same for all of them. */
+export interface ForwardedPacket {
+  view: RtpView;
+  template: PacketTemplate;
+  /** The same without RED, for receivers that did not take it; undefined when the packet is not RED. */
+  plain: PacketTemplate | undefined;
+  layer: number;
+  startsKeyFrame: boolean;
+  vp8: Vp8Descriptor | undefined;
+  now: number;
+}
+
+/** What a subscription needs of the track it forwards. */
+export interface ForwardedTrack {
+  readonly clockRate: number;
+  cacheOf(layer: number): PacketCache | undefined;
+  senderReportOf(layer: number): SenderReport | undefined;
+  extensionIds: Parameters<PacketTemplate['build']>[3];
+  requestKeyFrame(layer: number): void;
+}
+
+export interface SubscriptionIds {
+  ssrc: number;
+  rtxSsrc: number;
+  payloadType: number;
+  redPayloadType: number | undefined;
+  rtxPayloadType: number | undefined;
+}
+
+const HISTORY = 1024;
+/** The same packet is not repeated twice within this time, however often it is asked for. */
+const RESEND_MS_MIN = 30;
+const PAUSED = -1;
+
+/** One track toward one subscriber: its own SSRC, numbers and time line, whatever layer feeds it. */
+export class Subscription {
+  readonly ids: SubscriptionIds;
+  readonly #track: ForwardedTrack;
+  readonly #send: (packet: Buffer) => void;
+  #target = PAUSED;
+  #current = PAUSED;
+  /** Layer of the last packet sent, kept while paused. */
+  #last = PAUSED;
+  #isStarted = false;
+  #sequenceOffset = 0;
+  #timestampOffset = 0;
+  #pictureIdOffset = 0;
+  #tl0Offset = 0;
+  #lastSequence: number;
+  #lastTimestamp = 0;
+  #lastSentAt = 0;
+  /** Of the packet being forwarded, and of the newest one sent. */
+  #pictureId = 0;
+  #tl0 = 0;
+  #lastPictureId = 0;
+  #lastTl0 = 0;
+  /** Packets of the current layer before this one belong to another time. */
+  #floor = 0;
+  #rtxSequence: number;
+  readonly #history: SentHistory | undefined;
+  packets = 0;
+  octets = 0;
+  /** Numbers that went by without a packet, because it never came to us; since the last report. */
+  #holes = 0;
+  #heard: { highest: number; lost: number } | undefined;
+  #lastReport: { middle: number; at: number } | undefined;
+  rttMs: number | null = null;
+  lossPercent: number | null = null;
+  jitterMs: number | null = null;
+
+  constructor(track: ForwardedTrack, ids: SubscriptionIds, send: (packet: Buffer) => void, random: () => number) {
+    this.#track = track;
+    this.ids = ids;
+    this.#send = send;
+    this.#lastSequence = Math.floor(random() * 0x7fff);
+    this.#rtxSequence = Math.floor(random() * 0x7fff);
+    this.#history = ids.rtxPayloadType === undefined ? undefined : new SentHistory();
+  }
+
+  /** Layer wanted from now on; -1 pauses. The change shows at the next key frame. */
+  setTarget(layer: number): void {
+    this.#target = layer;
+    if (layer === PAUSED) this.#current = PAUSED;
+    else if (layer !== this.#current) this.#track.requestKeyFrame(layer);
+  }
+
+  get target(): number {
+    return this.#target;
+  }
+
+  get current(): number {
+    return this.#current;
+  }
+
+  /** True while a key frame of the target is awaited. */
+  get isSwitching(): boolean {
+    return this.#target !== PAUSED && this.#target !== this.#current;
+  }
+
+  /** The source of the current layer was replaced: nothing of it goes on before its next key frame. */
+  restart(): void {
+    this.#current = PAUSED;
+    this.#last = PAUSED;
+    if (this.#target !== PAUSED) this.#track.requestKeyFrame(this.#target);
+  }
+
+  forward(packet: ForwardedPacket): void {
+    const { view } = packet;
+    if (packet.layer !== this.#current) {
+      if (packet.layer !== this.#target || !packet.startsKeyFrame) return;
+      this.#switch(packet);
+    } else {
+      const ahead = sequenceDistance(this.#floor, view.sequence);
+      if (ahead < 0) return;
+      if (ahead > 8192) this.#floor = (view.sequence - 4096) & 0xffff;
+    }
+    const sequence = (view.sequence + this.#sequenceOffset) & 0xffff;
+    const timestamp = (view.timestamp + this.#timestampOffset) >>> 0;
+    const isPlain = packet.plain !== undefined && this.ids.redPayloadType === undefined;
+    const template = (isPlain && packet.plain) || packet.template;
+    if (packet.vp8) this.#stampVp8(packet.vp8, template, view);
+    const ahead = sequenceDistance(this.#lastSequence, sequence);
+    this.#holes += ahead > 0 ? ahead - 1 : -1;
+    if (ahead > 0) {
+      this.#lastSequence = sequence;
+      this.#lastTimestamp = timestamp;
+      this.#lastSentAt = packet.now;
+      this.#lastPictureId = this.#pictureId;
+      this.#lastTl0 = this.#tl0;
+    }
+    this.#history?.put(sequence, view.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
+    const isRed = packet.plain !== undefined && !isPlain;
+    const payloadType = isRed ? (this.ids.redPayloadType ?? 0) : this.ids.payloadType;
+    stamp(template.packet, payloadType, sequence, timestamp, this.ids.ssrc);
+    this.packets += 1;
+    this.octets += template.packet.length;
+    this.#send(template.packet);
+  }
+
+  #switch(packet: ForwardedPacket): void {
+    const { view, vp8, layer, now } = packet;
+    this.#sequenceOffset = (this.#lastSequence + 1 - view.sequence) & 0xffff;
+    if (this.#isStarted && layer !== this.#last)
+      this.#timestampOffset = (this.#continuedTimestamp(layer, view.timestamp, now) - view.timestamp) >>> 0;
+    else if (!this.#isStarted) this.#timestampOffset = 0;
+    if (vp8) {
+      this.#pictureIdOffset = this.#isStarted ? this.#lastPictureId + 1 - vp8.pictureId : 0;
+      this.#tl0Offset = this.#isStarted ? this.#lastTl0 + 1 - vp8.tl0PicIdx : 0;
+    }
+    this.#isStarted = true;
+    this.#floor = view.sequence;
+    this.#current = layer;
+    this.#last = layer;
+  }
+
+  /** The time line goes on: by the sender reports of both layers where they are known, else by our own clock. */
+  #continuedTimestamp(layer: number, timestamp: number, now: number): number {
+    const elapsed = Math.max(1, Math.round(((now - this.#lastSentAt) * this.#track.clockRate) / 1000));
+    const byClock = (this.#lastTimestamp + elapsed) >>> 0;
+    const before = this.#last === PAUSED ? undefined : this.#track.senderReportOf(this.#last);
+    const after = this.#track.senderReportOf(layer);
+    if (!before || !after) return byClock;
+    const seconds =
+      ntpSeconds(after) - ntpSeconds(before) + timestampDistance(after.rtpTimestamp, timestamp) / this.#track.clockRate;
+    const inOld = (before.rtpTimestamp + Math.round(seconds * this.#track.clockRate)) >>> 0;
+    const byReports = (inOld + this.#timestampOffset) >>> 0;
+    const isSane =
+      timestampDistance(this.#lastTimestamp, byReports) > 0 &&
+      Math.abs(timestampDistance(byClock, byReports)) < this.#track.clockRate;
+    return isSane ? byReports : byClock;
+  }
+
+  #stampVp8(vp8: Vp8Descriptor, template: PacketTemplate, view: RtpView): void {
+    const shift = template.payloadStart - view.payloadStart;
+    if (vp8.pictureIdAt > 0) {
+      this.#pictureId = (vp8.pictureId + this.#pictureIdOffset) & (vp8.pictureIdBits === 15 ? 0x7fff : 0x7f);
+      writePictureId(template.packet, vp8.pictureIdAt + shift, vp8.pictureIdBits, this.#pictureId);
+    }
+    if (vp8.tl0PicIdxAt > 0) {
+      this.#tl0 = (vp8.tl0PicIdx + this.#tl0Offset) & 0xff;
+      template.packet[vp8.tl0PicIdxAt + shift] = this.#tl0;
+    }
+  }
+
+  /** Repeats what the subscriber missed, on the retransmission stream where it took one. */
+  resend(sequences: readonly number[], isVp8: boolean, now: number): number {
+    let sent = 0;
+    for (const sequence of sequences) {
+      const slot = this.#history?.find(sequence, now) ?? -1;
+      const packet = slot < 0 ? undefined : this.#history?.packetOf(slot, this.#track);
+      if (packet && this.#resendOne(packet, slot, sequence, isVp8, now)) sent += 1;
+    }
+    return sent;
+  }
+
+  #resendOne(packet: Buffer, slot: number, sequence: number, isVp8: boolean, now: number): boolean {
+    const history = this.#history;
+    const { rtxPayloadType, rtxSsrc } = this.ids;
+    if (!history || rtxPayloadType === undefined || !readRtp(packet, rtxView)) return false;
+    const { payloadStart, payloadEnd } = rtxView;
+    if (!rtxTemplate.build(rtxView, payloadStart, payloadEnd, this.#track.extensionIds, now, 2)) return false;
+    const bytes = rtxTemplate.packet;
+    const at = rtxTemplate.payloadStart - 2;
+    bytes[at] = sequence >> 8;
+    bytes[at + 1] = sequence & 0xff;
+    if (isVp8 && readVp8(packet, payloadStart, payloadEnd, rtxVp8)) {
+      const shift = rtxTemplate.payloadStart - payloadStart;
+      if (rtxVp8.pictureIdAt > 0)
+        writePictureId(bytes, rtxVp8.pictureIdAt + shift, rtxVp8.pictureIdBits, history.pictureId(slot));
+      if (rtxVp8.tl0PicIdxAt > 0) bytes[rtxVp8.tl0PicIdxAt + shift] = history.tl0(slot);
+    }
+    this.#rtxSequence = (this.#rtxSequence + 1) & 0xffff;
+    stamp(bytes, rtxPayloadType, this.#rtxSequence, history.timestamp(slot), rtxSsrc);
+    this.#send(bytes);
+    return true;
+  }
+
+  /** One packet of nothing on the retransmission stream: how we ask the path whether it bears more. */
+  sendPadding(now: number): number {
+    if (this.ids.rtxPayloadType === undefined || !this.#isStarted) return 0;
+    const packet = paddingPacket(now);
+    this.#rtxSequence = (this.#rtxSequence + 1) & 0xffff;
+    stamp(packet, this.ids.rtxPayloadType, this.#rtxSequence, this.#lastTimestamp, this.ids.rtxSsrc);
+    this.#send(packet);
+    return packet.length;
+  }
+
+  /** The publisher's report, moved to our time line: what keeps lips and sound together. */
+  onSenderReport(report: SenderReport, layer: number, now: number): void {
+    if (layer !== this.#current) return;
+    const rtpTimestamp = (report.rtpTimestamp + this.#timestampOffset) >>> 0;
+    this.#lastReport = { middle: middleNtp(report), at: now };
+    this.#send(writeSenderReport({ ...report, ssrc: this.ids.ssrc, rtpTimestamp }, this.packets, this.octets));
+  }
+
+  /** What was lost on the path since the last report. */
+  onReceptionReport(report: ReceptionReport, now: number): PathLoss {
+    const before = this.#heard ?? { highest: report.highestSequence, lost: report.packetsLost };
+    this.#heard = { highest: report.highestSequence, lost: report.packetsLost };
+    this.lossPercent = (report.fractionLost * 100) / 256;
+    this.jitterMs = (report.jitter * 1000) / this.#track.clockRate;
+    if (this.#lastReport?.middle === report.lastSenderReport && report.lastSenderReport !== 0) {
+      const rtt = now - this.#lastReport.at - (report.delaySinceLastSenderReport * 1000) / 65_536;
+      if (rtt >= 0 && rtt < 60_000) this.rttMs = rtt;
+    }
+    const expected = timestampDistance(before.highest, report.highestSequence);
+    const lost = report.packetsLost - before.lost - this.#holes;
+    this.#holes = 0;
+    return { expected: Math.max(0, expected), lost: Math.max(0, lost) };
+  }
+}
+
+const rtxTemplate = new PacketTemplate();
+const rtxView = newRtpView();
+const rtxVp8 = newVp8Descriptor();
+const paddingTemplate = new PacketTemplate();
+const emptyView = newRtpView();
+const PADDING_BYTES = 255;
+
+function paddingPacket(now: number): Buffer {
+  const source = Buffer.alloc(PADDING_BYTES);
+  source[PADDING_BYTES - 1] = PADDING_BYTES;
+  emptyView.buffer = source;
+  paddingTemplate.build(emptyView, 0, PADDING_BYTES, {}, now);
+  paddingTemplate.packet[0] = 0xb0;
+  return paddingTemplate.packet;
+}
+
+function writePictureId(bytes: Buffer, at: number, bits: number, pictureId: number): void {
+  if (bits === 15) {
+    bytes[at] = 0x80 | (pictureId >> 8);
+    bytes[at + 1] = pictureId & 0xff;
+  } else bytes[at] = pictureId & 0x7f;
+}
+
+const ntpSeconds = (report: SenderReport): number => report.ntpSeconds + report.ntpFraction / 2 ** 32;
+
+/** What was sent under which number, in flat arrays: one slot a packet, overwritten in turn. */
+class SentHistory {
+  readonly #out = new Uint16Array(HISTORY);
+  readonly #in = new Uint16Array(HISTORY);
+  readonly #layer = new Int8Array(HISTORY).fill(PAUSED);
+  readonly #timestamp = new Uint32Array(HISTORY);
+  readonly #pictureId = new Uint16Array(HISTORY);
+  readonly #tl0 = new Uint8Array(HISTORY);
+  readonly #resentAt = new Float64Array(HISTORY);
+
+  put(out: number, sequence: number, layer: number, timestamp: number, pictureId: number, tl0: number): void {
+    const slot = out & (HISTORY - 1);
+    this.#out[slot] = out;
+    this.#in[slot] = sequence;
+    this.#layer[slot] = layer;
+    this.#timestamp[slot] = timestamp;
+    this.#pictureId[slot] = pictureId;
+    this.#tl0[slot] = tl0;
+    this.#resentAt[slot] = 0;
+  }
+
+  /** Slot of a packet that may be repeated now, or -1. */
+  find(out: number, now: number): number {
+    const slot = out & (HISTORY - 1);
+    if (this.#out[slot] !== out || this.#layer[slot] === PAUSED) return -1;
+    if (now - (this.#resentAt[slot] ?? 0) < RESEND_MS_MIN && this.#resentAt[slot] !== 0) return -1;
+    this.#resentAt[slot] = now;
+    return slot;
+  }
+
+  packetOf = (slot: number, track: ForwardedTrack): Buffer | undefined =>
+    track.cacheOf(this.#layer[slot] ?? 0)?.get(this.#in[slot] ?? 0);
+  timestamp = (slot: number): number => this.#timestamp[slot] ?? 0;
+  pictureId = (slot: number): number => this.#pictureId[slot] ?? 0;
+  tl0 = (slot: number): number => this.#tl0[slot] ?? 0;
+}

@@ -1,0 +1,73 @@
+import { DEFAULT_EXTENSIONS, type Extensions } from '@parley/media-description';
+import { extensionLength, findExtension, RTP_HEADER_BYTES, type RtpView, toAbsSendTime } from './rtp.ts';
+
+/** Enough for any packet on a path of 1500 bytes, with our extensions and the two bytes of RTX. */
+const BYTES_MAX = 2048;
+const ABS_SEND_TIME_AT = RTP_HEADER_BYTES + 4;
+
+/** Extensions that go on as they came, with the id we gave them; all have ids under 15. */
+const PASSED = ['audioLevel', 'orientation', 'playoutDelay'] as const;
+const SENT_IDS: Extensions = { ...DEFAULT_EXTENSIONS.audio, ...DEFAULT_EXTENSIONS.video };
+
+/**
+ * The packet as subscribers get it, less what differs from one to the next. It is built once for all of them; each then
+ * writes its own SSRC, numbers and payload type over it and sends it.
+ */
+export class PacketTemplate {
+  readonly #bytes = Buffer.alloc(BYTES_MAX);
+  /** The packet; valid until the next `build`. */
+  packet: Buffer = this.#bytes;
+  payloadStart = 0;
+
+  /** False when the packet does not fit. `gap` leaves room before the payload (RTX puts a sequence number there). */
+  build(view: RtpView, payloadStart: number, payloadEnd: number, ids: Extensions, nowMs: number, gap = 0): boolean {
+    const bytes = this.#bytes;
+    const sendTime = toAbsSendTime(nowMs);
+    bytes[0] = 0x90;
+    bytes[1] = view.marker ? 0x80 : 0;
+    bytes[12] = 0xbe;
+    bytes[13] = 0xde;
+    bytes[ABS_SEND_TIME_AT] = ((SENT_IDS.absSendTime ?? 0) << 4) | 2;
+    bytes[ABS_SEND_TIME_AT + 1] = sendTime >> 16;
+    bytes[ABS_SEND_TIME_AT + 2] = (sendTime >> 8) & 0xff;
+    bytes[ABS_SEND_TIME_AT + 3] = sendTime & 0xff;
+    let at = ABS_SEND_TIME_AT + 4;
+    if (view.extensionStart !== 0) at = this.#passExtensions(view, ids, at);
+    while ((at & 3) !== 0) bytes[at++] = 0;
+    const words = (at - RTP_HEADER_BYTES - 4) >> 2;
+    bytes[14] = words >> 8;
+    bytes[15] = words & 0xff;
+    this.payloadStart = at + gap;
+    const end = this.payloadStart + payloadEnd - payloadStart;
+    if (end > BYTES_MAX) return false;
+    view.buffer.copy(bytes, this.payloadStart, payloadStart, payloadEnd);
+    this.packet = bytes.subarray(0, end);
+    return true;
+  }
+
+  #passExtensions(view: RtpView, ids: Extensions, start: number): number {
+    let at = start;
+    for (const name of PASSED) {
+      const from = findExtension(view, ids[name]);
+      if (from < 0 || extensionLength > 4) continue;
+      this.#bytes[at++] = ((SENT_IDS[name] ?? 0) << 4) | (extensionLength - 1);
+      for (let index = 0; index < extensionLength; index += 1) this.#bytes[at++] = view.buffer[from + index] ?? 0;
+    }
+    return at;
+  }
+}
+
+/** Writes what is the subscriber's own over a packet. */
+export function stamp(packet: Buffer, payloadType: number, sequence: number, timestamp: number, ssrc: number): void {
+  packet[1] = ((packet[1] ?? 0) & 0x80) | payloadType;
+  packet[2] = sequence >> 8;
+  packet[3] = sequence & 0xff;
+  packet[4] = timestamp >>> 24;
+  packet[5] = (timestamp >>> 16) & 0xff;
+  packet[6] = (timestamp >>> 8) & 0xff;
+  packet[7] = timestamp & 0xff;
+  packet[8] = ssrc >>> 24;
+  packet[9] = (ssrc >>> 16) & 0xff;
+  packet[10] = (ssrc >>> 8) & 0xff;
+  packet[11] = ssrc & 0xff;
+}

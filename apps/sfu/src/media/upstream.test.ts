@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { rtpPacket } from '../../testkit/packets.ts';
+import { newRtpView, readRtp } from './rtp.ts';
+import { Upstream } from './upstream.ts';
+
+const view = newRtpView();
+const give = (upstream: Upstream, sequence: number, now: number) => {
+  assert.ok(readRtp(rtpPacket({ sequence, timestamp: sequence * 3000, payload: Uint8Array.of(1) }), view));
+  return upstream.receive(view, now);
+};
+
+test('[MED-15] what is missing is asked for, again after a while, and not once it came', () => {
+  const upstream = new Upstream(1, 90_000, true);
+  give(upstream, 65_534, 0);
+  give(upstream, 2, 10);
+  assert.deepEqual(upstream.takeNacks(10), [65_535, 0, 1]);
+  assert.deepEqual(upstream.takeNacks(20), []);
+  assert.ok(give(upstream, 0, 30));
+  assert.deepEqual(upstream.takeNacks(60), [65_535, 1]);
+  assert.ok(!give(upstream, 0, 70), 'a second copy is refused');
+  give(upstream, 3, 900);
+  upstream.takeNacks(900);
+  assert.equal(upstream.hasMissing, false, 'given up');
+  assert.ok(upstream.hasGivenUp);
+});
+
+test('[MED-15] the cache gives back the last packets by number and nothing else', () => {
+  fc.assert(
+    fc.property(fc.nat(65_535), fc.integer({ min: 1, max: 1500 }), (start, count) => {
+      const upstream = new Upstream(1, 90_000, true);
+      for (let index = 0; index < count; index += 1) give(upstream, (start + index) & 0xffff, index);
+      for (let index = 0; index < count; index += 1) {
+        const sequence = (start + index) & 0xffff;
+        const packet = upstream.cache?.get(sequence);
+        if (count - index <= 512) assert.equal(packet?.readUInt16BE(2), sequence);
+        else assert.equal(packet, undefined);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('[MED-16] a reception report counts what was lost since the last', () => {
+  const upstream = new Upstream(7, 90_000, true);
+  for (let sequence = 0; sequence < 100; sequence += 1) if (sequence % 4 !== 3) give(upstream, sequence, sequence);
+  const report = upstream.report(100);
+  assert.equal(report?.packetsLost, 24);
+  assert.ok(Math.abs((report?.fractionLost ?? 0) / 256 - 0.24) < 0.01);
+  for (let sequence = 100; sequence < 200; sequence += 1) give(upstream, sequence, sequence);
+  assert.equal(upstream.report(200)?.fractionLost, 2, 'only the one before 100 was new');
+});

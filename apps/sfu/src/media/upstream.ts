@@ -1,0 +1,201 @@
+import type { PathLoss } from './loss-window.ts';
+import { PacketCache } from './packet-cache.ts';
+import { middleNtp, type ReceptionReport, type SenderReport } from './rtcp.ts';
+import { type RtpView, sequenceDistance, timestampDistance } from './rtp.ts';
+
+const CACHE_PACKETS = 512;
+/** Wait before the second request for a packet; each further wait is longer by half. */
+const NACK_RETRY_MS = 30;
+const NACK_BACKOFF = 1.5;
+/** A wider gap is a new beginning, not loss: asking for all of it would only add to the trouble. */
+const GAP_MAX = 300;
+/** Give up on a packet after this, and start anew with a key frame: no receiver can go on without it. */
+const NACK_AGE_MS_MAX = 700;
+
+/** Measurements that `bitrate` looks back on: three seconds of them. */
+const RATES = 6;
+
+interface Missing {
+  since: number;
+  dueAt: number;
+  waitMs: number;
+}
+
+/** One RTP stream that comes in: its order, losses, statistics and the cache of what came. */
+export class Upstream {
+  readonly ssrc: number;
+  readonly clockRate: number;
+  readonly cache: PacketCache | undefined;
+  #isStarted = false;
+  #highest = 0;
+  #cycles = 0;
+  #base = 0;
+  #received = 0;
+  #jitter = 0;
+  #lastTransit = 0;
+  #expectedBefore = 0;
+  #receivedBefore = 0;
+  #bytes = 0;
+  #bytesBefore = 0;
+  #measuredAt = 0;
+  readonly #rates: number[] = [];
+  #lossPercent = 0;
+  #expectedOnPath = 0;
+  #missedOnPath = 0;
+  readonly #missing = new Map<number, Missing>();
+  lastSenderReport: (SenderReport & { at: number }) | undefined;
+  /** When a packet with content came last. */
+  lastMediaAt = Number.NEGATIVE_INFINITY;
+
+  constructor(ssrc: number, clockRate: number, hasCache: boolean) {
+    this.ssrc = ssrc;
+    this.clockRate = clockRate;
+    this.cache = hasCache ? new PacketCache(CACHE_PACKETS) : undefined;
+  }
+
+  /** False for a packet that came before. */
+  receive(view: RtpView, now: number): boolean {
+    const { sequence } = view;
+    // Padding keeps a layer's numbers running while it is off.
+    if (view.payloadEnd > view.payloadStart) {
+      this.lastMediaAt = now;
+      this.#bytes += view.buffer.length;
+    }
+    if (!this.#isStarted) {
+      this.#isStarted = true;
+      this.#highest = sequence;
+      this.#base = sequence;
+      this.#received = 1;
+      this.#lastTransit = this.#transit(view, now);
+    } else {
+      const ahead = sequenceDistance(this.#highest, sequence);
+      if (ahead <= 0 && !this.#takeLate(sequence, ahead)) return false;
+      if (ahead > 0) this.#advance(sequence, ahead, now);
+      this.hasGap = ahead > 1;
+      this.#received += 1;
+      this.#updateJitter(view, now);
+    }
+    this.cache?.put(sequence, view.buffer);
+    return true;
+  }
+
+  #takeLate(sequence: number, ahead: number): boolean {
+    if (this.cache === undefined) return ahead > -100 && ahead < 0;
+    if (this.#missing.delete(sequence)) return true;
+    return ahead > -GAP_MAX && this.cache.get(sequence) === undefined;
+  }
+
+  #advance(sequence: number, ahead: number, now: number): void {
+    if (sequence < this.#highest) this.#cycles += 1;
+    if (ahead > GAP_MAX) this.#missing.clear();
+    else if (this.cache)
+      for (let missed = 1; missed < ahead; missed += 1)
+        this.#missing.set((this.#highest + missed) & 0xffff, { since: now, dueAt: now, waitMs: NACK_RETRY_MS });
+    if (ahead <= GAP_MAX) {
+      this.#expectedOnPath += ahead;
+      this.#missedOnPath += ahead - 1;
+    }
+    this.#highest = sequence;
+  }
+
+  /** Packets that should have come since the last call, and how many did not at first, whether repeated later or not. */
+  takePathLoss(): PathLoss {
+    const loss = { expected: this.#expectedOnPath, lost: this.#missedOnPath };
+    this.#expectedOnPath = 0;
+    this.#missedOnPath = 0;
+    return loss;
+  }
+
+  #transit = (view: RtpView, now: number): number => ((now * this.clockRate) / 1000 - view.timestamp) | 0;
+
+  /** RFC 3550 A.8. */
+  #updateJitter(view: RtpView, now: number): void {
+    const transit = this.#transit(view, now);
+    const difference = Math.abs(timestampDistance(this.#lastTransit, transit));
+    this.#lastTransit = transit;
+    // A pause or a new source is no jitter.
+    if (difference < this.clockRate) this.#jitter += (difference - this.#jitter) / 16;
+  }
+
+  /** A packet will never come: only a key frame helps. */
+  hasGivenUp = false;
+  /** The last packet left a gap: ask at once. */
+  hasGap = false;
+
+  get hasMissing(): boolean {
+    return this.#missing.size > 0;
+  }
+
+  /** Sequence numbers to ask for now; each is asked for a few times, then given up. */
+  takeNacks(now: number): number[] {
+    const due: number[] = [];
+    if (now - this.lastMediaAt > NACK_AGE_MS_MAX) this.#missing.clear();
+    for (const [sequence, missing] of this.#missing) {
+      if (now - missing.since > NACK_AGE_MS_MAX) {
+        this.#missing.delete(sequence);
+        this.hasGivenUp = true;
+      } else if (now >= missing.dueAt) {
+        missing.dueAt = now + missing.waitMs;
+        missing.waitMs *= NACK_BACKOFF;
+        due.push(sequence);
+      }
+    }
+    return due;
+  }
+
+  onSenderReport(report: SenderReport, now: number): void {
+    this.lastSenderReport = { ...report, at: now };
+  }
+
+  /** The reception report since the last one (RFC 3550 A.3); undefined before the first packet. */
+  report(now: number): ReceptionReport | undefined {
+    if (!this.#isStarted) return undefined;
+    const highestSequence = (((this.#cycles << 16) >>> 0) + this.#highest) >>> 0;
+    const expected = this.#cycles * 65_536 + this.#highest - this.#base + 1;
+    const lost = expected - this.#expectedBefore - (this.#received - this.#receivedBefore);
+    const interval = expected - this.#expectedBefore;
+    const fractionLost = interval <= 0 || lost <= 0 ? 0 : Math.min(255, Math.floor((lost * 256) / interval));
+    this.#expectedBefore = expected;
+    this.#receivedBefore = this.#received;
+    this.#lossPercent = (fractionLost * 100) / 256;
+    const last = this.lastSenderReport;
+    return {
+      ssrc: this.ssrc,
+      fractionLost,
+      packetsLost: expected - this.#received,
+      highestSequence,
+      jitter: Math.floor(this.#jitter),
+      lastSenderReport: last ? middleNtp(last) : 0,
+      delaySinceLastSenderReport: last ? Math.floor(((now - last.at) * 65_536) / 1000) >>> 0 : 0,
+    };
+  }
+
+  /** Call it about twice a second. */
+  measure(now: number): void {
+    const elapsed = now - this.#measuredAt;
+    if (this.#measuredAt > 0 && elapsed > 0) {
+      this.#rates.push(((this.#bytes - this.#bytesBefore) * 8000) / elapsed);
+      if (this.#rates.length > RATES) this.#rates.shift();
+    }
+    this.#bytesBefore = this.#bytes;
+    this.#measuredAt = now;
+  }
+
+  /** Bits per second: the busiest of the last measurements, since a picture that stands still now may move soon. */
+  get bitrate(): number {
+    return Math.max(0, ...this.#rates);
+  }
+
+  /** False until the bit rate had time to settle. */
+  get isMeasured(): boolean {
+    return this.#rates.length === RATES;
+  }
+
+  get lossPercent(): number {
+    return this.#lossPercent;
+  }
+
+  get jitterMs(): number {
+    return (this.#jitter * 1000) / this.clockRate;
+  }
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { CommandRefused } from '../testkit/control-client.ts';
+import { eventually, freeUdpPort, startTestNode, TEST_SECRET } from '../testkit/node.ts';
+import { readConfig } from './config.ts';
+
+interface Call {
+  method: string;
+  url: string;
+  authorization: string | undefined;
+  body: Record<string, unknown>;
+}
+
+/** The part of the control plane that a node talks to. */
+async function startFleet(answer: (call: Call, count: number) => { status: number; body: unknown }) {
+  const calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const call: Call = {
+      method: request.method ?? '',
+      url: request.url ?? '',
+      authorization: request.headers.authorization,
+      body: JSON.parse(text),
+    };
+    calls.push(call);
+    const { status, body } = answer(call, calls.length);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { calls, url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+test('[MED-42] a node registers, reports its load, and registers again when it is not known', async () => {
+  // The second heartbeat finds a control plane that forgot the node.
+  const fleet = await startFleet(({ method }, count) =>
+    method === 'PUT' && count === 2 ? { status: 404, body: {} } : { status: 200, body: { draining: false } },
+  );
+  const kit = await startTestNode(
+    { CONTROL_URL: fleet.url, SFU_REGION: 'eu', SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_CAPACITY: '7' },
+    true,
+  );
+  await eventually(() => fleet.calls.length >= 4, 'the node did not register again');
+  const [register, heartbeat, again] = fleet.calls;
+  assert.deepEqual(
+    [register?.method, register?.url, register?.authorization],
+    ['POST', '/v1/rtc/servers/register', `Bearer ${TEST_SECRET}`],
+  );
+  assert.deepEqual(register?.body, {
+    name: 'test-node',
+    region: 'eu',
+    publicHost: '127.0.0.1',
+    internalUrl: kit.node.internalUrl,
+    capacity: 7,
+  });
+  assert.deepEqual([heartbeat?.method, heartbeat?.url], ['PUT', '/v1/rtc/servers/test-node/heartbeat']);
+  assert.deepEqual(Object.keys(heartbeat?.body ?? {}).sort(), [
+    'activeParticipants',
+    'activeRooms',
+    'cpuPercent',
+    'memoryPercent',
+    'networkInBps',
+    'networkOutBps',
+  ]);
+  assert.equal(again?.url, '/v1/rtc/servers/register');
+  await kit.stop();
+  fleet.close();
+});
+
+test('[MED-42] a node that drains keeps its rooms and takes no new one', async () => {
+  const fleet = await startFleet(() => ({ status: 200, body: { draining: true } }));
+  const kit = await startTestNode({ CONTROL_URL: fleet.url }, true);
+  await eventually(async () => (await kit.connect()).hello.draining, 'the node did not learn that it drains');
+  const control = await kit.connect();
+  await assert.rejects(
+    control.command('room.open', { room: 'r' }),
+    (error) => error instanceof CommandRefused && error.code === 'DRAINING',
+  );
+  await kit.stop();
+  fleet.close();
+});
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    // A zombie that nobody has waited for yet is dead all the same.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+/** The node as it is run, with the ids of its media processes. */
+async function runMain(): Promise<{ child: ChildProcess; workers: number[] }> {
+  const child = fork(new URL('./main.ts', import.meta.url), [], {
+    env: {
+      ...process.env,
+      SFU_NAME: 'main-test',
+      SFU_REGISTRATION_SECRET: TEST_SECRET,
+      SFU_INTERNAL_PORT: '0',
+      SFU_PROCESSES: '2',
+      SFU_UDP_PORT: String(await freeUdpPort()),
+      CONTROL_URL: 'http://127.0.0.1:1',
+    },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  await new Promise((resolve) => child.once('message', resolve));
+  const path = `/proc/${child.pid}/task/${child.pid}/children`;
+  const workers = await eventually(() => {
+    const pids = readFileSync(path, 'utf8').trim().split(' ').map(Number);
+    return pids.length === 2 ? pids : undefined;
+  }, 'the node has no media processes');
+  return { child, workers };
+}
+
+const onLinux = process.platform === 'linux' ? false : 'process tables are read from /proc';
+
+test('[MED-43] SIGTERM ends a node and its processes', { skip: onLinux }, async () => {
+  const { child, workers } = await runMain();
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  assert.equal(await exited, 0);
+  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
+});
+
+test('[MED-43] kill -9 of a node leaves no process behind', { skip: onLinux }, async () => {
+  const { child, workers } = await runMain();
+  assert.ok(workers.every(isAlive));
+  child.kill('SIGKILL');
+  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
+});
+
+test('[MED-44] a node whose media port is taken does not start, and says so', async () => {
+  const taken = createSocket('udp6');
+  await new Promise<void>((resolve) => taken.bind(0, resolve));
+  await assert.rejects(startTestNode({ SFU_UDP_PORT: String(taken.address().port) }), {
+    name: 'StartFailure',
+    message: /^A media process could not start: UDP port \d+ cannot be opened/,
+  });
+  taken.close();
+});
+
+test('[MED-44] a malformed setting is refused with a sentence that names it', () => {
+  const good = { SFU_REGISTRATION_SECRET: TEST_SECRET };
+  assert.equal(readConfig(good).udpPort, 4443);
+  const bad: [Record<string, string>, RegExp][] = [
+    [{ SFU_REGISTRATION_SECRET: '' }, /^SFU_REGISTRATION_SECRET must be set\.$/],
+    [{ SFU_REGISTRATION_SECRET: 'short' }, /^SFU_REGISTRATION_SECRET must be at least 32 bytes/],
+    [{ SFU_UDP_PORT: '80a' }, /^SFU_UDP_PORT must be a whole number/],
+    [{ SFU_UDP_PORT: '80' }, /^SFU_UDP_PORT must be a whole number/],
+    [{ SFU_PROCESSES: '0' }, /^SFU_PROCESSES must be/],
+    [{ SFU_NAME: 'register' }, /^SFU_NAME must not be "register"/],
+    [{ SFU_NAME: 'a b' }, /^SFU_NAME must be/],
+    [{ SFU_ANNOUNCED_HOST: 'http://x' }, /^SFU_ANNOUNCED_HOST must be/],
+    [{ CONTROL_URL: 'ftp://x' }, /^CONTROL_URL must be an http/],
+    [{ SFU_INTERNAL_URL: 'http://user:pass@x' }, /^SFU_INTERNAL_URL must be an http/],
+    [{ NODE_ENV: 'production' }, /^SFU_ANNOUNCED_HOST must be set in production/],
+  ];
+  for (const [variables, message] of bad)
+    assert.throws(() => readConfig({ ...good, ...variables }), { name: 'ConfigError', message });
+});

@@ -1,0 +1,25 @@
+/** One line of the table that `npm run bench` prints. */
+export interface Row {
+  question: string;
+  /** The bar, as architecture.md has it. */
+  floor: { atLeast: number } | { atMost: number };
+  ratio: number;
+  detail: string;
+}
+
+export const isMet = ({ floor, ratio }: Row): boolean =>
+  'atLeast' in floor ? ratio >= floor.atLeast : ratio <= floor.atMost;
+
+/** Work done per second by one side of a comparison. */
+export type Side = () => Promise<number>;
+
+/** Best of `rounds` runs of each side, taken in turns so that a busy machine hits all of them alike. */
+export async function bestOf<K extends string>(sides: Record<K, Side>, rounds = 3): Promise<Record<K, number>> {
+  const best = Object.fromEntries(Object.keys(sides).map((name) => [name, 0])) as Record<K, number>;
+  for (let round = 0; round < rounds; round++) {
+    for (const name of Object.keys(sides) as K[]) best[name] = Math.max(best[name], await sides[name]());
+  }
+  return best;
+}
+
+export const thousands = (perSecond: number): string => `${(perSecond / 1000).toFixed(1)}k/s`;

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { dashboardFolder } from '@parley/dashboard/files';
+import { startService, type TestService } from '../apps/server/testkit/service.ts';
+import { buildDashboard } from './dashboard-kit.ts';
+
+const asBrowser = { headers: { accept: 'text/html,application/xhtml+xml' } };
+const firstLoadMax = 140_000;
+
+describe('dashboard files', () => {
+  let service: TestService;
+  before(async () => {
+    buildDashboard();
+    service = await startService();
+  });
+  after(() => service?.stop());
+
+  /** What the page names: scripts, their preloads and the style sheet. */
+  const firstFiles = (html: string): string[] =>
+    [...html.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map((match) => match[1] ?? '');
+
+  test('[DASH-20] the first load is at most 140 kB of gzipped script and style', () => {
+    const folder = dashboardFolder();
+    const html = readFileSync(join(folder, 'index.html'), 'utf8');
+    const files = firstFiles(html);
+    assert.ok(files.some((file) => file.endsWith('.css')) && files.filter((file) => file.endsWith('.js')).length > 1);
+    const bytes = files.map((file) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length);
+    const total = bytes.reduce((sum, size) => sum + size, 0);
+    assert.ok(total > 50_000, `only ${total} bytes: the page does not name what it loads`);
+    assert.ok(total <= firstLoadMax, `first load is ${total} bytes gzipped`);
+  });
+
+  test('[DASH-21] every address a person may open is the page, with a policy that allows nothing inline or foreign', async () => {
+    for (const path of ['/', '/login', '/p/some-project/rooms?env=production', '/verify-email?token=x']) {
+      const answer = await service.fetch(path, asBrowser);
+      assert.equal(answer.status, 200, path);
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      assert.match(policy, /default-src 'none'/);
+      assert.match(policy, /script-src 'self';/);
+      assert.match(policy, /style-src 'self';/);
+      assert.match(policy, /frame-ancestors 'none'/);
+      assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+      assert.equal(answer.headers.get('cache-control'), 'no-cache');
+      const html = await answer.text();
+      assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)|<style|\bstyle=|\son\w+=/);
+      assert.match(html, /name="parley-mode" content="development"/);
+    }
+  });
+
+  test('[DASH-22] what belongs to the API, the docs or nobody stays a 404 of the API', async () => {
+    for (const path of ['/v1/nothing', '/docs/nothing', '/dev/nothing', '/assets/nothing.js', '/playground/nothing']) {
+      const answer = await service.fetch(path, asBrowser);
+      assert.equal(answer.status, 404, path);
+      assert.match(await answer.text(), /SVC_NOT_FOUND/);
+    }
+    assert.equal((await service.fetch('/anything')).status, 404, 'a program gets no page');
+    for (const path of ['/assets/..%2findex.html', '/..%2f..%2fpackage.json', '/assets/%2e%2e/%2e%2e/package.json']) {
+      assert.equal((await service.fetch(path)).status, 404, path);
+    }
+  });
+
+  test('[DASH-23] files with a hash in their name are kept for a year, and sent compressed', async () => {
+    const html = await (await service.fetch('/', asBrowser)).text();
+    const script = firstFiles(html).find((file) => file.startsWith('/assets/') && file.endsWith('.js')) ?? '';
+    const raw = await service.fetch(script, { headers: { 'accept-encoding': 'identity' } });
+    assert.equal(raw.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.equal(raw.headers.get('content-type'), 'text/javascript; charset=utf-8');
+    assert.equal(raw.headers.get('content-encoding'), null);
+    const body = await raw.text();
+    for (const encoding of ['br', 'gzip']) {
+      const packed = await service.fetch(script, { headers: { 'accept-encoding': encoding } });
+      assert.equal(packed.headers.get('content-encoding'), encoding);
+      assert.ok(Number(packed.headers.get('content-length')) < body.length / 2);
+      assert.equal(await packed.text(), body);
+    }
+    const etag = raw.headers.get('etag') ?? '';
+    assert.equal((await service.fetch(script, { headers: { 'if-none-match': etag } })).status, 304);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Room, Webhook } from '@parley/contract';
+import { eventually } from '../apps/server/testkit/eventually.ts';
+import type { TestProject } from '../apps/server/testkit/people.ts';
+import { startReceiver, type TestReceiver } from '../apps/server/testkit/receiver.ts';
+import { joinAs, type RoomsService } from '../apps/server/testkit/rooms.ts';
+import type { SignalClient } from '../apps/server/testkit/signal-client.ts';
+
+/** A project in which something happens, made through the public doors. */
+export interface LivelyProject {
+  room: Room;
+  webhook: Webhook;
+  connectionId: string;
+  errorId: string;
+  close(): Promise<void>;
+}
+
+export async function fillProject(service: RoomsService, project: TestProject): Promise<LivelyProject> {
+  const room = await project.api.call('createRoom', { body: { name: 'standup' } });
+  await project.api.call('createRoom', { body: { name: 'retro-2026.11' } });
+  const people = [await joinAs(service, project.api, room, 'ada'), await joinAs(service, project.api, room, 'grace')];
+  await Promise.all(people.map((person) => person.publish('AUDIO', 'VIDEO')));
+  const stopBeating = await keepAlive(service, people);
+  const { connectionId, errorId } = await failToConnect(service, project, room);
+  const { webhook, receiver } = await tellSomebody(project);
+  return {
+    room,
+    webhook,
+    connectionId,
+    errorId,
+    async close() {
+      stopBeating();
+      for (const person of people) person.ws.terminate();
+      await receiver.close();
+    },
+  };
+}
+
+/** Neither the node nor its participants fall silent while a test looks at them. */
+async function keepAlive(service: RoomsService, people: readonly SignalClient[]): Promise<() => void> {
+  const beat = async (): Promise<void> => {
+    for (const person of people) person.send({ type: 'ping', t: service.clock.now() });
+    await service.node.heartbeat(load);
+  };
+  await beat();
+  const timer = setInterval(() => void beat().catch(() => {}), 4_000);
+  return () => clearInterval(timer);
+}
+
+const load = {
+  activeRooms: 1,
+  activeParticipants: 2,
+  cpuPercent: 12.5,
+  memoryPercent: 31,
+  networkInBps: 2_400_000,
+  networkOutBps: 4_700_000,
+};
+
+/** A client that tells how it could not get through its firewall. */
+async function failToConnect(service: RoomsService, project: TestProject, room: Room) {
+  const { token } = await project.api.call('mintRtcToken', { roomId: room.id, body: { participantIdentity: 'linus' } });
+  const api = service.as(token);
+  const connectionId = `firewalled-${room.id}`;
+  const steps = ['signaling.connecting', 'signaling.connected', 'ice.checking', 'ice.failed'] as const;
+  for (const [index, type] of steps.entries()) {
+    const timestamp = new Date(service.clock.now() - 20_000 + index * 3_100).toISOString();
+    await api.call('sendTelemetry', { body: { connectionId, type, timestamp, data: { step: index } } });
+  }
+  const errorId = await eventually(async () => {
+    const [error] = await project.api.call('listErrors', { query: { connectionId } });
+    if (!error) throw new Error('the failure is not listed yet');
+    return error.id;
+  });
+  return { connectionId, errorId };
+}
+
+/** An endpoint that answers, and then does not. */
+async function tellSomebody(project: TestProject): Promise<{ webhook: Webhook; receiver: TestReceiver }> {
+  const receiver = await startReceiver();
+  const { api } = project.owner;
+  const webhook = await api.call('createWebhook', {
+    projectId: project.id,
+    body: { url: receiver.url, environment: 'DEVELOPMENT', description: 'Receiver of the tests' },
+  });
+  const at = { projectId: project.id, webhookId: webhook.id };
+  await api.call('testWebhook', { ...at, body: { eventType: 'live_stream.created' } });
+  await eventually(() => receiver.requests.length > 0);
+  receiver.answer = { status: 503, body: 'Back in a minute.' };
+  await api.call('testWebhook', { ...at, body: { eventType: 'live_stream.started' } });
+  await eventually(async () => {
+    const deliveries = await api.call('listDeliveries', at);
+    return (
+      deliveries.some(({ status }) => status === 'RETRYING') && deliveries.some(({ status }) => status === 'DELIVERED')
+    );
+  });
+  return { webhook, receiver };
+}

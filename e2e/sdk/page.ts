@@ -1,0 +1,80 @@
+/** What a test's page runs: the SDK as an application uses it, and a notebook of what it told. */
+import { Room, type RoomOptions } from '@parley/client';
+
+export * from '@parley/client';
+export * as chat from '@parley/client/chat';
+
+export interface RemoteView {
+  framesDecoded: number;
+  frameWidth: number;
+  audioEnergy: number;
+}
+
+/** One participant: a room, its tiles on the page, and every event in order. */
+export class Caller {
+  readonly room: Room;
+  readonly log: string[] = [];
+  readonly data: string[] = [];
+  /** When join began, when it was done, when the first remote frame was there: ms. */
+  readonly times: Record<string, number> = {};
+
+  constructor(options: RoomOptions) {
+    const room = new Room(options);
+    this.room = room;
+    room.on('connectionStateChanged', (state, previous, error) =>
+      this.log.push(`${previous} → ${state}${error ? ` (${error.reason})` : ''}`),
+    );
+    room.on('participantJoined', ({ identity }) => this.log.push(`joined ${identity}`));
+    room.on('participantLeft', ({ identity }, why) => this.log.push(`left ${identity} (${why})`));
+    room.on('trackPublished', ({ identity }, _id, kind) => this.log.push(`published ${identity} ${kind}`));
+    room.on('trackSubscribed', (track, { identity }) => {
+      this.log.push(`subscribed ${identity} ${track.source}`);
+      const element = track.attach();
+      element.dataset['tile'] = `${identity} ${track.source}`;
+      if (element instanceof HTMLVideoElement) {
+        Object.assign(element.style, { width: '640px', height: '360px' });
+        element.requestVideoFrameCallback(() => {
+          this.times['firstFrame'] ??= performance.now();
+        });
+      }
+      document.body.append(element);
+    });
+    room.on('trackUnsubscribed', (track, { identity }) => this.log.push(`unsubscribed ${identity} ${track.source}`));
+    room.on('trackMuted', (_id, { identity }) => this.log.push(`muted ${identity}`));
+    room.on('trackUnmuted', (_id, { identity }) => this.log.push(`unmuted ${identity}`));
+    room.on('activeSpeakersChanged', (speakers) =>
+      this.log.push(`speakers ${speakers.map(({ identity }) => identity).join(' ')}`),
+    );
+    room.on('dataReceived', (bytes, from, topic) =>
+      this.data.push(`${from?.identity ?? 'server'} ${topic ?? '-'} ${new TextDecoder().decode(bytes)}`),
+    );
+    room.on('error', (error) => this.log.push(`error ${error.code}: ${error.message}`));
+  }
+
+  async join(): Promise<void> {
+    this.times['join'] = performance.now();
+    await this.room.connect();
+    this.times['joined'] = performance.now();
+  }
+
+  tiles(): string[] {
+    return [...document.querySelectorAll<HTMLElement>('[data-tile]')]
+      .map(({ dataset }) => dataset['tile'] ?? '')
+      .sort();
+  }
+
+  async view(identity: string): Promise<RemoteView> {
+    const seen: RemoteView = { framesDecoded: 0, frameWidth: 0, audioEnergy: 0 };
+    for (const track of this.room.participants.get(identity)?.tracks.values() ?? []) {
+      for (const report of (await track.getStats())?.values() ?? []) {
+        if (report.type !== 'inbound-rtp') continue;
+        if (track.kind === 'audio') seen.audioEnergy += report.totalAudioEnergy ?? 0;
+        else if (track.source !== 'SCREEN_SHARE') {
+          seen.framesDecoded += report.framesDecoded ?? 0;
+          seen.frameWidth = report.frameWidth ?? 0;
+        }
+      }
+    }
+    return seen;
+  }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Room } from '@parley/contract';
+import { eventually } from '../../apps/server/testkit/eventually.ts';
+import { skipWithoutBrowser } from '../browser.ts';
+import { type CallPage, type SdkKit, startSdk } from './kit.ts';
+
+const skip = skipWithoutBrowser();
+let kit: SdkKit;
+let room: Room;
+let ada: CallPage;
+let bob: CallPage;
+
+before(async () => {
+  if (skip) return;
+  kit = await startSdk({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+  room = await kit.newRoom();
+  ada = await kit.caller(room, 'ada');
+  bob = await kit.caller(room, 'bob');
+  for (const one of [ada, bob]) {
+    await one.join();
+    await one.setMicrophone(true);
+    await one.setCamera(true);
+  }
+  await ada.watches('bob');
+  await bob.watches('ada');
+});
+after(async () => {
+  if (skip) return;
+  await kit.close();
+  assert.deepEqual(kit.problems, [], 'no page had an uncaught error');
+});
+
+const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 60_000 });
+const whole = ['CAMERA', 'MICROPHONE'];
+
+/** Starts a fresh page of the notebook. */
+const forget = async (...pages: CallPage[]): Promise<void> => {
+  for (const { page } of pages) await page.evaluate(() => window.caller.log.splice(0));
+};
+
+/** Both are connected, see each other live, and have one tile for each track. */
+async function isWhole(): Promise<void> {
+  for (const [who, other] of [
+    [ada, 'bob'],
+    [bob, 'ada'],
+  ] as const) {
+    await soon(async () => assert.equal(await who.state(), 'connected', (await who.log()).join('\n')));
+    await soon(async () =>
+      assert.deepEqual(
+        await who.tiles(),
+        whole.map((source) => `${other} ${source}`),
+        (await who.log()).join('\n'),
+      ),
+    );
+    await who.watches(other);
+  }
+}
+
+test('[SDK-31] a lost signaling socket is taken up again: media and tiles stay', { skip }, async () => {
+  await forget(ada, bob);
+  kit.tcp.cut();
+  await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
+  kit.tcp.mend();
+  await isWhole();
+  for (const one of [ada, bob]) {
+    const log = (await one.log()).filter((line) => !line.startsWith('speakers'));
+    assert.deepEqual(log, ['connected → reconnecting (network)', 'reconnecting → connected'], 'nothing else happened');
+  }
+});
+
+test('[SDK-31] what happened meanwhile is told once', { skip }, async () => {
+  const carol = await kit.caller(room, 'carol');
+  kit.tcp.cut();
+  await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
+  await forget(ada, bob);
+  kit.tcp.mend();
+  await carol.join();
+  await isWhole();
+  for (const one of [ada, bob])
+    await soon(async () => assert.equal((await one.log()).filter((line) => line === 'joined carol').length, 1));
+  await carol.page.evaluate(() => window.caller.room.leave());
+  for (const one of [ada, bob]) await soon(async () => assert.ok((await one.log()).includes('left carol (client)')));
+});
+
+test('[SDK-32] another server process takes over', { skip }, async () => {
+  await forget(ada, bob);
+  await kit.replaceServer();
+  await isWhole();
+  for (const one of [ada, bob]) assert.ok((await one.log()).includes('reconnecting → connected'));
+});
+
+test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost', { skip }, async () => {
+  await forget(ada, bob);
+  kit.tcp.freeze();
+  Object.assign(kit.udp.up, { loss: 1 });
+  Object.assign(kit.udp.down, { loss: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  Object.assign(kit.udp.up, { loss: 0 });
+  Object.assign(kit.udp.down, { loss: 0 });
+  kit.tcp.mend();
+  await isWhole();
+});
+
+test('[SDK-34] a media process is killed: everybody joins anew and sees each other', { skip }, async () => {
+  await forget(ada, bob);
+  kit.killMediaProcess();
+  await soon(async () => assert.ok((await ada.log()).some((line) => line.startsWith('connected → reconnecting'))));
+  await isWhole();
+});
+
+test('[SDK-34] a media node goes and another takes the room', { skip }, async () => {
+  await forget(ada, bob);
+  await kit.replaceNode();
+  await isWhole();
+});
+
+test('[SDK-35] a revoked token, a second join and a closed room end the stay with their reason', { skip }, async () => {
+  const eve = await kit.caller(room, 'eve');
+  await eve.join();
+  await kit.api.call('revokeRtcToken', { roomId: room.id, tokenId: eve.tokenIds.at(-1) ?? '' });
+  await soon(async () => assert.equal((await eve.log()).at(-1), 'connected → disconnected (token_revoked)'));
+
+  const twin = await kit.caller(room, 'bob');
+  await twin.join();
+  await soon(async () => assert.equal((await bob.log()).at(-1), 'connected → disconnected (duplicate_identity)'));
+  assert.deepEqual(await bob.tiles(), []);
+
+  await kit.api.call('closeRoom', { id: room.id });
+  for (const one of [ada, twin])
+    await soon(async () => assert.equal((await one.log()).at(-1), 'connected → disconnected (room_closed)'));
+  assert.deepEqual(await ada.tiles(), []);
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { test } from 'node:test';
+import { newDataDir } from '../apps/server/testkit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { runStorm } from '../apps/server/testkit/webhook-storm.ts';
+
+/** The full size is tools/proof/webhook-storm.ts. */
+test('[WH-8] killed processes and failing receivers lose no event for any endpoint, and hurry none', async () => {
+  const dataDir = await newDataDir();
+  const database = process.env['PARLEY_TEST_DATABASE_URL'] ? await openTestDatabase() : null;
+  try {
+    const result = await runStorm({
+      events: 150,
+      endpoints: 4,
+      failureRate: 0.3,
+      kills: 4,
+      processes: database === null ? 1 : 3,
+      backoffBaseMs: 250,
+      env: {
+        DATA_DIR: dataDir,
+        WEBHOOK_TIMEOUT_MS: '1000',
+        SECRET_KEY: 'a key that the processes of this test share',
+        SFU_REGISTRATION_SECRET: 'a secret that the processes of this test share',
+        ...(database?.url ? { DATABASE_URL: database.url } : {}),
+      },
+    });
+    assert.partialDeepStrictEqual(result, { lost: 0, early: 0, excess: 0, mistold: 0, badSignatures: 0, kills: 4 });
+    // A kill may fall before its batch was recorded; whatever was recorded counts.
+    assert.ok(result.delivered + result.failed >= 100 * 4, JSON.stringify(result));
+  } finally {
+    await database?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});

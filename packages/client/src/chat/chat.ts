@@ -1,0 +1,258 @@
+import { type Connection, type ConnectOptions, createConnection } from '../connection.ts';
+import { type Credential, type CredentialSource, createCredential } from '../credential.ts';
+import { ConnectionError, errorFrom, type SvcError, type WireError } from '../errors.ts';
+import { createEmitter, type Emitter, type Events } from '../events.ts';
+import { baseUrlOf, createHttp, type Http } from '../http.ts';
+import type { Frame, Link } from '../link.ts';
+import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
+import { type Runtime, systemRuntime } from '../runtime.ts';
+import { createStore, type Store } from '../store.ts';
+import { type Conversation, type ConversationPort, createConversation } from './conversation.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { lazyIndexedDbQueue, memoryQueue, type QueueStorage } from './queue-storage.ts';
+import type { Subscription } from './records.ts';
+import { createSendBudget } from './send-budget.ts';
+
+export interface ChatOptions {
+  /** Address of the service, `https://rtc.example.com`. */
+  url: string;
+  /** A chat token, or a function that fetches one from your backend. */
+  token: Credential;
+  /** Where messages wait while there is no connection. Default `memory`; `indexeddb` survives a reload. */
+  queue?: 'memory' | 'indexeddb' | QueueStorage;
+  reconnect?: ReconnectOptions | false;
+}
+
+export type ChatEvents = {
+  connectionStateChanged: [state: ConnectionState, previous: ConnectionState, error?: ConnectionError];
+  error: [error: SvcError];
+};
+
+export interface ChatState {
+  connection: ConnectionState;
+  /** Known once connected. */
+  userId: string | null;
+  /** Operations that the server does not have yet. */
+  queued: number;
+}
+
+export interface JoinOptions {
+  /** Be shown to others, and hear of them. Default true. */
+  presence?: boolean;
+}
+
+interface Hello {
+  userId: string;
+  maxSubscriptions: number;
+  typingTtlSeconds: number;
+}
+
+type SubscribeItem = Subscription | { ref: string; code: string };
+
+/** An hour: a laptop that slept through lunch comes back by itself. */
+const GIVE_UP_AFTER_MS = 3_600_000;
+
+export class Chat implements Events<ChatEvents> {
+  readonly state: Store<ChatState>;
+  readonly on: Events<ChatEvents>['on'];
+  readonly once: Events<ChatEvents>['once'];
+  readonly #runtime: Runtime;
+  readonly #credential: CredentialSource;
+  readonly #http: Http;
+  readonly #events: Emitter<ChatEvents> = createEmitter<ChatEvents>();
+  readonly #connection: Connection;
+  readonly #outbox: Outbox;
+  readonly #joined = new Map<string, { port: ConversationPort; presence: boolean }>();
+  /** Joins that wait for their answer: one frame for one conversation. */
+  readonly #joining = new Map<string, Promise<Conversation>>();
+  readonly #setState: (change: Partial<ChatState>) => void;
+  #hello: Hello | null = null;
+
+  /** The second argument is for tests: another clock, another socket. */
+  constructor({ url, token, queue = 'memory', reconnect = {} }: ChatOptions, runtime: Runtime = systemRuntime) {
+    const baseUrl = baseUrlOf(url);
+    const state = createStore<ChatState>({ connection: 'idle', userId: null, queued: 0 });
+    this.state = state;
+    this.#setState = (change) => state.set({ ...state.getSnapshot(), ...change });
+    this.on = this.#events.on;
+    this.once = this.#events.once;
+    this.#runtime = runtime;
+    this.#credential = createCredential(token);
+    this.#http = createHttp({ baseUrl, credential: this.#credential, runtime });
+    this.#connection = createConnection({
+      baseUrl,
+      path: '/v1/chat/ws',
+      subprotocol: 'svc.chat.v1',
+      credential: this.#credential,
+      reconnect: reconnect && { giveUpAfterMs: GIVE_UP_AFTER_MS, ...reconnect },
+      runtime,
+      welcome: (link) => this.#welcome(link),
+      onFrame: (frame) => this.#handle(frame),
+      onState: (...change) => this.#moved(...change),
+    });
+    this.#outbox = createOutbox({
+      runtime,
+      storage: storageOf(queue, runtime),
+      budget: createSendBudget(runtime),
+      request: (type, fields) => this.#request(type, fields),
+      onMove: (operation, isQueued) => this.#portOf(operation.conversationId)?.moved(operation, isQueued),
+      onDone: (operation, data) => this.#portOf(operation.conversationId)?.done(operation, data),
+      onRefused: (operation, error) => this.#portOf(operation.conversationId)?.refused(operation, error),
+      onCount: () => this.#counted(),
+      onError: (error) => this.#events.emit('error', error),
+    });
+  }
+
+  /** Resolves once connected; rejects with a ConnectionError whose `reason` says why not. */
+  connect(options?: ConnectOptions): Promise<void> {
+    return this.#connection.connect(options);
+  }
+
+  async disconnect(): Promise<void> {
+    this.#connection.disconnect();
+  }
+
+  /** By `conv_` id, uuid, room id or name. The same conversation gives the same object. */
+  async join(ref: string, { presence = true }: JoinOptions = {}): Promise<Conversation> {
+    const known = this.#joining.get(ref) ?? this.#subscribe(ref, presence);
+    this.#joining.set(ref, known);
+    try {
+      return await known;
+    } finally {
+      this.#joining.delete(ref);
+    }
+  }
+
+  /** Shown to the others in every joined conversation. */
+  setPresence(status: 'ONLINE' | 'AWAY'): void {
+    this.#connection.link?.send('presence', { status });
+  }
+
+  async #subscribe(ref: string, presence: boolean): Promise<Conversation> {
+    await this.#connection.whenConnected();
+    const [item] = await askSubscriptions(this.#request.bind(this), [{ ref, presence }]);
+    if (!item || 'code' in item) throw refusalOf(item, ref, this.#hello?.maxSubscriptions);
+    const joined = this.#joined.get(item.conversationId);
+    const port = joined?.port ?? this.#open(item.conversationId, presence);
+    // A second ref of the same conversation: what it said is as good as a reconnect.
+    port.subscribed(item);
+    return port.api;
+  }
+
+  #open(id: string, presence: boolean): ConversationPort {
+    const port = createConversation({
+      id,
+      userId: this.#hello?.userId ?? '',
+      typingTtlMs: (this.#hello?.typingTtlSeconds ?? 7) * 1000,
+      runtime: this.#runtime,
+      http: this.#http,
+      request: (type, fields) => this.#request(type, fields),
+      send: (type, fields) => void this.#connection.link?.send(type, fields),
+      enqueue: (operation) => this.#outbox.add(operation),
+      discard: (operationId) => this.#outbox.discard(operationId),
+      waiting: this.#outbox.waitingOf(id),
+      leave: () => this.#leave(id),
+    });
+    this.#joined.set(id, { port, presence });
+    return port;
+  }
+
+  async #leave(id: string): Promise<void> {
+    if (!this.#joined.delete(id)) return;
+    this.#connection.link?.send('unsubscribe', { conversations: [id] });
+  }
+
+  /** First exchange of every connection: the same user, the same conversations, from where we stopped. */
+  async #welcome(link: Link): Promise<void> {
+    // The `hello` of the chat socket.
+    const hello = link.hello as unknown as Hello;
+    if (this.#hello && this.#hello.userId !== hello.userId) throw otherUser(this.#hello.userId, hello.userId);
+    this.#hello = hello;
+    const wanted = [...this.#joined].map(([ref, { port, presence }]) => ({ ref, presence, ...port.position }));
+    if (wanted.length === 0) return;
+    const items = await askSubscriptions(link.request, wanted);
+    wanted.forEach(({ ref }, index) => {
+      const item = items[index];
+      if (!item || 'code' in item) this.#lost(ref, refusalOf(item, ref));
+      else this.#portOf(ref)?.subscribed(item);
+    });
+  }
+
+  #handle(frame: Frame): void {
+    const { type } = frame;
+    if (type === 'token.expiring') void this.#renewToken();
+    else if (type === 'reconnect') this.#connection.cycle(Number(frame['afterMs']));
+    else if (type === 'error') this.#events.emit('error', errorFrom(frame as WireError));
+    else if (type === 'unsubscribed') this.#lost(String(frame['conversationId']), removedError);
+    else this.#portOf(String(frame['conversationId']))?.handle(frame);
+  }
+
+  /** The server ended a subscription, or did not renew it. */
+  #lost(id: string, error: SvcError): void {
+    const port = this.#portOf(id);
+    this.#joined.delete(id);
+    port?.emit('error', error);
+  }
+
+  #moved(state: ConnectionState, previous: ConnectionState, error?: ConnectionError): void {
+    if (state === 'connected' && this.#hello) this.#outbox.open(this.#hello.userId);
+    else this.#outbox.close();
+    this.#setState({ connection: state, userId: this.#hello?.userId ?? null });
+    this.#events.emit('connectionStateChanged', state, previous, error);
+    for (const { port } of this.#joined.values()) port.emit('connectionStateChanged', state, previous, error);
+  }
+
+  async #renewToken(): Promise<void> {
+    if (!this.#credential.canRenew) return;
+    try {
+      await this.#request('token.refresh', { token: await this.#credential.renew() });
+    } catch {
+      // The connection goes on until the token ends; then it is asked for again, and a failure is told.
+    }
+  }
+
+  async #request(type: string, fields: object): Promise<unknown> {
+    const { link } = this.#connection;
+    if (!link) throw new ConnectionError('network');
+    return link.request(type, fields);
+  }
+
+  #counted(): void {
+    this.#setState({ queued: this.#outbox.count });
+    for (const [id, { port }] of this.#joined) port.emit('queueChanged', this.#outbox.waitingOf(id).length);
+  }
+
+  #portOf(id: string): ConversationPort | undefined {
+    return this.#joined.get(id)?.port;
+  }
+}
+
+async function askSubscriptions(request: Link['request'], conversations: object[]): Promise<SubscribeItem[]> {
+  // The answer of our own frame.
+  return ((await request('subscribe', { conversations })) as { conversations: SubscribeItem[] }).conversations;
+}
+
+function storageOf(queue: ChatOptions['queue'], runtime: Runtime): QueueStorage {
+  if (queue === 'indexeddb') return lazyIndexedDbQueue(runtime.newId());
+  return typeof queue === 'object' ? queue : memoryQueue;
+}
+
+const removedError = errorFrom({
+  svcCode: 'SVC_NOT_A_MEMBER',
+  message: 'This user is no longer in the conversation, or it was deleted.',
+});
+
+function refusalOf(item: { code?: string } | undefined, ref: string, limit?: number): SvcError {
+  const code = `SVC_${item?.code ?? 'INTERNAL'}`;
+  const message =
+    code === 'SVC_SUBSCRIPTION_LIMIT'
+      ? `A chat connection holds at most ${limit} conversations. leave() one of them, or make a second Chat.`
+      : `The conversation "${ref}" cannot be joined.`;
+  return errorFrom({ svcCode: code, message });
+}
+
+const otherUser = (was: string, is: string): ConnectionError =>
+  new ConnectionError('forbidden', {
+    code: 'other_user',
+    message: `The \`token\` function gave a token of "${is}", but this Chat belongs to "${was}". Make a new Chat for another user.`,
+  });

@@ -1,0 +1,26 @@
+export type { Credential } from '../credential.ts';
+export {
+  ApiError,
+  ConnectionError,
+  type DisconnectReason,
+  PermissionError,
+  RateLimitError,
+  SvcError,
+} from '../errors.ts';
+export type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
+export type { Store } from '../store.ts';
+export { Chat, type ChatEvents, type ChatOptions, type ChatState, type JoinOptions } from './chat.ts';
+export type { Conversation, ConversationEvents, MessageRef } from './conversation.ts';
+export type { History, HistoryOptions, MessagePage } from './history.ts';
+export type { Operation } from './operations.ts';
+export type { QueueStorage } from './queue-storage.ts';
+export type {
+  Delivery,
+  Message,
+  MessagePatch,
+  NewMessage,
+  Page,
+  PresenceStatus,
+  ReactionSummary,
+} from './records.ts';
+export type { UploadOptions } from './upload.ts';

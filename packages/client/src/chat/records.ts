@@ -1,0 +1,70 @@
+import type { ReactionSummary, Message as StoredMessage } from '@parley/contract';
+import type { SvcError } from '../errors.ts';
+
+/** JSON of the developer's own. */
+export type Metadata = Record<string, unknown>;
+
+export type { ReactionSummary };
+
+/** A message as the server stores it. */
+export type MessageRecord = StoredMessage;
+
+/** `queued`: waits for a connection; `failed`: refused, see `error`, and kept until `retry` or `discard`. */
+export type Delivery = 'queued' | 'sending' | 'sent' | 'failed';
+
+/** A message as an application sees it: stored, or on its way. */
+export interface Message extends Omit<MessageRecord, 'id' | 'publicId' | 'seq' | 'change'> {
+  /** Null until the server has stored it. */
+  readonly id: string | null;
+  readonly seq: number | null;
+  readonly change: number | null;
+  readonly delivery: Delivery;
+  /** Why the last send or edit failed. */
+  readonly error: SvcError | null;
+}
+
+export interface NewMessage {
+  text?: string;
+  /** Default `text`; `attachment` when there is only an attachment. */
+  type?: 'text' | 'attachment' | 'custom';
+  replyTo?: string;
+  attachmentId?: string;
+  metadata?: Metadata;
+  /** Made by the SDK when left out; a second send with the same one gives the first message. */
+  clientMessageId?: string;
+}
+
+export interface MessagePatch {
+  text?: string;
+  metadata?: Metadata;
+}
+
+export interface Page<T> {
+  items: readonly T[];
+  /** Continues where this page ended; null at the end. */
+  nextCursor: string | null;
+}
+
+export type PresenceStatus = 'ONLINE' | 'AWAY' | 'OFFLINE';
+
+/** What happened in a conversation, numbered by `change`: a live frame, or the same out of recovery. */
+export interface Change {
+  type: string;
+  change: number;
+  message?: MessageRecord;
+  messageId?: string;
+  userId?: string;
+  emoji?: string;
+  count?: number;
+}
+
+/** What the server says of a conversation this client subscribed to. */
+export interface Subscription {
+  conversationId: string;
+  /** The last change there is. */
+  change: number;
+  /** Another one: the numbers start anew. */
+  epoch: string;
+  /** What was missed follows in `recovered` frames. */
+  recovered: boolean;
+}

@@ -1,0 +1,265 @@
+import type { SvcError } from '../errors.ts';
+import type { Change, Message, MessagePatch, MessageRecord, NewMessage, ReactionSummary } from './records.ts';
+
+/** A change of this user's that the server has not confirmed. */
+interface Overlay {
+  edit?: { patch: MessagePatch; error: SvcError | null };
+  isRemoved?: boolean;
+  /** Emoji → wanted. */
+  reactions?: Map<string, boolean>;
+}
+
+interface Entry {
+  record: MessageRecord;
+  overlay: Overlay | null;
+  /** Made when asked for; the same object until something changes. */
+  view: Message | null;
+}
+
+export interface Pending {
+  clientMessageId: string;
+  draft: NewMessage;
+  isQueued: boolean;
+  error: SvcError | null;
+  sentAt: number;
+  /** Of the last projection. */
+  view: Message | null;
+}
+
+/**
+ * The messages of one conversation: what the server stored, in the order of `seq`, under what this user did since, and
+ * after them what is on its way. Records may come in any order and more than once; the highest `change` wins.
+ */
+export class Timeline {
+  readonly #conversationId: string;
+  readonly #userId: string;
+  readonly #byId = new Map<string, Entry>();
+  /** Ascending by seq. */
+  #entries: Entry[] = [];
+  #pending: Pending[] = [];
+
+  constructor(conversationId: string, userId: string) {
+    this.#conversationId = conversationId;
+    this.#userId = userId;
+  }
+
+  /** The list to show. */
+  list(): readonly Message[] {
+    return [
+      ...this.#entries.map((entry) => viewOf(entry, this.#userId)),
+      ...this.#pending.map((pending) => this.#pendingView(pending)),
+    ];
+  }
+
+  view(id: string): Message | undefined {
+    const entry = this.#byId.get(id);
+    return entry && viewOf(entry, this.#userId);
+  }
+
+  pending(clientMessageId: string): Pending | undefined {
+    return this.#pending.find((one) => one.clientMessageId === clientMessageId);
+  }
+
+  /** Takes a record from the server, wherever it came from. */
+  upsert(record: MessageRecord): void {
+    const known = this.#byId.get(record.id);
+    if (known) {
+      // Equal numbers too: an edit of ours may be refused and read again.
+      if (record.change < known.record.change) return;
+      known.record = record;
+      known.view = null;
+    } else {
+      const entry: Entry = { record, overlay: null, view: null };
+      this.#byId.set(record.id, entry);
+      this.#entries.splice(this.#placeOf(record.seq), 0, entry);
+    }
+    // Another user's message may bear the same clientMessageId: its scope is the sender.
+    if (record.clientMessageId !== null && record.senderId === this.#userId) this.drop(record.clientMessageId);
+  }
+
+  /** Forgets what the server stored; what is on its way stays. */
+  clear(): void {
+    this.#byId.clear();
+    this.#entries = [];
+  }
+
+  /** Applies one numbered change. Frames without a message of ours are none of the timeline's business. */
+  apply({ type, change, message, messageId = '', userId = '', emoji = '', count = 0 }: Change): void {
+    if (message) this.upsert(message);
+    const entry = this.#byId.get(messageId);
+    if (!entry || entry.record.change >= change) return;
+    if (type !== 'reaction.added' && type !== 'reaction.removed') return;
+    const isMine = userId === this.#userId;
+    const reactions = withReaction(entry.record.reactions, emoji, userId, count, type === 'reaction.added', isMine);
+    entry.record = { ...entry.record, change, reactions };
+    entry.view = null;
+  }
+
+  addPending(clientMessageId: string, draft: NewMessage, sentAt: number, isQueued: boolean): void {
+    this.#pending = [
+      ...this.#pending.filter((one) => one.clientMessageId !== clientMessageId),
+      { clientMessageId, draft, isQueued, error: null, sentAt, view: null },
+    ];
+  }
+
+  setPending(clientMessageId: string, state: { isQueued?: boolean; error?: SvcError | null }): void {
+    const pending = this.pending(clientMessageId);
+    if (pending) Object.assign(pending, { error: null, ...state, view: null });
+  }
+
+  drop(clientMessageId: string): void {
+    this.#pending = this.#pending.filter((one) => one.clientMessageId !== clientMessageId);
+  }
+
+  setEdit(id: string, edit: Overlay['edit'] | null): void {
+    this.#overlay(id, (overlay) => {
+      if (edit) overlay.edit = edit;
+      else delete overlay.edit;
+    });
+  }
+
+  setRemoved(id: string, isRemoved: boolean): void {
+    this.#overlay(id, (overlay) => {
+      overlay.isRemoved = isRemoved;
+    });
+  }
+
+  /** `null` takes the wish back: the server's word counts again. */
+  setReaction(id: string, emoji: string, isWanted: boolean | null): void {
+    this.#overlay(id, (overlay) => {
+      overlay.reactions ??= new Map();
+      if (isWanted === null) overlay.reactions.delete(emoji);
+      else overlay.reactions.set(emoji, isWanted);
+    });
+  }
+
+  /** The server did it, and said so before its numbered change came. */
+  confirmRemoved(id: string, deletedAt: string): void {
+    const entry = this.#byId.get(id);
+    if (!entry || entry.record.deleted) return;
+    entry.record = { ...entry.record, ...TOMBSTONE, deletedAt };
+    entry.overlay = null;
+    entry.view = null;
+  }
+
+  /** As `confirmRemoved`: the wish becomes the record, until the numbered change brings the right count. */
+  confirmReaction(id: string, emoji: string): void {
+    const entry = this.#byId.get(id);
+    if (!entry) return;
+    entry.record = { ...entry.record, reactions: viewOf(entry, this.#userId).reactions };
+    this.setReaction(id, emoji, null);
+  }
+
+  #overlay(id: string, change: (overlay: Overlay) => void): void {
+    const entry = this.#byId.get(id);
+    if (!entry) return;
+    const overlay = entry.overlay ?? {};
+    change(overlay);
+    const isEmpty = !overlay.edit && !overlay.isRemoved && !overlay.reactions?.size;
+    entry.overlay = isEmpty ? null : overlay;
+    entry.view = null;
+  }
+
+  #placeOf(seq: number): number {
+    let low = 0;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle]?.record.seq ?? 0) < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #pendingView(pending: Pending): Message {
+    const { draft, clientMessageId, error, isQueued, sentAt } = pending;
+    const at = new Date(sentAt).toISOString();
+    pending.view ??= {
+      ...EMPTY,
+      conversationId: this.#conversationId,
+      type: draft.type ?? (draft.text === undefined && draft.attachmentId ? 'attachment' : 'text'),
+      text: draft.text ?? null,
+      senderId: this.#userId,
+      replyTo: draft.replyTo ?? null,
+      attachmentId: draft.attachmentId ?? null,
+      metadata: draft.metadata ?? {},
+      clientMessageId,
+      clientSentAt: sentAt,
+      createdAt: at,
+      updatedAt: at,
+      delivery: error ? 'failed' : isQueued ? 'queued' : 'sending',
+      error,
+    };
+    return pending.view;
+  }
+}
+
+const TOMBSTONE = { text: null, attachment: null, metadata: {}, reactions: [], deleted: true };
+
+const EMPTY = {
+  id: null,
+  seq: null,
+  change: null,
+  senderRole: null,
+  threadRootId: null,
+  replyCount: 0,
+  lastReplyAt: null,
+  attachment: null,
+  reactions: [],
+  edited: false,
+  editedAt: null,
+  deleted: false,
+  deletedAt: null,
+  deletedBy: null,
+};
+
+function viewOf(entry: Entry, userId: string): Message {
+  entry.view ??= project(entry, userId);
+  return entry.view;
+}
+
+function project({ record, overlay }: Entry, userId: string): Message {
+  const view: Message = { ...record, delivery: 'sent', error: null };
+  if (!overlay || record.deleted) return view;
+  if (overlay.isRemoved) return { ...view, ...TOMBSTONE, delivery: 'sending' };
+  let { reactions } = record;
+  for (const [emoji, isWanted] of overlay.reactions ?? []) {
+    const known = reactions.find((one) => one.emoji === emoji);
+    if ((known?.reacted ?? false) === isWanted) continue;
+    const count = (known?.count ?? 0) + (isWanted ? 1 : -1);
+    reactions = withReaction(reactions, emoji, userId, count, isWanted, true);
+  }
+  const { edit } = overlay;
+  if (!edit) return { ...view, reactions };
+  return {
+    ...view,
+    ...edit.patch,
+    reactions,
+    edited: true,
+    delivery: edit.error ? 'failed' : 'sending',
+    error: edit.error,
+  };
+}
+
+const USER_IDS_MAX = 10;
+
+/** The summary after one reaction came or went; `count` is the number that is then right. */
+function withReaction(
+  reactions: readonly ReactionSummary[],
+  emoji: string,
+  userId: string,
+  count: number,
+  isAdded: boolean,
+  isMine: boolean,
+): ReactionSummary[] {
+  const known = reactions.find((one) => one.emoji === emoji);
+  const others = (known?.userIds ?? []).filter((id) => id !== userId);
+  const next: ReactionSummary = {
+    emoji,
+    count,
+    userIds: isAdded ? [...others, userId].slice(0, USER_IDS_MAX) : others,
+    reacted: isMine ? isAdded : (known?.reacted ?? false),
+  };
+  if (count <= 0) return reactions.filter((one) => one.emoji !== emoji);
+  return known ? reactions.map((one) => (one === known ? next : one)) : [...reactions, next];
+}

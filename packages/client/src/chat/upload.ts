@@ -1,0 +1,83 @@
+import { ApiError, ConnectionError } from '../errors.ts';
+import type { Http } from '../http.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Metadata } from './records.ts';
+
+export interface UploadOptions {
+  /** 0 to 1. Where the platform cannot tell (Node), only 1 at the end. */
+  onProgress?: (done: number) => void;
+  signal?: AbortSignal;
+  /** Default: the file's own. */
+  filename?: string;
+  metadata?: Metadata;
+}
+
+interface UploadTicket {
+  attachment: { id: string };
+  uploadUrl: string;
+  method: string;
+  headers: Record<string, string>;
+}
+
+/** Asks for a signed address, puts the bytes there and tells the server that they are. */
+export async function upload(
+  { http, runtime, conversationId }: { http: Http; runtime: Pick<Runtime, 'fetch'>; conversationId: string },
+  file: Blob,
+  { onProgress, signal, filename, metadata }: UploadOptions = {},
+): Promise<{ attachmentId: string }> {
+  const name = filename ?? ('name' in file && typeof file.name === 'string' ? file.name : 'file');
+  const body = {
+    filename: name,
+    mimeType: file.type || 'application/octet-stream',
+    size: file.size,
+    ...(metadata ? { metadata } : {}),
+  };
+  const path = `/v1/chat/conversations/${encodeURIComponent(conversationId)}/attachments`;
+  // The answers of our own routes.
+  const ticket = (await http.call('POST', path, { body, signal })) as UploadTicket;
+  await put(ticket, file, onProgress ?? (() => {}), signal, runtime);
+  onProgress?.(1);
+  await http.call('POST', `/v1/chat/attachments/${encodeURIComponent(ticket.attachment.id)}/complete`, { signal });
+  return { attachmentId: ticket.attachment.id };
+}
+
+async function put(
+  ticket: UploadTicket,
+  file: Blob,
+  onProgress: (done: number) => void,
+  signal: AbortSignal | undefined,
+  { fetch }: Pick<Runtime, 'fetch'>,
+): Promise<void> {
+  const { uploadUrl, method, headers } = ticket;
+  if (typeof XMLHttpRequest !== 'undefined') return putWithProgress(ticket, file, onProgress, signal);
+  const response = await fetch(uploadUrl, { method, headers, body: file, signal: signal ?? null });
+  if (!response.ok) throw refused(response.status);
+}
+
+/** `fetch` cannot tell how much of a body has left. */
+function putWithProgress(
+  { uploadUrl, method, headers }: UploadTicket,
+  file: Blob,
+  onProgress: (done: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, uploadUrl);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
+    request.onload = () => (request.status < 300 ? resolve() : reject(refused(request.status)));
+    request.onerror = () => reject(new ConnectionError('network'));
+    request.onabort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', () => request.abort(), { once: true });
+    if (signal?.aborted) return reject(signal.reason);
+    request.send(file);
+  });
+}
+
+const refused = (status: number): ApiError =>
+  new ApiError({
+    code: 'upload_failed',
+    message: `The file storage answered ${status}. Signed addresses last 15 minutes: upload again.`,
+    retryable: status >= 500,
+  });

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createFakeWorld, type FakeWorld, settle } from '../testkit/fake-world.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { type Credential, createCredential } from './credential.ts';
+import { ConnectionError } from './errors.ts';
+import { type ConnectionState, isTransition, type ReconnectOptions } from './reconnect.ts';
+
+interface Rig {
+  world: FakeWorld;
+  connection: Connection;
+  states: ConnectionState[];
+  errors: (ConnectionError | undefined)[];
+}
+
+function rig({
+  token = 'token',
+  reconnect = { giveUpAfterMs: 120_000 },
+  random = () => 0.5,
+}: {
+  token?: Credential;
+  reconnect?: Required<ReconnectOptions> | false;
+  random?: () => number;
+} = {}): Rig {
+  const world = createFakeWorld(random);
+  const states: ConnectionState[] = [];
+  const errors: (ConnectionError | undefined)[] = [];
+  const connection = createConnection({
+    baseUrl: 'https://rtc.example.com',
+    path: '/v1/chat/ws',
+    subprotocol: 'svc.chat.v1',
+    credential: createCredential(token),
+    reconnect,
+    runtime: world,
+    welcome: async () => {},
+    onFrame: () => {},
+    onState(state, previous, error) {
+      assert.ok(isTransition(previous, state), `${previous} → ${state}`);
+      assert.equal(previous, states.at(-1) ?? 'idle', 'each state is told with the one before it');
+      states.push(state);
+      errors.push(error);
+    },
+  });
+  return { world, connection, states, errors };
+}
+
+const lastSocket = ({ world }: Rig) => world.sockets.at(-1) ?? assert.fail('no socket was opened');
+
+async function connected(parts: Rig): Promise<Rig> {
+  const done = parts.connection.connect();
+  await settle();
+  lastSocket(parts).hello();
+  await done;
+  return parts;
+}
+
+test('[SDK-1] the token travels as a subprotocol, never in the address', async () => {
+  const parts = await connected(rig());
+  assert.equal(lastSocket(parts).url, 'wss://rtc.example.com/v1/chat/ws');
+  assert.deepEqual(lastSocket(parts).protocols, ['svc.chat.v1', 'bearer.token']);
+});
+
+test('[SDK-2] a lost connection comes back: reconnecting, then connected', async () => {
+  const parts = await connected(rig());
+  lastSocket(parts).drop(1006);
+  await settle();
+  assert.equal(parts.connection.state, 'reconnecting');
+  await parts.world.advance(300);
+  lastSocket(parts).hello();
+  await settle();
+  assert.deepEqual(parts.states, ['connecting', 'connected', 'reconnecting', 'connected']);
+});
+
+test('[SDK-2] without a network reconnecting ends in disconnected, with a reason', async () => {
+  const parts = await connected(rig());
+  lastSocket(parts).drop(1006);
+  for (let step = 0; step < 40; step++) {
+    await parts.world.advance(5_000);
+    lastSocket(parts).drop(1006);
+    await settle();
+  }
+  assert.deepEqual(parts.states, ['connecting', 'connected', 'reconnecting', 'disconnected']);
+  assert.equal(parts.errors.at(-1)?.reason, 'network');
+});
+
+test('[SDK-2] a connection that says nothing is given up within one and a quarter heartbeats and a half', async () => {
+  const parts = await connected(rig());
+  await parts.world.advance(30_000);
+  assert.equal(parts.states.at(2), 'reconnecting');
+});
+
+test('[SDK-2] frames and pongs keep a connection', async () => {
+  const parts = await connected(rig());
+  const socket = lastSocket(parts);
+  for (let step = 0; step < 20; step++) {
+    await parts.world.advance(7_500);
+    socket.receive({ type: 'pong' });
+  }
+  assert.equal(parts.connection.state, 'connected');
+  assert.ok(socket.sent.filter(({ type }) => type === 'ping').length >= 15);
+});
+
+test('[SDK-4] connect() rejects at once when the server says stop, and gives a reason to act on', async () => {
+  const parts = rig();
+  const done = parts.connection.connect();
+  await settle();
+  lastSocket(parts).receive({
+    type: 'error',
+    svcCode: 'SVC_ORIGIN_NOT_ALLOWED',
+    message: 'This origin is not allowed.',
+    fatal: true,
+  });
+  lastSocket(parts).drop(4403, 'ORIGIN_NOT_ALLOWED');
+  await assert.rejects(done, (error) => {
+    assert.ok(error instanceof ConnectionError);
+    assert.equal(error.code, 'SVC_ORIGIN_NOT_ALLOWED');
+    assert.match(error.message, /allowed origins/);
+    return true;
+  });
+  assert.deepEqual(parts.states, ['connecting', 'disconnected']);
+});
+
+test('[SDK-4] connect() rejects in time when nobody answers', async () => {
+  const parts = rig();
+  const done = assert.rejects(parts.connection.connect({ timeoutMs: 5_000 }), { reason: 'network' });
+  await parts.world.advance(5_000);
+  await done;
+  assert.equal(parts.connection.state, 'disconnected');
+});
+
+test('[SDK-4] an aborted connect() rejects and leaves nothing behind', async () => {
+  const parts = rig();
+  const stop = new AbortController();
+  const done = assert.rejects(parts.connection.connect({ signal: stop.signal }), { reason: 'client' });
+  await settle();
+  stop.abort();
+  await done;
+  assert.deepEqual(parts.states, ['connecting', 'disconnected']);
+  await parts.world.advance(60_000);
+  assert.equal(parts.world.sockets.length, 1);
+});
+
+test('[SDK-4] connect, disconnect, connect in one breath ends connected, with one live socket', async () => {
+  const parts = rig();
+  const first = assert.rejects(parts.connection.connect(), { reason: 'client' });
+  parts.connection.disconnect();
+  const second = parts.connection.connect();
+  const third = parts.connection.connect();
+  await settle();
+  for (const socket of parts.world.sockets) if (socket.readyState === 0) socket.hello();
+  await Promise.all([first, second, third]);
+  assert.equal(parts.world.sockets.filter(({ readyState }) => readyState === 1).length, 1);
+  assert.equal(parts.connection.state, 'connected');
+});
+
+test('[SDK-3] an expired token is fetched anew, once', async () => {
+  let minted = 0;
+  const parts = await connected(rig({ token: () => `token-${++minted}` }));
+  lastSocket(parts).drop(4401, 'TOKEN_EXPIRED');
+  await parts.world.advance(1_500);
+  assert.deepEqual(lastSocket(parts).protocols[1], 'bearer.token-2');
+  lastSocket(parts).drop(4401, 'TOKEN_EXPIRED');
+  await settle();
+  assert.equal(parts.connection.state, 'disconnected');
+  assert.equal(parts.errors.at(-1)?.reason, 'token_expired');
+});
+
+test('[SDK-2] a network that is back is used at once', async () => {
+  const parts = await connected(rig());
+  for (let attempt = 0; attempt < 5; attempt++) {
+    lastSocket(parts).drop(1006);
+    await parts.world.advance([300, 1_000, 3_000, 7_000][attempt] ?? 0);
+  }
+  const before = parts.world.sockets.length;
+  parts.world.wake();
+  await settle();
+  assert.equal(parts.world.sockets.length, before + 1);
+});
+
+test('[SDK-2] any sequence of losses: legal states, a settled promise, at most seven attempts a minute', async () => {
+  const close = fc.constantFrom(1000, 1001, 1006, 1009, 4401, 4403, 4408, 4409, 4410, 4422, 4429, 4500, 4503);
+  const step = fc.oneof(
+    fc.record({ is: fc.constant('hello' as const) }),
+    fc.record({ is: fc.constant('drop' as const), code: close }),
+    fc.record({ is: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 40_000 }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.integer(), async (steps, seed) => {
+      let dice = seed >>> 0;
+      const random = (): number => {
+        dice = (Math.imul(dice, 1_664_525) + 1_013_904_223) >>> 0;
+        return dice / 2 ** 32;
+      };
+      const parts = rig({ token: () => 'token', random });
+      let outcome = 'pending';
+      parts.connection.connect().then(
+        () => (outcome = 'connected'),
+        () => (outcome = 'rejected'),
+      );
+      await settle();
+      for (const one of steps) {
+        const socket = lastSocket(parts);
+        if (one.is === 'wait') await parts.world.advance(one.ms);
+        else if (one.is === 'drop') socket.drop(one.code);
+        else if (socket.readyState === 0) socket.hello();
+        await settle();
+      }
+      // Nobody answers any more: it must come to an end by itself.
+      for (let turn = 0; turn < 60; turn++) {
+        await parts.world.advance(10_000);
+        lastSocket(parts).drop(1006);
+      }
+      assert.notEqual(outcome, 'pending');
+      assert.equal(parts.connection.state, 'disconnected');
+      const times = parts.world.sockets.map(({ openedAt }) => openedAt);
+      for (const from of times) assert.ok(times.filter((time) => time >= from && time < from + 60_000).length <= 7);
+    }),
+    { numRuns: 200 },
+  );
+});

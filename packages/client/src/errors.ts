@@ -1,0 +1,139 @@
+/** Why a connection ended, or why somebody left. */
+export type DisconnectReason =
+  | 'client'
+  | 'token_expired'
+  | 'token_revoked'
+  | 'room_closed'
+  | 'duplicate_identity'
+  | 'removed'
+  | 'room_full'
+  | 'rate_limited'
+  | 'node_lost'
+  | 'network'
+  | 'forbidden'
+  | 'protocol';
+
+export type ErrorKind = 'api' | 'rate_limit' | 'connection' | 'media' | 'permission';
+
+export interface SvcErrorFields {
+  code: string;
+  message: string;
+  retryable?: boolean | undefined;
+  requestId?: string | undefined;
+  cause?: unknown;
+  /** Address of the service, for `docsUrl`. */
+  baseUrl?: string | undefined;
+}
+
+/** Found by name in the global registry, so that two copies of this package know each other's errors. */
+const BRAND = Symbol.for('parley.SvcError');
+
+/** Every error of this SDK. Switch on `code`; `message` names the cause and the next step. */
+export class SvcError extends Error {
+  override name = 'SvcError';
+  readonly kind: ErrorKind = 'api';
+  readonly code: string;
+  /** The same call may succeed later. */
+  readonly retryable: boolean;
+  readonly requestId: string | undefined;
+  readonly docsUrl: string;
+  readonly [BRAND] = true;
+
+  constructor({ code, message, retryable = false, requestId, cause, baseUrl = '' }: SvcErrorFields) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.retryable = retryable;
+    this.requestId = requestId;
+    this.docsUrl = `${baseUrl}/docs/reference#${code.startsWith('SVC_') ? code : 'errors'}`;
+  }
+
+  /** Also true for errors of another copy of this package. */
+  static is(value: unknown): value is SvcError {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+/** The service refused a call. */
+export class ApiError extends SvcError {
+  override name = 'ApiError';
+}
+
+export class PermissionError extends SvcError {
+  override name = 'PermissionError';
+  override readonly kind = 'permission';
+}
+
+export class RateLimitError extends SvcError {
+  override name = 'RateLimitError';
+  override readonly kind = 'rate_limit';
+  readonly retryAfterSeconds: number;
+
+  constructor(fields: SvcErrorFields, retryAfterSeconds: number) {
+    super({ ...fields, retryable: true });
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export class ConnectionError extends SvcError {
+  override name = 'ConnectionError';
+  override readonly kind = 'connection';
+  readonly reason: DisconnectReason;
+
+  constructor(reason: DisconnectReason, fields: Partial<SvcErrorFields> = {}) {
+    const message = MESSAGES[reason] ?? UNREACHABLE;
+    super({ code: reason, message, retryable: RETRYABLE.includes(reason), ...fields });
+    this.reason = reason;
+  }
+}
+
+export class MediaError extends SvcError {
+  override name = 'MediaError';
+  override readonly kind = 'media';
+}
+
+/** Of both sockets; what only a room can say is in signal/. */
+const MESSAGES: Partial<Record<DisconnectReason, string>> = {
+  client: 'This client closed the connection. connect() opens it again.',
+  token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
+  token_revoked: 'Your backend revoked the token. Mint a new one if this user may come back.',
+  rate_limited: 'Too many connection attempts from this address or user.',
+  forbidden: "The server refused this page or token. Check the project's allowed origins and the token's permissions.",
+  protocol: 'Client and server do not understand each other. Use the same version of both.',
+};
+const UNREACHABLE = 'The server cannot be reached. Check its address and the network, then connect() again.';
+const RETRYABLE: readonly DisconnectReason[] = ['rate_limited', 'node_lost', 'network'];
+
+/** What an error envelope and an `error` frame have in common. */
+export interface WireError {
+  code?: string;
+  svcCode?: string;
+  message?: string;
+  retryable?: boolean;
+  retryAfterSeconds?: number;
+  requestId?: string;
+}
+
+/** What to do next, where the server's own sentence does not say it. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  SVC_NOT_A_MEMBER: 'Add the user from your backend, then join again.',
+  SVC_SCOPE_MISSING: 'Mint the chat token with it, or without `scopes`.',
+  SVC_CONVERSATION_ARCHIVED: 'It can only be read.',
+  SVC_ORIGIN_NOT_ALLOWED: 'Add it in the dashboard, under Settings.',
+  SVC_PUBLISH_NOT_ALLOWED: 'For example with `permissions: speaker()`.',
+};
+
+const PERMISSION_CODES = /_(NOT_ALLOWED|FORBIDDEN|DENIED|SCOPE_MISSING|NOT_A_MEMBER|BANNED)$/;
+
+/** A refusal of the server as one of our errors. */
+export function errorFrom(wire: WireError, baseUrl?: string): SvcError {
+  const code = wire.svcCode ?? wire.code ?? 'SVC_INTERNAL';
+  const message = `${wire.message ?? code} ${NEXT_STEPS[code] ?? ''}`.trim();
+  const fields = { code, message, retryable: wire.retryable, requestId: wire.requestId, baseUrl };
+  if (wire.retryAfterSeconds !== undefined && /RATE_LIMITED|SLOW_MODE/.test(code))
+    return new RateLimitError(fields, wire.retryAfterSeconds);
+  return PERMISSION_CODES.test(code) ? new PermissionError(fields) : new ApiError(fields);
+}
+
+/** Whatever was thrown, as an error of ours. */
+export const asSvcError = (error: unknown): SvcError =>
+  SvcError.is(error) ? error : new SvcError({ code: 'unexpected', message: String(error), cause: error });

@@ -1,0 +1,26 @@
+export { type CheckOptions, type CheckStep, checkConnection } from './check-connection.ts';
+export type { ConnectOptions } from './connection.ts';
+export type { Credential } from './credential.ts';
+export {
+  ApiError,
+  ConnectionError,
+  type DisconnectReason,
+  MediaError,
+  PermissionError,
+  RateLimitError,
+  SvcError,
+} from './errors.ts';
+export { LiveStream, type LiveStreamOptions, type StreamCredentials } from './live-stream.ts';
+export type { CameraOptions, MicrophoneOptions, ScreenOptions } from './media/capture.ts';
+export type { DataOptions } from './media/data.ts';
+export type { LocalParticipant, PublishOptions } from './media/local-participant.ts';
+export type { LocalTrack } from './media/local-track.ts';
+export type { Quality, RemoteParticipant } from './media/remote-participant.ts';
+export type { RemoteTrack, TrackQuality } from './media/remote-track.ts';
+export { createTestTracks, type TestTracks, type TestTracksOptions } from './media/test-tracks.ts';
+export type { ConnectionState, ReconnectOptions } from './reconnect.ts';
+export { Room } from './room.ts';
+export type { Logger, Participant, RoomEvents, RoomOptions, RoomState } from './room-types.ts';
+export type { Permissions, TrackSource } from './signal/records.ts';
+export type { RpcHandler } from './signal/rpc.ts';
+export type { Store } from './store.ts';

@@ -1,0 +1,133 @@
+import type { Runtime } from '../runtime.ts';
+import type { TrackSettings } from '../signal/records.ts';
+
+export interface AdaptiveStreamDeps {
+  runtime: Pick<Runtime, 'setTimer'>;
+  /** False: only what the application wishes is told. */
+  isOn: boolean;
+  send(updates: TrackSettings[]): void;
+}
+
+export interface AdaptiveStream {
+  show(trackId: string, element: HTMLMediaElement): void;
+  hide(trackId: string, element: HTMLMediaElement): void;
+  wish(trackId: string, wish: { enabled?: boolean; maxLayer?: number }): void;
+  forget(trackId: string): void;
+  /** A new session knows nothing of what was told. */
+  reset(): void;
+  close(): void;
+}
+
+interface Watched {
+  elements: Map<HTMLVideoElement, { isVisible: boolean }>;
+  wish: { enabled?: boolean; maxLayer?: number };
+  /** What was told last, as text. */
+  told: string;
+}
+
+/** Changes within this time go out together: scrolling past fifty tiles is one frame. */
+const BATCH_MS = 250;
+const BATCH_MAX = 100;
+
+/** Tells the server how large each video is shown, so that no more is sent than is seen. */
+export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps): AdaptiveStream {
+  const watched = new Map<string, Watched>();
+  let cancel: (() => void) | null = null;
+  const observers = isOn && typeof IntersectionObserver !== 'undefined' ? observe(changed) : null;
+
+  function entryOf(trackId: string): Watched {
+    const entry = watched.get(trackId) ?? { elements: new Map(), wish: {}, told: '' };
+    watched.set(trackId, entry);
+    return entry;
+  }
+
+  function changed(element?: Element, isVisible?: boolean): void {
+    for (const { elements } of watched.values()) {
+      const state = element && elements.get(element as HTMLVideoElement);
+      if (state && isVisible !== undefined) state.isVisible = isVisible;
+    }
+    cancel ??= runtime.setTimer(tell, BATCH_MS);
+  }
+
+  function tell(): void {
+    cancel = null;
+    const updates: TrackSettings[] = [];
+    for (const [trackId, entry] of watched) {
+      const settings = settingsOf(entry);
+      const text = JSON.stringify(settings);
+      if (text === entry.told || text === '{}') continue;
+      entry.told = text;
+      updates.push({ trackId, ...settings });
+    }
+    for (let at = 0; at < updates.length; at += BATCH_MAX) send(updates.slice(at, at + BATCH_MAX));
+  }
+
+  function settingsOf({ elements, wish }: Watched): Omit<TrackSettings, 'trackId'> {
+    if (!observers || elements.size === 0) return wish;
+    const isPageHidden = document.visibilityState === 'hidden';
+    const visible = [...elements].filter(
+      ([element, { isVisible }]) => document.pictureInPictureElement === element || (isVisible && !isPageHidden),
+    );
+    if (visible.length === 0 || wish.enabled === false) return { ...wish, enabled: false };
+    const ratio = globalThis.devicePixelRatio || 1;
+    const largest = (side: 'clientWidth' | 'clientHeight'): number =>
+      Math.round(Math.max(...visible.map(([element]) => element[side])) * ratio);
+    return { ...wish, enabled: true, width: largest('clientWidth'), height: largest('clientHeight') };
+  }
+
+  return {
+    show(trackId, element) {
+      if (!observers || !(element instanceof HTMLVideoElement)) return;
+      // Seen until the observer says otherwise: the first frame must not wait for it.
+      entryOf(trackId).elements.set(element, { isVisible: true });
+      observers.watch(element);
+    },
+    hide(trackId, element) {
+      if (!observers || !(element instanceof HTMLVideoElement)) return;
+      watched.get(trackId)?.elements.delete(element);
+      observers.unwatch(element);
+      changed();
+    },
+    wish(trackId, wish) {
+      const entry = entryOf(trackId);
+      entry.wish = { ...entry.wish, ...wish };
+      changed();
+    },
+    forget(trackId) {
+      for (const element of watched.get(trackId)?.elements.keys() ?? []) observers?.unwatch(element);
+      watched.delete(trackId);
+    },
+    reset() {
+      for (const entry of watched.values()) entry.told = '';
+      changed();
+    },
+    close() {
+      cancel?.();
+      observers?.close();
+    },
+  };
+}
+
+function observe(onChange: (element?: Element, isVisible?: boolean) => void) {
+  const sizes = new ResizeObserver(() => onChange());
+  const places = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) onChange(target, isIntersecting);
+  });
+  const onVisibility = (): void => onChange();
+  document.addEventListener('visibilitychange', onVisibility);
+  return {
+    watch(element: Element): void {
+      sizes.observe(element);
+      places.observe(element);
+    },
+    unwatch(element: Element): void {
+      sizes.unobserve(element);
+      places.unobserve(element);
+    },
+    close(): void {
+      sizes.disconnect();
+      places.disconnect();
+      document.removeEventListener('visibilitychange', onVisibility);
+    },
+  };
+}

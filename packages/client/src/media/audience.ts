@@ -1,0 +1,109 @@
+import type { DisconnectReason } from '../errors.ts';
+import { reasonFrom } from '../reconnect.ts';
+import type { ParticipantRecord } from '../signal/records.ts';
+import type { RosterEvent } from '../signal/roster.ts';
+import { RemoteParticipant, type RemoteParticipantPort } from './remote-participant.ts';
+import { RemoteTrack, type RemoteTrackPort } from './remote-track.ts';
+
+export interface AudienceEvents {
+  participantJoined(participant: RemoteParticipant): void;
+  participantLeft(participant: RemoteParticipant, why: DisconnectReason): void;
+  participantUpdated(participant: RemoteParticipant): void;
+  trackPublished(participant: RemoteParticipant, trackId: string, kind: 'audio' | 'video'): void;
+  trackUnpublished(participant: RemoteParticipant, trackId: string): void;
+  trackSubscribed(track: RemoteTrack, participant: RemoteParticipant): void;
+  trackUnsubscribed(track: RemoteTrack, participant: RemoteParticipant): void;
+  trackMuted(trackId: string, participant: RemoteParticipant, isMuted: boolean): void;
+}
+
+export interface Audience {
+  readonly participants: ReadonlyMap<string, RemoteParticipant>;
+  take(event: RosterEvent): void;
+  /** Media of a track arrived; what it is may be told before or after. */
+  arrived(trackId: string, media: MediaStreamTrack): void;
+  gone(trackId: string): void;
+}
+
+/** The others and their tracks: joins what signaling tells with the media that arrives. */
+export function createAudience(
+  events: AudienceEvents,
+  ports: { participant: RemoteParticipantPort; track: RemoteTrackPort },
+): Audience {
+  const participants = new Map<string, RemoteParticipant>();
+  /** Media whose publication is not known yet, and media in use. */
+  const arrivals = new Map<string, MediaStreamTrack>();
+
+  function join(trackId: string): void {
+    const media = arrivals.get(trackId);
+    const owner = [...participants.values()].find(({ publications }) => publications.has(trackId));
+    const record = owner?.publications.get(trackId);
+    if (!media || !owner || !record || owner.tracks.has(trackId)) return;
+    const track = new RemoteTrack(record, media, owner, ports.track);
+    owner.tracks.set(trackId, track);
+    events.trackSubscribed(track, owner);
+  }
+
+  function part(trackId: string): void {
+    for (const participant of participants.values()) {
+      const track = participant.tracks.get(trackId);
+      if (!track || !participant.tracks.delete(trackId)) continue;
+      events.trackUnsubscribed(track, participant);
+      track.detach();
+    }
+  }
+
+  function welcome(record: ParticipantRecord): void {
+    const participant = new RemoteParticipant(record, ports.participant);
+    participants.set(record.identity, participant);
+    events.participantJoined(participant);
+  }
+
+  /** An event of somebody who is here. */
+  function update(participant: RemoteParticipant, event: Exclude<RosterEvent, { is: 'joined' }>): void {
+    const { publications } = participant;
+    switch (event.is) {
+      case 'updated':
+        participant.metadata = event.participant.metadata;
+        participant.permissions = event.participant.permissions;
+        events.participantUpdated(participant);
+        break;
+      case 'left':
+        participants.delete(participant.identity);
+        events.participantLeft(participant, reasonFrom(event.reason) ?? 'network');
+        break;
+      case 'published':
+        publications.set(event.track.id, event.track);
+        events.trackPublished(participant, event.track.id, event.track.kind === 'AUDIO' ? 'audio' : 'video');
+        join(event.track.id);
+        break;
+      case 'unpublished':
+        part(event.trackId);
+        publications.delete(event.trackId);
+        events.trackUnpublished(participant, event.trackId);
+        break;
+      case 'muted': {
+        const record = publications.get(event.trackId);
+        if (record) publications.set(event.trackId, { ...record, muted: event.muted });
+        events.trackMuted(event.trackId, participant, event.muted);
+      }
+    }
+  }
+
+  return {
+    participants,
+    take(event) {
+      const participant = participants.get('identity' in event ? event.identity : event.participant.identity);
+      if (event.is === 'joined') welcome(event.participant);
+      else if (participant) update(participant, event);
+    },
+    arrived(trackId, media) {
+      part(trackId);
+      arrivals.set(trackId, media);
+      join(trackId);
+    },
+    gone(trackId) {
+      arrivals.delete(trackId);
+      part(trackId);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { DATA_MESSAGE_BYTES_MAX, type DataChannelName, encodeData } from '@parley/media-description';
+import { ApiError } from '../errors.ts';
+
+export interface DataOptions {
+  topic?: string;
+  /** Identities; left out: everybody else. */
+  to?: string[];
+  /** Default true. False: may be lost or overtake, but never waits. */
+  reliable?: boolean;
+}
+
+export interface DataDeps {
+  channel(name: DataChannelName): RTCDataChannel | null;
+  request(type: string, fields: object): Promise<unknown>;
+}
+
+/** Above this the channel has enough to do; lossy messages are then dropped, reliable ones wait. */
+const BUFFERED_MAX = 1_048_576;
+
+/** Over the data channel; while there is none, as a frame of the signaling socket. */
+export async function sendData(
+  { channel, request }: DataDeps,
+  payload: string | Uint8Array,
+  { topic, to, reliable = true }: DataOptions,
+): Promise<void> {
+  const open = channel(reliable ? 'reliable' : 'lossy');
+  const isText = typeof payload === 'string';
+  const head = { ...(topic ? { topic } : {}), ...(to ? { to } : {}) };
+  if (!open) {
+    const body = isText ? { payload } : { payload: toBase64(payload), encoding: 'base64' };
+    await request('data', { ...head, ...body, reliable });
+    return;
+  }
+  const bytes = isText ? new TextEncoder().encode(payload) : payload;
+  const message = encodeData({ head: { ...head, ...(isText ? { text: true } : {}) }, payload: bytes });
+  if (message.length > DATA_MESSAGE_BYTES_MAX) throw tooLarge(message.length);
+  if (open.bufferedAmount > BUFFERED_MAX) {
+    if (!reliable) return;
+    await drained(open);
+  }
+  open.send(message);
+}
+
+function drained(channel: RTCDataChannel): Promise<void> {
+  return new Promise((resolve) => {
+    channel.bufferedAmountLowThreshold = BUFFERED_MAX / 2;
+    channel.addEventListener('bufferedamountlow', () => resolve(), { once: true });
+    channel.addEventListener('close', () => resolve(), { once: true });
+  });
+}
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+
+/** A payload out of a signaling frame. */
+export function fromFrame(payload: string, encoding: string): Uint8Array {
+  if (encoding !== 'base64') return new TextEncoder().encode(payload);
+  return Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
+}
+
+const tooLarge = (size: number): ApiError =>
+  new ApiError({
+    code: 'SVC_PAYLOAD_TOO_LARGE',
+    message: `A data message takes ${DATA_MESSAGE_BYTES_MAX} bytes with its head; this one has ${size}. Send it in pieces.`,
+  });

@@ -1,0 +1,202 @@
+import { ConnectionError, MediaError, PermissionError, type SvcError } from '../errors.ts';
+import type { Permissions, TrackSource } from '../signal/records.ts';
+import {
+  type CameraOptions,
+  captureCamera,
+  captureMicrophone,
+  captureScreen,
+  type MicrophoneOptions,
+  type ScreenOptions,
+} from './capture.ts';
+import type { DataOptions } from './data.ts';
+import { LocalTrack, type LocalTrackPort, type Recapture } from './local-track.ts';
+import type { Quality } from './remote-participant.ts';
+import { createTurns } from './turns.ts';
+
+export interface PublishOptions {
+  source?: TrackSource;
+  name?: string;
+}
+
+export interface LocalParticipantPort extends LocalTrackPort {
+  publish(tracks: readonly LocalTrack[]): Promise<void>;
+  sendData(payload: string | Uint8Array, options: DataOptions): Promise<void>;
+  setMetadata(metadata: string): Promise<void>;
+  rpc(to: string, method: string, payload: string, timeoutMs: number): Promise<string>;
+  onError(error: SvcError): void;
+}
+
+/** This participant. */
+export class LocalParticipant {
+  readonly isLocal = true;
+  readonly tracks = new Set<LocalTrack>();
+  identity = '';
+  sessionId = '';
+  metadata: string | null = null;
+  permissions: Permissions | null = null;
+  quality: Quality | null = null;
+  isSpeaking = false;
+  audioLevel = 0;
+  readonly #port: LocalParticipantPort;
+  /** One change of a source at a time: a double click must not publish two cameras. */
+  readonly #turns = new Map<TrackSource, ReturnType<typeof createTurns>>();
+
+  constructor(port: LocalParticipantPort) {
+    this.#port = port;
+  }
+
+  get microphone(): LocalTrack | null {
+    return this.#find('MICROPHONE');
+  }
+
+  get camera(): LocalTrack | null {
+    return this.#find('CAMERA');
+  }
+
+  get screenShare(): LocalTrack | null {
+    return this.#find('SCREEN_SHARE');
+  }
+
+  setMicrophone(isOn: boolean, options: MicrophoneOptions = {}): Promise<LocalTrack | null> {
+    return this.#switch('MICROPHONE', isOn, (deviceId) =>
+      captureMicrophone({ ...options, ...(deviceId && { deviceId }) }),
+    );
+  }
+
+  setCamera(isOn: boolean, options: CameraOptions = {}): Promise<LocalTrack | null> {
+    return this.#switch('CAMERA', isOn, (deviceId) => captureCamera({ ...options, ...(deviceId && { deviceId }) }));
+  }
+
+  /** Asks the user what to show. It ends with `false`, or in the browser's own bar. */
+  setScreenShare(isOn: boolean, options: ScreenOptions = {}): Promise<LocalTrack | null> {
+    return this.#inTurn('SCREEN_SHARE', async () => {
+      const running = [this.screenShare, this.#find('SCREEN_SHARE_AUDIO')].filter((track) => track !== null);
+      if (!isOn) {
+        for (const track of running) await track.stop();
+        return null;
+      }
+      if (this.screenShare) return this.screenShare;
+      this.#assertMayPublish('video');
+      const media = await captureScreen(options);
+      const tracks = media.map((one) =>
+        this.#make(one, { source: one.kind === 'video' ? 'SCREEN_SHARE' : 'SCREEN_SHARE_AUDIO' }),
+      );
+      await this.#publish(tracks);
+      return this.screenShare;
+    });
+  }
+
+  /** Publishes media of the application's own: a canvas, a file, `createTestTracks()`. */
+  async publish(media: MediaStreamTrack, options: PublishOptions = {}): Promise<LocalTrack> {
+    this.#assertMayPublish(media.kind);
+    const track = this.#make(media, options);
+    await this.#publish([track]);
+    return track;
+  }
+
+  unpublish(track: LocalTrack): Promise<void> {
+    return track.stop();
+  }
+
+  /** To everybody or to some, reliable unless you say otherwise. At most 64 kB. */
+  async sendData(payload: string | Uint8Array, options: DataOptions = {}): Promise<void> {
+    this.#assertMayUseData();
+    await this.#port.sendData(payload, options);
+  }
+
+  /** Asks another participant; they answer with `room.handleRpc`. */
+  async rpc(to: string, method: string, payload = '', { timeoutMs = 10_000 } = {}): Promise<string> {
+    this.#assertMayUseData();
+    return this.#port.rpc(to, method, payload, timeoutMs);
+  }
+
+  setMetadata(metadata: string): Promise<void> {
+    return this.#port.setMetadata(metadata);
+  }
+
+  #find(source: TrackSource): LocalTrack | null {
+    return [...this.tracks].find((track) => track.source === source) ?? null;
+  }
+
+  #inTurn<T>(source: TrackSource, run: () => Promise<T>): Promise<T> {
+    const takeTurn = this.#turns.get(source) ?? createTurns();
+    this.#turns.set(source, takeTurn);
+    return takeTurn(run);
+  }
+
+  #switch(source: TrackSource, isOn: boolean, capture: Recapture): Promise<LocalTrack | null> {
+    return this.#inTurn(source, async () => {
+      const track = this.#find(source);
+      if (track) {
+        await (isOn ? track.unmute() : track.mute());
+        return track;
+      }
+      if (!isOn) return null;
+      this.#assertMayPublish(source === 'CAMERA' ? 'video' : 'audio');
+      const made = this.#make(await capture(), { source }, capture);
+      await this.#publish([made]);
+      return made;
+    });
+  }
+
+  #make(media: MediaStreamTrack, { source = 'UNKNOWN', name }: PublishOptions, recapture?: Recapture): LocalTrack {
+    const port: LocalTrackPort = {
+      ...this.#port,
+      unpublish: async (track) => {
+        this.tracks.delete(track);
+        await this.#port.unpublish(track);
+      },
+    };
+    const track = new LocalTrack({
+      media,
+      source,
+      port,
+      ...(name ? { name } : {}),
+      ...(recapture ? { recapture } : {}),
+    });
+    media.addEventListener('ended', () => this.#ended(track, media));
+    return track;
+  }
+
+  async #publish(tracks: readonly LocalTrack[]): Promise<void> {
+    for (const track of tracks) this.tracks.add(track);
+    try {
+      await this.#port.publish(tracks);
+    } catch (error) {
+      for (const track of tracks) {
+        this.tracks.delete(track);
+        track.mediaStreamTrack.stop();
+      }
+      throw error;
+    }
+  }
+
+  /** The device was unplugged, or the user stopped the share in the browser's bar. `stop()` of ours fires no event. */
+  #ended(track: LocalTrack, media: MediaStreamTrack): void {
+    if (track.isStopped || track.mediaStreamTrack !== media) return;
+    if (!track.source.startsWith('SCREEN_SHARE')) {
+      const message = `The ${track.source.toLowerCase()} is gone. Choose another with setDevice().`;
+      this.#port.onError(new MediaError({ code: 'device_lost', message }));
+    }
+    track.stop().catch((error) => this.#port.onError(error));
+  }
+
+  #assertMayPublish(kind: string): void {
+    const { permissions } = this;
+    if (!permissions) throw new ConnectionError('client', { code: 'not_connected', message: 'connect() first.' });
+    const { publish, publishAudio, publishVideo } = permissions;
+    const isOpen = publishAudio === publishVideo;
+    if (publish && (isOpen || (kind === 'audio' ? publishAudio : publishVideo))) return;
+    const message = publish
+      ? `This RTC token allows publishing, but not ${kind}.`
+      : 'This RTC token does not allow publishing. `publish` is false unless you set it. Mint the token with `permissions: speaker()` or `{ publish: true }`.';
+    throw new PermissionError({ code: 'SVC_PUBLISH_NOT_ALLOWED', message });
+  }
+
+  #assertMayUseData(): void {
+    if (!this.permissions) throw new ConnectionError('client', { code: 'not_connected', message: 'connect() first.' });
+    if (this.permissions.publishData) return;
+    const message = 'This RTC token does not allow data. Mint it with `permissions: { publishData: true }`.';
+    throw new PermissionError({ code: 'SVC_DATA_NOT_ALLOWED', message });
+  }
+}

@@ -1,0 +1,117 @@
+import type { TrackSource } from '../signal/records.ts';
+import { type Attachments, createAttachments } from './elements.ts';
+
+/** What a local track asks of its surroundings. */
+export interface LocalTrackPort {
+  setMuted(track: LocalTrack, isMuted: boolean): Promise<void>;
+  replace(track: LocalTrack, media: MediaStreamTrack | null): Promise<void>;
+  unpublish(track: LocalTrack): Promise<void>;
+  getStats(track: LocalTrack): Promise<RTCStatsReport | null>;
+}
+
+/** How to get the media again, from another device or after the camera was turned off. */
+export type Recapture = (deviceId?: string) => Promise<MediaStreamTrack>;
+
+export interface LocalTrackInit {
+  media: MediaStreamTrack;
+  source: TrackSource;
+  name?: string;
+  /** Left out for tracks of the application's own. */
+  recapture?: Recapture;
+  port: LocalTrackPort;
+}
+
+/** Media of this participant. */
+export class LocalTrack {
+  readonly kind: 'audio' | 'video';
+  readonly source: TrackSource;
+  readonly name: string | undefined;
+  readonly #port: LocalTrackPort;
+  readonly #recapture: Recapture | undefined;
+  readonly #attachments: Attachments;
+  #media: MediaStreamTrack;
+  #isMuted = false;
+  #isStopped = false;
+  /** The server's id; null until it is published, and another one after a new join. */
+  id: string | null = null;
+
+  constructor({ media, source, name, recapture, port }: LocalTrackInit) {
+    this.kind = media.kind === 'audio' ? 'audio' : 'video';
+    this.source = source;
+    this.name = name;
+    this.#port = port;
+    this.#recapture = recapture;
+    this.#media = media;
+    this.#attachments = createAttachments(media, { kind: this.kind, isSilent: true });
+  }
+
+  get mediaStreamTrack(): MediaStreamTrack {
+    return this.#media;
+  }
+
+  get isMuted(): boolean {
+    return this.#isMuted;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Sends nothing more; a camera is let go, so that its light goes out. */
+  async mute(): Promise<void> {
+    if (this.#isMuted || this.#isStopped) return;
+    this.#isMuted = true;
+    this.#media.enabled = false;
+    if (this.source === 'CAMERA' && this.#recapture) {
+      await this.#port.replace(this, null);
+      this.#media.stop();
+    }
+    await this.#port.setMuted(this, true);
+  }
+
+  async unmute(): Promise<void> {
+    if (!this.#isMuted || this.#isStopped) return;
+    const wasLetGo = this.#media.readyState === 'ended';
+    if (wasLetGo && this.#recapture) await this.#use(await this.#recapture(this.#media.getSettings().deviceId));
+    this.#isMuted = false;
+    this.#media.enabled = true;
+    await this.#port.setMuted(this, false);
+  }
+
+  /** Ends the track for good: it is unpublished and its device let go. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#media.stop();
+    this.detach();
+    await this.#port.unpublish(this);
+  }
+
+  /** Takes the media from another device; the others notice nothing else. */
+  async setDevice(deviceId: string): Promise<void> {
+    if (!this.#recapture) throw new Error('This track was given as it is: publish one of the other device.');
+    const before = this.#media;
+    // Some devices cannot be opened twice.
+    before.stop();
+    await this.#use(await this.#recapture(deviceId));
+  }
+
+  async #use(media: MediaStreamTrack): Promise<void> {
+    media.enabled = !this.#isMuted;
+    this.#media = media;
+    this.#attachments.show(media);
+    await this.#port.replace(this, media);
+  }
+
+  attach(element?: HTMLMediaElement): HTMLMediaElement {
+    return this.#attachments.attach(element);
+  }
+
+  detach(element?: HTMLMediaElement): void {
+    this.#attachments.detach(element);
+  }
+
+  getStats(): Promise<RTCStatsReport | null> {
+    return this.#port.getStats(this);
+  }
+}

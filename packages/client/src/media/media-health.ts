@@ -1,0 +1,107 @@
+import type { Runtime } from '../runtime.ts';
+
+export type TransportName = 'pub' | 'sub';
+
+export interface MediaHealthDeps {
+  runtime: Pick<Runtime, 'setTimer'>;
+  /** Builds the transport anew. */
+  restart(transport: TransportName): Promise<void>;
+  isSignalConnected(): boolean;
+  /** Restarts did not help: the whole session is made anew. */
+  rejoin(): void;
+  /** Nothing helped. */
+  giveUp(): void;
+  onBroken(isBroken: boolean): void;
+}
+
+export interface MediaHealth {
+  changed(transport: TransportName, state: RTCPeerConnectionState): void;
+  /** The signaling connection is back. `isNew`: both transports start from nothing. */
+  signalConnected(isNew: boolean): void;
+  close(): void;
+}
+
+/** A short dropout heals by itself. */
+const PATIENCE_MS = 4_000;
+/** So long a restart may take. */
+const RESTART_MS = 10_000;
+const RESTARTS_MAX = 3;
+const REJOINS_MAX = 2;
+
+interface Health {
+  isBroken: boolean;
+  restarts: number;
+  cancel: (() => void) | null;
+}
+
+/** Watches both transports. What broke is restarted, then joined anew, then given up: it never stays broken. */
+export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
+  const healths: Record<TransportName, Health> = { pub: newHealth(), sub: newHealth() };
+  let rejoins = 0;
+  let wasBroken = false;
+
+  function report(): void {
+    const isBroken = healths.pub.isBroken || healths.sub.isBroken;
+    if (isBroken === wasBroken) return;
+    wasBroken = isBroken;
+    deps.onBroken(isBroken);
+  }
+
+  function after(transport: TransportName, ms: number): void {
+    const health = healths[transport];
+    health.cancel?.();
+    health.cancel = deps.runtime.setTimer(() => {
+      health.cancel = null;
+      repair(transport);
+    }, ms);
+  }
+
+  function repair(transport: TransportName): void {
+    const health = healths[transport];
+    health.isBroken = true;
+    report();
+    // The signaling connection has its own way back, and says so when it is there.
+    if (!deps.isSignalConnected()) return;
+    if (health.restarts >= RESTARTS_MAX) {
+      health.restarts = 0;
+      if (++rejoins > REJOINS_MAX) deps.giveUp();
+      else deps.rejoin();
+      return;
+    }
+    health.restarts += 1;
+    after(transport, RESTART_MS);
+    deps.restart(transport).catch(() => after(transport, PATIENCE_MS));
+  }
+
+  return {
+    changed(transport, state) {
+      const health = healths[transport];
+      if (state === 'connected') {
+        health.cancel?.();
+        healths[transport] = newHealth();
+        rejoins = 0;
+        report();
+      } else if (state === 'failed') repair(transport);
+      else if (state === 'disconnected') after(transport, PATIENCE_MS);
+    },
+    signalConnected(isNew) {
+      for (const transport of ['pub', 'sub'] as const) {
+        const health = healths[transport];
+        if (isNew) {
+          health.cancel?.();
+          healths[transport] = newHealth();
+        } else if (health.isBroken && !health.cancel) repair(transport);
+      }
+      report();
+    },
+    close() {
+      for (const { cancel } of Object.values(healths)) cancel?.();
+      healths.pub = newHealth();
+      healths.sub = newHealth();
+      wasBroken = false;
+      rejoins = 0;
+    },
+  };
+}
+
+const newHealth = (): Health => ({ isBroken: false, restarts: 0, cancel: null });

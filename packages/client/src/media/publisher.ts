@@ -1,0 +1,220 @@
+import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
+import { ConnectionError } from '../errors.ts';
+import { encodingsFor, layersOf } from './encodings.ts';
+import type { LocalTrack } from './local-track.ts';
+import { createTurns } from './turns.ts';
+
+export interface PublisherDeps {
+  newPeerConnection(): RTCPeerConnection;
+  request(type: string, fields: object): Promise<unknown>;
+  /** Resolves with the next connection; rejects when there will be none. */
+  whenConnected(): Promise<void>;
+  onState(state: RTCPeerConnectionState): void;
+}
+
+export interface Publisher {
+  publish(tracks: readonly LocalTrack[]): Promise<void>;
+  unpublish(track: LocalTrack): Promise<void>;
+  replace(track: LocalTrack, media: MediaStreamTrack | null): Promise<void>;
+  /** Layers that nobody takes are not encoded. */
+  setLayers(trackId: string, layers: readonly { rid: string; enabled: boolean }[]): Promise<void>;
+  /** A new transport for the same session; track ids stay. */
+  restart(): Promise<void>;
+  /** The session is another one: everything is published anew. */
+  reset(): Promise<void>;
+  getStats(track: LocalTrack): Promise<RTCStatsReport | null>;
+  readonly tracks: readonly LocalTrack[];
+  readonly peer: RTCPeerConnection | null;
+  close(): void;
+}
+
+interface Answer {
+  tracks: { cid: string; trackId: string }[];
+  description: Description;
+}
+
+const ATTEMPTS_MAX = 3;
+/** Lines of ended tracks; a new transport gets rid of them. */
+const DEAD_LINES_MAX = 40;
+
+/** The `pub` side: one peer connection that carries what this participant sends. The client offers. */
+export function createPublisher({ newPeerConnection, request, whenConnected, onState }: PublisherDeps): Publisher {
+  let peer: RTCPeerConnection | null = null;
+  let local: Description | undefined;
+  let remote: Description | undefined;
+  const lines = new Map<LocalTrack, RTCRtpTransceiver>();
+  const takeTurn = createTurns();
+
+  function open(): RTCPeerConnection {
+    const opened = newPeerConnection();
+    opened.onconnectionstatechange = () => {
+      if (peer === opened) onState(opened.connectionState);
+    };
+    peer = opened;
+    local = undefined;
+    remote = undefined;
+    lines.clear();
+    return opened;
+  }
+
+  function drop(): void {
+    peer?.close();
+    peer = null;
+    local = undefined;
+    remote = undefined;
+  }
+
+  function addLine(pc: RTCPeerConnection, track: LocalTrack): void {
+    const media = track.mediaStreamTrack;
+    const sendEncodings = encodingsFor(track.source, media);
+    const line = pc.addTransceiver(media, {
+      direction: 'sendonly',
+      ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
+    });
+    // A camera that was let go has nothing to send until it is wanted again.
+    if (media.readyState === 'ended') void line.sender.replaceTrack(null);
+    lines.set(track, line);
+  }
+
+  /** The offer in compact form; each entry names its track, a new one by our own id for it. */
+  async function describe(pc: RTCPeerConnection): Promise<Description> {
+    await pc.setLocalDescription();
+    const description = fromSdp(pc.localDescription?.sdp ?? '');
+    const byMid = new Map([...lines].map(([track, line]) => [line.mid, track]));
+    for (const entry of description.media) {
+      const track = byMid.get(entry.mid);
+      if (track) entry.trackId = track.id ?? cidOf(track);
+      else delete entry.trackId;
+    }
+    return description;
+  }
+
+  async function accept(pc: RTCPeerConnection, change: Description): Promise<void> {
+    remote = apply(remote, change);
+    await pc.setRemoteDescription({ type: 'answer', sdp: toSdp(remote) });
+  }
+
+  async function publish(tracks: readonly LocalTrack[]): Promise<void> {
+    const pc = peer ?? open();
+    for (const track of tracks) addLine(pc, track);
+    try {
+      const next = await describe(pc);
+      // The answer of our own frame.
+      const fields = { tracks: tracks.map(requestFor), description: delta(local, next) };
+      const answer = (await request('publish', fields)) as Answer;
+      local = next;
+      for (const track of tracks) track.id = answer.tracks.find(({ cid }) => cid === cidOf(track))?.trackId ?? track.id;
+      await accept(pc, answer.description);
+    } catch (error) {
+      await takeBack(pc, tracks);
+      throw error;
+    }
+  }
+
+  /** As if it had not been tried. */
+  async function takeBack(pc: RTCPeerConnection, tracks: readonly LocalTrack[]): Promise<void> {
+    if (peer !== pc) return;
+    if (!remote) {
+      for (const track of tracks) lines.delete(track);
+      drop();
+      return;
+    }
+    if (pc.signalingState === 'have-local-offer') await pc.setLocalDescription({ type: 'rollback' });
+    for (const track of tracks) {
+      lines.get(track)?.stop();
+      lines.delete(track);
+    }
+  }
+
+  /** A connection that is lost meanwhile leaves the outcome open: with the next one it is done again. */
+  async function publishSurely(tracks: readonly LocalTrack[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);
+      if (wanted.length === 0) return;
+      try {
+        return await publish(wanted);
+      } catch (error) {
+        if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
+        await whenConnected();
+      }
+    }
+  }
+
+  async function unpublish(track: LocalTrack): Promise<void> {
+    const line = lines.get(track);
+    lines.delete(track);
+    const trackId = track.id;
+    track.id = null;
+    if (!line || !peer || !trackId) return;
+    line.direction = 'inactive';
+    await line.sender.replaceTrack(null);
+    const answer = (await request('unpublish', { trackIds: [trackId] })) as Answer;
+    await peer.setLocalDescription();
+    await accept(peer, answer.description);
+    if (peer.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
+  }
+
+  async function rebuild(): Promise<void> {
+    const tracks = [...lines.keys()];
+    if (tracks.length === 0) return drop();
+    peer?.close();
+    const pc = open();
+    for (const track of tracks) addLine(pc, track);
+    const next = await describe(pc);
+    const answer = (await request('ice.restart', { pc: 'pub', description: next })) as Answer;
+    local = next;
+    await accept(pc, answer.description);
+  }
+
+  return {
+    publish: (tracks) => takeTurn(() => publishSurely(tracks)),
+    unpublish: (track) => takeTurn(() => unpublish(track)),
+    async replace(track, media) {
+      await lines.get(track)?.sender.replaceTrack(media);
+    },
+    async setLayers(trackId, layers) {
+      const sender = [...lines].find(([track]) => track.id === trackId)?.[1].sender;
+      if (!sender) return;
+      const parameters = sender.getParameters();
+      for (const encoding of parameters.encodings)
+        encoding.active = layers.find(({ rid }) => rid === (encoding.rid ?? ''))?.enabled ?? true;
+      await sender.setParameters(parameters);
+    },
+    restart: () => takeTurn(rebuild),
+    reset() {
+      const tracks = [...lines.keys()];
+      drop();
+      lines.clear();
+      for (const track of tracks) track.id = null;
+      return tracks.length > 0 ? takeTurn(() => publishSurely(tracks)) : Promise.resolve();
+    },
+    async getStats(track) {
+      return (await lines.get(track)?.sender.getStats()) ?? null;
+    },
+    get tracks() {
+      return [...lines.keys()];
+    },
+    get peer() {
+      return peer;
+    },
+    close() {
+      drop();
+      lines.clear();
+    },
+  };
+}
+
+const cidOf = (track: LocalTrack): string => track.mediaStreamTrack.id;
+
+function requestFor(track: LocalTrack): object {
+  const media = track.mediaStreamTrack;
+  const layers = layersOf(encodingsFor(track.source, media), media);
+  return {
+    cid: cidOf(track),
+    kind: track.kind.toUpperCase(),
+    source: track.source,
+    muted: track.isMuted,
+    ...(track.name ? { name: track.name } : {}),
+    ...(layers.length > 0 ? { layers } : {}),
+  };
+}

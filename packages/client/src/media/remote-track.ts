@@ -1,0 +1,70 @@
+import type { TrackRecord, TrackSource } from '../signal/records.ts';
+import { type Attachments, createAttachments } from './elements.ts';
+import type { RemoteParticipant } from './remote-participant.ts';
+
+export type TrackQuality = 'low' | 'medium' | 'high';
+
+export interface RemoteTrackPort {
+  wish(trackId: string, wish: { enabled?: boolean; maxLayer?: number }): void;
+  shown(trackId: string, element: HTMLMediaElement): void;
+  hidden(trackId: string, element: HTMLMediaElement): void;
+  blocked(element: HTMLMediaElement): void;
+  getStats(trackId: string): Promise<RTCStatsReport | null>;
+}
+
+const LAYERS: Record<TrackQuality, number> = { low: 0, medium: 1, high: 2 };
+
+/** Media of somebody else, as it arrives here. */
+export class RemoteTrack {
+  readonly id: string;
+  readonly kind: 'audio' | 'video';
+  readonly source: TrackSource;
+  readonly participant: RemoteParticipant;
+  readonly mediaStreamTrack: MediaStreamTrack;
+  readonly #port: RemoteTrackPort;
+  readonly #attachments: Attachments;
+
+  constructor(record: TrackRecord, media: MediaStreamTrack, participant: RemoteParticipant, port: RemoteTrackPort) {
+    this.id = record.id;
+    this.kind = record.kind === 'AUDIO' ? 'audio' : 'video';
+    this.source = record.source;
+    this.participant = participant;
+    this.mediaStreamTrack = media;
+    this.#port = port;
+    this.#attachments = createAttachments(media, {
+      kind: this.kind,
+      isSilent: false,
+      onAttached: (element) => port.shown(this.id, element),
+      onDetached: (element) => port.hidden(this.id, element),
+      onBlocked: (element) => port.blocked(element),
+    });
+  }
+
+  get isMuted(): boolean {
+    return this.participant.publications.get(this.id)?.muted ?? true;
+  }
+
+  /** False keeps the subscription but takes no media. */
+  setEnabled(isEnabled: boolean): void {
+    this.#port.wish(this.id, { enabled: isEnabled });
+  }
+
+  /** The best that may come; the size on the page may bring less. */
+  setQuality(quality: TrackQuality): void {
+    this.#port.wish(this.id, { maxLayer: LAYERS[quality] });
+  }
+
+  /** Into this element or a new one, which you put into the page. */
+  attach(element?: HTMLMediaElement): HTMLMediaElement {
+    return this.#attachments.attach(element);
+  }
+
+  /** Elements made by `attach` leave the page. */
+  detach(element?: HTMLMediaElement): void {
+    this.#attachments.detach(element);
+  }
+
+  getStats(): Promise<RTCStatsReport | null> {
+    return this.#port.getStats(this.id);
+  }
+}

@@ -1,0 +1,129 @@
+import {
+  answerDelta,
+  apply,
+  DATA_CHANNELS,
+  type DataChannelName,
+  type DataMessage,
+  type Description,
+  decodeData,
+  fromSdp,
+  type MediaEntry,
+  toSdp,
+} from '@parley/media-description';
+import { createTurns } from './turns.ts';
+
+export interface SubscriberDeps {
+  newPeerConnection(): RTCPeerConnection;
+  request(type: string, fields: object): Promise<unknown>;
+  onTrack(trackId: string, media: MediaStreamTrack): void;
+  onTrackGone(trackId: string): void;
+  onData(message: DataMessage): void;
+  onState(state: RTCPeerConnectionState): void;
+}
+
+export interface SubOffer {
+  revision: number;
+  restart: boolean;
+  description: Description;
+}
+
+export interface Subscriber {
+  offer(offer: SubOffer): Promise<void>;
+  /** The open channel, or null. */
+  channel(name: DataChannelName): RTCDataChannel | null;
+  getStats(trackId: string): Promise<RTCStatsReport | null>;
+  readonly peer: RTCPeerConnection | null;
+  /** Everything that arrived is gone. */
+  close(): void;
+}
+
+/** The `sub` side: one peer connection that brings what the others send, and data both ways. The node offers. */
+export function createSubscriber(deps: SubscriberDeps): Subscriber {
+  let peer: RTCPeerConnection | null = null;
+  let remote: Description | undefined;
+  let isAnswered = false;
+  /** Line → the track it carries. */
+  const tracks = new Map<string, string>();
+  const channels = new Map<DataChannelName, RTCDataChannel>();
+  const takeTurn = createTurns();
+
+  function open(): RTCPeerConnection {
+    close();
+    const opened = deps.newPeerConnection();
+    opened.onconnectionstatechange = () => {
+      if (peer === opened) deps.onState(opened.connectionState);
+    };
+    for (const name of ['reliable', 'lossy'] as const) {
+      const channel = opened.createDataChannel(name, { negotiated: true, ...DATA_CHANNELS[name] });
+      channel.binaryType = 'arraybuffer';
+      channel.onmessage = ({ data }) => {
+        const message = decodeData(new Uint8Array(data));
+        if (message) deps.onData(message);
+      };
+      channels.set(name, channel);
+    }
+    peer = opened;
+    return opened;
+  }
+
+  function close(): void {
+    peer?.close();
+    peer = null;
+    remote = undefined;
+    isAnswered = false;
+    channels.clear();
+    for (const mid of [...tracks.keys()]) forget(mid);
+  }
+
+  function forget(mid: string): void {
+    const trackId = tracks.get(mid);
+    tracks.delete(mid);
+    if (trackId) deps.onTrackGone(trackId);
+  }
+
+  async function answer({ revision, restart, description }: SubOffer): Promise<void> {
+    // A whole offer of another transport: the node built a new one.
+    const isNew = restart || (description.ice && description.ice.ufrag !== remote?.ice?.ufrag);
+    const pc = isNew || !peer ? open() : peer;
+    const offered = apply(remote, description);
+    remote = offered;
+    await pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) });
+    await pc.setLocalDescription();
+    const answered = fromSdp(pc.localDescription?.sdp ?? '');
+    await deps.request('sub.answer', { revision, description: answerDelta(offered, answered, !isAnswered) });
+    if (peer !== pc) return;
+    isAnswered = true;
+    notice(pc, offered.media);
+  }
+
+  /** Which tracks came and went: a line may carry another one than before. */
+  function notice(pc: RTCPeerConnection, media: readonly MediaEntry[]): void {
+    for (const { mid, kind, direction, trackId } of media) {
+      if (kind === 'data') continue;
+      const current = direction === 'sendonly' ? trackId : undefined;
+      if (tracks.get(mid) === current) continue;
+      forget(mid);
+      const line = pc.getTransceivers().find((one) => one.mid === mid);
+      if (!current || !line) continue;
+      tracks.set(mid, current);
+      deps.onTrack(current, line.receiver.track);
+    }
+  }
+
+  return {
+    offer: (offer) => takeTurn(() => answer(offer)),
+    channel(name) {
+      const channel = channels.get(name);
+      return channel?.readyState === 'open' ? channel : null;
+    },
+    async getStats(trackId) {
+      const mid = [...tracks].find(([, id]) => id === trackId)?.[0];
+      const line = peer?.getTransceivers().find((one) => one.mid === mid);
+      return (await line?.receiver.getStats()) ?? null;
+    },
+    get peer() {
+      return peer;
+    },
+    close,
+  };
+}

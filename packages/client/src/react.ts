@@ -1,0 +1,98 @@
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { Chat, ChatState } from './chat/chat.ts';
+import type { Conversation } from './chat/conversation.ts';
+import type { Message } from './chat/records.ts';
+import { asSvcError, type SvcError } from './errors.ts';
+import type { LocalTrack } from './media/local-track.ts';
+import type { RemoteTrack } from './media/remote-track.ts';
+import type { Room } from './room.ts';
+import type { RoomState } from './room-types.ts';
+import { createStore, type Store } from './store.ts';
+
+/** The value of any store of this SDK; renders again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  return useSyncExternalStore(store.subscribe, store.getSnapshot, store.getSnapshot);
+}
+
+/** Leaving waits a moment: StrictMode and fast refresh unmount and mount again in one breath. */
+const leaving = new WeakMap<object, ReturnType<typeof setTimeout>>();
+
+function useConnection(target: object, connect: () => Promise<void>, leave: () => Promise<void>): void {
+  const actions = useRef({ connect, leave });
+  actions.current = { connect, leave };
+  useEffect(() => {
+    clearTimeout(leaving.get(target));
+    // Why it failed is in the state's events; here nobody waits for it.
+    actions.current.connect().catch(() => {});
+    return () => {
+      const { leave: end } = actions.current;
+      leaving.set(
+        target,
+        setTimeout(() => void end(), 0),
+      );
+    };
+  }, [target]);
+}
+
+/** Connects while the component is there. Make the room once: `useState(() => new Room(…))`. */
+export function useRoom(room: Room): RoomState {
+  useConnection(
+    room,
+    () => room.connect(),
+    () => room.leave(),
+  );
+  return useStore(room.state);
+}
+
+/** Connects while the component is there. */
+export function useChat(chat: Chat): ChatState {
+  useConnection(
+    chat,
+    () => chat.connect(),
+    () => chat.disconnect(),
+  );
+  return useStore(chat.state);
+}
+
+/** Joins a conversation once the chat is connected. */
+export function useConversation(
+  chat: Chat,
+  ref: string,
+): { conversation: Conversation | null; error: SvcError | null } {
+  const { connection } = useStore(chat.state);
+  const [result, setResult] = useState<{ conversation: Conversation | null; error: SvcError | null }>(NOTHING);
+  const isConnected = connection === 'connected';
+  useEffect(() => {
+    if (!isConnected) return;
+    let isCurrent = true;
+    chat.join(ref).then(
+      (conversation) => isCurrent && setResult({ conversation, error: null }),
+      (error) => isCurrent && setResult({ conversation: null, error: asSvcError(error) }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [chat, ref, isConnected]);
+  return result;
+}
+
+const NOTHING = { conversation: null, error: null };
+const noMessages = createStore<readonly Message[]>([]);
+
+/** Oldest first; empty until there is a conversation. */
+export function useMessages(conversation: Conversation | null): readonly Message[] {
+  return useStore(conversation?.messages ?? noMessages);
+}
+
+/** For the `ref` of a `<video>` or `<audio>` element that shows this track. */
+export function useTrackRef(track: RemoteTrack | LocalTrack | null): (element: HTMLMediaElement | null) => void {
+  const shown = useRef<HTMLMediaElement | null>(null);
+  return useCallback(
+    (element) => {
+      if (shown.current) track?.detach(shown.current);
+      shown.current = element;
+      if (element) track?.attach(element);
+    },
+    [track],
+  );
+}

@@ -1,0 +1,58 @@
+/** What the SDK needs of its surroundings; a browser and Node both have it. */
+export interface Runtime {
+  /** Milliseconds that never run backwards. */
+  now(): number;
+  random(): number;
+  newId(): string;
+  setTimer(run: () => void, ms: number): () => void;
+  openWebSocket(url: string, protocols: string[]): WebSocket;
+  fetch: typeof globalThis.fetch;
+  /** Calls back when the network returns or the page is shown again: worth a look at the connection. */
+  onWake(listener: () => void): () => void;
+}
+
+export const systemRuntime: Runtime = {
+  now: () => performance.now(),
+  random: () => Math.random(),
+  newId: () => crypto.randomUUID?.() ?? randomId(),
+  setTimer(run, ms) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  openWebSocket: (url, protocols) => new WebSocket(url, protocols),
+  fetch: (input, init) => globalThis.fetch(input, init),
+  onWake(listener) {
+    const target = globalThis as Partial<EventTarget>;
+    const page = globalThis.document as Document | undefined;
+    const onVisibility = (): void => {
+      if (page?.visibilityState === 'visible') listener();
+    };
+    target.addEventListener?.('online', listener);
+    target.addEventListener?.('offline', listener);
+    page?.addEventListener('visibilitychange', onVisibility);
+    return () => {
+      target.removeEventListener?.('online', listener);
+      target.removeEventListener?.('offline', listener);
+      page?.removeEventListener('visibilitychange', onVisibility);
+    };
+  },
+};
+
+/** `crypto.randomUUID` is missing on pages without https. */
+function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Resolves after `ms`, or at once when `signal` aborts; the timer is gone then. */
+export function sleep(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = runtime.setTimer(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

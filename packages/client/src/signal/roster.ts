@@ -1,0 +1,148 @@
+import type { Frame } from '../link.ts';
+import type { ParticipantRecord, TrackRecord } from './records.ts';
+
+/** What changed about the others. */
+export type RosterEvent =
+  | { is: 'joined'; participant: ParticipantRecord }
+  | { is: 'updated'; participant: ParticipantRecord }
+  | { is: 'left'; identity: string; reason: string }
+  | { is: 'published'; identity: string; track: TrackRecord }
+  | { is: 'unpublished'; identity: string; trackId: string }
+  | { is: 'muted'; identity: string; trackId: string; muted: boolean };
+
+/**
+ * Who is in the room, without this participant. Events may come twice or be missed: only what really changed is told,
+ * and a whole list is compared with what was known.
+ */
+export class Roster {
+  readonly #others = new Map<string, ParticipantRecord>();
+  readonly #tell: (event: RosterEvent) => void;
+
+  constructor(tell: (event: RosterEvent) => void) {
+    this.#tell = tell;
+  }
+
+  get others(): ReadonlyMap<string, ParticipantRecord> {
+    return this.#others;
+  }
+
+  /** The room as it is now, after a join that could not take up where we stopped. */
+  replace(participants: readonly ParticipantRecord[]): void {
+    const now = new Map(mergeTracks(participants).map((participant) => [participant.identity, participant]));
+    for (const identity of [...this.#others.keys()]) if (!now.has(identity)) this.#leave(identity, 'UNKNOWN');
+    for (const participant of now.values()) this.#put(participant);
+  }
+
+  /** One room event; false when the frame is none. */
+  take(frame: Frame): boolean {
+    // The frames of the contract's table.
+    const { identity = '', trackId = '', reason = '', muted = false, participant, track } = frame as Partial<RoomFrame>;
+    switch (frame.type) {
+      case 'participant.joined':
+        if (participant) this.#put(participant);
+        return true;
+      case 'participant.updated':
+        // It carries no tracks.
+        if (participant) this.#update({ ...participant, tracks: this.#others.get(participant.identity)?.tracks ?? [] });
+        return true;
+      case 'participant.left':
+        this.#leave(identity, reason);
+        return true;
+      case 'track.published':
+        if (track) this.#publish(identity, track);
+        return true;
+      case 'track.unpublished':
+        this.#unpublish(identity, trackId);
+        return true;
+      case 'track.muted':
+        this.#mute(identity, trackId, muted);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  clear(reason: string): void {
+    for (const identity of [...this.#others.keys()]) this.#leave(identity, reason);
+  }
+
+  #put(participant: ParticipantRecord): void {
+    const known = this.#others.get(participant.identity);
+    if (known && known.sessionId !== participant.sessionId) this.#leave(participant.identity, 'UNKNOWN');
+    if (this.#others.has(participant.identity)) this.#update({ ...participant, tracks: known?.tracks ?? [] });
+    else {
+      this.#others.set(participant.identity, { ...participant, tracks: [] });
+      this.#tell({ is: 'joined', participant });
+    }
+    const { identity, tracks } = participant;
+    const there = new Set(tracks.map(({ id }) => id));
+    for (const { id } of [...(this.#others.get(identity)?.tracks ?? [])])
+      if (!there.has(id)) this.#unpublish(identity, id);
+    for (const track of tracks) {
+      this.#publish(identity, track);
+      this.#mute(identity, track.id, track.muted);
+    }
+  }
+
+  #update(participant: ParticipantRecord): void {
+    const known = this.#others.get(participant.identity);
+    // Of an earlier stay: the participant who is here now is another one.
+    if (known?.sessionId !== participant.sessionId) return;
+    this.#others.set(participant.identity, participant);
+    const isSame =
+      known.metadata === participant.metadata &&
+      JSON.stringify(known.permissions) === JSON.stringify(participant.permissions);
+    if (!isSame) this.#tell({ is: 'updated', participant });
+  }
+
+  #leave(identity: string, reason: string): void {
+    const known = this.#others.get(identity);
+    if (!known) return;
+    for (const { id } of [...known.tracks]) this.#unpublish(identity, id);
+    this.#others.delete(identity);
+    this.#tell({ is: 'left', identity, reason });
+  }
+
+  #publish(identity: string, track: TrackRecord): void {
+    const known = this.#others.get(identity);
+    if (!known || known.tracks.some(({ id }) => id === track.id)) return;
+    known.tracks = [...known.tracks, track];
+    this.#tell({ is: 'published', identity, track });
+  }
+
+  #unpublish(identity: string, trackId: string): void {
+    const known = this.#others.get(identity);
+    if (!known?.tracks.some(({ id }) => id === trackId)) return;
+    known.tracks = known.tracks.filter(({ id }) => id !== trackId);
+    this.#tell({ is: 'unpublished', identity, trackId });
+  }
+
+  #mute(identity: string, trackId: string, muted: boolean): void {
+    const known = this.#others.get(identity);
+    const track = known?.tracks.find(({ id }) => id === trackId);
+    if (!known || !track || track.muted === muted) return;
+    known.tracks = known.tracks.map((one) => (one === track ? { ...one, muted } : one));
+    this.#tell({ is: 'muted', identity, trackId, muted });
+  }
+}
+
+interface RoomFrame {
+  type: string;
+  identity: string;
+  trackId: string;
+  reason: string;
+  muted: boolean;
+  participant: ParticipantRecord;
+  track: TrackRecord;
+}
+
+/** Somebody with very many tracks comes in pieces, each with other tracks. */
+function mergeTracks(participants: readonly ParticipantRecord[]): ParticipantRecord[] {
+  const byIdentity = new Map<string, ParticipantRecord>();
+  for (const participant of participants) {
+    const known = byIdentity.get(participant.identity);
+    const tracks = [...(known?.tracks ?? []), ...participant.tracks];
+    byIdentity.set(participant.identity, { ...participant, tracks });
+  }
+  return [...byIdentity.values()];
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ApiError,
+  ConnectionError,
+  errorFrom,
+  MediaError,
+  PermissionError,
+  RateLimitError,
+  SvcError,
+} from './errors.ts';
+import { createEmitter } from './events.ts';
+import { createDerivedStore, createStore } from './store.ts';
+
+test('[SDK-5] errors are told apart by class, code and kind, and across copies of the package', () => {
+  const cases = [
+    [{ svcCode: 'SVC_RATE_LIMITED', retryAfterSeconds: 9 }, RateLimitError, 'rate_limit'],
+    [{ code: 'SVC_PUBLISH_NOT_ALLOWED', message: 'No.' }, PermissionError, 'permission'],
+    [{ code: 'SVC_ROOM_NOT_FOUND', requestId: 'req_1' }, ApiError, 'api'],
+  ] as const;
+  for (const [wire, type, kind] of cases) {
+    const error = errorFrom(wire, 'https://rtc.example.com');
+    assert.ok(error instanceof type && error instanceof SvcError && error instanceof Error);
+    assert.equal(error.kind, kind);
+    assert.ok(SvcError.is(error));
+    assert.match(error.docsUrl, /^https:\/\/rtc\.example\.com\/docs\/reference#SVC_/);
+  }
+  const foreign = Object.assign(new Error('x'), { [Symbol.for('parley.SvcError')]: true });
+  assert.ok(SvcError.is(foreign) && !SvcError.is(new Error('x')) && !SvcError.is(null));
+  assert.equal(new MediaError({ code: 'insecure_context', message: 'x' }).kind, 'media');
+});
+
+test('[SDK-5] a refusal names the next step', () => {
+  assert.match(errorFrom({ code: 'SVC_PUBLISH_NOT_ALLOWED', message: 'No.' }).message, /^No\. .*speaker\(\)/);
+  assert.match(new ConnectionError('token_expired').message, /function that fetches a new one/);
+});
+
+test('[SDK-6] listeners come and go: by the returned function, by a signal, once', () => {
+  const events = createEmitter<{ ping: [count: number] }>();
+  const heard: string[] = [];
+  const stop = events.on('ping', (count) => heard.push(`a${count}`));
+  const leaving = new AbortController();
+  events.on('ping', (count) => heard.push(`b${count}`), { signal: leaving.signal });
+  events.on('ping', (count) => heard.push(`c${count}`), { once: true });
+  events.emit('ping', 1);
+  stop();
+  events.emit('ping', 2);
+  leaving.abort();
+  events.emit('ping', 3);
+  assert.deepEqual(heard, ['a1', 'b1', 'c1', 'b2']);
+});
+
+test('[SDK-6] once() resolves with the arguments, or rejects in time', async () => {
+  const events = createEmitter<{ ping: [count: number] }>();
+  const next = events.once('ping');
+  events.emit('ping', 7);
+  assert.deepEqual(await next, [7]);
+  await assert.rejects(events.once('ping', { timeoutMs: 1 }), { code: 'timeout' });
+  await assert.rejects(events.once('ping', { signal: AbortSignal.abort() }), { code: 'timeout' });
+});
+
+test('[SDK-6] one listener that throws is reported, and does not keep the others from hearing', () => {
+  const events = createEmitter<{ ping: [] }>();
+  const bug = new Error('a bug of the application');
+  const reported: unknown[] = [];
+  const heard: string[] = [];
+  events.on('ping', () => {
+    throw bug;
+  });
+  events.on('ping', () => heard.push('ping'));
+  // As browsers have it; Node has none.
+  Object.assign(globalThis, { reportError: (error: unknown) => reported.push(error) });
+  events.emit('ping');
+  Object.assign(globalThis, { reportError: undefined });
+  assert.deepEqual([heard, reported], [['ping'], [bug]]);
+});
+
+test('[SDK-6] a store gives the same snapshot until it changes, and tells when it does', () => {
+  const store = createStore({ count: 0 });
+  let told = 0;
+  const stop = store.subscribe(() => told++);
+  const first = store.getSnapshot();
+  store.set(first);
+  assert.equal(told, 0);
+  store.set({ count: 1 });
+  stop();
+  store.set({ count: 2 });
+  assert.equal(told, 1);
+  let computed = 0;
+  const derived = createDerivedStore(() => [++computed]);
+  assert.equal(derived.getSnapshot(), derived.getSnapshot());
+  derived.invalidate();
+  assert.deepEqual(derived.getSnapshot(), [2]);
+});

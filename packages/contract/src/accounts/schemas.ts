@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox';
+import { Email } from '../projects/schemas.ts';
+import { Line, Nullable, Timestamp, Uuid } from '../schema.ts';
+
+export const User = Type.Object({
+  id: Uuid,
+  email: Type.String(),
+  name: Nullable(Type.String()),
+  emailVerified: Type.Boolean(),
+  isOperator: Type.Boolean(),
+  createdAt: Timestamp,
+});
+export type User = Static<typeof User>;
+
+export const Password = Type.String({ minLength: 8, maxLength: 128 });
+
+export const Register = Type.Object({ email: Email, password: Password, name: Type.Optional(Line(0, 128)) });
+export type Register = Static<typeof Register>;
+
+/** The same for an address that is known already: only the mail differs. */
+export const Registered = Type.Object({
+  user: Type.Object({ email: Type.String(), name: Nullable(Type.String()) }),
+  verificationRequired: Type.Boolean(),
+});
+
+export const Login = Type.Object({ email: Type.String({ maxLength: 254 }), password: Type.String({ maxLength: 128 }) });
+export type Login = Static<typeof Login>;
+
+export const Session = Type.Object({
+  accessToken: Type.String(),
+  tokenType: Type.Literal('Bearer'),
+  expiresIn: Type.Integer(),
+  user: User,
+});
+export type Session = Static<typeof Session>;
+
+export const MailToken = Type.String({ minLength: 1, maxLength: 256 });
+export const VerifyEmail = Type.Object({ token: MailToken });
+export const EmailOnly = Type.Object({ email: Email });
+export const ResetPassword = Type.Object({ token: MailToken, password: Password });
+export const Accepted = Type.Object({ accepted: Type.Literal(true) });
+
+export const OAuthProvider = Type.Object({ provider: Type.String(), label: Type.String() });
+export type OAuthProvider = Static<typeof OAuthProvider>;
+
+export const OAuthStart = Type.Object({
+  redirectUri: Type.String({ minLength: 1, maxLength: 2048 }),
+  state: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+});
+export type OAuthStart = Static<typeof OAuthStart>;
+export const OAuthStarted = Type.Object({ authorizationUrl: Type.String(), state: Type.String() });
+
+export const OAuthExchange = Type.Object({
+  code: Type.String({ minLength: 1, maxLength: 2048 }),
+  state: Type.String({ minLength: 1, maxLength: 512 }),
+  redirectUri: Type.String({ minLength: 1, maxLength: 2048 }),
+  /** What the provider sent beside the code (RFC 9207), if it did. */
+  iss: Type.Optional(Type.String({ maxLength: 2048 })),
+});
+export type OAuthExchange = Static<typeof OAuthExchange>;

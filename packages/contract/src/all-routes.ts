@@ -1,0 +1,28 @@
+import { accountRoutes } from './accounts/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { chatDashboardRoutes } from './chat/dashboard-routes.ts';
+import { chatRoutes } from './chat/routes.ts';
+import { fleetRoutes } from './fleet/routes.ts';
+import { liveStreamRoutes } from './live-streams/routes.ts';
+import { observabilityRoutes } from './observability/routes.ts';
+import { projectRoutes } from './projects/routes.ts';
+import { roomRoutes } from './rooms/routes.ts';
+import { usageRoutes } from './usage/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+/** Every route of the service. A row without a handler, or a handler without a row, does not compile. */
+export const allRoutes = {
+  ...accountRoutes,
+  ...projectRoutes,
+  ...auditRoutes,
+  ...fleetRoutes,
+  ...roomRoutes,
+  ...liveStreamRoutes,
+  ...observabilityRoutes,
+  ...usageRoutes,
+  ...webhookRoutes,
+  ...chatRoutes,
+  ...chatDashboardRoutes,
+} as const;
+export type AllRoutes = typeof allRoutes;
+export type RouteName = keyof AllRoutes;

@@ -1,0 +1,213 @@
+import { Type } from 'typebox';
+import { clientFrames, serverFrames } from '../frame.ts';
+import { Metadata, Nullable, Timestamp } from '../schema.ts';
+import { PresenceStatus } from './enums.ts';
+import {
+  ChangePage,
+  Conversation,
+  ConversationMember,
+  EditMessage,
+  HistoryQuery,
+  Message,
+  SendMessage,
+} from './schemas.ts';
+
+const Ref = Type.String({ minLength: 1, maxLength: 128 });
+const Id = Type.String({ minLength: 1, maxLength: 64 });
+const Token = Type.String({ minLength: 1, maxLength: 16_384 });
+const Emoji = Type.String({ minLength: 1, maxLength: 64 });
+const Change = Type.Integer({ minimum: 0 });
+
+const { type: _type, senderId: _senderId, ...sendFields } = SendMessage.properties;
+const { includeDeleted: _includeDeleted, senderId: _sender, ...historyFields } = HistoryQuery.properties;
+
+/** What a chat client may send. The same rules hold as on the REST routes. */
+export const chatClientFrames = clientFrames({
+  auth: { data: Type.Object({ token: Token }), does: 'Authenticates a connection whose upgrade carried no token.' },
+  subscribe: {
+    data: Type.Object({
+      conversations: Type.Array(
+        Type.Object({
+          ref: Ref,
+          since: Type.Optional(Change),
+          epoch: Type.Optional(Type.String({ maxLength: 64 })),
+          presence: Type.Optional(Type.Boolean()),
+        }),
+        { minItems: 1, maxItems: 100 },
+      ),
+    }),
+    budget: 'CHAT_SUBSCRIBE_RATE_LIMIT',
+    does: 'Subscribes to conversations; `since` is the last change the client has, and what it missed is sent first.',
+  },
+  unsubscribe: {
+    data: Type.Object({ conversations: Type.Array(Ref, { minItems: 1, maxItems: 100 }) }),
+    does: 'Ends subscriptions.',
+  },
+  'message.send': {
+    data: Type.Object({ conversation: Ref, ...sendFields, msgType: Type.Optional(SendMessage.properties.type) }),
+    budget: 'CHAT_SEND_RATE_LIMIT',
+    does: 'Sends a message; the ack carries the stored record.',
+  },
+  'message.edit': { data: Type.Object({ messageId: Id, ...EditMessage.properties }), does: 'Edits a message.' },
+  'message.delete': { data: Type.Object({ messageId: Id }), does: 'Soft-deletes a message.' },
+  'reaction.add': {
+    data: Type.Object({ messageId: Id, emoji: Emoji }),
+    budget: 'CHAT_REACT_RATE_LIMIT',
+    does: 'Reacts to a message.',
+  },
+  'reaction.remove': {
+    data: Type.Object({ messageId: Id, emoji: Emoji }),
+    budget: 'CHAT_REACT_RATE_LIMIT',
+    does: 'Takes a reaction back.',
+  },
+  read: { data: Type.Object({ messageId: Id }), does: 'Marks this message and all earlier ones as read.' },
+  typing: {
+    data: Type.Object({ conversation: Ref, typing: Type.Boolean() }),
+    budget: 'CHAT_TYPE_RATE_LIMIT',
+    does: 'Says that the user types, or stopped. Repeat every 3-5 s while typing.',
+  },
+  presence: {
+    data: Type.Object({ status: Type.Enum(['ONLINE', 'AWAY']), data: Type.Optional(Nullable(Metadata)) }),
+    does: 'Sets the status shown in every subscribed conversation.',
+  },
+  history: { data: Type.Object({ conversation: Ref, ...historyFields }), does: 'Reads history, as over REST.' },
+  changes: {
+    data: Type.Object({
+      conversation: Ref,
+      since: Type.Union([Change, Type.String({ maxLength: 256 })]),
+      limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    does: 'Reads the changes after a cursor or a change number.',
+  },
+  'token.refresh': {
+    data: Type.Object({ token: Token }),
+    does: 'Goes on with a fresh token of the same user and project.',
+  },
+});
+
+const conversationId = Type.String();
+const ts = Type.Integer();
+const base = { ts };
+const numbered = { conversationId, change: Change, ...base };
+const reaction = {
+  ...numbered,
+  messageId: Type.String(),
+  userId: Type.String(),
+  emoji: Type.String(),
+  count: Type.Integer(),
+};
+
+/** What the chat socket says. Clients ignore types they do not know. */
+export const chatServerFrames = serverFrames({
+  hello: {
+    when: 'The connection is authenticated.',
+    data: Type.Object({
+      ...base,
+      connectionId: Type.String(),
+      userId: Type.String(),
+      projectId: Type.String(),
+      environment: Type.String(),
+      scopes: Type.Array(Type.String()),
+      serverTime: Type.Integer(),
+      heartbeatIntervalMs: Type.Integer(),
+      heartbeatTimeoutMs: Type.Integer(),
+      presenceTtlSeconds: Type.Integer(),
+      typingTtlSeconds: Type.Integer(),
+      maxFrameBytes: Type.Integer(),
+      maxSubscriptions: Type.Integer(),
+      tokenExpiresAt: Timestamp,
+      protocol: Type.Literal(1),
+    }),
+  },
+  ack: {
+    when: 'A frame with an id was done.',
+    data: Type.Object({ ...base, ref: Type.String(), data: Type.Optional(Type.Unknown()) }),
+  },
+  error: {
+    when: 'A frame could not be done, or the connection is about to end.',
+    data: Type.Object({
+      ...base,
+      ref: Type.Optional(Type.String()),
+      code: Type.String(),
+      svcCode: Type.String(),
+      message: Type.String(),
+      retryable: Type.Boolean(),
+      retryAfterSeconds: Type.Optional(Type.Integer()),
+      fatal: Type.Optional(Type.Boolean()),
+    }),
+  },
+  unsubscribed: {
+    when: 'A subscription ended without being asked for.',
+    data: Type.Object({ ...base, conversationId, reason: Type.Enum(['REMOVED', 'DELETED']) }),
+  },
+  message: { when: 'A new message.', data: Type.Object({ ...numbered, message: Message }) },
+  'message.updated': { when: 'A message was edited.', data: Type.Object({ ...numbered, message: Message }) },
+  'message.deleted': {
+    when: 'A message was deleted; the record is its tombstone.',
+    data: Type.Object({ ...numbered, message: Message }),
+  },
+  'reaction.added': { when: 'Somebody reacted.', data: Type.Object(reaction) },
+  'reaction.removed': { when: 'A reaction was taken back.', data: Type.Object(reaction) },
+  'member.added': { when: 'A member joined.', data: Type.Object({ ...numbered, member: ConversationMember }) },
+  'member.removed': { when: 'A member left.', data: Type.Object({ ...numbered, member: ConversationMember }) },
+  'member.updated': { when: 'A member changed.', data: Type.Object({ ...numbered, member: ConversationMember }) },
+  'conversation.updated': {
+    when: 'The conversation changed.',
+    data: Type.Object({ ...numbered, conversation: Conversation }),
+  },
+  typing: {
+    when: 'Somebody types, or stopped.',
+    data: Type.Object({
+      ...base,
+      conversationId,
+      userId: Type.String(),
+      typing: Type.Boolean(),
+      expiresAt: Nullable(Timestamp),
+    }),
+  },
+  read: {
+    when: "A member's read position moved.",
+    data: Type.Object({
+      ...base,
+      conversationId,
+      userId: Type.String(),
+      messageId: Type.String(),
+      seq: Type.Integer(),
+      at: Timestamp,
+    }),
+  },
+  presence: {
+    when: 'Somebody came, changed status or left.',
+    data: Type.Object({
+      ...base,
+      conversationId,
+      userId: Type.String(),
+      status: PresenceStatus,
+      event: Type.Enum(['enter', 'update', 'leave']),
+      data: Type.Optional(Nullable(Metadata)),
+    }),
+  },
+  recovered: {
+    when: 'What was missed since the last change the client had; may come in several frames.',
+    data: Type.Object({
+      ...base,
+      conversationId,
+      from: Change,
+      to: Change,
+      changes: ChangePage.properties.changes,
+      complete: Type.Boolean(),
+    }),
+  },
+  'token.expiring': {
+    when: 'The token ends within a minute.',
+    data: Type.Object({ ...base, expiresAt: Timestamp }),
+  },
+  reconnect: {
+    when: 'This process stops: reconnect after `afterMs`.',
+    data: Type.Object({ ...base, reason: Type.Enum(['DRAINING', 'REBALANCE']), afterMs: Type.Integer() }),
+  },
+  pong: {
+    when: 'The answer to a ping.',
+    data: Type.Object({ ...base, t: Type.Unknown(), serverTime: Type.Integer() }),
+  },
+});

@@ -1,0 +1,331 @@
+import { type Static, Type } from 'typebox';
+import { Identity, Metadata, Name, Nullable, Timestamp, Uuid } from '../schema.ts';
+import {
+  AttachmentStatus,
+  ChatMemberRole,
+  ConversationStatus,
+  ConversationType,
+  MessageStatus,
+  MessageType,
+  PresenceStatus,
+} from './enums.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const MaybeText = Nullable(Type.String());
+const Seq = Type.Integer({ minimum: 0 });
+
+export const Conversation = Type.Object({
+  id: Type.String(),
+  publicId: Type.String(),
+  uuid: Uuid,
+  name: Type.String(),
+  type: ConversationType,
+  status: ConversationStatus,
+  roomId: MaybeText,
+  liveStreamId: MaybeText,
+  retentionDays: Nullable(Type.Integer()),
+  effectiveRetentionDays: Nullable(Type.Integer()),
+  metadata: Metadata,
+  memberCount: Count,
+  messageCount: Count,
+  lastMessageAt: Nullable(Timestamp),
+  lastMessageId: MaybeText,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  archivedAt: Nullable(Timestamp),
+  /** For chat tokens: the caller's own place in it. */
+  myRole: Type.Optional(Nullable(ChatMemberRole)),
+  unreadCount: Type.Optional(Nullable(Count)),
+  lastReadMessageId: Type.Optional(MaybeText),
+});
+export type Conversation = Static<typeof Conversation>;
+
+export const ConversationMember = Type.Object({
+  userId: Type.String(),
+  role: ChatMemberRole,
+  metadata: Metadata,
+  active: Type.Boolean(),
+  joinedAt: Timestamp,
+  removedAt: Nullable(Timestamp),
+  lastReadMessageId: MaybeText,
+  lastReadAt: Nullable(Timestamp),
+});
+export type ConversationMember = Static<typeof ConversationMember>;
+
+export const AddConversationMember = Type.Object({
+  userId: Identity,
+  role: Type.Optional(ChatMemberRole),
+  metadata: Type.Optional(Nullable(Metadata)),
+});
+export type AddConversationMember = Static<typeof AddConversationMember>;
+
+export const ChangeConversationMember = Type.Object({
+  role: Type.Optional(ChatMemberRole),
+  metadata: Type.Optional(Nullable(Metadata)),
+});
+export type ChangeConversationMember = Static<typeof ChangeConversationMember>;
+
+const RetentionDays = Type.Integer({ minimum: 1, maximum: 3650 });
+
+export const CreateConversation = Type.Object({
+  name: Name,
+  type: Type.Optional(ConversationType),
+  roomId: Type.Optional(Type.String({ maxLength: 128 })),
+  retentionDays: Type.Optional(Nullable(RetentionDays)),
+  members: Type.Optional(Type.Array(Type.Union([Identity, AddConversationMember]), { maxItems: 1000 })),
+  metadata: Type.Optional(Nullable(Metadata)),
+});
+export type CreateConversation = Static<typeof CreateConversation>;
+
+export const UpdateConversation = Type.Object({
+  name: Type.Optional(Name),
+  status: Type.Optional(Type.Enum(['ACTIVE', 'ARCHIVED'])),
+  retentionDays: Type.Optional(Nullable(RetentionDays)),
+  metadata: Type.Optional(Nullable(Metadata)),
+});
+export type UpdateConversation = Static<typeof UpdateConversation>;
+
+export const Attachment = Type.Object({
+  id: Type.String(),
+  publicId: Type.String(),
+  conversationId: Type.String(),
+  filename: Type.String(),
+  mimeType: Type.String(),
+  size: Type.Integer(),
+  status: AttachmentStatus,
+  uploaderId: MaybeText,
+  metadata: Metadata,
+  checksum: MaybeText,
+  createdAt: Timestamp,
+  completedAt: Nullable(Timestamp),
+  messageId: MaybeText,
+});
+export type Attachment = Static<typeof Attachment>;
+
+/** The wire declares 1-1024 for `size`; bytes are capped by STORAGE_MAX_ATTACHMENT_BYTES. */
+export const RequestAttachment = Type.Object({
+  filename: Type.String({ minLength: 1, maxLength: 255 }),
+  mimeType: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[\\w.+-]+/[\\w.+-]+(;[^\\u0000-\\u001f\\u007f]*)?$',
+  }),
+  size: Type.Integer({ minimum: 1 }),
+  uploaderId: Type.Optional(Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]*$' })),
+  metadata: Type.Optional(Nullable(Metadata)),
+});
+export type RequestAttachment = Static<typeof RequestAttachment>;
+
+export const AttachmentUpload = Type.Object({
+  attachment: Attachment,
+  uploadUrl: Type.String(),
+  method: Type.Literal('PUT'),
+  headers: Type.Record(Type.String(), Type.String()),
+  expiresAt: Timestamp,
+});
+export type AttachmentUpload = Static<typeof AttachmentUpload>;
+
+export const AttachmentDownload = Type.Object({
+  url: Type.String(),
+  expiresAt: Timestamp,
+  filename: Type.String(),
+  mimeType: Type.String(),
+  size: Type.Integer(),
+});
+export type AttachmentDownload = Static<typeof AttachmentDownload>;
+
+export const ReactionSummary = Type.Object({
+  emoji: Type.String(),
+  count: Count,
+  /** The first ten who reacted. */
+  userIds: Type.Array(Type.String()),
+  /** For chat tokens: whether the caller did. */
+  reacted: Type.Optional(Type.Boolean()),
+});
+export type ReactionSummary = Static<typeof ReactionSummary>;
+
+export const Message = Type.Object({
+  id: Type.String(),
+  publicId: Type.String(),
+  conversationId: Type.String(),
+  /** Position among the conversation's messages: 1, 2, 3, … */
+  seq: Seq,
+  /** Of its latest visible change. */
+  change: Seq,
+  type: MessageType,
+  text: MaybeText,
+  senderId: MaybeText,
+  senderRole: Nullable(ChatMemberRole),
+  replyTo: MaybeText,
+  threadRootId: MaybeText,
+  replyCount: Count,
+  lastReplyAt: Nullable(Timestamp),
+  clientMessageId: MaybeText,
+  attachmentId: MaybeText,
+  attachment: Nullable(Attachment),
+  metadata: Metadata,
+  reactions: Type.Array(ReactionSummary),
+  edited: Type.Boolean(),
+  editedAt: Nullable(Timestamp),
+  deleted: Type.Boolean(),
+  deletedAt: Nullable(Timestamp),
+  deletedBy: MaybeText,
+  clientSentAt: Nullable(Type.Number()),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Message = Static<typeof Message>;
+
+const ClientSentAt = Type.Number({ minimum: 0, maximum: 8_640_000_000_000_000 });
+const OptionalIdentity = Type.Optional(Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]*$' }));
+
+export const SendMessage = Type.Object({
+  text: Type.Optional(Type.String()),
+  type: Type.Optional(MessageType),
+  replyTo: Type.Optional(Type.String({ maxLength: 64 })),
+  clientMessageId: Type.Optional(Type.String({ maxLength: 128 })),
+  attachmentId: Type.Optional(Type.String({ maxLength: 64 })),
+  metadata: Type.Optional(Nullable(Metadata)),
+  senderId: OptionalIdentity,
+  clientSentAt: Type.Optional(ClientSentAt),
+});
+export type SendMessage = Static<typeof SendMessage>;
+
+export const EditMessage = Type.Object({
+  text: Type.Optional(Type.String()),
+  metadata: Type.Optional(Nullable(Metadata)),
+});
+export type EditMessage = Static<typeof EditMessage>;
+
+export const HistoryQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+  before: Type.Optional(Type.String({ maxLength: 256 })),
+  after: Type.Optional(Type.String({ maxLength: 256 })),
+  threadRootId: Type.Optional(Type.String({ maxLength: 64 })),
+  senderId: Type.Optional(Type.String({ maxLength: 128 })),
+  includeDeleted: Type.Optional(Type.Boolean()),
+});
+export type HistoryQuery = Static<typeof HistoryQuery>;
+
+export const MessagePage = Type.Object({
+  messages: Type.Array(Message),
+  nextCursor: MaybeText,
+  latestCursor: MaybeText,
+});
+export type MessagePage = Static<typeof MessagePage>;
+
+export const ChangesQuery = Type.Object({
+  since: Type.Optional(Type.String({ maxLength: 256 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+export type ChangesQuery = Static<typeof ChangesQuery>;
+
+/** One visible change; the fields beside these are those of the live frame of the same type. */
+export const Change = Type.Object({ change: Seq, type: Type.String() }, { additionalProperties: true });
+export const ChangePage = Type.Object({
+  changes: Type.Array(Change),
+  nextCursor: Type.String(),
+  /** The last change this page covers: the client has everything up to it. */
+  change: Seq,
+  /** False: there is more, ask again with `nextCursor`. */
+  complete: Type.Boolean(),
+});
+export type ChangePage = Static<typeof ChangePage>;
+
+export const AddReaction = Type.Object({
+  emoji: Type.String({ minLength: 1, maxLength: 64 }),
+  userId: Type.Optional(Identity),
+});
+export type AddReaction = Static<typeof AddReaction>;
+
+/** An API key says for whom it acts. */
+export const ForUser = Type.Object({ userId: Type.Optional(Identity) });
+export type ForUser = Static<typeof ForUser>;
+
+export const ReadReceipt = Type.Object({
+  userId: Type.String(),
+  lastReadMessageId: MaybeText,
+  lastReadSeq: Nullable(Seq),
+  lastReadAt: Nullable(Timestamp),
+});
+export type ReadReceipt = Static<typeof ReadReceipt>;
+
+export const ReadState = Type.Object({
+  ...ReadReceipt.properties,
+  unreadCount: Count,
+  firstUnreadMessageId: MaybeText,
+});
+export type ReadState = Static<typeof ReadState>;
+
+export const Presence = Type.Object({
+  userId: Type.String(),
+  status: PresenceStatus,
+  since: Timestamp,
+  lastSeenAt: Timestamp,
+  connections: Count,
+});
+export type Presence = Static<typeof Presence>;
+
+export const Typing = Type.Object({ userId: Type.String(), startedAt: Timestamp, expiresAt: Timestamp });
+export type Typing = Static<typeof Typing>;
+
+export const MintChatToken = Type.Object({
+  userId: Identity,
+  conversations: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 200 })),
+  scopes: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
+  ttlSeconds: Type.Optional(Type.Number()),
+});
+export type MintChatToken = Static<typeof MintChatToken>;
+
+export const ChatToken = Type.Object({
+  id: Type.String(),
+  tokenId: Type.String(),
+  token: Type.String(),
+  tokenType: Type.Literal('Bearer'),
+  userId: Type.String(),
+  scopes: Type.Array(Type.String()),
+  conversations: Nullable(Type.Array(Type.String())),
+  expiresAt: Timestamp,
+  expiresIn: Type.Integer(),
+  websocketUrl: Type.String(),
+});
+export type ChatToken = Static<typeof ChatToken>;
+
+export const ChatOverview = Type.Object({
+  conversations: Type.Object({ total: Count, active: Count, archived: Count }),
+  members: Count,
+  messages: Type.Object({ total: Count, last24h: Count, last7d: Count }),
+  connections: Type.Object({ active: Count }),
+  reactions: Count,
+  attachments: Count,
+  asOf: Timestamp,
+});
+export type ChatOverview = Static<typeof ChatOverview>;
+
+export const ChatConnection = Type.Object({
+  id: Uuid,
+  userId: Type.String(),
+  connectedAt: Timestamp,
+  disconnectedAt: Nullable(Timestamp),
+  closeCode: Nullable(Type.Integer()),
+  subscriptions: Count,
+  messagesSent: Count,
+  userAgent: MaybeText,
+  ip: MaybeText,
+});
+export type ChatConnection = Static<typeof ChatConnection>;
+
+/** A message as the dashboard sees it: never its content. */
+export const MessageMetadata = Type.Object({
+  id: Type.String(),
+  seq: Seq,
+  type: MessageType,
+  senderId: MaybeText,
+  status: MessageStatus,
+  threadRootId: MaybeText,
+  createdAt: Timestamp,
+  editedAt: Nullable(Timestamp),
+  deletedAt: Nullable(Timestamp),
+  latencyMs: Nullable(Type.Number()),
+});
+export type MessageMetadata = Static<typeof MessageMetadata>;

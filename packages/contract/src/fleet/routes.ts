@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import { routes } from '../route.ts';
+import {
+  DrainServer,
+  FleetTotals,
+  Heartbeat,
+  HeartbeatAnswer,
+  RegisteredServer,
+  RegisterServer,
+  RtcServer,
+} from './schemas.ts';
+
+const notFound = ['SVC_SERVER_NOT_FOUND'] as const;
+
+export const fleetRoutes = routes({
+  listServers: {
+    at: 'GET /v1/rtc/servers',
+    by: ['session'],
+    needs: 'server:read',
+    returns: [200, Type.Array(RtcServer)],
+    does: 'Lists the media nodes.',
+  },
+  getFleetTotals: {
+    at: 'GET /v1/rtc/servers/metrics',
+    by: ['session'],
+    needs: 'server:read',
+    returns: [200, FleetTotals],
+    does: 'Sums up the fleet: nodes that are offline count as nodes, not as load or capacity.',
+  },
+  getServer: {
+    at: 'GET /v1/rtc/servers/{name}',
+    by: ['session'],
+    needs: 'server:read',
+    returns: [200, RtcServer],
+    throws: notFound,
+    does: 'Reads one media node.',
+  },
+  drainServer: {
+    at: 'POST /v1/rtc/servers/{name}/drain',
+    by: ['session'],
+    needs: 'server:manage',
+    body: DrainServer,
+    isBodyOptional: true,
+    returns: [200, RtcServer],
+    throws: notFound,
+    does: 'Sends no new room to a node from the moment this answers; with `force` its clients are moved too.',
+  },
+  undrainServer: {
+    at: 'POST /v1/rtc/servers/{name}/undrain',
+    by: ['session'],
+    needs: 'server:manage',
+    returns: [200, RtcServer],
+    throws: notFound,
+    does: 'Puts a node back into the pool.',
+  },
+  registerServer: {
+    at: 'POST /v1/rtc/servers/register',
+    by: ['sfuSecret'],
+    body: RegisterServer,
+    returns: [201, RegisteredServer, 200],
+    throws: ['SVC_SERVER_NAME_TAKEN'],
+    does: 'Registers a media node; a restart under the same name reclaims its row (200).',
+  },
+  heartbeatServer: {
+    at: 'PUT /v1/rtc/servers/{name}/heartbeat',
+    by: ['sfuSecret'],
+    body: Heartbeat,
+    returns: [200, HeartbeatAnswer],
+    throws: notFound,
+    does: 'Reports liveness and load. 404 means: register again.',
+  },
+});

@@ -1,0 +1,98 @@
+import { type Static, Type } from 'typebox';
+import { Line, Name, Nullable, Timestamp } from '../schema.ts';
+import { RtcServerStatus } from './enums.ts';
+
+const percent = Type.Number({ minimum: 0, maximum: 100 });
+const count = Type.Number({ minimum: 0, maximum: 1e15 });
+const load = { cpuPercent: percent, memoryPercent: percent, networkInBps: count, networkOutBps: count };
+
+/** A host name or address, with a port if need be. It goes to browsers: nothing else may hide in it. */
+const PublicHost = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\]|[0-9A-Fa-f:]+)(?::[0-9]{1,5})?$',
+});
+
+export const RegisterServer = Type.Object({
+  name: Name,
+  region: Line(1, 64),
+  publicHost: PublicHost,
+  internalUrl: Type.String({ minLength: 1, maxLength: 255 }),
+  capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+  version: Type.Optional(Line(0, 64)),
+});
+export type RegisterServer = Static<typeof RegisterServer>;
+
+export const Heartbeat = Type.Object({
+  activeRooms: count,
+  activeParticipants: count,
+  cpuPercent: Type.Optional(percent),
+  memoryPercent: Type.Optional(percent),
+  networkInBps: Type.Optional(count),
+  networkOutBps: Type.Optional(count),
+});
+export type Heartbeat = Static<typeof Heartbeat>;
+
+export const RtcServer = Type.Object({
+  name: Type.String(),
+  region: Type.String(),
+  publicHost: Type.String(),
+  /** Only operators and the node itself see it. */
+  internalUrl: Type.Optional(Type.String()),
+  capacity: Nullable(Type.Integer()),
+  version: Nullable(Type.String()),
+  status: RtcServerStatus,
+  draining: Type.Boolean(),
+  activeRooms: Nullable(Type.Number()),
+  activeParticipants: Nullable(Type.Number()),
+  cpuPercent: Nullable(load.cpuPercent),
+  memoryPercent: Nullable(load.memoryPercent),
+  networkInBps: Nullable(load.networkInBps),
+  networkOutBps: Nullable(load.networkOutBps),
+  registeredAt: Timestamp,
+  lastHeartbeatAt: Nullable(Timestamp),
+  drainStartedAt: Nullable(Timestamp),
+  createdAt: Timestamp,
+});
+export type RtcServer = Static<typeof RtcServer>;
+
+export const RegisteredServer = Type.Object({
+  ...RtcServer.properties,
+  heartbeatIntervalSeconds: Type.Integer(),
+  heartbeatTimeoutSeconds: Type.Integer(),
+});
+export type RegisteredServer = Static<typeof RegisteredServer>;
+
+export const HeartbeatAnswer = Type.Object({
+  status: RtcServerStatus,
+  draining: Type.Boolean(),
+  commands: Type.Array(Type.Unknown()),
+});
+
+export const DrainServer = Type.Object({
+  /** Also sends away who is there: their clients reconnect to another node. */
+  force: Type.Optional(Type.Boolean()),
+});
+
+const totals = {
+  servers: Type.Integer(),
+  activeRooms: Type.Number(),
+  activeParticipants: Type.Number(),
+  capacityRooms: Nullable(Type.Number()),
+  utilizationPercent: Nullable(Type.Number()),
+  networkInBps: Nullable(Type.Number()),
+  networkOutBps: Nullable(Type.Number()),
+};
+
+export const FleetTotals = Type.Object({
+  ...totals,
+  serversByStatus: Type.Object({
+    ACTIVE: Type.Integer(),
+    DRAINING: Type.Integer(),
+    DRAINED: Type.Integer(),
+    OFFLINE: Type.Integer(),
+  }),
+  byRegion: Type.Array(Type.Object({ region: Type.String(), ...totals })),
+  asOf: Timestamp,
+});
+export type FleetTotals = Static<typeof FleetTotals>;

@@ -1,0 +1,94 @@
+/** A ceiling a deployment may change: its variable, default, unit and what it bounds. */
+export interface LimitRow {
+  default: number;
+  unit: string;
+  bounds: string;
+  min: number;
+  max: number;
+}
+
+const int = (value: number, unit: string, bounds: string, min = 1, max = Number.MAX_SAFE_INTEGER): LimitRow => ({
+  default: value,
+  unit,
+  bounds,
+  min,
+  max,
+});
+
+/** The 25 limits of the specification, in its order. */
+const specified = {
+  SIGNALING_MAX_PARTICIPANTS_PER_ROOM: int(50, 'participants', 'Participants per room'),
+  SIGNALING_MAX_MESSAGE_BYTES: int(16384, 'bytes', 'Signaling frame size', 1024),
+  SIGNALING_MAX_MESSAGES_PER_WINDOW: int(100, 'messages', 'Signaling messages per connection per window'),
+  SIGNALING_MAX_CONNECTIONS_PER_WINDOW: int(20, 'connections', 'Signaling connection attempts per IP per window'),
+  RTC_TOKEN_DEFAULT_TTL_SECONDS: int(600, 'seconds', 'RTC token default lifetime', 30, 21600),
+  SFU_HEARTBEAT_TIMEOUT_SECONDS: int(30, 'seconds', 'Media-node heartbeat timeout'),
+  CHAT_MAX_TEXT_LENGTH: int(4000, 'characters', 'Message text'),
+  CHAT_MAX_METADATA_BYTES: int(4096, 'bytes', 'Message metadata'),
+  CHAT_MAX_FRAME_BYTES: int(65536, 'bytes', 'Chat WebSocket frame', 1024),
+  CHAT_MAX_REACTIONS_PER_MESSAGE: int(200, 'reactions', 'Reactions per message'),
+  CHAT_MAX_ROOM_SUBSCRIPTIONS: int(20, 'conversations', 'Conversations per chat connection'),
+  CHAT_MAX_HISTORY_PAGE_SIZE: int(100, 'messages', 'Message history page size'),
+  CHAT_SEND_RATE_LIMIT: int(30, 'messages', 'Chat sends per user per window'),
+  CHAT_TOKEN_DEFAULT_TTL_SECONDS: int(3600, 'seconds', 'Chat token default lifetime', 60, 21600),
+  CHAT_TOKEN_MAX_TTL_SECONDS: int(21600, 'seconds', 'Chat token maximum lifetime', 60, 21600),
+  CHAT_PRESENCE_TTL_SECONDS: int(45, 'seconds', 'Presence; expiry is the offline transition'),
+  CHAT_TYPING_TTL_SECONDS: int(7, 'seconds', 'Typing indicator'),
+  STORAGE_MAX_ATTACHMENT_BYTES: int(26214400, 'bytes', 'Attachment size'),
+  STORAGE_UPLOAD_URL_TTL_SECONDS: int(900, 'seconds', 'Signed upload URL lifetime'),
+  STORAGE_DOWNLOAD_URL_TTL_SECONDS: int(900, 'seconds', 'Signed download URL lifetime'),
+  WEBHOOK_MAX_ATTEMPTS: int(6, 'attempts', 'Webhook delivery attempts'),
+  WEBHOOK_BACKOFF_BASE_MS: int(10000, 'ms', 'Webhook retry backoff base'),
+  WEBHOOK_TIMEOUT_MS: int(5000, 'ms', 'Webhook delivery timeout'),
+  WEBHOOK_DISABLE_AFTER_FAILURES: int(50, 'failures', 'Consecutive failures before an endpoint is disabled'),
+  RATE_LIMIT_WINDOW_SECONDS: int(60, 'seconds', 'Rate-limit window'),
+} as const;
+
+/** Ours, beyond the specification. 0 means "none" where the minimum is 0. */
+const added = {
+  CHAT_REACT_RATE_LIMIT: int(60, 'reactions', 'Chat reactions per user per window'),
+  CHAT_TYPE_RATE_LIMIT: int(120, 'signals', 'Typing signals per user per window'),
+  CHAT_SUBSCRIBE_RATE_LIMIT: int(60, 'frames', 'Chat subscribe frames per user per window'),
+  CHAT_CONNECT_RATE_LIMIT: int(20, 'connections', 'Chat connections per user per window'),
+  CHAT_RETENTION_DAYS: int(0, 'days', 'Message retention; 0 keeps messages', 0, 3650),
+  CHAT_EDIT_WINDOW_SECONDS: int(0, 'seconds', 'How long a message may be edited; 0 for ever', 0),
+  LIVE_STREAM_MAX_VIEWERS: int(500, 'viewers', 'Viewers per live stream; 0 for no ceiling', 0),
+  USAGE_FREE_RTC_MINUTES: int(20000, 'minutes', 'Free RTC minutes per account'),
+  AUTH_REFRESH_GRACE_SECONDS: int(
+    0,
+    'seconds',
+    'How long tabs that refresh at once may use one refresh token; 0 not at all',
+    0,
+    60,
+  ),
+  WEBHOOK_MAX_CONCURRENCY: int(256, 'requests', 'Webhook requests in flight per process', 2),
+  WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT: int(32, 'requests', 'Webhook requests in flight per endpoint and process'),
+  WEBHOOK_RETENTION_DAYS: int(30, 'days', 'How long events and deliveries are kept', 1, 3650),
+  OBSERVABILITY_RETENTION_DAYS: int(30, 'days', 'How long connections and their timelines are kept', 1, 3650),
+  HTTP_MAX_BODY_BYTES: int(262144, 'bytes', 'Request body', 65536),
+} as const;
+
+export const limitRows: Readonly<Record<LimitName, LimitRow>> = { ...specified, ...added };
+export type LimitName = keyof typeof specified | keyof typeof added;
+
+/** The limits in force. */
+export type Limits = Readonly<Record<LimitName, number>>;
+
+/** Reads the limits from variables; each bad one is named. */
+export function readLimits(variables: Readonly<Record<string, string | undefined>>): {
+  limits: Limits;
+  problems: string[];
+} {
+  const problems: string[] = [];
+  const entries = (Object.keys(limitRows) as LimitName[]).map((name) => {
+    const text = variables[name];
+    const { default: value, min, max, unit } = limitRows[name];
+    if (text === undefined || text === '') return [name, value];
+    const number = Number(text);
+    if (!/^\d{1,15}$/.test(text) || number < min || number > max) {
+      problems.push(`${name} must be a whole number of ${unit} from ${min} to ${max}, not "${text}".`);
+    }
+    return [name, number];
+  });
+  return { limits: Object.fromEntries(entries) as Limits, problems };
+}

@@ -1,0 +1,87 @@
+import { Type } from 'typebox';
+import { routes, type TObject, type TProperties } from '../route.ts';
+import { EnvironmentQuery } from '../schema.ts';
+import {
+  ClassifiedError,
+  Connection,
+  ConnectionDetail,
+  ConnectionMetrics,
+  ConnectionsQuery,
+  Diagnostics,
+  ErrorsQuery,
+  ErrorWithConnection,
+  TelemetryAccepted,
+  TelemetryEvent,
+} from './schemas.ts';
+
+const inProject = { by: ['session'], needs: 'observability:read', query: Type.Object(EnvironmentQuery) } as const;
+const withEnvironment = <P extends TProperties>(query: TObject<P>) =>
+  Type.Object({ ...query.properties, ...EnvironmentQuery });
+const byKey = { by: ['apiKey'] } as const;
+
+/** Each read stands behind two doors: the API key's and the dashboard's. */
+const listConnections = {
+  query: ConnectionsQuery,
+  returns: [200, Type.Array(Connection)],
+  does: 'Lists connections, newest first.',
+} as const;
+const getConnection = {
+  returns: [200, ConnectionDetail],
+  throws: ['SVC_CONNECTION_NOT_FOUND'],
+  does: 'Reads a connection with its whole timeline and its errors.',
+} as const;
+const listErrors = {
+  query: ErrorsQuery,
+  returns: [200, Type.Array(ClassifiedError)],
+  does: 'Lists classified errors, newest first.',
+} as const;
+const getError = {
+  returns: [200, ErrorWithConnection],
+  throws: ['SVC_ERROR_NOT_FOUND'],
+  does: 'Reads an error with its connection, if it has one.',
+} as const;
+const getMetrics = {
+  returns: [200, ConnectionMetrics],
+  does: 'Reads connection and error metrics of the last 24 hours, with series for charts.',
+} as const;
+const getDiagnostics = {
+  returns: [200, Diagnostics],
+  does: 'Checks each dependency of the service and says how it does.',
+} as const;
+
+export const observabilityRoutes = routes({
+  listConnections: { at: 'GET /v1/connections', ...byKey, ...listConnections },
+  getConnection: { at: 'GET /v1/connections/{connectionId}', ...byKey, ...getConnection },
+  listErrors: { at: 'GET /v1/errors', ...byKey, ...listErrors },
+  getError: { at: 'GET /v1/errors/{errorId}', ...byKey, ...getError },
+  getMetrics: { at: 'GET /v1/metrics', ...byKey, ...getMetrics },
+  getDiagnostics: { at: 'GET /v1/diagnostics', ...byKey, ...getDiagnostics },
+  listProjectConnections: {
+    at: 'GET /v1/projects/{projectId}/connections',
+    ...inProject,
+    ...listConnections,
+    query: withEnvironment(ConnectionsQuery),
+  },
+  getProjectConnection: {
+    at: 'GET /v1/projects/{projectId}/connections/{connectionId}',
+    ...inProject,
+    ...getConnection,
+  },
+  listProjectErrors: {
+    at: 'GET /v1/projects/{projectId}/errors',
+    ...inProject,
+    ...listErrors,
+    query: withEnvironment(ErrorsQuery),
+  },
+  getProjectError: { at: 'GET /v1/projects/{projectId}/errors/{errorId}', ...inProject, ...getError },
+  getProjectMetrics: { at: 'GET /v1/projects/{projectId}/metrics', ...inProject, ...getMetrics },
+  getProjectDiagnostics: { at: 'GET /v1/projects/{projectId}/diagnostics', ...inProject, ...getDiagnostics },
+  sendTelemetry: {
+    at: 'POST /v1/telemetry/events',
+    by: ['rtcToken'],
+    budget: 600,
+    body: TelemetryEvent,
+    returns: [202, TelemetryAccepted],
+    does: 'Takes one step of a connection as the client saw it. Best effort: it never fails a call.',
+  },
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { answerDelta, apply, delta, expectedAnswer } from './delta.ts';
+import type { Description } from './description.ts';
+import { parseDescription } from './parse.ts';
+import { fromSdp, toSdp } from './sdp.ts';
+
+const folder = new URL('../fixtures/', import.meta.url);
+const fixture = (name: string) => readFileSync(new URL(`${name}.sdp`, folder), 'utf8');
+const names = readdirSync(folder).map((file) => file.replace('.sdp', ''));
+
+test('[MED-1] a browser SDP survives the way to a description, over JSON, to SDP and back', () => {
+  assert.ok(names.length >= 3);
+  for (const name of names) {
+    const description = fromSdp(fixture(name));
+    const travelled = parseDescription(JSON.parse(JSON.stringify(description)));
+    assert.deepEqual(travelled, description, name);
+    assert.deepEqual(fromSdp(toSdp(description)), description, name);
+  }
+});
+
+test('[MED-1] a simulcast offer keeps what the node needs and nothing else', () => {
+  const { ice, dtls, media } = fromSdp(fixture('publish-simulcast-offer'));
+  assert.ok(ice && ice.pwd.length >= 22);
+  assert.equal(dtls?.role, 'actpass');
+  const [audio, video] = media;
+  assert.deepEqual(
+    audio?.codecs?.map((codec) => codec.name),
+    ['opus', 'red'],
+  );
+  assert.equal(audio?.ssrcs?.length, 1);
+  assert.deepEqual(video?.rids, ['q', 'h', 'f']);
+  assert.equal(video?.ssrcs, undefined);
+  assert.equal(video?.extensions?.rid, 10);
+  assert.deepEqual([...new Set(video?.codecs?.map((codec) => codec.name))], ['VP8', 'H264', 'AV1', 'VP9']);
+});
+
+test('[MED-1] a description is a fraction of its SDP', () => {
+  const sdp = fixture('publish-simulcast-offer');
+  assert.ok(JSON.stringify(fromSdp(sdp)).length * 3 < sdp.length);
+});
+
+const track = (mid: string): Description['media'][number] => ({
+  mid,
+  kind: 'video',
+  direction: 'sendonly',
+  trackId: 'trk_abcdefghijklmnopqrstuvwx',
+  streamId: 'ps_abcdefghijklmnopqrstuvwx',
+  codecs: [{ name: 'VP8', pt: 96, rtx: 97 }],
+  ssrcs: [1_000_000_001, 1_000_000_002],
+});
+
+test('[MED-2] after the first exchange only changed entries travel, and applying them gives the whole', () => {
+  const before = fromSdp(fixture('publish-plain-offer-gathered'));
+  const after: Description = {
+    ...before,
+    media: [
+      ...before.media.map((entry, index) => (index === 1 ? { ...entry, direction: 'inactive' as const } : entry)),
+      track('9'),
+    ],
+  };
+  const change = delta(before, after);
+  assert.deepEqual(
+    change.media.map((entry) => entry.mid),
+    ['1', '9'],
+  );
+  assert.equal(change.ice, undefined);
+  assert.deepEqual(apply(before, change), after);
+  assert.deepEqual(delta(after, after), { media: [] });
+});
+
+test('[MED-2] a subscriber that takes what it is offered answers with its transport only', () => {
+  const offer: Description = { ...fromSdp(fixture('publish-plain-offer-gathered')), media: [track('0'), track('1')] };
+  const answer: Description = { ...fromSdp(fixture('subscribe-answer')), media: expectedAnswer(offer) };
+  assert.deepEqual(answerDelta(offer, answer, true), { ice: answer.ice, dtls: answer.dtls, media: [] });
+  const refused = { ...answer, media: answer.media.map((entry) => ({ ...entry, codecs: [] })) };
+  assert.deepEqual(
+    answerDelta(offer, refused, false).media.map(({ mid, codecs }) => [mid, codecs]),
+    [
+      ['0', []],
+      ['1', []],
+    ],
+  );
+});
+
+test('[MED-3] an offer of 98 tracks fits three signaling frames', () => {
+  const offer = Array.from({ length: 98 }, (_, index) => track(String(index)));
+  assert.ok(JSON.stringify(offer).length < 3 * 14_000);
+});
+
+test('[MED-4] a description that could break an SDP line, or is not one, is refused', () => {
+  const good = { ...fromSdp(fixture('publish-plain-offer-gathered')) };
+  assert.ok(parseDescription(good));
+  const entry = good.media[0];
+  const bad: unknown[] = [
+    null,
+    [],
+    { media: 'x' },
+    { media: [entry, entry] },
+    { media: [{ ...entry, mid: '0\r\na=candidate:1' }] },
+    { media: [{ ...entry, trackId: 'a\nb' }] },
+    { media: [{ ...entry, codecs: [{ name: 'VP8', pt: 96, fmtp: 'x\r\na=y' }] }] },
+    { media: [{ ...entry, codecs: [{ name: '__proto__', pt: 96 }] }] },
+    { media: [{ ...entry, codecs: [{ name: 'VP8', pt: 128 }] }] },
+    { media: [{ ...entry, extensions: { mid: 0 } }] },
+    { media: [{ ...entry, ssrcs: [1.5] }] },
+    { media: [{ ...entry, rids: ['a', 'a'] }] },
+    { media: [], ice: { ufrag: 'abcd', pwd: 'short' } },
+    { media: [], dtls: { role: 'active', fingerprint: 'sha-256 zz' } },
+    { media: [], candidates: ['udp 1 host\r\n 1 host'] },
+    { media: Array.from({ length: 257 }, (_, index) => ({ ...entry, mid: String(index) })) },
+  ];
+  for (const value of bad) assert.equal(parseDescription(value), undefined, JSON.stringify(value)?.slice(0, 120));
+});

@@ -1,0 +1,211 @@
+import { isSame } from './delta.ts';
+import {
+  CODEC_RATES,
+  type Codec,
+  type CodecName,
+  DEFAULT_EXTENSIONS,
+  type Description,
+  type Direction,
+  type DtlsParameters,
+  EXTENSION_URIS,
+  type ExtensionName,
+  type Extensions,
+  type Kind,
+  type MediaEntry,
+} from './description.ts';
+
+/** Largest data channel message either side accepts. */
+export const DATA_MESSAGE_BYTES_MAX = 65_536;
+
+const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] satisfies Direction[];
+const URI_NAMES = new Map(Object.entries(EXTENSION_URIS).map(([name, uri]) => [uri as string, name as ExtensionName]));
+
+/** Reads what a browser wrote. Codecs, extensions and lines that we do not use are left out. */
+export function fromSdp(sdp: string): Description {
+  const [head = '', ...blocks] = sdp.split(/\r?\nm=/);
+  const description: Description = { media: [] };
+  const candidates = new Set<string>();
+  for (const block of blocks) {
+    const lines = `m=${block}`.split(/\r?\n/);
+    const transport = new Lines([...head.split(/\r?\n/), ...lines]);
+    readTransport(transport, description);
+    for (const line of transport.all('candidate')) {
+      const [, component, protocol, priority, address, port, , type] = line.split(' ');
+      if (component === '1' && protocol?.toLowerCase() === 'udp')
+        candidates.add(`udp ${priority} ${address} ${port} ${type}`);
+    }
+    const entry = readEntry(lines[0] ?? '', new Lines(lines));
+    if (entry) description.media.push(entry);
+  }
+  if (candidates.size > 0) description.candidates = [...candidates];
+  return description;
+}
+
+/** The `a=` lines of one block, by name. */
+class Lines {
+  readonly #lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  all(name: string): string[] {
+    return this.#lines.filter((line) => line.startsWith(`a=${name}:`)).map((line) => line.slice(name.length + 3));
+  }
+
+  last(name: string): string | undefined {
+    return this.all(name).at(-1);
+  }
+
+  has(line: string): boolean {
+    return this.#lines.includes(line);
+  }
+}
+
+function readTransport(lines: Lines, description: Description): void {
+  const ufrag = lines.last('ice-ufrag');
+  const pwd = lines.last('ice-pwd');
+  const fingerprint = lines.last('fingerprint');
+  // The role grammar is checked by `parseDescription` on the receiving side.
+  const role = lines.last('setup') as DtlsParameters['role'] | undefined;
+  if (!description.ice && ufrag && pwd) description.ice = { ufrag, pwd };
+  if (!description.dtls && fingerprint && role) description.dtls = { role, fingerprint };
+}
+
+function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
+  const mid = lines.last('mid');
+  const [type, port] = mLine.slice(2).split(' ');
+  if (!mid || (type !== 'audio' && type !== 'video' && type !== 'application')) return undefined;
+  if (type === 'application') return { mid, kind: 'data', direction: port === '0' ? 'inactive' : 'sendrecv' };
+
+  const direction = (DIRECTIONS.find((name) => lines.has(`a=${name}`)) ?? 'sendrecv') as Direction;
+  const entry: MediaEntry = { mid, kind: type, direction: port === '0' ? 'inactive' : direction };
+  entry.codecs = port === '0' ? [] : readCodecs(mLine.split(' ').slice(3), type, lines);
+  const extensions: Extensions = {};
+  for (const line of lines.all('extmap')) {
+    const [id = '', uri = ''] = line.split(' ');
+    const name = URI_NAMES.get(uri);
+    if (name) extensions[name] = Number.parseInt(id, 10);
+  }
+  if (!isSame(extensions, DEFAULT_EXTENSIONS[type])) entry.extensions = extensions;
+  const [streamId, trackId] = lines.last('msid')?.split(' ') ?? [];
+  if (trackId) entry.trackId = trackId;
+  if (streamId && streamId !== '-') entry.streamId = streamId;
+  const rids = lines.last('simulcast')?.split(' ')[1]?.split(';') ?? [];
+  if (rids.length > 0) entry.rids = rids.map((rid) => rid.replace('~', ''));
+  const ssrcs = [...new Set(lines.all('ssrc').map((line) => Number.parseInt(line, 10)))];
+  if (ssrcs.length > 0 && !entry.rids) entry.ssrcs = ssrcs.slice(0, 2);
+  return entry;
+}
+
+function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): Codec[] {
+  const fmtps = new Map(lines.all('fmtp').map((line) => splitOnce(line)));
+  const maps = new Map(lines.all('rtpmap').map((line) => splitOnce(line)));
+  const codecs: Codec[] = [];
+  for (const pt of payloadTypes) {
+    const map = maps.get(pt) ?? '';
+    const name = map.split('/')[0] as CodecName;
+    if (CODEC_RATES[name] !== map.slice(name.length + 1) || !isUsed(name, fmtps.get(pt) ?? '')) continue;
+    const codec: Codec = { name, pt: Number(pt) };
+    const fmtp = fmtps.get(pt);
+    if (fmtp) codec.fmtp = fmtp;
+    if (kind === 'video') {
+      const rtx = payloadTypes.find((other) => maps.get(other) === 'rtx/90000' && fmtps.get(other) === `apt=${pt}`);
+      if (rtx) codec.rtx = Number(rtx);
+    }
+    codecs.push(codec);
+  }
+  return codecs;
+}
+
+/** One profile a codec is enough: of H264 the one that every browser decodes, in the packetization they all send. */
+function isUsed(name: CodecName, fmtp: string): boolean {
+  if (name === 'H264') return fmtp.includes('packetization-mode=1') && /profile-level-id=42e0/i.test(fmtp);
+  if (name === 'VP9') return !/profile-id=[1-9]/.test(fmtp);
+  if (name === 'AV1') return !/profile=[1-9]/.test(fmtp);
+  return true;
+}
+
+const splitOnce = (line: string): [string, string] => {
+  const space = line.indexOf(' ');
+  return [line.slice(0, space), line.slice(space + 1)];
+};
+
+/** Writes a whole description as the SDP a browser takes in `setRemoteDescription`. */
+export function toSdp(description: Description): string {
+  const { ice, dtls, candidates = [], media } = description;
+  if (!ice || !dtls) throw new Error('A delta cannot become an SDP: apply it to the description it changes.');
+  const live = media.filter((entry) => !isRejected(entry));
+  const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0'];
+  if (live.length > 0) head.push(`a=group:BUNDLE ${live.map((entry) => entry.mid).join(' ')}`);
+  head.push('a=extmap-allow-mixed', 'a=msid-semantic:WMS *');
+  const transport = [
+    `a=ice-ufrag:${ice.ufrag}`,
+    `a=ice-pwd:${ice.pwd}`,
+    'a=ice-options:trickle',
+    `a=fingerprint:${dtls.fingerprint}`,
+    `a=setup:${dtls.role}`,
+  ];
+  const first = live[0];
+  const blocks = media.map((entry) => [
+    ...mediaLines(entry),
+    ...transport,
+    ...(entry === first ? candidates.map(candidateLine) : []),
+  ]);
+  return [head, ...blocks].map((lines) => `${lines.join('\r\n')}\r\n`).join('');
+}
+
+const isRejected = (entry: MediaEntry) => entry.kind !== 'data' && !entry.codecs?.length;
+
+function candidateLine(candidate: string, index: number): string {
+  const [protocol, priority, address, port, type] = candidate.split(' ');
+  return `a=candidate:${index + 1} 1 ${protocol} ${priority} ${address} ${port} typ ${type}`;
+}
+
+function mediaLines(entry: MediaEntry): string[] {
+  const { mid, kind, direction, codecs = [] } = entry;
+  if (kind === 'data')
+    return [
+      'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
+      'c=IN IP4 0.0.0.0',
+      `a=mid:${mid}`,
+      'a=sctp-port:5000',
+      `a=max-message-size:${DATA_MESSAGE_BYTES_MAX}`,
+    ];
+  if (isRejected(entry)) return [`m=${kind} 0 UDP/TLS/RTP/SAVPF 0`, 'c=IN IP4 0.0.0.0', `a=mid:${mid}`, 'a=inactive'];
+  const payloadTypes = codecs.flatMap((codec) => [codec.pt, ...(codec.rtx === undefined ? [] : [codec.rtx])]);
+  const extensions = Object.entries(entry.extensions ?? DEFAULT_EXTENSIONS[kind]);
+  return [
+    `m=${kind} 9 UDP/TLS/RTP/SAVPF ${payloadTypes.join(' ')}`,
+    'c=IN IP4 0.0.0.0',
+    `a=mid:${mid}`,
+    `a=${direction}`,
+    'a=rtcp-mux',
+    'a=rtcp-rsize',
+    ...extensions.map(([name, id]) => `a=extmap:${id} ${EXTENSION_URIS[name as ExtensionName]}`),
+    ...codecs.flatMap((codec) => codecLines(codec, kind, entry)),
+    ...senderLines(entry),
+  ];
+}
+
+function codecLines({ name, pt, rtx, fmtp }: Codec, kind: Kind, entry: MediaEntry): string[] {
+  const lines = [`a=rtpmap:${pt} ${name}/${CODEC_RATES[name]}`];
+  if (fmtp) lines.push(`a=fmtp:${pt} ${fmtp}`);
+  if (kind === 'video')
+    lines.push(...['goog-remb', 'ccm fir', 'nack', 'nack pli'].map((type) => `a=rtcp-fb:${pt} ${type}`));
+  if (entry.extensions?.transportCc) lines.push(`a=rtcp-fb:${pt} transport-cc`);
+  if (rtx !== undefined) lines.push(`a=rtpmap:${rtx} rtx/90000`, `a=fmtp:${rtx} apt=${pt}`);
+  return lines;
+}
+
+function senderLines({ direction, rids = [], ssrcs = [], trackId, streamId = '-' }: MediaEntry): string[] {
+  const isSender = direction === 'sendonly' || direction === 'sendrecv';
+  const way = isSender ? 'send' : 'recv';
+  const lines = rids.map((rid) => `a=rid:${rid} ${way}`);
+  if (rids.length > 0) lines.push(`a=simulcast:${way} ${rids.join(';')}`);
+  if (!isSender || !trackId) return lines;
+  lines.push(`a=msid:${streamId} ${trackId}`);
+  if (ssrcs.length > 1) lines.push(`a=ssrc-group:FID ${ssrcs.join(' ')}`);
+  lines.push(...ssrcs.map((ssrc) => `a=ssrc:${ssrc} cname:${streamId}`));
+  return lines;
+}

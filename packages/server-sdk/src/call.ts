@@ -1,0 +1,110 @@
+import type { AllRoutes, AnswerOf, BodyOf, ErrorEnvelope, ParamsOf, QueryOf, RouteName } from '@parley/contract';
+import { routeAddresses } from './routes.gen.ts';
+
+/** An error the service answered with; switch on `code`. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string;
+  readonly body: ErrorEnvelope;
+  readonly headers: Headers;
+
+  constructor(status: number, body: ErrorEnvelope, headers: Headers) {
+    super(body.message);
+    this.status = status;
+    this.code = body.code;
+    this.requestId = body.requestId;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export interface CallerOptions {
+  baseUrl: string;
+  /** Bearer credential: an API key, a token or a dashboard session. */
+  credential?: string | (() => string | Promise<string>);
+  fetch?: typeof globalThis.fetch;
+}
+
+export interface CallOptions {
+  idempotencyKey?: string;
+  requestId?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+type Part<Name extends string, T> = [T] extends [undefined]
+  ? unknown
+  : object extends T
+    ? { [K in Name]?: T }
+    : { [K in Name]: T };
+
+/** What a route needs: its path parameters, query and body, as its row declares them. */
+export type CallInput<N extends RouteName> = ParamsOf<AllRoutes[N]> &
+  Part<'query', QueryOf<AllRoutes[N]> extends Record<string, never> ? undefined : QueryOf<AllRoutes[N]>> &
+  Part<'body', BodyOf<AllRoutes[N]>>;
+
+/** Arguments of a call: the input may be left out where the row needs none. */
+export type CallArguments<N extends RouteName> =
+  object extends CallInput<N>
+    ? [input?: CallInput<N>, options?: CallOptions]
+    : [input: CallInput<N>, options?: CallOptions];
+
+export interface Reply<T> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+export interface Api {
+  /** Calls a route by its name; resolves with the body, rejects with ApiError. */
+  call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<AnswerOf<AllRoutes[N]>>;
+  /** The same with status and headers. */
+  request<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<Reply<AnswerOf<AllRoutes[N]>>>;
+}
+
+/** A typed client over the route table. */
+export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: CallerOptions): Api {
+  async function request<N extends RouteName>(
+    name: N,
+    ...[input, options]: CallArguments<N>
+  ): Promise<Reply<AnswerOf<AllRoutes[N]>>> {
+    const { query, body, ...params } = (input ?? {}) as { query?: object; body?: unknown } & Record<string, string>;
+    const { method, url } = addressOf(routeAddresses[name], params, query);
+    const bearer = typeof credential === 'function' ? await credential() : credential;
+    const response = await fetch(`${baseUrl}${url}`, {
+      method,
+      headers: {
+        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(options?.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
+        ...(options?.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
+        ...options?.headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(options?.signal ? { signal: options.signal } : {}),
+    });
+    const text = await response.text();
+    const answer: unknown = text === '' ? undefined : JSON.parse(text);
+    if (!response.ok) throw new ApiError(response.status, answer as ErrorEnvelope, response.headers);
+    // The server checks its answers against the same row.
+    return { status: response.status, headers: response.headers, body: answer as AnswerOf<AllRoutes[N]> };
+  }
+
+  return { request, call: async (name, ...args) => (await request(name, ...args)).body };
+}
+
+function addressOf(
+  at: string,
+  params: Readonly<Record<string, string>>,
+  query: object | undefined,
+): { method: string; url: string } {
+  const [method = 'GET', path = '/'] = at.split(' ', 2);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const search = new URLSearchParams(pairs).toString();
+  return { method, url: search === '' ? filled : `${filled}?${search}` };
+}

@@ -1,0 +1,3 @@
+export * from './call.ts';
+export * from './webhook-handler.ts';
+export * from './webhooks.ts';

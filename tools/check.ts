@@ -1,0 +1,22 @@
+/** The gate: format, lint, types, import rules, generated files fresh. `npm run check`. */
+import { spawnSync } from 'node:child_process';
+import { styleText } from 'node:util';
+
+const steps: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
+  ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
+  ['types', 'tsc', '-p', '.'],
+  ['import rules', 'node', 'tools/check-imports.ts'],
+  ['generated files', 'node', 'tools/generate.ts', '--check'],
+];
+
+const failed = steps.filter(([name, command, ...args]) => {
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  const isGood = status === 0;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${isGood ? styleText('green', 'ok  ') : styleText('red', 'FAIL')} ${name} (${seconds} s)`);
+  if (!isGood) console.log(`${stdout}${stderr}`.trimEnd());
+  else if (name === 'import rules') console.log(`     ${stdout.trim()}`);
+  return !isGood;
+});
+process.exit(failed.length === 0 ? 0 : 1);

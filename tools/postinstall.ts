@@ -1,0 +1,15 @@
+/**
+ * Runs after `npm install`: prepares what the first start would otherwise make itself, more slowly. Nothing here may
+ * fail an install, and nothing depends on it having run.
+ */
+import { spawnSync } from 'node:child_process';
+
+const steps = [
+  ['the database template', 'apps/server/src/adapters/db/prepare-template.ts'],
+  ['the dashboard', 'apps/dashboard/build.ts'],
+] as const;
+
+for (const [what, script] of steps) {
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  if (status !== 0) console.warn(`parley: ${what} is made at the first start instead: ${stderr.trim()}`);
+}
