@@ -11,6 +11,7 @@ import {
   routesPage,
   settingsPage,
 } from './reference-pages.ts';
+import { methodsFile } from './sdk-methods.ts';
 
 const outputs: Readonly<Record<string, () => string>> = {
   'docs/reference/routes.md': routesPage,
@@ -22,6 +23,7 @@ const outputs: Readonly<Record<string, () => string>> = {
   'docs/reference/close-codes.md': closeCodesPage,
   'docs/reference/openapi.json': () => `${JSON.stringify(openApiOf(allRoutes), null, 1)}\n`,
   'packages/server-sdk/src/routes.gen.ts': routeAddresses,
+  'packages/server-sdk/src/methods.gen.ts': methodsFile,
 };
 
 /** Where each route is, without its schemas: all that a bundle needs at run time. */

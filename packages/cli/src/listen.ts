@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { newWebhookSecret, signWebhook } from '@parley/server';
+import { newWebhookSecret, readEvents, type StreamEvent, signWebhook } from '@parley/server';
 import { type Account, findAccount } from './account.ts';
 import { type Command, type Context, UsageError } from './command.ts';
-import { readEvents, type StreamEvent } from './event-stream.ts';
 
 const attemptMs = 5_000;
 const waitsMs = [500, 1_000, 2_000, 5_000, 10_000] as const;

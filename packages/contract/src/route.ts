@@ -12,10 +12,25 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export const replayWindowSeconds = { credential: 5 * 60, resource: 24 * 60 * 60 } as const;
 export type ReplayWindow = keyof typeof replayWindowSeconds;
 
+export type SdkName = `${string}.${string}`;
+
+/** A list that is not `paged`: where its items are, and which query field takes the cursor of the next page. */
+export interface Walk {
+  items: string;
+  /** The field to send `nextCursor` in. */
+  by: string;
+  /** The same, for a walk that began with this other field. */
+  orBy?: string;
+  /** A flag that ends the walk; without one it ends when `nextCursor` is null. */
+  until?: string;
+}
+
 /** One route. Routing, validation, limits, OpenAPI, SDK and docs derive from the row. */
 export interface RouteRow {
   /** Method and path; `{name}` is a path parameter. */
   at: `${Method} /${string}`;
+  /** Its method in the server SDK and its noun and verb in the CLI: every route that takes an API key has one. */
+  sdk?: SdkName;
   /** Credentials accepted. */
   by: readonly Credential[];
   /** Permission the session's role must hold (an API key holds every one of its project). */
@@ -34,6 +49,8 @@ export interface RouteRow {
   returns: readonly [number, TSchema | null, number?];
   /** A list that can grow: takes `limit` and `cursor`, gives the next cursor in the header `x-next-cursor`. */
   paged?: true;
+  /** A list whose cursor is in the body. */
+  walk?: Walk;
   /** Answers with a stream of this media type instead of a JSON body. */
   streams?: 'text/event-stream';
   /** Codes beyond those every route can raise. */

@@ -27,6 +27,16 @@ test('every route has a unique address under /v1 and a sentence', () => {
   }
 });
 
+test('every route that takes an API key has one method in the SDK', () => {
+  const named = rows.filter(([, { sdk }]) => sdk !== undefined);
+  assert.ok(named.length >= 48, `${named.length}`);
+  assert.equal(new Set(named.map(([, { sdk }]) => sdk)).size, named.length);
+  for (const [name, row] of rows) {
+    assert.equal(row.sdk !== undefined, row.by.includes('apiKey'), name);
+    assert.match(row.sdk ?? 'a.b', /^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)+$/, name);
+  }
+});
+
 test('a session route inside a project names the permission it needs', () => {
   for (const [name, row] of rows) {
     if (row.by.includes('session') && row.at.includes('{projectId}')) assert.ok(row.needs, `${name} has no permission`);

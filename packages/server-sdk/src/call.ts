@@ -1,24 +1,6 @@
-import type { AllRoutes, AnswerOf, BodyOf, ErrorEnvelope, ParamsOf, QueryOf, RouteName } from '@parley/contract';
+import type { AllRoutes, AnswerOf, BodyOf, ParamsOf, QueryOf, RouteName } from '@parley/contract';
+import { errorOf } from './errors.ts';
 import { routeAddresses } from './routes.gen.ts';
-
-/** An error the service answered with; switch on `code`. */
-export class ApiError extends Error {
-  override name = 'ApiError';
-  readonly status: number;
-  readonly code: string;
-  readonly requestId: string;
-  readonly body: ErrorEnvelope;
-  readonly headers: Headers;
-
-  constructor(status: number, body: ErrorEnvelope, headers: Headers) {
-    super(body.message);
-    this.status = status;
-    this.code = body.code;
-    this.requestId = body.requestId;
-    this.body = body;
-    this.headers = headers;
-  }
-}
 
 export interface CallerOptions {
   baseUrl: string;
@@ -86,8 +68,8 @@ export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: Cal
       ...(options?.signal ? { signal: options.signal } : {}),
     });
     const text = await response.text();
+    if (!response.ok) throw errorOf(response.status, text, response.headers, baseUrl);
     const answer: unknown = text === '' ? undefined : JSON.parse(text);
-    if (!response.ok) throw new ApiError(response.status, answer as ErrorEnvelope, response.headers);
     // The server checks its answers against the same row.
     return { status: response.status, headers: response.headers, body: answer as AnswerOf<AllRoutes[N]> };
   }
@@ -95,16 +77,22 @@ export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: Cal
   return { request, call: async (name, ...args) => (await request(name, ...args)).body };
 }
 
-function addressOf(
+export function addressOf(
   at: string,
-  params: Readonly<Record<string, string>>,
+  /** By name, or in the order of the path. */
+  params: Readonly<Record<string, string>> | readonly string[],
   query: object | undefined,
 ): { method: string; url: string } {
   const [method = 'GET', path = '/'] = at.split(' ', 2);
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  let position = 0;
+  const part = (name: string): string =>
+    (Array.isArray(params) ? params[position++] : (params as Readonly<Record<string, string>>)[name]) ?? '';
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(part(name)));
   const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
   const search = new URLSearchParams(pairs).toString();
   return { method, url: search === '' ? filled : `${filled}?${search}` };
 }
+
+export { ApiError } from './errors.ts';

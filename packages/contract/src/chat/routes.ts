@@ -38,6 +38,7 @@ const onMessage = ['SVC_MESSAGE_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSI
 export const chatRoutes = routes({
   listConversations: {
     at: 'GET /v1/chat/conversations',
+    sdk: 'chat.conversations.list',
     by: anyChat,
     query: Page,
     paged: true,
@@ -47,6 +48,7 @@ export const chatRoutes = routes({
   },
   createConversation: {
     at: 'POST /v1/chat/conversations',
+    sdk: 'chat.conversations.create',
     by: ['apiKey'],
     replay: 'resource',
     body: CreateConversation,
@@ -62,6 +64,7 @@ export const chatRoutes = routes({
   },
   getConversation: {
     at: 'GET /v1/chat/conversations/{room}',
+    sdk: 'chat.conversations.get',
     by: anyChat,
     returns: [200, Conversation],
     throws: inConversation,
@@ -69,6 +72,7 @@ export const chatRoutes = routes({
   },
   updateConversation: {
     at: 'PATCH /v1/chat/conversations/{room}',
+    sdk: 'chat.conversations.update',
     by: anyChat,
     body: UpdateConversation,
     returns: [200, Conversation],
@@ -77,6 +81,7 @@ export const chatRoutes = routes({
   },
   deleteConversation: {
     at: 'DELETE /v1/chat/conversations/{room}',
+    sdk: 'chat.conversations.delete',
     by: ['apiKey'],
     returns: [200, Conversation],
     throws: ['SVC_CONVERSATION_NOT_FOUND'],
@@ -84,6 +89,7 @@ export const chatRoutes = routes({
   },
   listUserConversations: {
     at: 'GET /v1/chat/users/{userId}/conversations',
+    sdk: 'chat.conversations.listForUser',
     by: ['apiKey'],
     query: Page,
     paged: true,
@@ -93,6 +99,7 @@ export const chatRoutes = routes({
   },
   listConversationMembers: {
     at: 'GET /v1/chat/conversations/{room}/members',
+    sdk: 'chat.members.list',
     by: anyChat,
     query: Page,
     paged: true,
@@ -102,6 +109,7 @@ export const chatRoutes = routes({
   },
   addConversationMember: {
     at: 'POST /v1/chat/conversations/{room}/members',
+    sdk: 'chat.members.add',
     by: anyChat,
     replay: 'resource',
     body: AddConversationMember,
@@ -111,6 +119,7 @@ export const chatRoutes = routes({
   },
   changeConversationMember: {
     at: 'PATCH /v1/chat/conversations/{room}/members/{userId}',
+    sdk: 'chat.members.update',
     by: anyChat,
     body: ChangeConversationMember,
     returns: [200, ConversationMember],
@@ -119,6 +128,7 @@ export const chatRoutes = routes({
   },
   removeConversationMember: {
     at: 'DELETE /v1/chat/conversations/{room}/members/{userId}',
+    sdk: 'chat.members.remove',
     by: anyChat,
     returns: [200, ConversationMember],
     throws: [...inConversation, 'SVC_MEMBER_NOT_FOUND', 'SVC_FORBIDDEN', 'SVC_CONVERSATION_ARCHIVED'],
@@ -126,14 +136,17 @@ export const chatRoutes = routes({
   },
   listMessages: {
     at: 'GET /v1/chat/conversations/{room}/messages',
+    sdk: 'chat.messages.list',
     by: anyChat,
     query: HistoryQuery,
+    walk: { items: 'messages', by: 'before', orBy: 'after' },
     returns: [200, MessagePage],
     throws: [...inConversation, 'SVC_INVALID_CURSOR'],
     does: 'Reads history, newest first. `before` walks back, `after` walks toward newer.',
   },
   sendMessage: {
     at: 'POST /v1/chat/conversations/{room}/messages',
+    sdk: 'chat.messages.send',
     by: anyChat,
     replay: 'resource',
     body: SendMessage,
@@ -155,14 +168,17 @@ export const chatRoutes = routes({
   },
   listChanges: {
     at: 'GET /v1/chat/conversations/{room}/changes',
+    sdk: 'chat.messages.changes',
     by: anyChat,
     query: ChangesQuery,
+    walk: { items: 'changes', by: 'since', until: 'complete' },
     returns: [200, ChangePage],
     throws: [...inConversation, 'SVC_INVALID_CURSOR'],
     does: 'Reads every visible change after a cursor, oldest first: new, edited and deleted messages, reactions, members.',
   },
   listPresence: {
     at: 'GET /v1/chat/conversations/{room}/presence',
+    sdk: 'chat.state.presence',
     by: anyChat,
     returns: [200, Type.Array(Presence)],
     throws: [...inConversation, 'SVC_SERVICE_UNAVAILABLE'],
@@ -170,6 +186,7 @@ export const chatRoutes = routes({
   },
   listTyping: {
     at: 'GET /v1/chat/conversations/{room}/typing',
+    sdk: 'chat.state.typing',
     by: anyChat,
     returns: [200, Type.Array(Typing)],
     throws: [...inConversation, 'SVC_SERVICE_UNAVAILABLE'],
@@ -177,6 +194,7 @@ export const chatRoutes = routes({
   },
   listReadReceipts: {
     at: 'GET /v1/chat/conversations/{room}/read-receipts',
+    sdk: 'chat.state.readReceipts',
     by: anyChat,
     query: Page,
     paged: true,
@@ -186,6 +204,7 @@ export const chatRoutes = routes({
   },
   getReadState: {
     at: 'GET /v1/chat/conversations/{room}/read-state',
+    sdk: 'chat.state.readState',
     by: anyChat,
     query: ForUser,
     returns: [200, ReadState],
@@ -194,6 +213,7 @@ export const chatRoutes = routes({
   },
   requestAttachment: {
     at: 'POST /v1/chat/conversations/{room}/attachments',
+    sdk: 'chat.attachments.create',
     by: anyChat,
     replay: 'resource',
     body: RequestAttachment,
@@ -211,6 +231,7 @@ export const chatRoutes = routes({
   },
   completeAttachment: {
     at: 'POST /v1/chat/attachments/{attachmentId}/complete',
+    sdk: 'chat.attachments.complete',
     by: anyChat,
     returns: [200, Attachment],
     throws: [
@@ -223,6 +244,7 @@ export const chatRoutes = routes({
   },
   getAttachmentDownload: {
     at: 'GET /v1/chat/attachments/{attachmentId}/download-url',
+    sdk: 'chat.attachments.downloadUrl',
     by: anyChat,
     returns: [200, AttachmentDownload],
     throws: ['SVC_ATTACHMENT_NOT_FOUND', 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
@@ -230,6 +252,7 @@ export const chatRoutes = routes({
   },
   getMessage: {
     at: 'GET /v1/chat/messages/{messageId}',
+    sdk: 'chat.messages.get',
     by: anyChat,
     returns: [200, Message],
     throws: onMessage,
@@ -237,6 +260,7 @@ export const chatRoutes = routes({
   },
   editMessage: {
     at: 'PATCH /v1/chat/messages/{messageId}',
+    sdk: 'chat.messages.update',
     by: anyChat,
     body: EditMessage,
     returns: [200, Message],
@@ -252,6 +276,7 @@ export const chatRoutes = routes({
   },
   deleteMessage: {
     at: 'DELETE /v1/chat/messages/{messageId}',
+    sdk: 'chat.messages.delete',
     by: anyChat,
     query: ForUser,
     returns: [200, Message],
@@ -260,6 +285,7 @@ export const chatRoutes = routes({
   },
   addReaction: {
     at: 'POST /v1/chat/messages/{messageId}/reactions',
+    sdk: 'chat.reactions.add',
     by: anyChat,
     body: AddReaction,
     returns: [201, Type.Array(ReactionSummary), 200],
@@ -275,6 +301,7 @@ export const chatRoutes = routes({
   },
   removeReaction: {
     at: 'DELETE /v1/chat/messages/{messageId}/reactions/{emoji}',
+    sdk: 'chat.reactions.remove',
     by: anyChat,
     query: ForUser,
     returns: [204, null],
@@ -283,6 +310,7 @@ export const chatRoutes = routes({
   },
   markRead: {
     at: 'POST /v1/chat/messages/{messageId}/read',
+    sdk: 'chat.messages.markRead',
     by: anyChat,
     body: ForUser,
     isBodyOptional: true,
@@ -293,6 +321,7 @@ export const chatRoutes = routes({
   },
   getThread: {
     at: 'GET /v1/chat/messages/{messageId}/thread',
+    sdk: 'chat.messages.thread',
     by: anyChat,
     query: Page,
     paged: true,
@@ -302,6 +331,7 @@ export const chatRoutes = routes({
   },
   mintChatToken: {
     at: 'POST /v1/chat/tokens',
+    sdk: 'chat.tokens.create',
     by: ['apiKey'],
     replay: 'credential',
     body: MintChatToken,

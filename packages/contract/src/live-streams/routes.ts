@@ -40,26 +40,29 @@ const end = {
 const missing = ['SVC_STREAM_NOT_FOUND'] as const;
 
 export const liveStreamRoutes = routes({
-  listLiveStreams: { at: 'GET /v1/live-streams', by: ['apiKey'], ...list },
-  createLiveStream: { at: 'POST /v1/live-streams', by: ['apiKey'], budget: 30, ...create },
+  listLiveStreams: { at: 'GET /v1/live-streams', sdk: 'liveStreams.list', by: ['apiKey'], ...list },
+  createLiveStream: { at: 'POST /v1/live-streams', sdk: 'liveStreams.create', by: ['apiKey'], budget: 30, ...create },
   getLiveStream: {
     at: 'GET /v1/live-streams/{streamId}',
+    sdk: 'liveStreams.get',
     by: ['apiKey'],
     returns: [200, LiveStream],
     throws: missing,
     does: 'Reads a stream with its live viewer count.',
   },
-  updateLiveStream: { at: 'PATCH /v1/live-streams/{streamId}', by: ['apiKey'], ...update },
+  updateLiveStream: { at: 'PATCH /v1/live-streams/{streamId}', sdk: 'liveStreams.update', by: ['apiKey'], ...update },
   startLiveStream: {
     at: 'POST /v1/live-streams/{streamId}/start',
+    sdk: 'liveStreams.start',
     by: ['apiKey'],
     returns: [200, LiveStream],
     throws: ['SVC_STREAM_NOT_FOUND', 'SVC_INVALID_STATE_TRANSITION'],
     does: 'Moves a stream from CREATED to LIVE.',
   },
-  endLiveStream: { at: 'POST /v1/live-streams/{streamId}/end', by: ['apiKey'], ...end },
+  endLiveStream: { at: 'POST /v1/live-streams/{streamId}/end', sdk: 'liveStreams.end', by: ['apiKey'], ...end },
   registerHost: {
     at: 'POST /v1/live-streams/{streamId}/hosts',
+    sdk: 'liveStreams.addHost',
     by: ['apiKey'],
     budget: 60,
     replay: 'credential',
@@ -70,6 +73,7 @@ export const liveStreamRoutes = routes({
   },
   removeHost: {
     at: 'DELETE /v1/live-streams/{streamId}/hosts/{identity}',
+    sdk: 'liveStreams.removeHost',
     by: ['apiKey'],
     returns: [200, LiveStreamHost],
     throws: ['SVC_STREAM_NOT_FOUND', 'SVC_HOST_NOT_FOUND', 'SVC_HOST_NOT_REMOVABLE'],
@@ -77,6 +81,7 @@ export const liveStreamRoutes = routes({
   },
   createViewerToken: {
     at: 'POST /v1/live-streams/{streamId}/viewer-tokens',
+    sdk: 'liveStreams.createViewerToken',
     by: ['apiKey'],
     budget: 120,
     replay: 'credential',
@@ -87,6 +92,7 @@ export const liveStreamRoutes = routes({
   },
   leaveLiveStream: {
     at: 'POST /v1/live-streams/{streamId}/leave',
+    sdk: 'liveStreams.leave',
     by: ['apiKey'],
     body: ViewerIdentity,
     returns: [200, ViewerLeft],

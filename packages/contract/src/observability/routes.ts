@@ -50,12 +50,12 @@ const getDiagnostics = {
 } as const;
 
 export const observabilityRoutes = routes({
-  listConnections: { at: 'GET /v1/connections', ...byKey, ...listConnections },
-  getConnection: { at: 'GET /v1/connections/{connectionId}', ...byKey, ...getConnection },
-  listErrors: { at: 'GET /v1/errors', ...byKey, ...listErrors },
-  getError: { at: 'GET /v1/errors/{errorId}', ...byKey, ...getError },
-  getMetrics: { at: 'GET /v1/metrics', ...byKey, ...getMetrics },
-  getDiagnostics: { at: 'GET /v1/diagnostics', ...byKey, ...getDiagnostics },
+  listConnections: { at: 'GET /v1/connections', sdk: 'connections.list', ...byKey, ...listConnections },
+  getConnection: { at: 'GET /v1/connections/{connectionId}', sdk: 'connections.get', ...byKey, ...getConnection },
+  listErrors: { at: 'GET /v1/errors', sdk: 'errors.list', ...byKey, ...listErrors },
+  getError: { at: 'GET /v1/errors/{errorId}', sdk: 'errors.get', ...byKey, ...getError },
+  getMetrics: { at: 'GET /v1/metrics', sdk: 'metrics.get', ...byKey, ...getMetrics },
+  getDiagnostics: { at: 'GET /v1/diagnostics', sdk: 'diagnostics.get', ...byKey, ...getDiagnostics },
   listProjectConnections: {
     at: 'GET /v1/projects/{projectId}/connections',
     ...inProject,

@@ -17,6 +17,7 @@ import {
 export const projectRoutes = routes({
   getOwnProject: {
     at: 'GET /v1/project',
+    sdk: 'project.get',
     by: ['apiKey'],
     returns: [200, Project],
     does: "Reads the API key's own project.",

@@ -30,6 +30,7 @@ const onParticipant = [...live, 'SVC_PARTICIPANT_NOT_FOUND'] as const;
 export const roomRoutes = routes({
   listRooms: {
     at: 'GET /v1/rooms',
+    sdk: 'rooms.list',
     by: key,
     query: Type.Object(PageQuery),
     paged: true,
@@ -38,6 +39,7 @@ export const roomRoutes = routes({
   },
   createRoom: {
     at: 'POST /v1/rooms',
+    sdk: 'rooms.create',
     by: key,
     replay: 'resource',
     body: CreateRoom,
@@ -47,6 +49,7 @@ export const roomRoutes = routes({
   },
   getRoom: {
     at: 'GET /v1/rooms/{id}',
+    sdk: 'rooms.get',
     by: key,
     returns: [200, Room],
     throws: ['SVC_ROOM_NOT_FOUND'],
@@ -54,6 +57,7 @@ export const roomRoutes = routes({
   },
   updateRoom: {
     at: 'PATCH /v1/rooms/{id}',
+    sdk: 'rooms.update',
     by: key,
     body: UpdateRoom,
     returns: [200, Room],
@@ -62,6 +66,7 @@ export const roomRoutes = routes({
   },
   closeRoom: {
     at: 'DELETE /v1/rooms/{id}',
+    sdk: 'rooms.close',
     by: key,
     returns: [200, Room],
     throws: ['SVC_ROOM_NOT_FOUND'],
@@ -69,6 +74,7 @@ export const roomRoutes = routes({
   },
   listRoomParticipants: {
     at: 'GET /v1/rooms/{id}/participants',
+    sdk: 'rooms.participants',
     by: key,
     returns: [200, Type.Array(Participant)],
     throws: live,
@@ -76,6 +82,7 @@ export const roomRoutes = routes({
   },
   listRoomSessions: {
     at: 'GET /v1/rooms/{id}/sessions',
+    sdk: 'rooms.sessions',
     by: key,
     query: Type.Object(PageQuery),
     paged: true,
@@ -85,6 +92,7 @@ export const roomRoutes = routes({
   },
   removeParticipant: {
     at: 'DELETE /v1/rooms/{id}/participants/{identity}',
+    sdk: 'rooms.removeParticipant',
     by: key,
     returns: [200, RemovedParticipant],
     throws: ['SVC_ROOM_NOT_FOUND', 'SVC_PARTICIPANT_NOT_FOUND'],
@@ -92,6 +100,7 @@ export const roomRoutes = routes({
   },
   updateParticipant: {
     at: 'PATCH /v1/rooms/{id}/participants/{identity}',
+    sdk: 'rooms.updateParticipant',
     by: key,
     body: UpdateParticipant,
     returns: [200, Participant],
@@ -100,6 +109,7 @@ export const roomRoutes = routes({
   },
   muteTrack: {
     at: 'POST /v1/rooms/{id}/participants/{identity}/tracks/{trackId}/mute',
+    sdk: 'rooms.muteTrack',
     by: key,
     body: MuteTrack,
     isBodyOptional: true,
@@ -109,6 +119,7 @@ export const roomRoutes = routes({
   },
   sendRoomData: {
     at: 'POST /v1/rooms/{id}/data',
+    sdk: 'rooms.sendData',
     by: key,
     body: SendRoomData,
     returns: [200, SentRoomData],
@@ -117,6 +128,7 @@ export const roomRoutes = routes({
   },
   mintRtcToken: {
     at: 'POST /v1/rooms/{roomId}/rtc-tokens',
+    sdk: 'rooms.tokens.create',
     by: key,
     budget: 60,
     replay: 'credential',
@@ -127,6 +139,7 @@ export const roomRoutes = routes({
   },
   revokeRtcToken: {
     at: 'DELETE /v1/rooms/{roomId}/rtc-tokens/{tokenId}',
+    sdk: 'rooms.tokens.revoke',
     by: key,
     budget: 60,
     returns: [200, RevokedRtcToken],

@@ -20,12 +20,14 @@ const refusals = ['SVC_INVALID_WEBHOOK_URL', 'SVC_INVALID_EVENT_TYPE'] as const;
 export const webhookRoutes = routes({
   listWebhookEventTypes: {
     at: 'GET /v1/webhook-event-types',
+    sdk: 'events.types',
     by: ['session', 'apiKey'],
     returns: [200, Type.Array(WebhookEventType)],
     does: 'Lists every event type with the version that introduced it; the 15 of the specification come first.',
   },
   streamEvents: {
     at: 'GET /v1/events',
+    sdk: 'events.stream',
     by: ['apiKey'],
     query: Type.Object({ types: Type.Optional(Type.String({ maxLength: 2048 })) }),
     returns: [200, null],

@@ -1,0 +1,229 @@
+// Generated from packages/contract by tools/generate.ts. Do not edit.
+import type { Body, Many, One, Query, Streamed, Walked } from './method-types.ts';
+import type { RequestOptions } from './transport.ts';
+
+export interface SvcMethods {
+  project: {
+    /** Reads the API key's own project. */
+    get(options?: RequestOptions): One<'getOwnProject'>;
+  };
+  rooms: {
+    /** Lists the project's active rooms, newest first. */
+    list(query?: Query<'listRooms'>, options?: RequestOptions): Many<'listRooms'>;
+    /** Creates a room. Its name is free again once the room is closed. */
+    create(body: Body<'createRoom'>, options?: RequestOptions): One<'createRoom'>;
+    /** Reads one room by id or name. */
+    get(id: string, options?: RequestOptions): One<'getRoom'>;
+    /** Changes metadata, ceiling or the rule for duplicate identities; everybody in the room is told. */
+    update(id: string, body: Body<'updateRoom'>, options?: RequestOptions): One<'updateRoom'>;
+    /** Closes a room: everybody is disconnected, its tokens are revoked and its name is free. */
+    close(id: string, options?: RequestOptions): One<'closeRoom'>;
+    /** Lists live participants with their tracks, read from the media node. */
+    participants(id: string, options?: RequestOptions): Many<'listRoomParticipants'>;
+    /** Lists who was in the room and for how long, newest first. */
+    sessions(id: string, query?: Query<'listRoomSessions'>, options?: RequestOptions): Many<'listRoomSessions'>;
+    /** Removes a participant. Revoke the token too if they may not come back. */
+    removeParticipant(id: string, identity: string, options?: RequestOptions): One<'removeParticipant'>;
+    /** Changes what a participant may do, or their metadata, while they are connected. */
+    updateParticipant(id: string, identity: string, body: Body<'updateParticipant'>, options?: RequestOptions): One<'updateParticipant'>;
+    /** Mutes a track at the media node; `{ "muted": false }` lets it through again. */
+    muteTrack(id: string, identity: string, trackId: string, body?: Body<'muteTrack'>, options?: RequestOptions): One<'muteTrack'>;
+    /** Sends a data message to everybody in the room, or to some, who may use data. */
+    sendData(id: string, body: Body<'sendRoomData'>, options?: RequestOptions): One<'sendRoomData'>;
+    tokens: {
+      /** Mints a token for one participant of one room. */
+      create(roomId: string, body: Body<'mintRtcToken'>, options?: RequestOptions): One<'mintRtcToken'>;
+      /** Revokes a token: no join with it from now on, and a live session of it ends within two seconds. */
+      revoke(roomId: string, tokenId: string, options?: RequestOptions): One<'revokeRtcToken'>;
+    };
+  };
+  liveStreams: {
+    /** Lists live streams, newest first. */
+    list(query?: Query<'listLiveStreams'>, options?: RequestOptions): Many<'listLiveStreams'>;
+    /** Creates a stream with its room, its conversation and its host. scheduledAt starts nothing by itself: call start. */
+    create(body: Body<'createLiveStream'>, options?: RequestOptions): One<'createLiveStream'>;
+    /** Reads a stream with its live viewer count. */
+    get(streamId: string, options?: RequestOptions): One<'getLiveStream'>;
+    /** Changes a stream's description; metadata is replaced as a whole. */
+    update(streamId: string, body: Body<'updateLiveStream'>, options?: RequestOptions): One<'updateLiveStream'>;
+    /** Moves a stream from CREATED to LIVE. */
+    start(streamId: string, options?: RequestOptions): One<'startLiveStream'>;
+    /** Ends a stream for good: its room closes and its conversation is archived. */
+    end(streamId: string, options?: RequestOptions): One<'endLiveStream'>;
+    /** Registers a host or co-host and returns RTC and chat credentials for them. */
+    addHost(streamId: string, body: Body<'registerHost'>, options?: RequestOptions): One<'registerHost'>;
+    /** Removes a co-host: tokens are revoked, the call is left, the chat history stays. */
+    removeHost(streamId: string, identity: string, options?: RequestOptions): One<'removeHost'>;
+    /** Mints RTC and chat credentials for a viewer. They never allow publishing. */
+    createViewerToken(streamId: string, body: Body<'createViewerToken'>, options?: RequestOptions): One<'createViewerToken'>;
+    /** Says that a viewer has left. */
+    leave(streamId: string, body: Body<'leaveLiveStream'>, options?: RequestOptions): One<'leaveLiveStream'>;
+  };
+  connections: {
+    /** Lists connections, newest first. */
+    list(query?: Query<'listConnections'>, options?: RequestOptions): Many<'listConnections'>;
+    /** Reads a connection with its whole timeline and its errors. */
+    get(connectionId: string, options?: RequestOptions): One<'getConnection'>;
+  };
+  errors: {
+    /** Lists classified errors, newest first. */
+    list(query?: Query<'listErrors'>, options?: RequestOptions): Many<'listErrors'>;
+    /** Reads an error with its connection, if it has one. */
+    get(errorId: string, options?: RequestOptions): One<'getError'>;
+  };
+  metrics: {
+    /** Reads connection and error metrics of the last 24 hours, with series for charts. */
+    get(options?: RequestOptions): One<'getMetrics'>;
+  };
+  diagnostics: {
+    /** Checks each dependency of the service and says how it does. */
+    get(options?: RequestOptions): One<'getDiagnostics'>;
+  };
+  usage: {
+    /** Reads the free RTC minutes and what is spent of them: over all projects a signed-in caller owns, or the API key's own project. */
+    get(options?: RequestOptions): One<'getUsage'>;
+  };
+  events: {
+    /** Lists every event type with the version that introduced it; the 15 of the specification come first. */
+    types(options?: RequestOptions): Many<'listWebhookEventTypes'>;
+    /** Streams the events of the key's project and environment as they happen; resumes after the header Last-Event-ID. */
+    stream(query?: Query<'streamEvents'>, options?: RequestOptions): Streamed;
+  };
+  chat: {
+    conversations: {
+      /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
+      list(query?: Query<'listConversations'>, options?: RequestOptions): Many<'listConversations'>;
+      /** Creates a conversation, with members and attached to a room if you like. */
+      create(body: Body<'createConversation'>, options?: RequestOptions): One<'createConversation'>;
+      /** Reads one conversation by conv_ id, uuid, room id or name. */
+      get(room: string, options?: RequestOptions): One<'getConversation'>;
+      /** Renames, archives or re-activates a conversation, or sets its retention or metadata. */
+      update(room: string, body: Body<'updateConversation'>, options?: RequestOptions): One<'updateConversation'>;
+      /** Erases a conversation with everything in it. There is no way back. */
+      delete(room: string, options?: RequestOptions): One<'deleteConversation'>;
+      /** Lists the conversations a user is a member of, with what they have not read. */
+      listForUser(userId: string, query?: Query<'listUserConversations'>, options?: RequestOptions): Many<'listUserConversations'>;
+    };
+    members: {
+      /** Lists active members, newest first. */
+      list(room: string, query?: Query<'listConversationMembers'>, options?: RequestOptions): Many<'listConversationMembers'>;
+      /** Adds a member, or re-activates one who was removed. */
+      add(room: string, body: Body<'addConversationMember'>, options?: RequestOptions): One<'addConversationMember'>;
+      /** Changes a member's role or metadata. */
+      update(room: string, userId: string, body: Body<'changeConversationMember'>, options?: RequestOptions): One<'changeConversationMember'>;
+      /** Removes a member; what they wrote keeps its author. Anybody may remove themselves. */
+      remove(room: string, userId: string, options?: RequestOptions): One<'removeConversationMember'>;
+    };
+    messages: {
+      /** Reads history, newest first. `before` walks back, `after` walks toward newer. */
+      list(room: string, query?: Query<'listMessages'>, options?: RequestOptions): Walked<'listMessages'>;
+      /** Sends a message. A repeat with the same clientMessageId gives the original. */
+      send(room: string, body: Body<'sendMessage'>, options?: RequestOptions): One<'sendMessage'>;
+      /** Reads every visible change after a cursor, oldest first: new, edited and deleted messages, reactions, members. */
+      changes(room: string, query?: Query<'listChanges'>, options?: RequestOptions): Walked<'listChanges'>;
+      /** Reads one message. */
+      get(messageId: string, options?: RequestOptions): One<'getMessage'>;
+      /** Edits a message's text or metadata. */
+      update(messageId: string, body: Body<'editMessage'>, options?: RequestOptions): One<'editMessage'>;
+      /** Soft-deletes a message: only its tombstone remains. */
+      delete(messageId: string, query?: Query<'deleteMessage'>, options?: RequestOptions): One<'deleteMessage'>;
+      /** Marks this message and all earlier ones as read. A mark never moves back. */
+      markRead(messageId: string, body?: Body<'markRead'>, options?: RequestOptions): One<'markRead'>;
+      /** Reads the thread a message belongs to: its root, then the replies, oldest first. */
+      thread(messageId: string, query?: Query<'getThread'>, options?: RequestOptions): Many<'getThread'>;
+    };
+    state: {
+      /** Who is present now. */
+      presence(room: string, options?: RequestOptions): Many<'listPresence'>;
+      /** Who is typing now. */
+      typing(room: string, options?: RequestOptions): Many<'listTyping'>;
+      /** Every active member's read position. */
+      readReceipts(room: string, query?: Query<'listReadReceipts'>, options?: RequestOptions): Many<'listReadReceipts'>;
+      /** The caller's read position and unread count; an API key names the user. */
+      readState(room: string, query?: Query<'getReadState'>, options?: RequestOptions): One<'getReadState'>;
+    };
+    attachments: {
+      /** Gives a signed URL to upload one file to. */
+      create(room: string, body: Body<'requestAttachment'>, options?: RequestOptions): One<'requestAttachment'>;
+      /** Confirms an upload; from then on a message can carry it. */
+      complete(attachmentId: string, options?: RequestOptions): One<'completeAttachment'>;
+      /** Gives a short-lived signed URL to download from. */
+      downloadUrl(attachmentId: string, options?: RequestOptions): One<'getAttachmentDownload'>;
+    };
+    reactions: {
+      /** Reacts to a message; once per user and emoji. An API key names the user. */
+      add(messageId: string, body: Body<'addReaction'>, options?: RequestOptions): One<'addReaction'>;
+      /** Takes a reaction back. */
+      remove(messageId: string, emoji: string, query?: Query<'removeReaction'>, options?: RequestOptions): One<'removeReaction'>;
+    };
+    tokens: {
+      /** Mints a chat token for one end user. */
+      create(body: Body<'mintChatToken'>, options?: RequestOptions): One<'mintChatToken'>;
+    };
+  };
+}
+
+/** Name: route, path parameters, what is sent, what comes back, whether Idempotency-Key is taken, how it is walked. */
+export const methodRows = {
+  'project.get': { route: 'getOwnProject', params: 0, gives: 'one' },
+  'rooms.list': { route: 'listRooms', params: 0, takes: 'query', gives: 'many', paged: true },
+  'rooms.create': { route: 'createRoom', params: 0, takes: 'body', gives: 'one', takesKey: true },
+  'rooms.get': { route: 'getRoom', params: 1, gives: 'one' },
+  'rooms.update': { route: 'updateRoom', params: 1, takes: 'body', gives: 'one' },
+  'rooms.close': { route: 'closeRoom', params: 1, gives: 'one' },
+  'rooms.participants': { route: 'listRoomParticipants', params: 1, gives: 'many' },
+  'rooms.sessions': { route: 'listRoomSessions', params: 1, takes: 'query', gives: 'many', paged: true },
+  'rooms.removeParticipant': { route: 'removeParticipant', params: 2, gives: 'one' },
+  'rooms.updateParticipant': { route: 'updateParticipant', params: 2, takes: 'body', gives: 'one' },
+  'rooms.muteTrack': { route: 'muteTrack', params: 3, takes: 'body', gives: 'one' },
+  'rooms.sendData': { route: 'sendRoomData', params: 1, takes: 'body', gives: 'one' },
+  'rooms.tokens.create': { route: 'mintRtcToken', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'rooms.tokens.revoke': { route: 'revokeRtcToken', params: 2, gives: 'one' },
+  'liveStreams.list': { route: 'listLiveStreams', params: 0, takes: 'query', gives: 'many', paged: true },
+  'liveStreams.create': { route: 'createLiveStream', params: 0, takes: 'body', gives: 'one', takesKey: true },
+  'liveStreams.get': { route: 'getLiveStream', params: 1, gives: 'one' },
+  'liveStreams.update': { route: 'updateLiveStream', params: 1, takes: 'body', gives: 'one' },
+  'liveStreams.start': { route: 'startLiveStream', params: 1, gives: 'one' },
+  'liveStreams.end': { route: 'endLiveStream', params: 1, gives: 'one' },
+  'liveStreams.addHost': { route: 'registerHost', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'liveStreams.removeHost': { route: 'removeHost', params: 2, gives: 'one' },
+  'liveStreams.createViewerToken': { route: 'createViewerToken', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'liveStreams.leave': { route: 'leaveLiveStream', params: 1, takes: 'body', gives: 'one' },
+  'connections.list': { route: 'listConnections', params: 0, takes: 'query', gives: 'many' },
+  'connections.get': { route: 'getConnection', params: 1, gives: 'one' },
+  'errors.list': { route: 'listErrors', params: 0, takes: 'query', gives: 'many' },
+  'errors.get': { route: 'getError', params: 1, gives: 'one' },
+  'metrics.get': { route: 'getMetrics', params: 0, gives: 'one' },
+  'diagnostics.get': { route: 'getDiagnostics', params: 0, gives: 'one' },
+  'usage.get': { route: 'getUsage', params: 0, gives: 'one' },
+  'events.types': { route: 'listWebhookEventTypes', params: 0, gives: 'many' },
+  'events.stream': { route: 'streamEvents', params: 0, takes: 'query', gives: 'stream' },
+  'chat.conversations.list': { route: 'listConversations', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.conversations.create': { route: 'createConversation', params: 0, takes: 'body', gives: 'one', takesKey: true },
+  'chat.conversations.get': { route: 'getConversation', params: 1, gives: 'one' },
+  'chat.conversations.update': { route: 'updateConversation', params: 1, takes: 'body', gives: 'one' },
+  'chat.conversations.delete': { route: 'deleteConversation', params: 1, gives: 'one' },
+  'chat.conversations.listForUser': { route: 'listUserConversations', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.members.list': { route: 'listConversationMembers', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.members.add': { route: 'addConversationMember', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'chat.members.update': { route: 'changeConversationMember', params: 2, takes: 'body', gives: 'one' },
+  'chat.members.remove': { route: 'removeConversationMember', params: 2, gives: 'one' },
+  'chat.messages.list': { route: 'listMessages', params: 1, takes: 'query', gives: 'walk', walk: {"items":"messages","by":"before","orBy":"after"} },
+  'chat.messages.send': { route: 'sendMessage', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'chat.messages.changes': { route: 'listChanges', params: 1, takes: 'query', gives: 'walk', walk: {"items":"changes","by":"since","until":"complete"} },
+  'chat.state.presence': { route: 'listPresence', params: 1, gives: 'many' },
+  'chat.state.typing': { route: 'listTyping', params: 1, gives: 'many' },
+  'chat.state.readReceipts': { route: 'listReadReceipts', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.state.readState': { route: 'getReadState', params: 1, takes: 'query', gives: 'one' },
+  'chat.attachments.create': { route: 'requestAttachment', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'chat.attachments.complete': { route: 'completeAttachment', params: 1, gives: 'one' },
+  'chat.attachments.downloadUrl': { route: 'getAttachmentDownload', params: 1, gives: 'one' },
+  'chat.messages.get': { route: 'getMessage', params: 1, gives: 'one' },
+  'chat.messages.update': { route: 'editMessage', params: 1, takes: 'body', gives: 'one' },
+  'chat.messages.delete': { route: 'deleteMessage', params: 1, takes: 'query', gives: 'one' },
+  'chat.reactions.add': { route: 'addReaction', params: 1, takes: 'body', gives: 'one' },
+  'chat.reactions.remove': { route: 'removeReaction', params: 2, takes: 'query', gives: 'one' },
+  'chat.messages.markRead': { route: 'markRead', params: 1, takes: 'body', gives: 'one' },
+  'chat.messages.thread': { route: 'getThread', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.tokens.create': { route: 'mintChatToken', params: 0, takes: 'body', gives: 'one', takesKey: true },
+} as const;
