@@ -35,9 +35,12 @@ function givesOf(row: RouteRow): SdkMethod['gives'] {
 /** The interface, with each row's sentence as hover text, and what a bundle needs at run time. */
 export function methodsFile(): string {
   const methods = sdkMethods();
-  return `// Generated from packages/contract by tools/generate.ts. Do not edit.
-import type { Body, Many, One, Query, Streamed, Walked } from './method-types.ts';
-import type { RequestOptions } from './transport.ts';
+  const head = [
+    '// Generated from packages/contract by tools/generate.ts. Do not edit.',
+    "import type { Body, Many, One, Query, Streamed, Walked } from './method-types.ts';",
+    "import type { RequestOptions } from './transport.ts';",
+  ];
+  return `${head.join('\n')}
 
 export interface SvcMethods {
 ${interfaceOf(methods, [], 1)}
