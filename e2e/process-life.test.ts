@@ -41,6 +41,7 @@ test('[RUN-1] the first start writes dev.env with a key that works, and later st
     'SVC_DEV_PASSWORD',
     'SVC_PROJECT_ID',
     'SVC_URL',
+    'SVC_WEBHOOK_SECRET',
   ]);
   assert.equal((await stat(join(first.dataDir, 'dev.env'))).mode & 0o777, 0o600);
   assert.ok(first.output().includes(env['SVC_API_KEY'] ?? 'no key'));

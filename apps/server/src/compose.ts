@@ -18,6 +18,7 @@ import { createTimers } from './core/timers.ts';
 import { createTokens } from './core/tokens.ts';
 import { createUnitOfWork } from './core/unit-of-work.ts';
 import { dependencyChecks } from './dependency-checks.ts';
+import { createDevelopment } from './dev/development.ts';
 import { createAccounts } from './domains/accounts/index.ts';
 import { createAudit } from './domains/audit/index.ts';
 import { createChat } from './domains/chat/index.ts';
@@ -30,6 +31,8 @@ import { createSignaling } from './domains/signaling/index.ts';
 import { createUsage } from './domains/usage/index.ts';
 import { createWebhooks } from './domains/webhooks/index.ts';
 import { createIdentify } from './http/credentials.ts';
+import { mountDevEvents } from './http/dev-events.ts';
+import { mountDevLogin } from './http/dev-login.ts';
 import { mountMailbox } from './http/dev-mail.ts';
 import { toErrorAnswer } from './http/errors.ts';
 import { mountFiles } from './http/file-routes.ts';
@@ -258,7 +261,12 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     checkAnswers: !config.isProduction,
   });
   mountFiles(app, chat.files);
-  if (adapters.mailbox && !config.isProduction) mountMailbox(app, adapters.mailbox);
+  const development = config.isProduction ? null : createDevelopment({ seedAccount: accounts.seedAccount, log });
+  if (development) {
+    if (adapters.mailbox) mountMailbox(app, adapters.mailbox);
+    mountDevLogin(app, development);
+    mountDevEvents(app, development);
+  }
   mountOperations(app, { db, metrics, isReady: () => isPrepared && !isDraining });
   mountPages(app, { folder: builtDashboard, isProduction: config.isProduction, publicUrl });
 
@@ -307,7 +315,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     app,
     config,
     address,
-    seedAccount: accounts.seedAccount,
+    development,
     unitOfWork,
     dispatcher,
     webhooks,

@@ -5,7 +5,7 @@ import { ConfigError, readConfig } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import { createLog } from './core/log.ts';
 import { buildDashboardIfMissing } from './dashboard-build.ts';
-import { banner } from './dev/banner.ts';
+import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
 import { startMediaNode } from './media-node.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -35,28 +35,30 @@ async function main(): Promise<void> {
   buildDashboardIfMissing(log);
 }
 
-/** Development mode: an account, a project and a key to start with, and where to find them. */
-async function welcome({ config, address, seedAccount }: Service): Promise<void> {
+/** Development mode: an account, a project, a key and a demo room to start with, and where to find them. */
+async function welcome({ config, address, development }: Service): Promise<void> {
+  if (development === null) return;
   const { url, publicUrl } = address();
   const { env, isNew } = await firstRun({
     url,
     publicUrl,
     dataDir: config.dataDir,
     sfuSecret: config.sfuSecrets[0] ?? '',
-    signIn: (email, password) => seedAccount({ email, password, name: 'Developer' }),
+    signIn: development.signInAs,
   });
-  console.log(
-    banner({
-      version,
-      publicUrl,
-      readyInMs: sinceStart(),
-      dataDir: shortPath(config.dataDir),
-      env,
-      isNew,
-      isEmbedded: config.databaseUrl === null,
-      mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
-    }),
-  );
+  const given = {
+    version,
+    publicUrl,
+    readyInMs: sinceStart(),
+    dataDir: shortPath(config.dataDir),
+    env,
+    isNew,
+    code: development.begin({ env, url }),
+    isEmbedded: config.databaseUrl === null,
+    mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
+  };
+  const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
+  console.log(process.argv.includes('--json') ? JSON.stringify(facts(given)) : banner(given, isColoured));
 }
 
 /** Relative where that is shorter to type. */

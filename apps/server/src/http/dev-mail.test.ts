@@ -24,7 +24,7 @@ test('[DEV-1] production has no development pages', async () => {
   const env = { NODE_ENV: 'production', SECRET_KEY: 's'.repeat(40), SFU_REGISTRATION_SECRET: 'r'.repeat(40) };
   const service = await startService({ env });
   try {
-    for (const path of ['/dev/mail', '/dev/mail.json', '/dev/login'])
+    for (const path of ['/dev/mail', '/dev/mail.json', '/dev/login', '/dev/events', '/dev/events.json'])
       assert.equal((await service.fetch(path)).status, 404);
   } finally {
     await service.stop();

@@ -45,8 +45,8 @@ export interface AccountsDeps {
 export interface Accounts {
   handlers: Handlers<typeof accountRoutes>;
   authenticateSession(token: string): Promise<SessionCaller>;
-  /** Makes the account of a development machine, or gives it this password; signs in and returns the access token. */
-  seedAccount(account: Seed): Promise<string>;
+  /** Makes the account of a development machine, or gives it this password; signs in. */
+  seedAccount(account: Seed): Promise<{ accessToken: string; cookie: string }>;
   /** Removes what has expired; gives how many rows. */
   sweep(): Promise<number>;
   /** Resolves when all mail handed in so far has left. */
@@ -81,7 +81,10 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     handlers: createHandlers({ registration, signIn, oauth, sessions, users, refreshCookie, browserCookie }),
     authenticateSession: sessions.authenticate,
-    seedAccount: async (account) => (await registration.seed(account)).session.accessToken,
+    async seedAccount(account) {
+      const { session, refreshToken } = await registration.seed(account);
+      return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
+    },
     async sweep() {
       const now = iso(clock.now());
       const removed = [

@@ -1,0 +1,61 @@
+import { isSvcError, Svc, type WebhookEvent } from '@parley/server';
+import type { Log } from '../core/log.ts';
+import { demoUsers } from './demo-data.ts';
+import type { DevEnv } from './dev-env.ts';
+import { devEmail } from './first-run.ts';
+import { createOneTimeLink } from './one-time-link.ts';
+
+export interface DevelopmentDeps {
+  seedAccount(account: {
+    email: string;
+    password: string;
+    name: string;
+  }): Promise<{ accessToken: string; cookie: string }>;
+  log: Log;
+}
+
+export type Development = ReturnType<typeof createDevelopment>;
+
+/** What development mode has beside the service: the sign-in link, the receiver of events and the demo's people. */
+export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
+  const link = createOneTimeLink();
+  let known: { env: DevEnv; svc: Svc } | null = null;
+
+  const account = (password: string) => ({ email: devEmail, password, name: 'Developer' });
+
+  return {
+    landing: '/playground/room/demo',
+    signInAs: async (_email: string, password: string): Promise<string> =>
+      (await seedAccount(account(password))).accessToken,
+
+    /** The first run is through: from here on links work and events are answered. Gives the code of a new link. */
+    begin({ env, url }: { env: DevEnv; url: string }): string {
+      known = { env, svc: new Svc({ apiKey: env.SVC_API_KEY, baseUrl: url }) };
+      return link.renew();
+    },
+
+    /** The demo project's client, once the first run is through. */
+    svc: (): Svc | null => known?.svc ?? null,
+
+    async signIn(code: string): Promise<string | null> {
+      if (known === null || !link.take(code)) return null;
+      return (await seedAccount(account(known.env.SVC_DEV_PASSWORD))).cookie;
+    },
+
+    secret: (): string => known?.env.SVC_WEBHOOK_SECRET ?? '',
+
+    /** Somebody of the demo reacts to whoever writes: the newcomer sees a webhook, a call and a live frame at work. */
+    async onEvent(event: WebhookEvent): Promise<void> {
+      if (event.type !== 'message.created' || known === null) return;
+      const { id, senderId } = event.data.message;
+      if (senderId === null || demoUsers.some((user) => user === senderId)) return;
+      try {
+        await known.svc.chat.reactions.add(id, { emoji: '👋', userId: demoUsers[0] });
+      } catch (error) {
+        // Not a member of that conversation, or the message is gone: nobody waits for this wave.
+        if (!isSvcError(error)) throw error;
+        log.debug({ code: error.code }, 'the demo did not answer');
+      }
+    },
+  };
+}
