@@ -29,7 +29,7 @@ const remoteSdp = (description: Description, hasData: boolean): string => {
   const candidates = toSdp(description)
     .split('\r\n')
     .filter((line) => line.startsWith('a=candidate'));
-  return toTransportSdp(description, hasData).replace('a=mid:0\r\n', `a=mid:0\r\n${candidates.join('\r\n')}\r\n`);
+  return toTransportSdp(description, { hasData }).replace('a=mid:0\r\n', `a=mid:0\r\n${candidates.join('\r\n')}\r\n`);
 };
 
 function newPeer(name: string): { peer: native.PeerConnection; track: native.Track } {

@@ -3,6 +3,7 @@ import { idPrefixes } from '@parley/contract/ids';
 import type { MediaCommandName, MediaCommands } from '@parley/contract/media-control';
 import { initLogger, PeerConnection } from 'node-datachannel';
 import type { WorkerMessage, WorkerRequest, WorkerSettings } from './control/worker-protocol.ts';
+import { createCertificate } from './media/certificate.ts';
 import { systemClock } from './media/clock.ts';
 import { Engine } from './media/engine.ts';
 import { MediaError } from './media/errors.ts';
@@ -49,6 +50,7 @@ function createEngine(): Engine {
     newTrackId,
     udpPort: settings.udpPort,
     bindAddress: settings.bindAddress ?? undefined,
+    certificate: createCertificate(Date.now()),
     candidates: () => settings.candidates,
     emit: (type, data) => tell({ kind: 'event', type, data }),
     onError: report,

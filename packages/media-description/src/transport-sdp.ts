@@ -5,7 +5,10 @@ import { DATA_MESSAGE_BYTES_MAX } from './sdp.ts';
  * The SDP of the remote side for libdatachannel. It always shows one bidirectional video line, whatever is being sent:
  * the library then hands every RTP and RTCP packet of the transport to that one track, and never needs to renegotiate.
  */
-export function toTransportSdp({ ice, dtls }: Description, hasData: boolean): string {
+export function toTransportSdp(
+  { ice, dtls }: Description,
+  { hasData, isLite = false }: { hasData: boolean; isLite?: boolean },
+): string {
   if (!ice || !dtls) throw new Error('A transport needs ICE and DTLS parameters.');
   const transport = [
     `a=ice-ufrag:${ice.ufrag}`,
@@ -19,6 +22,7 @@ export function toTransportSdp({ ice, dtls }: Description, hasData: boolean): st
     'o=- 1 1 IN IP4 127.0.0.1',
     's=-',
     't=0 0',
+    ...(isLite ? ['a=ice-lite'] : []),
     `a=group:BUNDLE ${hasData ? '0 1' : '0'}`,
     'm=video 9 UDP/TLS/RTP/SAVPF 96',
     'c=IN IP4 0.0.0.0',

@@ -1,6 +1,7 @@
 import type { MediaCommandName, MediaCommands, MediaRoomSnapshot } from '@parley/contract/media-control';
 import { type Description, parseDescription } from '@parley/media-description';
 import * as native from 'node-datachannel';
+import type { Certificate } from './certificate.ts';
 import type { MediaClock } from './clock.ts';
 import { MediaError } from './errors.ts';
 import { PeerTransport } from './peer-transport.ts';
@@ -12,6 +13,7 @@ export interface EngineDeps {
   newTrackId(): string;
   udpPort: number;
   bindAddress: string | undefined;
+  certificate: Certificate;
   /** Where clients reach this process, as candidates of a description. */
   candidates(): string[];
   emit: Emit;
@@ -98,7 +100,7 @@ export class Engine {
 
   #open(id: string, emptyTimeoutSeconds = EMPTY_TIMEOUT_SECONDS): boolean {
     if (this.#rooms.has(id)) return false;
-    const { clock, random, newTrackId, candidates, emit, udpPort, bindAddress, onError } = this.#deps;
+    const { clock, random, newTrackId, candidates, emit, udpPort, bindAddress, certificate, onError } = this.#deps;
     const room = new Room(id, emptyTimeoutSeconds * 1000, {
       clock,
       random,
@@ -106,7 +108,7 @@ export class Engine {
       candidates,
       emit,
       newTransport: (name, hasData, listener) => {
-        const transport = new PeerTransport({ name, udpPort, bindAddress, hasData, listener, onError });
+        const transport = new PeerTransport({ name, udpPort, bindAddress, certificate, hasData, listener, onError });
         this.#transports.add(transport);
         return transport;
       },

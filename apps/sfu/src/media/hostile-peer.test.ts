@@ -3,10 +3,8 @@ import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type Description, fromSdp, toSdp } from '@parley/media-description';
-import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import fc from 'fast-check';
-import * as native from 'node-datachannel';
+import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { rtpPacket } from '../../testkit/packets.ts';
 
@@ -19,32 +17,6 @@ after(async () => {
     await turn();
   }
 });
-
-/** The node's side as our native peer takes it: with its candidates in the one video line. */
-function remoteSdp(description: Description, hasData: boolean): string {
-  const candidates = toSdp(description)
-    .split('\r\n')
-    .filter((line) => line.startsWith('a=candidate'));
-  return toTransportSdp(description, hasData).replace('a=mid:0\r\n', `a=mid:0\r\n${candidates.join('\r\n')}\r\n`);
-}
-
-function newPeer(name: string) {
-  const connection = new native.PeerConnection(name, {
-    iceServers: [],
-    disableAutoNegotiation: true,
-    forceMediaTransport: true,
-  });
-  // The library lets a connection go only where its state is listened to.
-  connection.onStateChange(() => {});
-  const video = new native.Video('0', 'SendRecv');
-  video.addVP8Codec(96);
-  return { connection, track: connection.addTrack(video) };
-}
-
-const parametersOf = (connection: native.PeerConnection) => {
-  const { ice, dtls } = fromSdp(connection.localDescription()?.sdp ?? '');
-  return { ice, dtls };
-};
 
 /** Packets that nearly are something: RTP with odd lengths, RTCP of every type, extensions that lie. */
 const packets = fc.oneof(

@@ -1,15 +1,29 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Description } from '@parley/media-description';
+import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, freeUdpPort } from '../../testkit/node.ts';
+import { candidatesOf } from '../announce.ts';
+import { createCertificate } from './certificate.ts';
 import { PeerTransport } from './peer-transport.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
+// The library holds the process open until its objects are collected.
+after(async () => {
+  for (let round = 0; round < 5; round += 1) {
+    collectGarbage();
+    await sleep(1);
+  }
+});
+
 test('[MED-45] a closed transport leaves nothing in memory', async () => {
   const udpPort = await freeUdpPort();
+  const certificate = createCertificate(Date.now());
   const open = (): WeakRef<PeerTransport> => {
     const listener = { packet() {}, state() {}, data() {} };
     const onError = (error: unknown) => assert.fail(String(error));
@@ -17,6 +31,7 @@ test('[MED-45] a closed transport leaves nothing in memory', async () => {
       name: 'test',
       udpPort,
       bindAddress: undefined,
+      certificate,
       hasData: true,
       // As in the engine, the listener leads back to the transport.
       listener: { ...listener, state: () => void transport.state },
@@ -34,4 +49,40 @@ test('[MED-45] a closed transport leaves nothing in memory', async () => {
     collectGarbage();
     return references.every((reference) => reference.deref() === undefined);
   }, 'a transport is still in memory');
+});
+
+test('[MED-47] a peer that knocks before its answer was taken is let in, however eager', async () => {
+  const udpPort = await freeUdpPort();
+  const certificate = createCertificate(Date.now());
+  const knock = async (round: number): Promise<void> => {
+    const listener = { packet() {}, state() {}, data() {} };
+    const onError = (error: unknown) => assert.fail(String(error));
+    const name = `offerer-${round}`;
+    const transport = new PeerTransport({
+      name,
+      udpPort,
+      bindAddress: undefined,
+      certificate,
+      hasData: true,
+      listener,
+      onError,
+    });
+    const offer: Description = {
+      ...transport.offer(),
+      candidates: candidatesOf(['127.0.0.1'], udpPort),
+      media: [{ mid: 'data', kind: 'data', direction: 'sendrecv' }],
+    };
+    const { connection, track } = newPeer(`peer-${round}`);
+    connection.setRemoteDescription(remoteSdp(offer, true), 'offer');
+    connection.setLocalDescription('answer');
+    // Long enough for its first checks to be under way.
+    await sleep(round % 20);
+    transport.acceptAnswer({ ...parametersOf(connection), media: [] });
+    await eventually(() => transport.isOpen, `${name} did not open`);
+    transport.close();
+    track.close();
+    connection.close();
+  };
+  for (let round = 0; round < 200; round += 40)
+    await Promise.all(Array.from({ length: 40 }, (_, index) => knock(round + index)));
 });

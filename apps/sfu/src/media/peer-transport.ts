@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { MediaTransportState } from '@parley/contract/media-control';
 import {
   DATA_CHANNELS,
@@ -8,6 +9,7 @@ import {
 } from '@parley/media-description';
 import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import * as native from 'node-datachannel';
+import type { Certificate } from './certificate.ts';
 
 export interface PeerTransportListener {
   /** Media can be sent from now on. */
@@ -23,6 +25,7 @@ export interface PeerTransportOptions {
   /** Shared by every transport of the process. */
   udpPort: number;
   bindAddress: string | undefined;
+  certificate: Certificate;
   hasData: boolean;
   listener: PeerTransportListener;
   /** A callback of ours threw: a bug, but never one that may end the process. */
@@ -30,6 +33,10 @@ export interface PeerTransportOptions {
 }
 
 type LocalParameters = Required<Pick<Description, 'ice' | 'dtls'>>;
+
+/** Entropy of ICE credentials; RFC 8445 5.3 asks for 24 and 128 bits at least. */
+const UFRAG_BYTES = 6;
+const PWD_BYTES = 24;
 
 const STATES: Record<string, MediaTransportState> = {
   new: 'NEW',
@@ -51,6 +58,7 @@ export class PeerTransport {
   readonly #channels = new Map<DataChannelName, native.DataChannel>();
   readonly #options: PeerTransportOptions;
   #state: MediaTransportState = 'NEW';
+  #offered: LocalParameters['ice'] | undefined;
   #isOpen = false;
   #isClosed = false;
   sentBytes = 0;
@@ -65,6 +73,8 @@ export class PeerTransport {
       portRangeBegin: options.udpPort,
       portRangeEnd: options.udpPort,
       ...(options.bindAddress && { bindAddress: options.bindAddress }),
+      certificatePemFile: options.certificate.certificatePem,
+      keyPemFile: options.certificate.keyPem,
       disableAutoNegotiation: true,
       forceMediaTransport: true,
       maxMessageSize: DATA_MESSAGE_BYTES_MAX,
@@ -133,20 +143,29 @@ export class PeerTransport {
     return this.#state;
   }
 
-  /** Our side as the offerer. */
+  /**
+   * Our side as the offerer, told before the library listens. It must not listen yet: it begins to answer with the
+   * remote ICE credentials but keeps the fingerprint to check only afterwards, and an eager peer whose handshake comes
+   * in between is refused as a stranger.
+   */
   offer(): LocalParameters {
-    this.#connection.setLocalDescription('offer');
-    return this.#local();
+    this.#offered = { ufrag: randomBytes(UFRAG_BYTES).toString('hex'), pwd: randomBytes(PWD_BYTES).toString('hex') };
+    return { ice: this.#offered, dtls: { role: 'actpass', fingerprint: this.#options.certificate.fingerprint } };
   }
 
-  /** The peer's answer to `offer`. Throws when it cannot be used. */
+  /** The peer's answer to `offer`; toward the library it is the offer. Throws when it cannot be used. */
   acceptAnswer(answer: Description): void {
-    this.#connection.setRemoteDescription(toTransportSdp(answer, this.#options.hasData), 'answer');
+    if (!this.#offered) throw new Error('Nothing was offered.');
+    const { ufrag: iceUfrag, pwd: icePwd } = this.#offered;
+    // Whoever answers is the controlled side of ICE; a lite agent always is, and this keeps us controlling.
+    const sdp = toTransportSdp(answer, { hasData: this.#options.hasData, isLite: true });
+    this.#connection.setRemoteDescription(sdp, 'offer');
+    this.#connection.setLocalDescription('answer', { iceUfrag, icePwd });
   }
 
   /** Our side as the answerer. Throws when the offer cannot be used. */
   acceptOffer(offer: Description): LocalParameters {
-    this.#connection.setRemoteDescription(toTransportSdp(offer, this.#options.hasData), 'offer');
+    this.#connection.setRemoteDescription(toTransportSdp(offer, { hasData: this.#options.hasData }), 'offer');
     this.#connection.setLocalDescription('answer');
     return this.#local();
   }
