@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Description } from '@parley/media-description';
 import fc from 'fast-check';
 import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
