@@ -22,8 +22,10 @@ if (values.production) {
   await assertAnswers('Redis', 'PARLEY_TEST_REDIS_URL', pingRedis);
 }
 
+/** A media node keeps nothing: which database and bus there are is nothing to it. */
+const isStoreless = (path: string): boolean => path.startsWith('apps/sfu/');
 const files = globSync('{packages,apps,tools,e2e}/**/*.test.ts', {
-  exclude: (path) => path.includes('node_modules') || path.includes('dist'),
+  exclude: (path) => path.includes('node_modules') || path.includes('dist') || (values.production && isStoreless(path)),
 }).filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
 if (files.length === 0)
   quit(words.length > 0 ? `No test file matches ${words.join(', ')}.` : 'There are no test files.');
@@ -39,8 +41,9 @@ const groups = [
 const idleFiles = new Set(files);
 /** Why a file's tests were skipped; a file that says so is not silent. */
 const skips = new Map<string, string>();
-let failures = 0;
+const failed = new Set<string>();
 for (const group of groups) if (group.files.length > 0) await runGroup(group);
+const shaky = await runAgain([...failed].filter((file) => files.includes(file) && isHeavy(file)));
 
 for (const file of idleFiles) {
   const reason = skips.get(file);
@@ -50,7 +53,8 @@ for (const file of idleFiles) {
     idleFiles.delete(file);
   }
 }
-process.exitCode = failures > 0 || idleFiles.size > 0 ? 1 : 0;
+for (const file of shaky) console.log(`SHAKY ${file}: failed, then passed when run again. Find out why.`);
+process.exitCode = failed.size > 0 || idleFiles.size > 0 ? 1 : 0;
 
 async function runGroup(group: (typeof groups)[number]): Promise<void> {
   console.log(`${group.files.length} files, ${group.name}`);
@@ -62,13 +66,24 @@ async function runGroup(group: (typeof groups)[number]): Promise<void> {
   events.on('test:pass', ({ file, skip }) => {
     if (typeof skip === 'string') for (const known of files) if (file?.endsWith(known)) skips.set(known, skip);
   });
-  events.on('test:fail', ({ file }) => {
-    failures += 1;
+  events.on('test:fail', ({ file, name }) => {
+    failed.add(files.find((known) => file?.endsWith(known)) ?? name);
     markBusy(file);
   });
   const report = events.compose(spec);
   report.pipe(process.stdout, { end: false });
   await finished(report);
+}
+
+/**
+ * A browser or a killed process can be starved by the machine: in CI its file gets one second chance, said aloud. A file
+ * that runs beside others gets none, nor does anything when much failed. Answers which passed then.
+ */
+async function runAgain(suspects: string[]): Promise<string[]> {
+  if (!process.env['PARLEY_TEST_SECOND_CHANCE'] || suspects.length === 0 || suspects.length > 2) return [];
+  for (const file of suspects) failed.delete(file);
+  await runGroup({ name: 'once more', files: suspects, concurrency: 1 });
+  return suspects.filter((file) => !failed.has(file));
 }
 
 function markBusy(path: string | undefined): void {
