@@ -1,5 +1,5 @@
 /** What a test's page runs: the SDK as an application uses it, and a notebook of what it told. */
-import { Room, type RoomOptions } from '@parley/client';
+import { LiveStream, type LiveStreamOptions, Room, type RoomOptions } from '@parley/client';
 
 export * from '@parley/client';
 export * as chat from '@parley/client/chat';
@@ -76,5 +76,41 @@ export class Caller {
       }
     }
     return seen;
+  }
+}
+
+/** One side of a live stream, as an application uses `LiveStream`. */
+export class Attendee {
+  readonly stream: LiveStream;
+  readonly heard: string[] = [];
+  readonly log: string[] = [];
+  /** When the stay ended, by the wall clock. */
+  endedAt = 0;
+
+  constructor(options: LiveStreamOptions) {
+    this.stream = new LiveStream(options);
+    const { room } = this.stream;
+    room.on('connectionStateChanged', (state, previous, error) => {
+      this.log.push(`${previous} → ${state}${error ? ` (${error.reason})` : ''}`);
+      if (state === 'disconnected') this.endedAt = Date.now();
+    });
+    room.on('trackSubscribed', (track) => {
+      const element = track.attach();
+      if (element instanceof HTMLVideoElement) Object.assign(element.style, { width: '160px', height: '90px' });
+      document.body.append(element);
+    });
+    room.on('dataReceived', () => this.log.push('data'));
+  }
+
+  async join(): Promise<void> {
+    await this.stream.join();
+    this.stream.chat.on('message', ({ senderId, text }) => this.heard.push(`${senderId}: ${text}`));
+  }
+
+  /** Of all video that arrives. */
+  async framesDecoded(): Promise<number> {
+    const { sub } = await this.stream.room.getStats();
+    const reports = [...(sub?.values() ?? [])].filter(({ type, kind }) => type === 'inbound-rtp' && kind === 'video');
+    return reports.reduce((sum, { framesDecoded = 0 }) => sum + framesDecoded, 0);
   }
 }

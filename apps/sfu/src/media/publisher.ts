@@ -127,6 +127,9 @@ export class Publisher {
   }
 
   #connect(remote: Description): Omit<Description, 'media'> {
+    // A viewer has nothing to send: not even an empty transport is its to open.
+    if (!this.#transport && !this.#deps.permissions().publish)
+      throw new MediaError('FORBIDDEN', 'This participant may not publish.');
     const transport: PeerTransport = this.#deps.newTransport(false, {
       packet: (buffer) => this.#onPacket(buffer),
       state: (state) => {

@@ -5,6 +5,7 @@ import { failure } from '../../../testkit/failure.ts';
 import type { TestProject } from '../../../testkit/people.ts';
 import { type RoomsService, startRooms } from '../../../testkit/rooms.ts';
 import { joinRoom } from '../../../testkit/signal-client.ts';
+import { raceTransitions } from '../../../testkit/stream-races.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
@@ -76,24 +77,14 @@ test('[LIVE-1] the body is bounded, and a schedule must lie ahead', async () => 
   assert.equal(scheduled.status, 'CREATED');
 });
 
+/** The full size, 200 rounds over two processes, is tools/proof/stream-transitions.ts. */
 test('[LIVE-2] start and end are won by one caller each, with one event each', async () => {
-  const project = await service.newProject();
-  for (let round = 0; round < 10; round++) {
-    const { id } = await create(project);
-    const race = async (name: 'startLiveStream' | 'endLiveStream') => {
-      const outcomes = await Promise.allSettled(
-        Array.from({ length: 8 }, () => project.api.call(name, { streamId: id })),
-      );
-      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-      assert.ok(refused.every(({ reason }) => failure('SVC_INVALID_STATE_TRANSITION')(reason)));
-      return outcomes.length - refused.length;
-    };
-    assert.deepEqual([await race('startLiveStream'), await race('endLiveStream')], [1, 1]);
-    assert.deepEqual(
-      (await eventsOf(id)).map(({ type }) => type),
-      ['live_stream.created', 'live_stream.started', 'live_stream.ended'],
-    );
-  }
+  const [rounds, callers] = [20, 8];
+  const outcome = await raceTransitions({ urls: [service.url], service, rounds, callers });
+  const { start, end, cancelled } = outcome;
+  assert.deepEqual([start.faulty, end.faulty], [0, 0], JSON.stringify(outcome));
+  assert.deepEqual([start.winners, start.events], [rounds - cancelled, rounds - cancelled]);
+  assert.deepEqual([end.winners, end.events], [rounds, rounds]);
 });
 
 test('[LIVE-3] ENDED is the end: the room is closed, the conversation archived, and a cancelled stream has no duration', async () => {
