@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { allRoutes, type Credential, errors, type RouteRow, splitAt } from '@parley/contract';
-import type { TObject, TSchema } from 'typebox';
 import type { TestProject } from '../../testkit/people.ts';
+import { sampleBody } from '../../testkit/sample-body.ts';
 import { startService, type TestService } from '../../testkit/service.ts';
 
 /** Every row of the route table, asked what no client should ask: the declared answer, the envelope, never a 5xx. */
@@ -69,65 +69,11 @@ async function ask(
   return { status: response.status, code: envelope['code'] ?? '', text };
 }
 
-/** Something the schema accepts, so that only the credential or the id is wrong. */
-function sample(schema: TSchema): unknown {
-  const parts = schema as {
-    type?: string;
-    enum?: unknown[];
-    anyOf?: TSchema[];
-    const?: unknown;
-    minimum?: number;
-    minLength?: number;
-    pattern?: string;
-    format?: string;
-    items?: TSchema;
-    minItems?: number;
-  };
-  if (parts.const !== undefined) return parts.const;
-  if (parts.enum) return parts.enum[0];
-  if (parts.anyOf) return sample(parts.anyOf[0] as TSchema);
-  switch (parts.type) {
-    case 'string':
-      return [
-        'ada@example.com',
-        'a',
-        'x'.repeat(parts.minLength ?? 1),
-        'text/plain',
-        '2026-11-15T12:00:00.000Z',
-        missingUuid,
-      ].find((text) => text.length >= (parts.minLength ?? 0) && new RegExp(parts.pattern ?? '').test(text));
-    case 'integer':
-    case 'number':
-      return parts.minimum ?? 1;
-    case 'boolean':
-      return true;
-    case 'array':
-      return [];
-    default:
-      return {};
-  }
-}
-
-const sampleBody = (schema: TObject | undefined): string | undefined =>
-  schema &&
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(schema.properties)
-        .filter(([name]) => schema.required?.includes(name))
-        .map(([name, part]) => [name, sample(part)]),
-    ),
-  );
-
-const withBody = (row: RouteRow): { body?: string } => {
-  const body = sampleBody(row.body);
-  return body === undefined ? {} : { body };
-};
-
 test('[REQ-5] no credential is 401 on every route that needs one', async () => {
   let asked = 0;
   for (const [, row] of rows) {
     if (row.by.includes('none')) continue;
-    const { status, code } = await ask(row, pathOf(row, mine.id), withBody(row));
+    const { status, code } = await ask(row, pathOf(row, mine.id), sampleBody(row));
     assert.deepEqual([status, code], [401, 'SVC_UNAUTHENTICATED'], row.at);
     asked++;
   }
@@ -146,14 +92,14 @@ test('[REQ-5] a forged or broken credential is 401, a valid one of the wrong kin
       'eyJhbGciOiJub25lIn0.e30.',
     ]) {
       assert.equal(
-        (await ask(row, pathOf(row, mine.id), { bearer, ...withBody(row) })).status,
+        (await ask(row, pathOf(row, mine.id), { bearer, ...sampleBody(row) })).status,
         401,
         `${row.at} with ${bearer}`,
       );
     }
     for (const [kind, bearer] of credentials) {
       if (row.by.includes(kind)) continue;
-      const { code } = await ask(row, pathOf(row, mine.id), { bearer, ...withBody(row) });
+      const { code } = await ask(row, pathOf(row, mine.id), { bearer, ...sampleBody(row) });
       assert.equal(code, 'SVC_WRONG_CREDENTIAL_TYPE', `${row.at} with ${kind}`);
     }
   }
@@ -167,7 +113,7 @@ test('[REQ-5] a foreign project and a missing one are the same 404 on every proj
     const answers: string[] = [];
     for (const projectId of [theirs.id, missingUuid, 'not-a-uuid']) {
       const path = pathOf(row, projectId);
-      const { code, text } = await ask(row, path, { bearer: stranger.accessToken, ...withBody(row) });
+      const { code, text } = await ask(row, path, { bearer: stranger.accessToken, ...sampleBody(row) });
       assert.equal(code, 'SVC_PROJECT_NOT_FOUND', row.at);
       const { requestId: _, path: __, ...rest } = JSON.parse(text) as Record<string, unknown>;
       answers.push(JSON.stringify(rest));
@@ -187,7 +133,7 @@ test('[REQ-5] an id that does not exist is 404 on every route that names one', a
     for (const id of [missingUuid, 'x'.repeat(128), 'conv_nothing', "'; drop table users; --", '__proto__']) {
       const { status } = await ask(row, pathOf(row, mine.id, id), {
         bearer,
-        ...withBody(row),
+        ...sampleBody(row),
         headers: { 'x-forwarded-for': '10.1.1.1' },
       });
       assert.ok([404, 400, 429, 200, 204].includes(status), `${method} ${path} with ${id}: ${status}`);
@@ -217,7 +163,7 @@ test("[REQ-5] the other environment's key finds nothing: its answer is that of a
       path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(name === first ? value : 'ada'));
     const answers: string[] = [];
     for (const id of [real[first] ?? '', `${(real[first] ?? '').slice(0, -4)}0000`]) {
-      const { status, text } = await ask(row, fill(id), { bearer, ...withBody(row) });
+      const { status, text } = await ask(row, fill(id), { bearer, ...sampleBody(row) });
       assert.ok(status === 404 || status === 400, `${row.at}: ${status} ${text.slice(0, 120)}`);
       if (status === 404) found404++;
       const { requestId: _, path: __, ...rest } = JSON.parse(text) as Record<string, unknown>;
