@@ -14,8 +14,8 @@ import { tally } from '../apps/server/src/domains/webhooks/recorder.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
 import { bestOf, type Row, thousands } from './ratio.ts';
 
-const rowsPerRun = 4_000;
-const batch = 100;
+const rowsPerRun = 8_000;
+const batch = 200;
 const webhookCount = 20;
 const { limits } = readLimits({});
 const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
@@ -23,7 +23,7 @@ const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'] ?? 'postgres://postgres
 /** Claim and complete on our table against the least a SKIP LOCKED queue can do on PostgreSQL, in batches of the same size. */
 export async function rows(): Promise<Row[]> {
   const database = await openTestDatabase({ url: adminUrl });
-  const pool = new pg.Pool({ connectionString: database.url ?? '', max: 1 });
+  const pool = new pg.Pool({ connectionString: database.url ?? '', max: 2 });
   try {
     await pool.query(
       'create table raw_queue (id bigserial primary key, payload jsonb, due_at timestamptz, done boolean)',
@@ -69,43 +69,60 @@ async function runOurs({ db }: TestDatabase, webhookIds: readonly string[]): Pro
     insert into deliveries (webhook_id, id, project_id, event_id, event_type, due_at, created_at)
     select w.id, 'whd_' || md5(e.id || w.id), w.project_id, e.id, 'live_stream.started', now() - interval '1 minute', now()
     from e cross join webhooks w`);
+  const asks = webhookIds.map((webhookId) => ({ webhookId, take: batch / webhookCount }));
+  return perSecond({
+    claim: () =>
+      claimDeliveries(db, asks, {
+        now: iso(systemClock.now()),
+        holdMs: 6_000,
+        backoffBaseMs: limits.WEBHOOK_BACKOFF_BASE_MS,
+        attemptsMax: limits.WEBHOOK_MAX_ATTEMPTS,
+      }),
+    complete: (claimed) => {
+      const outcomes = claimed.map(delivered);
+      return recordOutcomes(db, outcomes, tally(outcomes), limits.WEBHOOK_DISABLE_AFTER_FAILURES);
+    },
+  });
+}
+
+/** As the worker does: the next batch is claimed while the last one is recorded. The same for both sides. */
+async function perSecond<T>(queue: {
+  claim: () => Promise<T[]>;
+  complete: (claimed: T[]) => Promise<unknown>;
+}): Promise<number> {
   const started = performance.now();
+  let recording: Promise<unknown> = Promise.resolve();
   let done = 0;
   while (done < rowsPerRun) {
-    const asks = webhookIds.map((webhookId) => ({ webhookId, take: batch / webhookCount }));
-    const claimed = await claimDeliveries(db, asks, {
-      now: iso(systemClock.now()),
-      holdMs: 6_000,
-      backoffBaseMs: limits.WEBHOOK_BACKOFF_BASE_MS,
-      attemptsMax: limits.WEBHOOK_MAX_ATTEMPTS,
-    });
-    const outcomes = claimed.map(delivered);
-    await recordOutcomes(db, outcomes, tally(outcomes), limits.WEBHOOK_DISABLE_AFTER_FAILURES);
+    const claimed = await queue.claim();
+    await recording;
+    recording = queue.complete(claimed);
     done += claimed.length;
   }
+  await recording;
   return (done / (performance.now() - started)) * 1000;
 }
 
-function delivered({ webhookId, id, lease, attempt }: ClaimedDelivery): DeliveryOutcome {
+function delivered({ webhookId, id, place, lease, attempt }: ClaimedDelivery): DeliveryOutcome {
   const at = iso(systemClock.now());
   const entry = { number: attempt, at, statusCode: 204, error: null, durationMs: 3, responseExcerpt: null };
-  return { webhookId, id, lease, at, status: 'DELIVERED', dueAt: null, entry };
+  return { webhookId, id, place, lease, at, status: 'DELIVERED', dueAt: null, entry };
 }
 
 async function runRaw(pool: pg.Pool): Promise<number> {
   await pool.query(
     `insert into raw_queue (payload, due_at, done) select '{"a":1}', now() - interval '1 minute', false from generate_series(1, ${rowsPerRun})`,
   );
-  const started = performance.now();
-  let done = 0;
-  while (done < rowsPerRun) {
-    const { rows: claimed } = await pool.query(
-      `update raw_queue set due_at = now() + interval '15 seconds' where id in (
-         select id from raw_queue where not done and due_at <= now() order by due_at limit ${batch} for update skip locked)
-       returning id, payload`,
-    );
-    await pool.query('update raw_queue set done = true where id = any($1)', [claimed.map(({ id }) => id)]);
-    done += claimed.length;
-  }
-  return (done / (performance.now() - started)) * 1000;
+  return perSecond<{ id: string }>({
+    claim: async () =>
+      (
+        await pool.query(
+          `update raw_queue set due_at = now() + interval '15 seconds' where id in (
+             select id from raw_queue where not done and due_at <= now() order by due_at limit ${batch} for update skip locked)
+           returning id, payload`,
+        )
+      ).rows,
+    complete: (claimed) =>
+      pool.query('update raw_queue set done = true where id = any($1)', [claimed.map(({ id }) => id)]),
+  });
 }

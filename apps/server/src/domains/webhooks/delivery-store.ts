@@ -9,7 +9,7 @@ const columns = sql`d.id, d.webhook_id as "webhookId", d.event_id as "eventId", 
   d.attempts, d.attempt_log as "attemptLog", d.created_at as "createdAt", d.delivered_at as "deliveredAt",
   d.failed_at as "failedAt", (d.attempt_log->-1->>'statusCode')::int as "lastStatusCode",
   d.attempt_log->-1->>'error' as "lastError", (d.attempt_log->-1->>'durationMs')::int as "lastDurationMs",
-  case when d.status in ('PENDING', 'RETRYING') and w.status = 'ENABLED' then d.due_at end as "nextAttemptAt"`;
+  case when d.status in ('PENDING', 'RETRYING') and w.status = 'ENABLED' then greatest(d.due_at, d.claimed_until) end as "nextAttemptAt"`;
 
 const ofWebhook = (projectId: string, webhookId: string): Sql => sql`
   from deliveries d join webhooks w on w.id = d.webhook_id

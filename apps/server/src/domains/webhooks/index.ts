@@ -71,7 +71,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     enqueue: createEnqueue({ clock, wake }),
     sweep: () => deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax),
     async overdueMs() {
-      const lanes = await listLanes(db);
+      const lanes = await listLanes(db, iso(clock.now()));
       return Math.max(0, ...lanes.map(({ dueAt }) => clock.now() - Date.parse(dueAt)));
     },
     start: () => worker.start(),

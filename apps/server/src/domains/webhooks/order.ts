@@ -31,8 +31,7 @@ export function createOrderOf({ keyring, rules }: { keyring: Keyring; rules: Url
   }
 
   return (delivery, nowMs) => {
-    const { id, eventId, attempt, environment, url, headersSealed, testBody, data, projectId } = delivery;
-    const createdAt = delivery.eventCreatedAt ?? delivery.queuedAt;
+    const { id, eventId, attempt, environment, url, headersSealed, testBody, data, projectId, createdAt } = delivery;
     const envelope = { id: eventId, type: delivery.eventType, projectId, environment, createdAt };
     const body = testBody === null ? bodyOf(envelope, data ?? '{}') : Buffer.from(testBody);
     const own = headersSealed === null ? {} : keep(headers, headersSealed, (text) => JSON.parse(text));

@@ -5,6 +5,7 @@ import { json, raw, sql } from '../../core/sql.ts';
 
 /** Rows that still have an attempt to come: the condition of the index `deliveries_due`. */
 const isOpen = raw(`d.status in ('PENDING', 'RETRYING')`);
+const isEnded = raw(`d.status in ('DELIVERED', 'FAILED', 'CANCELLED')`);
 
 /**
  * Queues events for every endpoint that wants them and gives the endpoints. The id is made of the event's time and of
@@ -28,18 +29,27 @@ export async function insertDeliveries(tx: Tx, events: readonly StoredEvent[], a
   return rows.map(({ webhookId }) => webhookId);
 }
 
-/** Enabled endpoints that have open deliveries, each with the time of its first. Hops from endpoint to endpoint. */
-export function listLanes(db: Queryable): Promise<{ webhookId: string; dueAt: string }[]> {
+/** True of a row that no attempt holds. */
+const isFree = (now: string) => sql`(d.claimed_until is null or d.claimed_until <= ${now})`;
+
+/**
+ * Enabled endpoints that have open deliveries which nobody holds, each with the time of its first. Hops from endpoint to
+ * endpoint. What a dead process held shows as soon as its hold has run out.
+ */
+export function listLanes(db: Queryable, now: string): Promise<{ webhookId: string; dueAt: string }[]> {
   return db.query(sql`
     with recursive lane as (
-      (select d.webhook_id, d.due_at from deliveries d where ${isOpen} order by d.webhook_id, d.due_at limit 1)
+      (select d.webhook_id from deliveries d where ${isOpen} order by d.webhook_id limit 1)
       union all
-      select next.webhook_id, next.due_at from lane cross join lateral (
-        select d.webhook_id, d.due_at from deliveries d
-        where ${isOpen} and d.webhook_id > lane.webhook_id order by d.webhook_id, d.due_at limit 1) next
+      select next.webhook_id from lane cross join lateral (
+        select d.webhook_id from deliveries d
+        where ${isOpen} and d.webhook_id > lane.webhook_id order by d.webhook_id limit 1) next
     )
-    select lane.webhook_id as "webhookId", lane.due_at as "dueAt"
-    from lane join webhooks w on w.id = lane.webhook_id where w.status = 'ENABLED'`);
+    select lane.webhook_id as "webhookId", first.due_at as "dueAt"
+    from lane join webhooks w on w.id = lane.webhook_id and w.status = 'ENABLED'
+    cross join lateral (
+      select d.due_at from deliveries d
+      where d.webhook_id = lane.webhook_id and ${isOpen} and ${isFree(now)} order by d.due_at limit 1) first`);
 }
 
 const interrupted = 'The attempt was interrupted on our side; what came of it is not known.';
@@ -49,15 +59,18 @@ const isoFormat = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 export interface ClaimedDelivery {
   webhookId: string;
   id: string;
-  /** When the row is due again if no outcome is recorded; also the proof that the claim is still ours. */
+  /** Where the row lies while it is held: the outcome is written there without a search. */
+  place: string;
+  /** Until when the row is held if no outcome is recorded; also the proof that the claim is still ours. */
   lease: string;
   /** Number of this attempt, from 1. */
   attempt: number;
   projectId: string;
   eventId: string;
   eventType: string;
-  /** Both null for a made-up event, which brings its whole body. */
-  eventCreatedAt: string | null;
+  /** Of the event. */
+  createdAt: string;
+  /** Null for a made-up event, which brings its whole body. */
   data: string | null;
   testBody: string | null;
   queuedAt: string;
@@ -79,8 +92,10 @@ export interface ClaimTerms {
 
 /**
  * Takes up to `take` due deliveries of each endpoint and counts the attempt that is about to be made. Nobody else gets
- * them before the attempt after that would be due. An attempt that was counted and left no entry died with its process:
- * it is logged now, and if it was the last one the delivery ends here.
+ * them before the attempt after that would be due. `picked` is sorted so that it is complete before the first row is
+ * changed: dead index entries met on the way can then be marked, and the next claim does not visit them again. An
+ * attempt that was counted and left no entry died with its process: it is logged now, and if it was the last one the
+ * delivery ends here.
  */
 export function claimDeliveries(
   db: Queryable,
@@ -95,29 +110,30 @@ export function claimDeliveries(
         as ask (webhook_id, take)
     ),
     picked as materialized (
-      select due.webhook_id, due.id
+      select due.row
       from ask join webhooks w on w.id = ask.webhook_id and w.status = 'ENABLED'
       cross join lateral (
-        select d.webhook_id, d.id from deliveries d
-        where d.webhook_id = ask.webhook_id and ${isOpen} and d.due_at <= ${now}
+        select d.ctid as row from deliveries d
+        where d.webhook_id = ask.webhook_id and ${isOpen} and d.due_at <= ${now} and ${isFree(now)}
         order by d.due_at limit ask.take
         for update skip locked) due
+      order by due.row
     ),
     claimed as (
       update deliveries d
-      set attempts = least(d.attempts + 1, ${attemptsMax}), due_at = ${now}::timestamptz + ${waitMs('d.attempts')},
+      set attempts = least(d.attempts + 1, ${attemptsMax}), claimed_until = ${now}::timestamptz + ${waitMs('d.attempts')},
           status = case when d.attempts < ${attemptsMax} then d.status else 'FAILED' end,
           failed_at = case when d.attempts < ${attemptsMax} then null else ${now}::timestamptz end,
           attempt_log = case when jsonb_array_length(d.attempt_log) >= d.attempts then d.attempt_log
             else d.attempt_log || jsonb_build_object('number', d.attempts, 'statusCode', null, 'error', ${interrupted}::text,
-              'at', to_char(d.due_at - ${waitMs('(d.attempts - 1)')}, ${isoFormat}), 'durationMs', 0, 'responseExcerpt', null)
+              'at', to_char(d.claimed_until - ${waitMs('(d.attempts - 1)')}, ${isoFormat}), 'durationMs', 0, 'responseExcerpt', null)
             end
-      from picked where d.webhook_id = picked.webhook_id and d.id = picked.id
-      returning d.*
+      from picked where d.ctid = picked.row
+      returning d.*, d.ctid::text as place
     )
-    select c.webhook_id as "webhookId", c.id, c.due_at as lease, c.attempts as attempt, c.project_id as "projectId",
-           c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody", c.created_at as "queuedAt",
-           e.created_at as "eventCreatedAt", e.data::text as data, w.environment, w.url,
+    select c.webhook_id as "webhookId", c.id, c.place, c.claimed_until as lease, c.attempts as attempt, c.project_id as "projectId",
+           c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody",
+           c.created_at as "queuedAt", coalesce(e.created_at, c.created_at) as "createdAt", e.data::text as data, w.environment, w.url,
            w.headers_sealed as "headersSealed", w.secret_sealed as "secretSealed",
            w.previous_secret_sealed as "previousSecretSealed",
            w.previous_secret_expires_at as "previousSecretExpiresAt"
@@ -129,6 +145,7 @@ export function claimDeliveries(
 export interface DeliveryOutcome {
   webhookId: string;
   id: string;
+  place: string;
   lease: string;
   status: DeliveryStatus;
   /** Null: there is no next attempt. */
@@ -172,25 +189,24 @@ export function recordOutcomes(
   tallies: readonly EndpointTally[],
   disableAfter: number,
 ): Promise<TrippedEndpoint[]> {
+  const column = (name: 'place' | 'id' | 'lease' | 'status' | 'dueAt' | 'at') => outcomes.map((each) => each[name]);
+  const ofTally = (name: keyof EndpointTally) => tallies.map((each) => each[name]);
   return db.query(sql`
-    with o as (
-      select o->>'webhookId' as webhook_id, o->>'id' as id, (o->>'lease')::timestamptz as lease, o->>'status' as status,
-             (o->>'dueAt')::timestamptz as due_at, (o->>'at')::timestamptz as at, o->'entry' as entry
-      from jsonb_array_elements(${json(outcomes)}::jsonb) o
-    ),
-    saved as (
+    with saved as (
       update deliveries d
-      set status = o.status, due_at = coalesce(o.due_at, d.due_at),
+      set status = o.status, due_at = coalesce(o.due_at, d.due_at), claimed_until = null,
           attempt_log = d.attempt_log || o.entry,
           delivered_at = case when o.status = 'DELIVERED' then o.at end,
           failed_at = case when o.status = 'FAILED' then o.at end
-      from o where d.webhook_id = o.webhook_id and d.id = o.id and d.due_at = o.lease and ${isOpen}
+      from unnest(${column('place')}::tid[], ${column('id')}::text[], ${column('lease')}::timestamptz[],
+                  ${column('status')}::text[], ${column('dueAt')}::timestamptz[], ${column('at')}::timestamptz[],
+                  ${outcomes.map(({ entry }) => json(entry))}::jsonb[]) as o (place, id, lease, status, due_at, at, entry)
+      where d.ctid = o.place and d.id = o.id and d.claimed_until = o.lease and not ${isEnded}
     ),
     t as (
-      select t->>'webhookId' as webhook_id, (t->>'at')::timestamptz as at, (t->>'lead')::int as lead,
-             (t->>'run')::int as run, (t->>'tail')::int as tail, (t->>'hasSuccess')::boolean as has_success,
-             t->>'lastError' as last_error
-      from jsonb_array_elements(${json(tallies)}::jsonb) t
+      select * from unnest(${ofTally('webhookId')}::text[], ${ofTally('at')}::timestamptz[], ${ofTally('lead')}::int[],
+                           ${ofTally('run')}::int[], ${ofTally('tail')}::int[], ${ofTally('hasSuccess')}::boolean[],
+                           ${ofTally('lastError')}::text[]) as t (webhook_id, at, lead, run, tail, has_success, last_error)
     ),
     -- A success changes the endpoint only when there is something to reset, or its time of last delivery is a second old.
     locked as (

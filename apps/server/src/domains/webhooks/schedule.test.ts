@@ -121,8 +121,8 @@ test('[WH-8] an attempt that died with its process counts, is shown, and the las
   const { db } = service.adapters;
   /** What a killed process leaves: the attempt is counted, nothing is logged, and the row is due when it would be. */
   const interrupt = async () => {
-    await db.execute(sql`update deliveries set attempts = attempts + 1, due_at = ${new Date(clock.now()).toISOString()}
-                         where webhook_id = ${webhook.id}`);
+    await db.execute(sql`update deliveries set attempts = attempts + 1, due_at = ${new Date(clock.now()).toISOString()},
+                           claimed_until = ${new Date(clock.now()).toISOString()} where webhook_id = ${webhook.id}`);
     await settle(service);
     const [delivery] = await readDeliveries(project, webhook.id);
     return delivery;

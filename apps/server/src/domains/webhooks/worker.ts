@@ -133,7 +133,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   function outcomeOf(delivery: ClaimedDelivery, result: SendResult, startedMs: number): DeliveryOutcome {
-    const { webhookId, id, lease, attempt: number } = delivery;
+    const { webhookId, id, place, lease, attempt: number } = delivery;
     const { isDelivered, statusCode, error, durationMs, responseExcerpt } = result;
     const isLast = number >= limits.WEBHOOK_MAX_ATTEMPTS;
     const dueAtMs = clock.now() + backoffMs(number);
@@ -141,6 +141,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     return {
       webhookId,
       id,
+      place,
       lease,
       at: iso(clock.now()),
       status: isDelivered ? 'DELIVERED' : isLast ? 'FAILED' : 'RETRYING',
@@ -206,7 +207,10 @@ export function createWorker(deps: WorkerDeps): Worker {
   /** Finds what nobody told us of: retries, resumed endpoints, what other processes left. */
   async function look(): Promise<void> {
     const now = clock.now();
-    const due = (await listLanes(db)).map(({ webhookId, dueAt }) => ({ webhookId, dueMs: Date.parse(dueAt) }));
+    const due = (await listLanes(db, iso(now))).map(({ webhookId, dueAt }) => ({
+      webhookId,
+      dueMs: Date.parse(dueAt),
+    }));
     const next = Math.min(...due.filter(({ dueMs }) => dueMs > now).map(({ dueMs }) => dueMs));
     wake(due.filter(({ dueMs }) => dueMs <= now).map(({ webhookId }) => webhookId));
     ring(next);
