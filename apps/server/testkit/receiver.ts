@@ -59,7 +59,7 @@ export async function startReceiver(
   return receiver;
 }
 
-async function collect(request: IncomingMessage): Promise<Buffer> {
+export async function collect(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);

@@ -1,4 +1,12 @@
-import type { CreateWebhook, Delivery, Environment, EventData, EventType, NewWebhook, Webhook } from '@parley/contract';
+import type {
+  CreateWebhook,
+  Delivery,
+  Environment,
+  EventType,
+  NewWebhook,
+  RecordedData,
+  Webhook,
+} from '@parley/contract';
 import type { TestProject } from './people.ts';
 import type { TestService } from './service.ts';
 
@@ -14,7 +22,7 @@ export async function settle(...services: Pick<TestService, 'service'>[]): Promi
 export async function emit<T extends EventType>(
   at: Pick<TestService, 'service'>,
   project: Pick<TestProject, 'id'>,
-  events: readonly { type: T; data: EventData<T> }[],
+  events: readonly { type: T; data: RecordedData<T> }[],
   environment: Environment = 'DEVELOPMENT',
 ): Promise<void> {
   await record(at, project, events, environment);
@@ -25,7 +33,7 @@ export async function emit<T extends EventType>(
 export async function record<T extends EventType>(
   at: Pick<TestService, 'service'>,
   project: Pick<TestProject, 'id'>,
-  events: readonly { type: T; data: EventData<T> }[],
+  events: readonly { type: T; data: RecordedData<T> }[],
   environment: Environment = 'DEVELOPMENT',
 ): Promise<void> {
   await at.service.unitOfWork({ projectId: project.id, environment }, async (_tx, tell) => {

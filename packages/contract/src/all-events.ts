@@ -1,5 +1,6 @@
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { chatEvents } from './chat/events.ts';
+import type { EventRow } from './events.ts';
 import { liveStreamEvents } from './live-streams/events.ts';
 import { webhookEvents } from './webhooks/events.ts';
 
@@ -11,5 +12,17 @@ export const allEvents = {
 } as const;
 
 export type EventType = keyof typeof allEvents;
+/** What webhooks carry. */
 export type EventData<T extends EventType> = Static<(typeof allEvents)[T]['data']>;
+/** What is recorded: that, and what only sockets carry. */
+export type RecordedData<T extends EventType> = EventData<T> &
+  ((typeof allEvents)[T] extends { forSockets: infer S extends TSchema } ? Static<S> : unknown);
+/** Names that webhooks never carry at the top of `data`. */
+export const socketFields: readonly string[] = [
+  ...new Set(
+    Object.values(allEvents as Readonly<Record<string, EventRow>>).flatMap(({ forSockets }) =>
+      Object.keys((forSockets as { properties?: object } | undefined)?.properties ?? {}),
+    ),
+  ),
+];
 export const eventTypes = Object.keys(allEvents) as EventType[];

@@ -7,7 +7,10 @@ export interface EventRow {
   /** One of the 15 of the specification. */
   isCore?: true;
   when: string;
+  /** What webhooks carry. */
   data: TSchema;
+  /** Recorded beside it for the sockets alone, which build their frames from the same fact. */
+  forSockets?: TSchema;
 }
 
 export type EventTable = Readonly<Record<string, EventRow>>;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  allEvents,
   allRoutes,
   codesOf,
   type ErrorRow,
@@ -11,6 +12,7 @@ import {
   readLimits,
   roleMay,
   rolePermissions,
+  socketFields,
   splitAt,
 } from './index.ts';
 
@@ -48,6 +50,19 @@ test('every error is a 4xx or 5xx, and what may be retried says when', () => {
     assert.match(code, /^SVC_[A-Z_]+$/);
     assert.ok(row.status >= 400 && row.status < 600, code);
     if (row.status === 429 || row.status === 503) assert.ok(row.fields?.['retryAfterSeconds'], code);
+  }
+});
+
+test('what only sockets carry has names that no webhook payload uses', () => {
+  assert.ok(socketFields.length > 0);
+  for (const [type, row] of Object.entries(allEvents)) {
+    const names = Object.keys((row.data as { properties: object }).properties);
+    assert.ok(names.length > 0, type);
+    assert.deepEqual(
+      names.filter((name) => socketFields.includes(name)),
+      [],
+      type,
+    );
   }
 });
 

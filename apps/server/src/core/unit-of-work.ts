@@ -1,4 +1,4 @@
-import type { EventData, EventType } from '@parley/contract';
+import type { EventType, RecordedData } from '@parley/contract';
 import type { ProjectScope } from './caller.ts';
 import { type Clock, iso } from './clock.ts';
 import type { Db, Tx } from './db.ts';
@@ -6,7 +6,7 @@ import { insertEvents, type StoredEvent } from './event-store.ts';
 import type { Ids } from './ids.ts';
 
 /** Records a fact in the transaction that makes it true. It is told to others only after the commit. */
-export type Emit = <T extends EventType>(event: { type: T; topic?: string; data: EventData<T> }) => void;
+export type Emit = <T extends EventType>(event: { type: T; topic?: string; data: RecordedData<T> }) => void;
 
 /** One transaction and the facts it creates: both are stored or neither is. */
 export type UnitOfWork = <T>(scope: ProjectScope, work: (tx: Tx, emit: Emit) => Promise<T>) => Promise<T>;

@@ -7,12 +7,13 @@ import { Conversation, ConversationMember, Message } from './schemas.ts';
 const conversationId = Type.String();
 const messageId = Type.String();
 const userId = Type.String();
-/** The conversation's change counter at this event: orders events of one conversation. */
+/** The conversation's change counter at this event: what frames and recovery are ordered by. */
 const change = Type.Integer();
+const withChange = Type.Object({ change });
+const withMember = Type.Object({ change, member: ConversationMember });
 
 const reaction = Type.Object({
   conversationId,
-  change,
   messageId,
   userId,
   emoji: Type.String(),
@@ -25,7 +26,8 @@ export const chatEvents = eventRows({
     since: '0.1.0',
     isCore: true,
     when: 'A message was created.',
-    data: Type.Object({ conversationId, roomId: Nullable(Type.String()), change, message: Message }),
+    data: Type.Object({ conversationId, roomId: Nullable(Type.String()), message: Message }),
+    forSockets: withChange,
   },
   'message.updated': {
     since: '0.1.0',
@@ -33,11 +35,11 @@ export const chatEvents = eventRows({
     when: 'A message was edited.',
     data: Type.Object({
       conversationId,
-      change,
       message: Message,
       previousEditedAt: Nullable(Timestamp),
       at: Timestamp,
     }),
+    forSockets: withChange,
   },
   'message.deleted': {
     since: '0.1.0',
@@ -45,16 +47,28 @@ export const chatEvents = eventRows({
     when: 'A message was soft-deleted; the record in it has no text.',
     data: Type.Object({
       conversationId,
-      change,
       messageId,
       senderId: Nullable(Type.String()),
       deletedBy: Nullable(Type.String()),
       deletedAt: Timestamp,
       message: Message,
     }),
+    forSockets: withChange,
   },
-  'reaction.added': { since: '0.1.0', isCore: true, when: 'Somebody reacted to a message.', data: reaction },
-  'reaction.removed': { since: '0.1.0', isCore: true, when: 'A reaction was taken back.', data: reaction },
+  'reaction.added': {
+    since: '0.1.0',
+    isCore: true,
+    when: 'Somebody reacted to a message.',
+    data: reaction,
+    forSockets: withChange,
+  },
+  'reaction.removed': {
+    since: '0.1.0',
+    isCore: true,
+    when: 'A reaction was taken back.',
+    data: reaction,
+    forSockets: withChange,
+  },
   'conversation.created': {
     since: '0.1.0',
     isCore: true,
@@ -70,13 +84,12 @@ export const chatEvents = eventRows({
     when: 'A user became a member of a conversation, or one again.',
     data: Type.Object({
       conversationId,
-      change,
       userId,
       role: ChatMemberRole,
       reactivated: Type.Boolean(),
       at: Timestamp,
-      member: ConversationMember,
     }),
+    forSockets: withMember,
   },
   'member.removed': {
     since: '0.1.0',
@@ -84,34 +97,34 @@ export const chatEvents = eventRows({
     when: 'A member was removed from a conversation, or left it.',
     data: Type.Object({
       conversationId,
-      change,
       userId,
       removedBy: Nullable(Type.String()),
       at: Timestamp,
-      member: ConversationMember,
     }),
+    forSockets: withMember,
   },
   'member.updated': {
     since: '0.1.0',
     when: "A member's role or metadata changed.",
     data: Type.Object({
       conversationId,
-      change,
       userId,
       role: ChatMemberRole,
       at: Timestamp,
-      member: ConversationMember,
     }),
+    forSockets: withMember,
   },
   'conversation.updated': {
     since: '0.1.0',
     when: "A conversation's name, status, retention or metadata changed.",
-    data: Type.Object({ conversationId, change, conversation: Conversation, at: Timestamp }),
+    data: Type.Object({ conversationId, conversation: Conversation, at: Timestamp }),
+    forSockets: withChange,
   },
   'conversation.deleted': {
     since: '0.1.0',
     when: 'A conversation was erased with everything in it.',
-    data: Type.Object({ conversationId, change, at: Timestamp }),
+    data: Type.Object({ conversationId, at: Timestamp }),
+    forSockets: withChange,
   },
   'message.read': {
     since: '0.1.0',

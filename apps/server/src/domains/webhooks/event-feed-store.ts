@@ -1,6 +1,7 @@
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable } from '../../core/db.ts';
 import { empty, sql } from '../../core/sql.ts';
+import { payload } from './queue-store.ts';
 import type { Envelope } from './signing.ts';
 
 /** An event with its data as JSON. */
@@ -13,8 +14,8 @@ export function listEvents(
   { from, after, types, limit }: { from: string; after: FeedEvent | null; types: readonly string[]; limit: number },
 ): Promise<FeedEvent[]> {
   return db.query<FeedEvent>(sql`
-    select id, type, project_id as "projectId", environment, created_at as "createdAt", data::text as data
-    from events
+    select id, type, project_id as "projectId", environment, created_at as "createdAt", ${payload} as data
+    from events e
     where project_id = ${projectId} and environment = ${environment} and created_at >= ${from}
       ${after === null ? empty : sql`and (created_at, id) > (${after.createdAt}, ${after.id})`}
       ${types.length === 0 ? empty : sql`and type = any(${types})`}

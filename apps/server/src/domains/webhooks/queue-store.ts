@@ -1,4 +1,4 @@
-import type { DeliveryAttempt, DeliveryStatus, Environment } from '@parley/contract';
+import { type DeliveryAttempt, type DeliveryStatus, type Environment, socketFields } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
 import type { StoredEvent } from '../../core/event-store.ts';
 import { json, raw, sql } from '../../core/sql.ts';
@@ -51,6 +51,9 @@ export function listLanes(db: Queryable, now: string): Promise<{ webhookId: stri
       select d.due_at from deliveries d
       where d.webhook_id = lane.webhook_id and ${isOpen} and ${isFree(now)} order by d.due_at limit 1) first`);
 }
+
+/** An event's data as webhooks carry it. */
+export const payload = sql`(e.data - ${socketFields}::text[])::text`;
 
 const interrupted = 'The attempt was interrupted on our side; what came of it is not known.';
 const isoFormat = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
@@ -133,7 +136,7 @@ export function claimDeliveries(
     )
     select c.webhook_id as "webhookId", c.id, c.place, c.claimed_until as lease, c.attempts as attempt, c.project_id as "projectId",
            c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody",
-           c.created_at as "queuedAt", coalesce(e.created_at, c.created_at) as "createdAt", e.data::text as data, w.environment, w.url,
+           c.created_at as "queuedAt", coalesce(e.created_at, c.created_at) as "createdAt", ${payload} as data, w.environment, w.url,
            w.headers_sealed as "headersSealed", w.secret_sealed as "secretSealed",
            w.previous_secret_sealed as "previousSecretSealed",
            w.previous_secret_expires_at as "previousSecretExpiresAt"
