@@ -22,6 +22,11 @@ export interface Tx extends Queryable {
 export interface Db extends Queryable {
   /** Commits when `work` resolves, rolls back when it throws. Never awaits anything outside the database in between. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Several statements as one transaction and one trip: none waits for the answer of the one before it, and each sees
+   * what was committed until it begins. Gives the rows of each.
+   */
+  batch(statements: readonly Sql[]): Promise<Row[][]>;
   /** Several statements in one text, without parameters: migrations only. */
   script(text: string): Promise<void>;
   readonly dialect: 'postgres' | 'embedded';

@@ -94,8 +94,8 @@ export function createDispatcher({ db, clock, log, fanOut, enqueue }: Dispatcher
       if (events.length === 0) return;
       // Sockets first, before any webhook row is written.
       tellSockets(events);
-      queue.push(...events);
-      draining ??= drain();
+      for (const event of events) if (!event.isHandedOn) queue.push(event);
+      if (queue.length > 0) draining ??= drain();
     },
     sweep,
     async settled() {

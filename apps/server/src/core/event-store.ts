@@ -1,6 +1,6 @@
 import type { Environment, EventType } from '@parley/contract';
 import type { Queryable, Tx } from './db.ts';
-import { json, sql } from './sql.ts';
+import { json, raw, type Sql, sql } from './sql.ts';
 
 /** A fact, as it is recorded with the change that made it true. */
 export interface StoredEvent {
@@ -12,7 +12,17 @@ export interface StoredEvent {
   topic: string | null;
   data: Record<string, unknown>;
   createdAt: string;
+  /** Stored as handed on already: no endpoint asked for it. */
+  isHandedOn?: boolean;
 }
+
+/**
+ * When an event counts as handed on at birth: no endpoint of its project is there to hear it. Saves the second write of
+ * those who store many; an endpoint that is made later hears what is stored later.
+ */
+export const handedOnAtBirth = (projectId: string, environment: string): Sql =>
+  raw(`not exists (select from webhooks w where w.project_id = ${projectId} and w.environment = ${environment}
+    and w.status in ('ENABLED', 'AUTO_DISABLED'))`);
 
 export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return;

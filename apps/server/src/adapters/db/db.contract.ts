@@ -172,6 +172,43 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
     assert.deepEqual(await db.query(sql`select value from counters order by id`), [{ value: 50 }, { value: 50 }]);
   });
 
+  test(`[STO-13] ${name}: a batch gives the rows of each statement and is stored whole`, async () => {
+    const [none, one, all] = await db.batch([
+      sql`insert into parents values ('b1', 'b1'), ('b2', 'b2')`,
+      sql`update parents set name = ${'b2!'} where id = 'b2' returning name`,
+      sql`select id, name from parents where id like 'b_' order by id`,
+    ]);
+    assert.deepEqual([none, one], [[], [{ name: 'b2!' }]]);
+    assert.deepEqual(all, [
+      { id: 'b1', name: 'b1' },
+      { id: 'b2', name: 'b2!' },
+    ]);
+  });
+
+  test(`[STO-13] ${name}: a batch of which one statement fails leaves nothing, whichever it is and however often`, async () => {
+    const good = sql`insert into parents values ('f1', 'f1')`;
+    const bad = sql`insert into parents values ('f2', 'first')`;
+    for (let round = 0; round < 4; round++) {
+      for (const statements of [[good, bad], [bad, good], [bad]]) {
+        await assert.rejects(db.batch(statements), ConstraintViolation);
+      }
+      assert.deepEqual(await db.query(sql`select id from parents where id in ('f1', 'f2')`), []);
+    }
+    assert.deepEqual(await db.batch([sql`select 1 as one`, sql`select 2 as two`]), [[{ one: 1 }], [{ two: 2 }]]);
+  });
+
+  test(`[STO-13] ${name}: a statement of a batch sees what was committed while the one before it waited`, async () => {
+    await db.execute(sql`update counters set value = 0 where id = 2`);
+    const raise = () =>
+      db.batch([
+        sql`select from counters where id = 2 for update`,
+        // Another row's value in a subselect: an old snapshot would lose increments.
+        sql`update counters set value = (select value from counters where id = 2) + 1 where id = 2`,
+      ]);
+    await Promise.all(Array.from({ length: 50 }, raise));
+    assert.deepEqual(await db.query(sql`select value from counters where id = 2`), [{ value: 50 }]);
+  });
+
   test(`[STO-7] ${name}: a query on db inside its own transaction is refused, it does not hang`, async () => {
     await assert.rejects(
       db.transaction(() => db.query(sql`select 1`)),

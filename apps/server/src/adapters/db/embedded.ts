@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Db, Tx } from '../../core/db.ts';
+import type { Db, Row, Tx } from '../../core/db.ts';
 import type { Sql } from '../../core/sql.ts';
 import type { StatementResult } from './embedded-messages.ts';
 import { type Session, startDatabaseWorker } from './embedded-thread.ts';
@@ -63,6 +63,10 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
     }
   }
 
+  /** All of it is on its way to the worker at once; the worker keeps the order. */
+  const batch = (statements: readonly Sql[]): Promise<Row[][]> =>
+    transaction((tx) => Promise.all(statements.map((statement) => tx.query(statement))));
+
   async function script(text: string): Promise<void> {
     scope.assertOutside();
     const end = await turns.ofTransaction();
@@ -78,6 +82,7 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
   return {
     dialect: 'embedded',
     transaction,
+    batch,
     script,
     query: async <T extends object>(statement: Sql) => rowsOf<T>(await run(statement)),
     execute: async (statement) => (await run(statement)).count,

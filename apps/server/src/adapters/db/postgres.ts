@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { DatabaseUnavailable, type Db, type Tx } from '../../core/db.ts';
+import { DatabaseUnavailable, type Db, type Row, type Tx } from '../../core/db.ts';
 import type { Sql } from '../../core/sql.ts';
+import { BatchQuery } from './batch-query.ts';
 import { isConflict, isStalePlan, isUnavailable, translateError } from './errors.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 import { createStatementNames } from './statement-names.ts';
@@ -42,6 +43,18 @@ export function createPostgres(options: PostgresOptions): Db {
     }
   };
 
+  async function sendBatch(client: pg.PoolClient, statements: readonly Sql[]): Promise<Outcome<pg.QueryResult[]>> {
+    const query = new BatchQuery(
+      statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(encodeValue) })),
+      { getTypeParser },
+    );
+    client.query(query);
+    const outcome = await attemptStatement(() => guard.watch(client, query.answer));
+    if (outcome.status === 'done') return outcome;
+    if (isStalePlan(outcome.error)) names.forget();
+    return { ...outcome, broken: outcome.broken ?? (query.fresh.length > 0 ? outcome.error : undefined) };
+  }
+
   async function connect(): Promise<pg.PoolClient> {
     if (pool.waitingCount >= waitingMax) throw new DatabaseUnavailable('Too many queries wait for the database.');
     try {
@@ -78,6 +91,7 @@ export function createPostgres(options: PostgresOptions): Db {
     execute: async ({ text, values }) => (await run(text, values)).rowCount ?? 0,
     transaction: (work) =>
       withConnection((client) => attemptTransaction(client, send, (tx) => scope.run(() => work(tx)))),
+    batch: async (statements) => (await withConnection((client) => sendBatch(client, statements))).map(rowsOf<Row>),
     async script(text) {
       await withConnection((client) => attemptStatement(() => runScript(client, text)));
       names.forget();

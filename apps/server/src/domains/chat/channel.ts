@@ -110,8 +110,10 @@ export function createChannel(start: ChannelStart): Channel {
 
   function tellNext(entry: ChangeEntry, now: number): void {
     head = entry.change;
-    renew(entry);
+    // A new message has no older change that shows it.
+    if (entry.type !== 'message') renew(entry);
     recent.push(entry);
+    if (recent.length > 2 * recentMax) keepFrom(recent.length - recentMax);
     if (entry.type === 'message') {
       lastSeq = Math.max(lastSeq, entry.seq ?? 0);
       lastPosition = entry.change;
@@ -130,6 +132,11 @@ export function createChannel(start: ChannelStart): Channel {
   function renew({ messageId, message }: ChangeEntry): void {
     if (messageId === undefined || message === undefined) return;
     for (const older of recent) if (older.messageId === messageId) older.message = message;
+  }
+
+  function keepFrom(place: number): void {
+    tail = recent[place - 1]?.change ?? tail;
+    recent = recent.slice(place);
   }
 
   function cut(matches: (listener: Listener) => boolean, reason: 'REMOVED' | 'DELETED'): void {
@@ -222,9 +229,7 @@ export function createChannel(start: ChannelStart): Channel {
       const tooMany = recent.length - recentMax;
       let dropped = Math.max(0, tooMany);
       while ((recent[dropped]?.at ?? now) < now - recentMs) dropped++;
-      if (dropped === 0) return;
-      tail = recent[dropped - 1]?.change ?? tail;
-      recent = recent.slice(dropped);
+      if (dropped > 0) keepFrom(dropped);
     },
   };
 }

@@ -12,6 +12,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   store: (items: readonly Item[]) => Promise<Outcome[]>;
   /** Items that share a key must not be in one batch: they could not see each other. */
   keysOf: (item: Item) => readonly string[];
+  /** What a batch locks for this item: no other batch of this process is under way for the same, it would only wait. */
+  lockOf: (item: Item) => string;
 }
 
 const batchMax = 200;
@@ -28,7 +30,8 @@ interface Waiting<Item, Outcome> {
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { store, keysOf } = options;
+  const { store, keysOf, lockOf } = options;
+  const locked = new Set<string>();
   let waiting: Waiting<Item, Outcome>[] = [];
   let inFlight = 0;
   let isScheduled = false;
@@ -39,7 +42,9 @@ export function createGroupCommit<Item, Outcome>(
     // At the end of the turn: requests that arrived together go together.
     setImmediate(() => {
       isScheduled = false;
-      if (inFlight < inFlightMax && waiting.length > 0) void run(nextBatch());
+      const batch = inFlight < inFlightMax ? nextBatch() : [];
+      if (batch.length === 0) return;
+      void run(batch);
       schedule();
     });
   }
@@ -50,7 +55,8 @@ export function createGroupCommit<Item, Outcome>(
     const keys = new Set<string>();
     for (const entry of waiting) {
       const own = keysOf(entry.item);
-      if (batch.length < batchMax && !own.some((key) => keys.has(key))) {
+      const isFree = !locked.has(lockOf(entry.item)) && !own.some((key) => keys.has(key));
+      if (batch.length < batchMax && isFree) {
         batch.push(entry);
         for (const key of own) keys.add(key);
       } else left.push(entry);
@@ -61,6 +67,8 @@ export function createGroupCommit<Item, Outcome>(
 
   async function run(batch: Waiting<Item, Outcome>[]): Promise<void> {
     inFlight++;
+    const locks = batch.map(({ item }) => lockOf(item));
+    for (const lock of locks) locked.add(lock);
     try {
       const outcomes = await store(batch.map(({ item }) => item));
       // Index by index: `store` answers in the order of the items.
@@ -69,6 +77,7 @@ export function createGroupCommit<Item, Outcome>(
       await salvage(batch, error);
     } finally {
       inFlight--;
+      for (const lock of locks) locked.delete(lock);
       schedule();
     }
   }

@@ -232,6 +232,35 @@ test('[MSG-13] a send is stored with its event: message.created carries the whol
   });
 });
 
+test('[MSG-17] without an endpoint an event is stored as handed on; with one it is queued for it', async () => {
+  const kit = await createChatKit(service);
+  const { id: room } = await kit.conversation();
+  const find = (text: string) =>
+    service.adapters.db.query<{ isHandedOn: boolean; deliveries: number }>(sql`
+      select e.dispatched_at is not null as "isHandedOn",
+             (select count(*) from deliveries d where d.event_id = e.id) as deliveries
+      from events e where e.topic = ${`chat/${room}`} and e.data->'message'->>'text' = ${text}`);
+  await kit.project.api.call('sendMessage', { room, body: { text: 'unheard' } });
+  assert.deepEqual(await find('unheard'), [{ isHandedOn: true, deliveries: 0 }]);
+
+  const { project } = kit;
+  const url = 'https://hooks.example.com/chat';
+  await project.owner.api.call('createWebhook', { projectId: project.id, body: { url } });
+  await project.api.call('sendMessage', { room, body: { text: 'heard' } });
+  await service.service.dispatcher.settled();
+  assert.deepEqual(await find('heard'), [{ isHandedOn: true, deliveries: 1 }]);
+  assert.deepEqual(await find('unheard'), [{ isHandedOn: true, deliveries: 0 }]);
+});
+
+test('[MSG-5] sender and key are told apart, whatever is in them', async () => {
+  const { id: room } = await chat.conversation([]);
+  const send = (senderId: string, clientMessageId: string) =>
+    chat.project.api.call('sendMessage', { room, body: { text: 'x', senderId, clientMessageId } });
+  const ids = [await send('a', '1:b2'), await send('a1:b', '2'), await send('a1:b2', 'x'), await send('a', '1:b2')];
+  assert.equal(new Set(ids.map(({ id }) => id)).size, 3);
+  assert.equal(ids[0]?.id, ids[3]?.id);
+});
+
 test('[MSG-14] 400 sends at once over many conversations: all stored, numbers dense, in the order of each counter', async () => {
   const rooms = await Promise.all(Array.from({ length: 8 }, () => chat.conversation()));
   const sent = await Promise.all(

@@ -45,14 +45,16 @@ interface OutcomeRow {
  */
 export async function storeReactions(db: Db, items: readonly ReactionItem[], cap: number): Promise<ReactionOutcome[]> {
   const conversations = [...new Set(items.map((item) => item.conversationId))];
-  const rows = await db.transaction(async (tx) => {
-    await tx.execute(sql`select from conversations where id = any(${conversations}::uuid[]) order by id for update`);
-    return tx.query<OutcomeRow>(applyBatch(items, cap));
-  });
-  const byPlace = new Map(rows.map((row) => [row.place, row]));
+  const [, rows = []] = await db.batch([
+    sql`select from conversations where id = any(${conversations}::uuid[]) order by id for update`,
+    applyBatch(items, cap),
+  ]);
+  // The statement says what its rows are.
+  const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.place, row]));
   return items.map((_item, place) => outcomeOf(byPlace.get(place)));
 }
 
+/** Looked up row by row, for the reason that `send-store.ts` gives. */
 const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
   with input as (
     select * from jsonb_to_recordset(${json(items.map((item, place) => ({ ...item, place })))}::jsonb) as i (
@@ -68,10 +70,14 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
         when not i."isAdd" and x.user_id is null then 'MISSING'
       end as problem
     from input i
-    left join conversations c on c.id = i."conversationId"
-    left join messages m on m.id = i."messageId" and m.conversation_id = c.id
-    left join conversation_members p on p.conversation_id = c.id and p.user_id = i."userId" and p.active
-    left join reactions x on x.message_id = m.id and x.emoji = i.emoji and x.user_id = i."userId"),
+    left join lateral (select * from conversations where id = i."conversationId" limit 1) c on true
+    left join lateral (select * from messages where id = i."messageId" limit 1) m on m.conversation_id = c.id
+    left join lateral (
+      select user_id, active from conversation_members
+      where conversation_id = i."conversationId" and user_id = i."userId" limit 1) p on p.active
+    left join lateral (
+      select user_id from reactions
+      where message_id = i."messageId" and emoji = i.emoji and user_id = i."userId" limit 1) x on true),
   ranked as (
     select *, reaction_count + row_number() over (partition by "messageId", "isAdd" order by place) as total
     from checked where problem is null),

@@ -45,6 +45,7 @@ export function createReactions({ db, messages, clock, ids, limits, onCommitted 
   // A crowd that reacts to one message is many writes to one row: they are stored together, like messages.
   const queue = createGroupCommit<ReactionItem, ReactionOutcome>({
     keysOf: ({ messageId, emoji, userId }) => [`${messageId} ${emoji} ${userId}`],
+    lockOf: ({ conversationId }) => conversationId,
     async store(items) {
       const outcomes = await storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE);
       onCommitted(eventsOf(items, outcomes));

@@ -61,6 +61,7 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
       ...(clientMessageId === null ? [] : [`${conversationId} ${senderId} ${clientMessageId}`]),
       ...(attachmentId === null ? [] : [attachmentId]),
     ],
+    lockOf: ({ conversationId }) => conversationId,
     async store(items) {
       const outcomes = await storeMessages(db, items);
       onCommitted(eventsOf(items, outcomes));
@@ -141,7 +142,7 @@ function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]):
   return items.flatMap((item, at) => {
     const outcome = outcomes[at];
     if (outcome?.is !== 'stored') return [];
-    const { conversationId, roomId, change, projectId, environment, text } = outcome;
+    const { conversationId, roomId, change, projectId, environment, text, isHandedOn } = outcome;
     // The database made this text from the row it stored.
     const message = JSON.parse(text) as Message;
     return {
@@ -152,6 +153,7 @@ function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]):
       topic: topicOf(conversationId),
       data: { conversationId, roomId, change, message },
       createdAt: item.createdAt,
+      isHandedOn,
     };
   });
 }
