@@ -3,6 +3,8 @@ import { isMet, type Row } from './ratio.ts';
 /** One file a question; each gives its rows. Name files on the command line to run only those. */
 const questions: Record<string, () => Promise<{ rows: () => Promise<Row[]> }>> = {
   'socket-fan-out': () => import('./socket-fan-out.ts'),
+  'chat-send': () => import('./chat-send.ts'),
+  'chat-history': () => import('./chat-history.ts'),
   'sfu-forwarding': () => import('./sfu-forwarding.ts'),
   'webhook-queue': () => import('./webhook-queue.ts'),
   'webhook-delivery': () => import('./webhook-delivery.ts'),

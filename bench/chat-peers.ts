@@ -1,0 +1,171 @@
+/** Child process: what the chat benchmarks are held against, each on a port of its own. */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { allRoutes, type Message } from '@parley/contract';
+import Fastify, { type FastifyInstance } from 'fastify';
+import pg from 'pg';
+import { RawJson } from '../apps/server/src/core/handlers.ts';
+import { createLog } from '../apps/server/src/core/log.ts';
+import { createMetrics } from '../apps/server/src/core/metrics.ts';
+import { mountRoutes, type PipelineDeps } from '../apps/server/src/http/pipeline.ts';
+import { createHttpServer } from '../apps/server/src/http/server.ts';
+
+export type PeerOrder =
+  | { databaseUrl: string; keys: string[] }
+  | { databaseUrl: string; room: string; ms: number; callers: number };
+export type PeerPorts = Record<'insert' | 'authInsert' | 'noDatabase', number>;
+
+const listen = async (app: FastifyInstance): Promise<number> => {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+};
+
+interface Draft {
+  text: string;
+  senderId: string;
+  clientMessageId?: string;
+}
+
+/** The least a message can cost: one table, one insert, the row as the answer. */
+const insert = {
+  name: 'insert',
+  text: `insert into bare_messages (id, conversation_id, sender_id, text, client_message_id, created_at)
+         values ($1, $2, $3, $4, $5, $6)
+         returning id, conversation_id, sender_id, text, client_message_id, created_at`,
+};
+const bareTables = `
+  create table if not exists bare_messages (id uuid primary key, conversation_id text not null, sender_id text,
+    text text, client_message_id text, created_at timestamptz not null);
+  create index if not exists bare_by_time on bare_messages (conversation_id, created_at);
+  create table if not exists bare_keys (hash bytea primary key, project_id text not null);`;
+
+const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+function bareApp(pool: pg.Pool, isAllowed: ((authorization: string) => Promise<boolean>) | null): FastifyInstance {
+  const app = Fastify();
+  const body = {
+    type: 'object',
+    required: ['text', 'senderId'],
+    properties: { text: { type: 'string' }, senderId: { type: 'string' }, clientMessageId: { type: 'string' } },
+  };
+  app.post<{ Params: { room: string }; Body: Draft }>(
+    '/v1/chat/conversations/:room/messages',
+    { schema: { body } },
+    async (request, reply) => {
+      if (isAllowed && !(await isAllowed(request.headers.authorization ?? ''))) return reply.code(401).send({});
+      const { text, senderId, clientMessageId = null } = request.body;
+      const values = [randomUUID(), request.params.room, senderId, text, clientMessageId, new Date()];
+      const { rows } = await pool.query({ ...insert, values });
+      return reply.code(201).send(rows[0]);
+    },
+  );
+  return app;
+}
+
+/** A key is looked up by its hash, as anybody would who keeps no cache. */
+const keyCheck = (pool: pg.Pool) => async (authorization: string) => {
+  const hash = hashOf(authorization.slice('Bearer '.length));
+  const query = { name: 'key', text: 'select hash from bare_keys where hash = $1', values: [hash] };
+  const { rows } = await pool.query<{ hash: Buffer }>(query);
+  return rows[0] !== undefined && timingSafeEqual(rows[0].hash, hash);
+};
+
+/** Our own route, pipeline and validation in front of a handler that makes the record up. */
+function withoutDatabase(keys: readonly string[]): FastifyInstance {
+  const log = createLog('silent');
+  const table = { sendMessage: allRoutes.sendMessage };
+  const app = createHttpServer({ table, log, metrics: createMetrics(), trustProxy: [], isDraining: () => false });
+  const known = new Set(keys);
+  const deps: PipelineDeps = {
+    identify: async (_accepted, { authorization = '' }) => {
+      if (!known.has(authorization.slice('Bearer '.length))) throw new Error('no such key');
+      return { kind: 'apiKey', projectId: 'p', environment: 'DEVELOPMENT', publicId: 'svk_x' } as never;
+    },
+    spend: async () => ({}),
+    once: (_scope, work) => work(),
+    bodyBytesMax: 262_144,
+    publicUrl: 'http://localhost',
+    roleIn: async () => null,
+    originPolicy: async () => ({ origins: [], allowLocalhost: true }) as never,
+    recordAudit: async () => undefined,
+    checkAnswers: false,
+  };
+  let seq = 0;
+  const sendMessage = async ({ params, body }: { params: { room: string }; body: Draft }) => {
+    const at = new Date().toISOString();
+    const id = `msg_${randomUUID()}`;
+    const message: Message = {
+      id,
+      publicId: id,
+      conversationId: params.room,
+      seq: ++seq,
+      change: seq,
+      type: 'text',
+      text: body.text,
+      senderId: body.senderId,
+      senderRole: null,
+      replyTo: null,
+      threadRootId: null,
+      replyCount: 0,
+      lastReplyAt: null,
+      clientMessageId: body.clientMessageId ?? null,
+      attachmentId: null,
+      attachment: null,
+      metadata: {},
+      reactions: [],
+      edited: false,
+      editedAt: null,
+      deleted: false,
+      deletedAt: null,
+      deletedBy: null,
+      clientSentAt: null,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return new RawJson(JSON.stringify(message));
+  };
+  mountRoutes(app, table, { sendMessage }, deps);
+  return app;
+}
+
+/** Pages a second of the newest 50 messages by a plain query, as rows, with nothing around it. */
+async function rawPages(databaseUrl: string, room: string, { ms, callers }: { ms: number; callers: number }) {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+  const started = performance.now();
+  let pages = 0;
+  const loop = async (): Promise<void> => {
+    while (performance.now() - started < ms) {
+      await pool.query({
+        name: 'history',
+        text: `select m.* from messages m join conversations c on c.id = m.conversation_id
+               where c.public_id = $1 and m.deleted_at is null order by m.position desc limit 50`,
+        values: [room],
+      });
+      pages++;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, loop));
+  const perSecond = (pages / (performance.now() - started)) * 1000;
+  await pool.end();
+  return { perSecond };
+}
+
+async function startPeers({ databaseUrl, keys }: Extract<PeerOrder, { keys: string[] }>): Promise<PeerPorts> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+  await pool.query(bareTables);
+  for (const key of keys) await pool.query('insert into bare_keys values ($1, $2)', [hashOf(key), 'p']);
+  return {
+    insert: await listen(bareApp(pool, null)),
+    authInsert: await listen(bareApp(pool, keyCheck(pool))),
+    noDatabase: await listen(withoutDatabase(keys)),
+  };
+}
+
+process.on('message', (order: PeerOrder) => {
+  const answer = 'keys' in order ? startPeers(order) : rawPages(order.databaseUrl, order.room, order);
+  answer.then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,51 @@
+/** Child process: the whole service as `npm start` has it in production mode, with its own delay and CPU on show. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openAdapters } from '../apps/server/src/adapters/open.ts';
+import { compose } from '../apps/server/src/compose.ts';
+import { readConfig } from '../apps/server/src/config.ts';
+import { systemClock } from '../apps/server/src/core/clock.ts';
+import { createLog } from '../apps/server/src/core/log.ts';
+
+export type ServerOrder = { order: 'start' } | { order: 'watch' } | { order: 'watched' };
+
+/** Since `watch`. */
+export interface Watched {
+  delayP99Ms: number;
+  cpuSeconds: number;
+}
+
+const config = readConfig(process.env);
+const log = createLog(config.logLevel);
+const adapters = await openAdapters(config, { clock: systemClock, log });
+const service = await compose({ config, adapters, clock: systemClock, log });
+// What the histogram says beyond its own tick is the delay.
+const tickMs = 10;
+let delay = monitorEventLoopDelay({ resolution: tickMs });
+let cpu = process.cpuUsage();
+
+const answers = {
+  async start() {
+    await service.start();
+    return { url: service.address().url };
+  },
+  async watch() {
+    delay.disable();
+    delay = monitorEventLoopDelay({ resolution: tickMs });
+    delay.enable();
+    cpu = process.cpuUsage();
+    return {};
+  },
+  async watched(): Promise<Watched> {
+    const { user, system } = process.cpuUsage(cpu);
+    return { delayP99Ms: delay.percentile(99) / 1e6 - tickMs, cpuSeconds: (user + system) / 1e6 };
+  },
+};
+
+process.on('message', ({ order }: ServerOrder) => {
+  answers[order]().then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.on('SIGTERM', () => process.exit(0));
