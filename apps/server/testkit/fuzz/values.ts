@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import type { TObject, TSchema } from 'typebox';
+
+/** What has broken services before. */
+const NASTY = [
+  '',
+  ' ',
+  '\u0000',
+  '\ud800',
+  '\u202e',
+  'null',
+  '__proto__',
+  'constructor',
+  "'; drop table users; --",
+  '../../etc/passwd',
+  '%00',
+  '{{7*7}}',
+  '<script>',
+  'ａ',
+  '👩‍👩‍👧‍👦',
+  '1e400',
+  '-0',
+  '2026-02-30T25:61:61Z',
+  '01a1dd14-de65-7b05-8710-0999672eacce',
+];
+export const nasty = fc.constantFrom(...NASTY);
+
+const odd: fc.Arbitrary<unknown> = fc.oneof(
+  nasty,
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 53, 1e308, [], {}, [[]], { a: { b: [] } }),
+  fc.string({ maxLength: 300, unit: 'binary' }),
+  fc.integer({ min: 1, max: 9000 }).map((length) => 'x'.repeat(length)),
+);
+
+interface Parts {
+  type?: string;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: TSchema[];
+  properties?: Record<string, TSchema>;
+  required?: string[];
+  items?: TSchema;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  maxItems?: number;
+}
+
+/** Values near what the schema takes: mostly right, often at its edges, sometimes something else altogether. */
+export function near(schema: TSchema, hints: readonly string[]): fc.Arbitrary<unknown> {
+  return fc.oneof({ arbitrary: fitting(schema, hints), weight: 6 }, { arbitrary: odd, weight: 1 });
+}
+
+function fitting(schema: TSchema, hints: readonly string[]): fc.Arbitrary<unknown> {
+  const parts = schema as Parts;
+  if (parts.const !== undefined) return fc.constant(parts.const);
+  if (parts.enum) return fc.constantFrom(...parts.enum);
+  if (parts.anyOf) return fc.oneof(...parts.anyOf.map((part) => near(part, hints)));
+  switch (parts.type) {
+    case 'object':
+      return parts.properties ? nearObject(schema as TObject, hints) : fc.dictionary(fc.string({ maxLength: 20 }), odd);
+    case 'array':
+      return fc.array(near(parts.items ?? ({} as TSchema), hints), { maxLength: Math.min(parts.maxItems ?? 5, 5) });
+    case 'integer':
+    case 'number':
+      return fc.oneof(
+        fc.constantFrom(parts.minimum ?? 0, (parts.minimum ?? 0) - 1, parts.maximum ?? 1000, (parts.maximum ?? 0) + 1),
+        fc.integer({ min: -10, max: 100_000 }),
+      );
+    case 'boolean':
+      return fc.boolean();
+    case 'string':
+      return texts(parts, hints);
+    default:
+      return odd;
+  }
+}
+
+function texts({ minLength = 0, maxLength = 40 }: Parts, hints: readonly string[]): fc.Arbitrary<string> {
+  const edges = [minLength, Math.max(minLength - 1, 0), Math.min(maxLength, 5000), Math.min(maxLength + 1, 5001)];
+  return fc.oneof(
+    fc.constantFrom('ada', 'grace', 'a', ...hints),
+    fc.constantFrom(...edges).map((length) => 'x'.repeat(length)),
+    fc.string({ maxLength: 40 }),
+    nasty,
+  );
+}
+
+/** An object with its required fields mostly there, its optional ones sometimes, and at times one nobody knows. */
+export function nearObject(schema: TObject, hints: readonly string[]): fc.Arbitrary<Record<string, unknown>> {
+  const { properties = {}, required = [] } = schema as Parts;
+  // `freq` is one in how many is left out.
+  const fields = Object.entries(properties).map(([name, part]) =>
+    fc
+      .option(near(part, hints), { freq: required.includes(name) ? 20 : 2, nil: undefined })
+      .map((value) => [name, value]),
+  );
+  const extra = fc.tuple(nasty, odd);
+  return fc.tuple(fc.tuple(...fields), fc.tuple(fc.nat(9), extra)).map(([pairs, [dice, more]]) => {
+    const known = pairs.filter((pair) => pair[1] !== undefined) as [string, unknown][];
+    return Object.fromEntries(dice === 0 ? [...known, more] : known);
+  });
+}
