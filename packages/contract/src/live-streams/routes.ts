@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { PageQuery } from '../schema.ts';
+import { EnvironmentQuery, PageQuery } from '../schema.ts';
 import {
   CreateLiveStream,
   LiveStream,
@@ -38,6 +38,8 @@ const end = {
   does: 'Ends a stream for good: its room closes and its conversation is archived.',
 } as const;
 const missing = ['SVC_STREAM_NOT_FOUND'] as const;
+/** A session names the environment; a key has one. */
+const environment = Type.Object(EnvironmentQuery);
 
 export const liveStreamRoutes = routes({
   listLiveStreams: { at: 'GET /v1/live-streams', sdk: 'liveStreams.list', by: ['apiKey'], ...list },
@@ -104,17 +106,20 @@ export const liveStreamRoutes = routes({
     by: ['session'],
     needs: 'live_stream:read',
     ...list,
+    query: Type.Object({ ...EnvironmentQuery, ...PageQuery }),
   },
   createProjectLiveStream: {
     at: 'POST /v1/projects/{projectId}/live-streams',
     by: ['session'],
     needs: 'live_stream:manage',
+    query: environment,
     ...create,
   },
   getProjectLiveStream: {
     at: 'GET /v1/projects/{projectId}/live-streams/{streamId}',
     by: ['session'],
     needs: 'live_stream:read',
+    query: environment,
     returns: [200, LiveStreamWithHosts],
     throws: missing,
     does: 'Reads a stream with its registered hosts.',
@@ -123,12 +128,14 @@ export const liveStreamRoutes = routes({
     at: 'PATCH /v1/projects/{projectId}/live-streams/{streamId}',
     by: ['session'],
     needs: 'live_stream:manage',
+    query: environment,
     ...update,
   },
   endProjectLiveStream: {
     at: 'POST /v1/projects/{projectId}/live-streams/{streamId}/end',
     by: ['session'],
     needs: 'live_stream:manage',
+    query: environment,
     ...end,
   },
 });
