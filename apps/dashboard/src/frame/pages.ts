@@ -32,6 +32,22 @@ export const pages: readonly PageRow[] = [
     detail: { path: ':roomId', component: lazy(() => import('../rooms/room-page.tsx')) },
   },
   {
+    path: 'chat',
+    label: 'Chat',
+    group: 'Build',
+    letter: 'h',
+    component: lazy(() => import('../chat/chat-page.tsx')),
+    detail: { path: ':conversationId', component: lazy(() => import('../chat/conversation-page.tsx')) },
+  },
+  {
+    path: 'live-streams',
+    label: 'Live streams',
+    group: 'Build',
+    letter: 'l',
+    component: lazy(() => import('../live-streams/streams-page.tsx')),
+    detail: { path: ':streamId', component: lazy(() => import('../live-streams/stream-page.tsx')) },
+  },
+  {
     path: 'connections',
     label: 'Connections',
     group: 'Observe',

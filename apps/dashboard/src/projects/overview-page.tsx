@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { chatOverviewQuery } from '../chat/queries.ts';
 import { asList } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
@@ -9,7 +10,7 @@ import { QueryView } from '../frame/query-view.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Chart } from '../kit/chart.tsx';
 import { Figures } from '../kit/figure.tsx';
-import { count, percent } from '../kit/numbers.ts';
+import { count, percent, plural } from '../kit/numbers.ts';
 import { Ago } from '../kit/time.tsx';
 import { metricsQuery } from '../observability/queries.ts';
 import { roomKeys } from '../rooms/queries.ts';
@@ -61,6 +62,7 @@ function Now({ successRate, failed, active }: { successRate: number | null; fail
   const rooms = usePaged(roomKeys.list(project.id, environment), (page, signal) =>
     api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page } }, { signal }),
   );
+  const chat = useQuery(chatOverviewQuery(api, project.id, environment)).data?.messages;
   const counts = rooms.data?.map(({ participantCount }) => participantCount);
   const isKnown = counts?.every((amount) => amount !== null) ?? false;
   const more = rooms.hasNextPage ? ' or more' : '';
@@ -72,12 +74,17 @@ function Now({ successRate, failed, active }: { successRate: number | null; fail
         {
           label: 'Participants now',
           value: counts && isKnown ? `${count(counts.reduce<number>((sum, n) => sum + (n ?? 0), 0))}${more}` : null,
+          note: plural(active, 'connection'),
         },
-        { label: 'Connections now', value: count(active) },
         {
           label: 'Join success, 24 h',
           value: successRate === null ? null : percent(successRate),
           note: `${count(failed)} failed`,
+        },
+        {
+          label: 'Messages, 24 h',
+          value: chat ? count(chat.last24h) : null,
+          note: chat && `${count(chat.total)} in all`,
         },
       ]}
     />

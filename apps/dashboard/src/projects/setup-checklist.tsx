@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { chatOverviewQuery } from '../chat/queries.ts';
 import { asList } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -60,6 +61,7 @@ function useSteps(): Step[] {
     refetchInterval: asList,
   });
   const metrics = useQuery(metricsQuery(api, project.id, environment));
+  const chat = useQuery(chatOverviewQuery(api, project.id, environment));
   const webhooks = useQuery({
     queryKey: [...webhookKeys.list(project.id, environment), 'any'],
     queryFn: () => api.call('listWebhooks', { projectId: project.id, query: { environment, limit: 200 } }),
@@ -75,6 +77,7 @@ function useSteps(): Step[] {
     // Rooms close; somebody who was in one proves that there was one.
     { label: 'Create a room', href: to('rooms'), isDone: rooms.data && (rooms.data.length > 0 || hasMet === true) },
     { label: 'See the first participant join', href: to('connections'), isDone: hasMet },
+    { label: 'Send the first message', href: to('chat'), isDone: chat.data && chat.data.messages.total > 0 },
     {
       label: 'Have a webhook delivered',
       href: to('webhooks'),

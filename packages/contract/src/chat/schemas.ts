@@ -298,6 +298,8 @@ export const ChatOverview = Type.Object({
   connections: Type.Object({ active: Count }),
   reactions: Count,
   attachments: Count,
+  /** The last 24 hours, oldest first; `at` is the start of the hour. */
+  hours: Type.Array(Type.Object({ at: Timestamp, messages: Count })),
   asOf: Timestamp,
 });
 export type ChatOverview = Static<typeof ChatOverview>;

@@ -7,7 +7,7 @@ export async function countChat(
   db: Queryable,
   { projectId, environment }: ProjectScope,
   { now, dayAgo, weekAgo }: { now: string; dayAgo: string; weekAgo: string },
-): Promise<ChatOverview> {
+): Promise<Omit<ChatOverview, 'hours'>> {
   const [row] = await db.query<Record<string, number>>(sql`
     with c as (
       select id, status, member_count, message_count, reaction_count, last_message_at from conversations
@@ -35,6 +35,21 @@ export async function countChat(
     attachments: of('attachments'),
     asOf: now,
   };
+}
+
+/** Messages by the hour they were sent in, for the hours that have any. */
+export async function countHours(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  since: string,
+): Promise<Map<number, number>> {
+  const rows = await db.query<{ hour: number; messages: number }>(sql`
+    select floor(extract(epoch from m.created_at) / 3600)::int as hour, count(*) as messages
+    from conversations c join messages m on m.conversation_id = c.id
+    where c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'
+      and c.last_message_at > ${since} and m.created_at >= ${since} and m.deleted_at is null
+    group by 1`);
+  return new Map(rows.map(({ hour, messages }) => [hour, messages]));
 }
 
 /** What may be known of messages without reading them, newest first. */

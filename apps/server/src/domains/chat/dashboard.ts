@@ -17,7 +17,7 @@ import { listConnections } from './connection-store.ts';
 import type { ConnectionLog } from './connections.ts';
 import { type ConversationEntry, findConversation, findEntry } from './conversation-store.ts';
 import type { Conversations } from './conversations.ts';
-import { countChat, listMessageMetadata } from './dashboard-store.ts';
+import { countChat, countHours, listMessageMetadata } from './dashboard-store.ts';
 import type { Members } from './members.ts';
 import type { PresenceOf } from './presence.ts';
 import { readReference } from './references.ts';
@@ -38,7 +38,8 @@ interface PageQuery {
   cursor?: string;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
 
 /** What people signed in to the dashboard see: metadata, never content. */
 export function createDashboard(deps: DashboardDeps) {
@@ -52,7 +53,16 @@ export function createDashboard(deps: DashboardDeps) {
       const now = clock.now();
       // Connections are written a moment late: what is shown as "now" must not be.
       await connections.flush();
-      return countChat(db, scope, { now: iso(now), dayAgo: iso(now - dayMs), weekAgo: iso(now - 7 * dayMs) });
+      const hour = Math.floor(now / hourMs);
+      const [counts, byHour] = await Promise.all([
+        countChat(db, scope, { now: iso(now), dayAgo: iso(now - dayMs), weekAgo: iso(now - 7 * dayMs) }),
+        countHours(db, scope, iso((hour - 23) * hourMs)),
+      ]);
+      const hours = Array.from({ length: 24 }, (_, index) => hour - 23 + index);
+      return {
+        ...counts,
+        hours: hours.map((at) => ({ at: iso(at * hourMs), messages: byHour.get(at) ?? 0 })),
+      };
     },
 
     async connections(

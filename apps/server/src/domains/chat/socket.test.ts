@@ -309,6 +309,7 @@ test('[CDASH-1] the dashboard sees sessions, counters and message metadata, neve
     [overview.conversations, overview.members, overview.messages, overview.connections, overview.reactions],
     [{ total: 1, active: 1, archived: 0 }, 2, { total: 1, last24h: 1, last7d: 1 }, { active: 1 }, 1],
   );
+  assert.deepEqual([overview.hours.length, overview.hours.reduce((sum, { messages }) => sum + messages, 0)], [24, 1]);
   const [connection] = await api.call('listChatConnections', at);
   assert.deepEqual(
     [connection?.userId, connection?.subscriptions, connection?.messagesSent, connection?.disconnectedAt],

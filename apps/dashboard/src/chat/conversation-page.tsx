@@ -1,0 +1,53 @@
+import type { Conversation } from '@parley/contract';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from 'wouter';
+import { useApi } from '../data/services.tsx';
+import { Page } from '../frame/page.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { useAnnounced } from '../kit/live.tsx';
+import { plural } from '../kit/numbers.ts';
+import { Tabs } from '../kit/tabs.tsx';
+import { ConversationFacts } from './conversation-facts.tsx';
+import { MemberTable } from './member-table.tsx';
+import { MessageTable } from './message-table.tsx';
+import { PresenceTable } from './presence-table.tsx';
+import { conversationQuery } from './queries.ts';
+import { ConversationBadge } from './words.tsx';
+
+export default function ConversationPage() {
+  const { conversationId = '' } = useParams<{ conversationId: string }>();
+  const { project, environment } = useProject();
+  const query = useQuery(conversationQuery(useApi(), project.id, environment, conversationId));
+  const conversation = query.data;
+  return (
+    <Page
+      title={conversation?.name ?? 'Conversation'}
+      query={query}
+      aside={conversation && <ConversationBadge status={conversation.status} />}
+      lead="Message content is never available here."
+    >
+      <QueryView query={query}>{(found) => <ConversationBody conversation={found} />}</QueryView>
+    </Page>
+  );
+}
+
+function ConversationBody({ conversation }: { conversation: Conversation }) {
+  useAnnounced(plural(conversation.messageCount, 'message'));
+  const { id } = conversation;
+  return (
+    <>
+      <section className="panel" aria-label="About the conversation">
+        <ConversationFacts conversation={conversation} />
+      </section>
+      <Tabs
+        label="Conversation"
+        tabs={[
+          { id: 'members', label: 'Members', panel: () => <MemberTable conversationId={id} /> },
+          { id: 'messages', label: 'Messages', panel: () => <MessageTable conversationId={id} /> },
+          { id: 'presence', label: 'Presence', panel: () => <PresenceTable conversationId={id} /> },
+        ]}
+      />
+    </>
+  );
+}
