@@ -119,6 +119,7 @@ export const errors = {
   SVC_ERROR_NOT_FOUND: notFound('Error not found.'),
   SVC_PROJECT_NOT_FOUND: notFound('Project not found.'),
   SVC_API_KEY_NOT_FOUND: notFound('API key not found.'),
+  SVC_SESSION_NOT_FOUND: notFound('Session not found.'),
   SVC_WEBHOOK_NOT_FOUND: notFound('Webhook not found.'),
   SVC_DELIVERY_NOT_FOUND: notFound('Delivery not found.'),
   SVC_USER_NOT_FOUND: notFound('User not found.'),

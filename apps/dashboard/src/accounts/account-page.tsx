@@ -8,6 +8,7 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
+import { SessionsPanel } from './sessions-panel.tsx';
 
 export default function AccountPage() {
   const user = useUser();
@@ -49,6 +50,7 @@ export default function AccountPage() {
         </section>
         <PreferencesPanel />
       </div>
+      <SessionsPanel />
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { routes } from '../route.ts';
 import {
   Accepted,
+  AccountSession,
   EmailOnly,
   Login,
   OAuthExchange,
@@ -117,5 +118,24 @@ export const accountRoutes = routes({
     by: ['session'],
     returns: [200, User],
     does: 'Reads the signed-in user.',
+  },
+  listSessions: {
+    at: 'GET /v1/auth/sessions',
+    by: ['session'],
+    returns: [200, Type.Array(AccountSession)],
+    does: 'Lists where the user is signed in, most recently seen first.',
+  },
+  endSession: {
+    at: 'DELETE /v1/auth/sessions/{sessionId}',
+    by: ['session'],
+    returns: [204, null],
+    throws: ['SVC_SESSION_NOT_FOUND'],
+    does: 'Signs the user out in one place.',
+  },
+  endAllSessions: {
+    at: 'DELETE /v1/auth/sessions',
+    by: ['session'],
+    returns: [204, null],
+    does: 'Signs the user out everywhere, here too.',
   },
 });

@@ -34,6 +34,20 @@ export const Session = Type.Object({
 });
 export type Session = Static<typeof Session>;
 
+/** A sign-in that is still good, as its owner sees it. */
+export const AccountSession = Type.Object({
+  id: Uuid,
+  /** The session this was asked with. */
+  current: Type.Boolean(),
+  userAgent: Nullable(Type.String()),
+  ip: Nullable(Type.String()),
+  createdAt: Timestamp,
+  /** When it last signed in or renewed its token. */
+  lastSeenAt: Timestamp,
+  expiresAt: Timestamp,
+});
+export type AccountSession = Static<typeof AccountSession>;
+
 export const MailToken = Type.String({ minLength: 1, maxLength: 256 });
 export const VerifyEmail = Type.Object({ token: MailToken });
 export const EmailOnly = Type.Object({ email: Email });

@@ -26,15 +26,16 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof accountRoutes
     return request.cookie(cookie.name);
   }
 
-  const signedIn = async (opening: Promise<OpenSession>): Promise<Answer<Session>> => {
-    const { session, refreshToken } = await opening;
+  const signedIn = async (opening: Promise<OpenSession>, request: RequestInfo): Promise<Answer<Session>> => {
+    const { session, refreshToken, sessionId } = await opening;
+    await sessions.noteSeen(sessionId, request);
     return new Answer(session, { headers: { 'set-cookie': refreshCookie.set(refreshToken), ...unstored } });
   };
 
   return {
     register: ({ body }) => registration.register(body),
-    login: ({ body }) => signedIn(signIn.login(body)),
-    verifyEmail: ({ body }) => signedIn(registration.verify(body.token)),
+    login: ({ body, request }) => signedIn(signIn.login(body), request),
+    verifyEmail: ({ body, request }) => signedIn(registration.verify(body.token), request),
     resendVerification: async ({ body }) => {
       registration.resend(body.email);
       return { accepted: true };
@@ -43,20 +44,29 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof accountRoutes
       signIn.requestReset(body.email);
       return { accepted: true };
     },
-    confirmPasswordReset: ({ body }) => signedIn(signIn.confirmReset(body)),
+    confirmPasswordReset: ({ body, request }) => signedIn(signIn.confirmReset(body), request),
     listOAuthProviders: async () => oauth.list(),
     startOAuth: async ({ params, body, request }) => {
       const { started, binding } = await oauth.start(params.provider, body, cookieOf(request, browserCookie));
       return new Answer(started, { headers: { 'set-cookie': browserCookie.set(binding), ...unstored } });
     },
     exchangeOAuth: async ({ params, body, request }) =>
-      signedIn(oauth.exchange(params.provider, body, cookieOf(request, browserCookie))),
-    refreshSession: async ({ request }) => signedIn(sessions.refresh(cookieOf(request, refreshCookie))),
+      signedIn(oauth.exchange(params.provider, body, cookieOf(request, browserCookie)), request),
+    refreshSession: async ({ request }) => signedIn(sessions.refresh(cookieOf(request, refreshCookie)), request),
     logout: async ({ request }) => {
       await sessions.logout(cookieOf(request, refreshCookie), request.bearer);
       return new Answer(undefined, { headers: { 'set-cookie': refreshCookie.clear() } });
     },
     getMe: ({ caller }) => users.get(caller.userId),
+    listSessions: ({ caller }) => sessions.list(caller),
+    endSession: async ({ caller, params }) => {
+      await sessions.endOne(caller, params.sessionId);
+      return undefined;
+    },
+    endAllSessions: async ({ caller }) => {
+      await sessions.endEverywhere(caller);
+      return new Answer(undefined, { headers: { 'set-cookie': refreshCookie.clear() } });
+    },
   };
 }
 

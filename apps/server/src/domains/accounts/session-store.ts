@@ -1,3 +1,4 @@
+import type { AccountSession } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
 import { type UserRow, userColumns } from './user-store.ts';
@@ -57,6 +58,37 @@ export async function findSessionUser(db: Queryable, id: string, now: string): P
 export async function endSession(db: Queryable, id: string, reason: EndReason, at: string): Promise<void> {
   await db.execute(sql`
     update sessions set ended_at = ${at}, end_reason = ${reason} where id = ${id} and ended_at is null`);
+}
+
+export async function updateSessionSeen(
+  db: Queryable,
+  id: string,
+  seen: { userAgent: string | null; ip: string | null; at: string },
+): Promise<void> {
+  await db.execute(sql`
+    update sessions set user_agent = ${seen.userAgent}, ip = ${seen.ip}, last_seen_at = ${seen.at}
+    where id = ${id} and ended_at is null`);
+}
+
+export async function listSessionsOf(
+  db: Queryable,
+  userId: string,
+  now: string,
+  limit: number,
+): Promise<Omit<AccountSession, 'current'>[]> {
+  return db.query(sql`
+    select id, user_agent as "userAgent", ip, created_at as "createdAt",
+      coalesce(last_seen_at, created_at) as "lastSeenAt", expires_at as "expiresAt"
+    from sessions where user_id = ${userId} and ended_at is null and expires_at > ${now}
+    order by coalesce(last_seen_at, created_at) desc, id limit ${limit}`);
+}
+
+/** False when it is not a live session of this user. */
+export async function endSessionOf(db: Queryable, userId: string, id: string, at: string): Promise<boolean> {
+  const ended = await db.execute(sql`
+    update sessions set ended_at = ${at}, end_reason = 'LOGOUT'
+    where id = ${id} and user_id = ${userId} and ended_at is null`);
+  return ended > 0;
 }
 
 /** Ends every session of the user and says which they were. */

@@ -170,6 +170,35 @@ describe('sessions', () => {
     assert.equal((await visitor.post('/v1/auth/logout')).status, 204);
   });
 
+  test('[AUTH-21] a person sees where they are signed in, without whole addresses, and ends one or all of it', async () => {
+    const { visitor, accessToken, email } = await signedIn();
+    const phone = createVisitor(service);
+    const { body: second } = await phone.post('/v1/auth/login', { email, password }, { 'user-agent': 'Phone/1' });
+    const stranger = await signedIn();
+    const owner = service.as(accessToken);
+    const listed = await owner.call('listSessions');
+    assert.deepEqual(
+      listed.map(({ userAgent, current }) => [userAgent, current]).sort(),
+      [
+        ['Phone/1', false],
+        ['node', true],
+      ].sort(),
+    );
+    for (const { ip } of listed) assert.match(ip ?? '', /^10\.\d+\.\d+\.0$/);
+    const other = listed.find(({ current }) => !current)?.id ?? '';
+    for (const sessionId of [other, 'not-a-uuid', '00000000-0000-4000-8000-000000000000']) {
+      await assert.rejects(service.as(stranger.accessToken).call('endSession', { sessionId }), /Session not found/);
+    }
+    await owner.call('endSession', { sessionId: other });
+    assert.equal((await me(phone, second.accessToken)).status, 401);
+    assert.equal((await phone.post('/v1/auth/refresh')).status, 401);
+    assert.equal((await me(visitor, accessToken)).status, 200);
+    await phone.post('/v1/auth/login', { email, password });
+    await owner.call('endAllSessions');
+    for (const one of [visitor, phone]) assert.equal((await one.post('/v1/auth/refresh')).status, 401);
+    assert.equal((await me(stranger.visitor, stranger.accessToken)).status, 200);
+  });
+
   test('[AUTH-9] a page of another origin cannot use the cookies', async () => {
     const { visitor, accessToken } = await signedIn();
     const cookie = visitor.cookies.get(refreshCookie);

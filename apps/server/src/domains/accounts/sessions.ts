@@ -1,4 +1,4 @@
-import { fail, isServiceError, type Session } from '@parley/contract';
+import { type AccountSession, fail, isServiceError, type Session } from '@parley/contract';
 import { type Cache, createCache } from '../../core/cache.ts';
 import type { SessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
@@ -6,18 +6,23 @@ import type { Db, Tx } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
+import { maskedAddress } from '../../core/masked-address.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { Tokens } from '../../core/tokens.ts';
+import { isUuid } from '../../core/uuid.ts';
 import { createRefreshTokens, type RefreshToken } from './refresh-tokens.ts';
 import {
   type EndReason,
   endSession,
+  endSessionOf,
   endSessionsOf,
   findLiveSession,
   findSessionUser,
   insertSession,
+  listSessionsOf,
   rotateSession,
   type SessionRow,
+  updateSessionSeen,
 } from './session-store.ts';
 import type { UserRow } from './user-store.ts';
 import type { Users } from './users.ts';
@@ -26,6 +31,7 @@ import type { Users } from './users.ts';
 export interface OpenSession {
   session: Session;
   refreshToken: string;
+  sessionId: string;
 }
 
 export interface SessionsDeps {
@@ -48,6 +54,8 @@ const accessTtlSeconds = 15 * 60;
 const cacheMs = 1_000;
 const cacheSizeMax = 10_000;
 const topic = 'accounts/sessions';
+const listedMax = 100;
+const userAgentMax = 256;
 
 export function createSessions(deps: SessionsDeps) {
   const { db, clock, ids, tokens, bus, log, users } = deps;
@@ -69,6 +77,7 @@ export function createSessions(deps: SessionsDeps) {
         user: users.present(user),
       },
       refreshToken: refreshTokens.write(token),
+      sessionId: token.sessionId,
     };
   }
 
@@ -112,6 +121,28 @@ export function createSessions(deps: SessionsDeps) {
     for (const id of new Set(sessionIds)) if (id !== undefined) await end(id, 'LOGOUT');
   }
 
+  /** Where a session was last used: what its owner knows it by. */
+  const noteSeen = (sessionId: string, { ip, userAgent }: { ip: string; userAgent: string | null }): Promise<void> =>
+    updateSessionSeen(db, sessionId, {
+      ip: maskedAddress(ip),
+      userAgent: userAgent?.slice(0, userAgentMax) ?? null,
+      at: now(),
+    });
+
+  async function list({ userId, sessionId }: SessionCaller): Promise<AccountSession[]> {
+    const found = await listSessionsOf(db, userId, now(), listedMax);
+    return found.map((session) => ({ ...session, current: session.id === sessionId }));
+  }
+
+  async function endOne({ userId }: SessionCaller, sessionId: string): Promise<void> {
+    if (!isUuid(sessionId) || !(await endSessionOf(db, userId, sessionId, now()))) fail('SVC_SESSION_NOT_FOUND');
+    announceEnd([sessionId]);
+  }
+
+  async function endEverywhere({ userId }: SessionCaller): Promise<void> {
+    announceEnd(await db.transaction((tx) => endSessionsOf(tx, userId, 'LOGOUT', now())));
+  }
+
   function sessionOf(accessToken: string): string | undefined {
     try {
       const { sid } = tokens.verify('session', accessToken);
@@ -144,6 +175,10 @@ export function createSessions(deps: SessionsDeps) {
     endAll: (tx: Tx, userId: string): Promise<string[]> => endSessionsOf(tx, userId, 'PASSWORD_CHANGED', now()),
     announceEnd,
     logout,
+    noteSeen,
+    list,
+    endOne,
+    endEverywhere,
     async start(): Promise<void> {
       subscriptions.push(await bus.subscribe(topic, (message) => endedIn(message).forEach(live.drop)));
       subscriptions.push(bus.onGap(() => live.dropWhere(() => true)));

@@ -2,6 +2,7 @@ import type { ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
+import { maskedAddress } from '../../core/masked-address.ts';
 import type { ExpiringSets } from '../../core/ports.ts';
 import {
   type ConnectionRow,
@@ -79,14 +80,4 @@ export function createConnectionLog({ db, expiringSets, clock, ids }: Connection
   }
 
   return { note, flush, markAlive, sweep };
-}
-
-/** The network, not the subscriber: /24 or /48. */
-export function maskedAddress(ip: string): string | null {
-  const v4 = /(\d+\.\d+\.\d+)\.\d+$/.exec(ip)?.[1];
-  if (v4) return `${v4}.0`;
-  if (!ip.includes(':')) return null;
-  const [head = ''] = ip.split('::');
-  const groups = head.split(':').filter((group) => group !== '');
-  return `${[...groups, '0', '0', '0'].slice(0, 3).join(':')}::`;
 }
