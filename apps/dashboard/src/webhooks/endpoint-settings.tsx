@@ -13,6 +13,7 @@ import { useToast } from '../kit/toast.tsx';
 import { urlProblem } from './create-webhook.tsx';
 import { DeleteEndpoint } from './delete-endpoint.tsx';
 import { EventPicker } from './event-picker.tsx';
+import { HeadersPanel } from './headers-panel.tsx';
 import { WebhookSecretDialog } from './secret-dialog.tsx';
 import { useStoreWebhook } from './store-webhook.ts';
 
@@ -23,6 +24,7 @@ export function EndpointSettings({ webhook }: { webhook: Webhook }) {
   return (
     <>
       <EditForm webhook={webhook} />
+      <HeadersPanel webhook={webhook} />
       <SecretPanel webhook={webhook} />
       <DangerPanel webhook={webhook} />
     </>

@@ -17,6 +17,7 @@ import { useToast } from '../kit/toast.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { EndpointSettings } from './endpoint-settings.tsx';
 import { webhookQuery } from './queries.ts';
+import { Recover } from './recover.tsx';
 import { useStoreWebhook } from './store-webhook.ts';
 import { TestEvent } from './test-event.tsx';
 import { EndpointBadge, eventsWords } from './words.tsx';
@@ -31,7 +32,14 @@ export default function WebhookPage() {
       title={webhook?.url ?? 'Webhook'}
       query={query}
       aside={webhook && <EndpointBadge status={webhook.status} />}
-      actions={webhook && <TestEvent webhook={webhook} />}
+      actions={
+        webhook && (
+          <>
+            <Recover webhook={webhook} />
+            <TestEvent webhook={webhook} />
+          </>
+        )
+      }
     >
       <QueryView query={query}>{(found) => <WebhookBody webhook={found} />}</QueryView>
     </Page>
