@@ -8,6 +8,7 @@ import './styles/figures.css';
 import './styles/charts.css';
 import './styles/frame.css';
 import './styles/pages.css';
+import './styles/call.css';
 import { createApi } from '@parley/server/call';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';

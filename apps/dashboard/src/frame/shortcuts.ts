@@ -16,14 +16,14 @@ export const shortcutList = [
 ] as const;
 
 /** Letters are for pages only where nobody is typing. */
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches('input, textarea, select, [role=option]'))
   );
 }
 
-const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
+export const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
 /** Moves the focus to the first link or button of the row above or below. */
 function moveRow(step: 1 | -1): void {

@@ -1,12 +1,13 @@
 import type { RoomDetail } from '@parley/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { Page } from '../frame/page.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { useFilter } from '../frame/url.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { CopyId, Snippet } from '../kit/copy.tsx';
@@ -15,11 +16,13 @@ import { EmptyState, NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { useAnnounced } from '../kit/live.tsx';
 import { plural } from '../kit/numbers.ts';
+import { SkeletonLines } from '../kit/skeleton.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { ParticipantTable } from './participants.tsx';
 import { roomKeys, roomQuery } from './queries.ts';
+import { RoomConversation } from './room-conversation.tsx';
 import { RoomTimeline } from './room-timeline.tsx';
 
 export default function RoomPage() {
@@ -32,7 +35,14 @@ export default function RoomPage() {
       title={room?.name ?? 'Room'}
       query={query}
       aside={room && <RoomState room={room} />}
-      actions={room?.status === 'ACTIVE' && <CloseRoom room={room} />}
+      actions={
+        room?.status === 'ACTIVE' && (
+          <>
+            <CallButton />
+            <CloseRoom room={room} />
+          </>
+        )
+      }
     >
       <QueryView query={query}>{(found) => <RoomBody room={found} />}</QueryView>
     </Page>
@@ -93,11 +103,32 @@ function RoomBody({ room }: { room: RoomDetail }) {
         label="Room"
         tabs={[
           { id: 'participants', label: 'Participants', panel: () => <Participants room={room} /> },
+          { id: 'test-call', label: 'Test call', panel: () => <CallPanel room={room} /> },
           { id: 'timeline', label: 'Timeline', panel: () => <RoomTimeline roomId={room.id} /> },
+          { id: 'conversation', label: 'Conversation', panel: () => <RoomConversation room={room} /> },
           { id: 'raw', label: 'Raw', panel: () => <Snippet label="Room" code={JSON.stringify(room, null, 2)} /> },
         ]}
       />
     </>
+  );
+}
+
+/** The client SDK comes with it: it is loaded when somebody wants to call. */
+const TestCall = lazy(() => import('./test-call/test-call.tsx'));
+
+const CallPanel = ({ room }: { room: RoomDetail }) => (
+  <Suspense fallback={<SkeletonLines />}>
+    <TestCall room={room} />
+  </Suspense>
+);
+
+function CallButton() {
+  const [tab, setTab] = useFilter('tab');
+  if (tab === 'test-call') return null;
+  return (
+    <Button variant="primary" onClick={() => setTab('test-call')}>
+      Test call
+    </Button>
   );
 }
 
@@ -111,7 +142,7 @@ function Participants({ room }: { room: RoomDetail }) {
   -d '{"participantIdentity":"ada","permissions":{"publish":true}}'`;
   return (
     <EmptyState title="Nobody is here">
-      <p>Mint a token in your backend and join with the client SDK.</p>
+      <p>Join with a test call from this page, or mint a token in your backend and join with the client SDK.</p>
       <Snippet label="Mint a token" code={code} />
     </EmptyState>
   );
