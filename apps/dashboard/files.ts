@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const repository = join(import.meta.dirname, '..', '..');
 export const cacheFolder = join(repository, 'node_modules', '.cache', 'parley');
@@ -14,6 +15,16 @@ const sources = [
   'packages/{contract,server-sdk,client,media-description}/src/**/*.{ts,tsx}',
   'package-lock.json',
 ];
+
+/** The fonts of the dashboard, for pages of the server that want to look like it. */
+export const fontFiles = {
+  'inter.woff2': fontPath('inter', 'inter-latin-wght-normal'),
+  'mono.woff2': fontPath('jetbrains-mono', 'jetbrains-mono-latin-wght-normal'),
+};
+
+function fontPath(family: string, file: string): string {
+  return fileURLToPath(import.meta.resolve(`@fontsource-variable/${family}/files/${file}.woff2`));
+}
 
 let folder: string | null = null;
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type AllRoutes, type AuditAction, allRoutes, signalingPath } from '@parley/contract';
-import { builtDashboard } from '@parley/dashboard/files';
+import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import type { Config } from './config.ts';
 import { createBudgets } from './core/budgets.ts';
 import type { Clock } from './core/clock.ts';
@@ -34,6 +34,7 @@ import { createIdentify } from './http/credentials.ts';
 import { mountDevEvents } from './http/dev-events.ts';
 import { mountDevLogin } from './http/dev-login.ts';
 import { mountMailbox } from './http/dev-mail.ts';
+import { mountDocs } from './http/docs/index.ts';
 import { toErrorAnswer } from './http/errors.ts';
 import { mountFiles } from './http/file-routes.ts';
 import { createOnce } from './http/idempotency.ts';
@@ -65,6 +66,9 @@ export interface ComposeDeps {
   clock: Clock;
   log: Log;
 }
+
+/** The repository's own Markdown. */
+const docsFolder = join(import.meta.dirname, '..', '..', '..', 'docs');
 
 /** How long open sockets get to move to another process. */
 const socketGraceMs = 5_000;
@@ -268,6 +272,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     mountDevEvents(app, development);
   }
   mountOperations(app, { db, metrics, isReady: () => isPrepared && !isDraining });
+  mountDocs(app, { folder: docsFolder, fonts: fontFiles, publicUrl });
   mountPages(app, { folder: builtDashboard, isProduction: config.isProduction, publicUrl });
 
   const sockets = createSockets({

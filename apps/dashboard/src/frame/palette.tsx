@@ -104,6 +104,7 @@ function useCommands(projectId: string | null): Command[] {
     ...(projectId === null ? [] : ofProject(projectId)),
     { label: 'All projects', kind: 'Page', run: () => navigate('/projects') },
     { label: 'Account', kind: 'Page', run: () => navigate('/account') },
+    { label: 'Documentation', kind: 'Page', run: () => location.assign('/docs') },
     { label: 'API reference', kind: 'Page', run: () => location.assign('/docs/reference') },
     ...knownProjects(client).map(({ id, name }) => ({
       label: name,

@@ -147,8 +147,8 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
           <Link className="menu-item" href="/projects" onClick={close}>
             All projects
           </Link>
-          <a className="menu-item" href="/docs/reference">
-            API reference
+          <a className="menu-item" href="/docs">
+            Documentation
           </a>
           <button
             type="button"

@@ -4,8 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Db } from '../core/db.ts';
 import { lazy } from '../core/lazy.ts';
 import type { Metrics } from '../core/metrics.ts';
-import { sendPage } from './page.ts';
-import { referenceCss, referencePage } from './reference-page.ts';
 
 export interface OperationsDeps {
   db: Db;
@@ -49,10 +47,6 @@ export function mountOperations(app: FastifyInstance, { db, metrics, isReady }: 
   // Made when first asked for: a start should not wait for what few will read.
   const openApi = lazy(() => JSON.stringify(openApiOf(allRoutes)));
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(openApi()));
-
-  const reference = lazy(() => referencePage(allRoutes));
-  app.get('/docs/reference', async (_request, reply) => sendPage(reply, reference()));
-  app.get('/docs/reference.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(referenceCss));
 }
 
 async function answersInTime(db: Db): Promise<boolean> {

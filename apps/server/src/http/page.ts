@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
 /** Our own pages load nothing from elsewhere and run nothing inline. */
-const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const policy =
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
   reply

@@ -131,5 +131,5 @@ const withMode = (html: string, mode: string): string =>
 
 const beingBuilt = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Parley</title></head>
-<body><h1>The dashboard is being built</h1><p>This happens once and takes a few seconds. The page loads by itself when it is ready; the API works already. If it stays like this, the terminal says why.</p></body></html>`;
+<title>Parley</title><link rel="stylesheet" href="/docs/reference.css"></head>
+<body><main><h1>The dashboard is being built</h1><p>This happens once and takes a few seconds. The page loads by itself when it is ready; the API works already, and <a href="/docs">the documentation</a> is here. If it stays like this, the terminal says why.</p></main></body></html>`;

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { allRoutes, fail } from '@parley/contract';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { lazy } from '../../core/lazy.ts';
+import { escapeHtml, sendPage } from '../page.ts';
+import { docsPage, type NavGroup } from './layout.ts';
+import { type Document, renderMarkdown } from './markdown.ts';
+import { groupPage, groupsOf, groupTitle, referenceIndex } from './reference.ts';
+import { docsCss } from './style.ts';
+
+export interface DocsDeps {
+  /** Where the Markdown is: `guides/*.md` and the generated `reference/*.md`. */
+  folder: string;
+  /** The dashboard's own fonts, by the name they are served under. */
+  fonts: Readonly<Record<string, string>>;
+  publicUrl: string;
+}
+
+interface DocsPage extends Document {
+  href: string;
+}
+
+/** Guides in the order a newcomer reads them; what is not named here follows by name. */
+const readingOrder = ['quick-start', 'concepts', 'rooms', 'chat', 'live-streams', 'streams', 'webhooks', 'dashboard'];
+/** The routes and errors have pages of their own, straight from the contract. */
+const fromContract = ['routes', 'errors'];
+
+/** The documentation at /docs: guides and reference, offline, rendered when first asked for. */
+export function mountDocs(app: FastifyInstance, { folder, fonts, publicUrl }: DocsDeps): void {
+  const pages = lazy(() => allPages(folder, publicUrl));
+  const send = (reply: FastifyReply, path: string): FastifyReply =>
+    sendPage(reply, pages().get(path) ?? fail('SVC_NOT_FOUND'));
+
+  app.get('/docs', async (_request, reply) => send(reply, '/docs'));
+  app.get('/docs/*', async (request, reply) => send(reply, `/docs/${(request.params as { '*': string })['*']}`));
+  app.get('/docs/reference.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(docsCss));
+  for (const [name, path] of Object.entries(fonts)) {
+    const bytes = lazy(() => readFileSync(path));
+    app.get(`/docs/${name}`, async (_request, reply) =>
+      reply.type('font/woff2').header('cache-control', 'public, max-age=86400').send(bytes()),
+    );
+  }
+}
+
+function allPages(folder: string, publicUrl: string): ReadonlyMap<string, string> {
+  const guides = documentsIn(folder, 'guides').sort(byReadingOrder);
+  const tables = documentsIn(folder, 'reference').filter(({ href }) => !fromContract.includes(nameOf(href)));
+  const groups = groupsOf(allRoutes);
+  const nav: NavGroup[] = [
+    { heading: 'Guides', links: guides.filter(({ href }) => href.split('/').length === 4).map(linkTo) },
+    {
+      heading: 'API',
+      links: [
+        { href: '/docs/reference', label: 'All routes and errors' },
+        ...groups.map(([name]) => ({ href: `/docs/reference/${name}`, label: groupTitle(name) })),
+      ],
+    },
+    { heading: 'Tables', links: tables.map(linkTo) },
+  ];
+  const page = (here: string, title: string, main: string): [string, string] => [
+    here,
+    docsPage({ here, title, nav, main }),
+  ];
+  return new Map([
+    page('/docs', 'Documentation', home(guides, tables)),
+    ...[...guides, ...tables].map(({ href, title, html }) => page(href, title, html)),
+    page('/docs/reference', 'API reference', referenceIndex(groups)),
+    ...groups.map((group) => page(`/docs/reference/${group[0]}`, groupTitle(group[0]), groupPage(group, publicUrl))),
+  ]);
+}
+
+const nameOf = (href: string): string => href.split('/').at(-1) ?? '';
+const linkTo = ({ href, title }: DocsPage) => ({ href, label: title });
+
+function byReadingOrder(one: DocsPage, other: DocsPage): number {
+  const rank = ({ href }: DocsPage): number => {
+    const place = readingOrder.indexOf(nameOf(href));
+    return place === -1 ? readingOrder.length : place;
+  };
+  return rank(one) - rank(other) || one.title.localeCompare(other.title);
+}
+
+/** Every Markdown file of a folder, wherever in it; none where there is no such folder. */
+function documentsIn(folder: string, part: string): DocsPage[] {
+  const root = join(folder, part);
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.md'))
+    .sort()
+    .map((path) => {
+      const href = `/docs/${part}/${path.replace(/\.md$/, '')}`;
+      const document = renderMarkdown(readFileSync(join(root, path), 'utf8'), (target) => linkFrom(href, target));
+      return { ...document, title: document.title || nameOf(href), href };
+    });
+}
+
+/** A link between files of the repository as the page it has here. */
+export function linkFrom(href: string, target: string): string {
+  if (/^(https?:|\/|#)/.test(target)) return target;
+  const { pathname, hash } = new URL(target, `http://docs${href}`);
+  return `${pathname.replace(/\.md$/, '').replace(/\/(routes|errors)$/, '')}${hash}`;
+}
+
+function home(guides: readonly DocsPage[], tables: readonly DocsPage[]): string {
+  const card = ({ href, title, lead }: { href: string; title: string; lead: string }): string =>
+    `<li><a href="${href}"><strong>${escapeHtml(title)}</strong><span>${escapeHtml(lead)}</span></a></li>`;
+  const routes = {
+    href: '/docs/reference',
+    title: 'API reference',
+    lead: 'Every route with its fields, credentials, budgets and errors.',
+  };
+  const list = (heading: string, cards: readonly { href: string; title: string; lead: string }[]): string =>
+    cards.length === 0 ? '' : `<h2>${heading}</h2><ul class="cards">${cards.map(card).join('')}</ul>`;
+  return `<h1>Documentation</h1><p class="lead">Rooms, chat, live streams and webhooks for your own application. Everything here is served by this installation and works offline.</p>${list(
+    'Guides',
+    guides.filter(({ href }) => href.split('/').length === 4),
+  )}${list('Reference', [routes, ...tables])}`;
+}
