@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { dashboardFolder } from '@parley/dashboard/files';
+import { createLog } from '../apps/server/src/core/log.ts';
+import { createMetrics } from '../apps/server/src/core/metrics.ts';
+import { createHttpServer } from '../apps/server/src/http/server.ts';
+import { mountPages } from '../apps/server/src/http/static.ts';
 import { startService, type TestService } from '../apps/server/testkit/service.ts';
 import { buildDashboard } from './dashboard-kit.ts';
 
@@ -81,4 +85,29 @@ describe('dashboard files', () => {
     const etag = raw.headers.get('etag') ?? '';
     assert.equal((await service.fetch(script, { headers: { 'if-none-match': etag } })).status, 304);
   });
+});
+
+test('[DASH-24] without a build the address says so, loads again by itself and becomes the page', async () => {
+  let folder: string | null = null;
+  const app = createHttpServer({
+    table: {},
+    log: createLog('silent'),
+    metrics: createMetrics(),
+    trustProxy: [],
+    isDraining: () => false,
+  });
+  mountPages(app, { folder: () => folder, isProduction: true, publicUrl: 'https://parley.example' });
+  const open = () => app.inject({ url: '/p/x/rooms', headers: asBrowser.headers });
+  const waiting = await open();
+  assert.equal(waiting.statusCode, 503);
+  assert.deepEqual([waiting.headers['retry-after'], waiting.headers['refresh']], ['2', '2']);
+  assert.match(waiting.body, /The dashboard is being built/);
+  assert.match(String(waiting.headers['content-security-policy']), /default-src 'none'/);
+  assert.equal((await app.inject({ url: '/v1/rooms' })).statusCode, 404, 'the API stays the API');
+  folder = dashboardFolder();
+  const there = await open();
+  assert.equal(there.statusCode, 200);
+  assert.match(there.body, /<div id="root">/);
+  assert.match(there.body, /name="parley-mode" content="production"/);
+  await app.close();
 });

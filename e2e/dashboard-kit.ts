@@ -6,12 +6,13 @@ import { createRequire } from 'node:module';
 import type { BrowserContext, Page, Browser as PlaywrightBrowser } from 'playwright-core';
 import type { Person } from '../apps/server/testkit/people.ts';
 import { type RoomsService, startRooms } from '../apps/server/testkit/rooms.ts';
-import type { TestServiceOptions } from '../apps/server/testkit/service.ts';
+import { startService, type TestService, type TestServiceOptions } from '../apps/server/testkit/service.ts';
+import { startTestNode } from '../apps/sfu/testkit/node.ts';
 import { launchForContexts } from './browser.ts';
 
 /** The dashboard of a whole service with a media node, in a real browser. */
-export interface DashboardKit {
-  service: RoomsService;
+export interface DashboardKit<S extends TestService = RoomsService> {
+  service: S;
   /** A browser of one person, or of nobody. */
   visit(options?: VisitOptions): Promise<Visit>;
   close(): Promise<void>;
@@ -46,6 +47,29 @@ export async function startDashboard(options: TestServiceOptions = {}): Promise<
   };
 }
 
+/** The same with a media node that carries media. */
+export async function startCallingDashboard(options: TestServiceOptions = {}): Promise<DashboardKit<TestService>> {
+  buildDashboard();
+  const [service, browser] = await Promise.all([startService(options), launchForContexts()]);
+  const node = await startTestNode(
+    {
+      CONTROL_URL: service.url,
+      SFU_REGISTRATION_SECRET: service.config.sfuSecrets[0] ?? '',
+      SFU_ANNOUNCED_HOST: '127.0.0.1',
+    },
+    true,
+  );
+  return {
+    service,
+    visit: (visitOptions = {}) => visit(service, browser, visitOptions),
+    async close() {
+      await browser.close();
+      await node.stop();
+      await service.stop();
+    },
+  };
+}
+
 /** What `npm install` does; free when the sources have not changed. */
 export function buildDashboard(): void {
   execFileSync(process.execPath, ['apps/dashboard/build.ts'], { stdio: 'inherit' });
@@ -53,14 +77,14 @@ export function buildDashboard(): void {
 
 const heightPx = 800;
 
-async function visit(service: RoomsService, browser: PlaywrightBrowser, options: VisitOptions): Promise<Visit> {
+async function visit(service: TestService, browser: PlaywrightBrowser, options: VisitOptions): Promise<Visit> {
   const base = service.config.publicUrl;
   const context = await browser.newContext({
     baseURL: base,
     viewport: { width: options.width ?? 1280, height: heightPx },
     colorScheme: options.theme ?? 'light',
     reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
-    permissions: ['clipboard-read', 'clipboard-write'],
+    permissions: ['clipboard-read', 'clipboard-write', 'camera', 'microphone'],
     // The service believes this as its proxy: budgets by address do not mix between tests.
     extraHTTPHeaders: { 'x-forwarded-for': `10.1.${randomInt(256)}.${randomInt(1, 255)}` },
   });
@@ -95,6 +119,12 @@ export async function openIn(page: Page, path: string, heading?: string | RegExp
   return page;
 }
 
+/** Goes to a page inside the document that is loaded, as a click on a link does. */
+export async function goTo(page: Page, path: string, heading?: string | RegExp): Promise<void> {
+  await page.evaluate((to) => history.pushState(null, '', to), path);
+  await page.getByRole('heading', { level: 1, ...(heading === undefined ? {} : { name: heading }) }).waitFor();
+}
+
 function watch(context: BrowserContext, base: string): string[] {
   const problems: string[] = [];
   context.on('console', (message) => {
@@ -117,21 +147,42 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { target: unknown; failureSummary?: string }[] }[];
 }
 
+const everything = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
 /** WCAG 2.0 to 2.2 AA and best practices: no violation. */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(axeSource);
-  const { passes, violations } = (await page.evaluate(async () => {
+  const checked = await assertAxe(page, what, everything);
+  assert.ok(checked > 10, `axe checked almost nothing on ${what}`);
+}
+
+/** The same in both themes. The second differs in colours alone, so only its colours are looked at again. */
+export async function assertAccessibleInBothThemes(page: Page, what: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await assertAccessible(page, `${what}, light`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const checked = await assertAxe(page, `${what}, dark`, colours);
+  assert.ok(checked > 0, `axe checked no colour on ${what}`);
+}
+
+/** How many rules were passed. */
+async function assertAxe(page: Page, what: string, runOnly: object): Promise<number> {
+  // Once for a document: inside it the pages change, the script stays.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  const { passes, violations } = (await page.evaluate(async (only) => {
     const { axe } = window as unknown as { axe: { run(root: Document, options: object): Promise<unknown> } };
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    return (await axe.run(document, { runOnly: { type: 'tag', values: tags } })) as never;
-  })) as AxeResult;
-  assert.ok(passes.length > 10, `axe checked almost nothing on ${what}`);
+    return (await axe.run(document, { runOnly: only, resultTypes: ['violations'] })) as never;
+  }, runOnly)) as AxeResult;
   const found = violations.map(({ id, help, nodes }) => ({
     id,
     help,
     nodes: nodes.map(({ target, failureSummary }) => [target, failureSummary]),
   }));
   assert.deepEqual(found, [], `${what} is not accessible`);
+  return passes.length;
 }
 
 /** Nothing needs sideways scrolling of the whole page. */

@@ -1,14 +1,17 @@
-import type { Room, Webhook } from '@parley/contract';
+import type { Conversation, LiveStream, Room, Webhook } from '@parley/contract';
 import { eventually } from '../apps/server/testkit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/people.ts';
 import { startReceiver, type TestReceiver } from '../apps/server/testkit/receiver.ts';
 import { joinAs, type RoomsService } from '../apps/server/testkit/rooms.ts';
 import type { SignalClient } from '../apps/server/testkit/signal-client.ts';
+import { openSocket, type SocketClient } from '../apps/server/testkit/socket-client.ts';
 
 /** A project in which something happens, made through the public doors. */
 export interface LivelyProject {
   room: Room;
   webhook: Webhook;
+  conversation: Conversation;
+  stream: LiveStream;
   connectionId: string;
   errorId: string;
   close(): Promise<void>;
@@ -22,14 +25,19 @@ export async function fillProject(service: RoomsService, project: TestProject): 
   const stopBeating = await keepAlive(service, people);
   const { connectionId, errorId } = await failToConnect(service, project, room);
   const { webhook, receiver } = await tellSomebody(project);
+  const { conversation, socket } = await talk(service, project, room);
+  const stream = await goLive(project);
   return {
     room,
     webhook,
+    conversation,
+    stream,
     connectionId,
     errorId,
     async close() {
       stopBeating();
       for (const person of people) person.ws.terminate();
+      socket.ws.terminate();
       await receiver.close();
     },
   };
@@ -93,4 +101,49 @@ async function tellSomebody(project: TestProject): Promise<{ webhook: Webhook; r
     );
   });
   return { webhook, receiver };
+}
+
+const said = ['Good morning', 'Is everybody here?', 'Two minutes', 'I share the agenda', 'Ready when you are'];
+
+/** A conversation beside the room, with an edit, a deletion and somebody who is present. */
+async function talk(
+  service: RoomsService,
+  { api }: TestProject,
+  room: Room,
+): Promise<{ conversation: Conversation; socket: SocketClient }> {
+  const members = [{ userId: 'ada', role: 'OWNER' as const }, 'grace', 'linus'];
+  const conversation = await api.call('createConversation', { body: { name: 'standup', roomId: room.id, members } });
+  await api.call('createConversation', { body: { name: 'announcements', type: 'CHANNEL', retentionDays: 30 } });
+  const messages = [];
+  for (const [index, text] of said.entries()) {
+    const senderId = ['ada', 'grace', 'linus'][index % 3] ?? 'ada';
+    messages.push(
+      await api.call('sendMessage', {
+        room: conversation.id,
+        body: { text, senderId, clientSentAt: service.clock.now() - 40 },
+      }),
+    );
+  }
+  const [first, second] = messages;
+  if (first) await api.call('editMessage', { messageId: first.id, body: { text: 'Good morning!' } });
+  if (second) await api.call('deleteMessage', { messageId: second.id });
+  await api.call('removeConversationMember', { room: conversation.id, userId: 'linus' });
+  const { token } = await api.call('mintChatToken', { body: { userId: 'ada' } });
+  const socket = await openSocket(`${service.url}/v1/chat/ws`, { protocols: ['svc.chat.v1', `bearer.${token}`] });
+  await socket.take('hello');
+  await socket.ask({ type: 'subscribe', conversations: [{ ref: conversation.id }] });
+  return { conversation, socket };
+}
+
+/** One stream in each of its states; the running one is given. */
+async function goLive({ api }: TestProject): Promise<LiveStream> {
+  const create = (title: string, scheduledAt?: string) =>
+    api.call('createLiveStream', { body: { title, hostIdentity: 'ada', ...(scheduledAt ? { scheduledAt } : {}) } });
+  await create('Town hall', '2027-01-14T16:00:00.000Z');
+  const over = await create('Rehearsal');
+  await api.call('startLiveStream', { streamId: over.id });
+  await api.call('endLiveStream', { streamId: over.id });
+  const live = await create('Launch day');
+  await api.call('registerHost', { streamId: live.id, body: { identity: 'grace', role: 'CO_HOST' } });
+  return api.call('startLiveStream', { streamId: live.id });
 }

@@ -13,6 +13,8 @@ export interface OidcPeer {
   issuer: string;
   clientId: string;
   clientSecret: string;
+  /** From now on whoever comes is signed in there as `subject`. */
+  signIn(subject: string, person: OidcPerson): void;
   /** Does what a browser would: follows the way to the provider and back, signed in there as `subject`. */
   authorize(authorizationUrl: string, subject: string, person: OidcPerson): Promise<URLSearchParams>;
   /** Holds every request without an answer until `close`: a provider that hangs. */
@@ -39,12 +41,17 @@ export async function startOidcPeer(redirectUris: readonly string[]): Promise<Oi
       : callback(request, response));
   };
 
+  function signIn(subject: string, person: OidcPerson): void {
+    people.set(subject, person);
+    signedInAs = subject;
+  }
+
   return {
     issuer,
     ...client,
+    signIn,
     async authorize(authorizationUrl, subject, person) {
-      people.set(subject, person);
-      signedInAs = subject;
+      signIn(subject, person);
       const arrived = await follow(authorizationUrl, redirectUris);
       return arrived.searchParams;
     },

@@ -1,0 +1,152 @@
+import type { Page } from 'playwright-core';
+import type { LivelyProject } from './dashboard-seed.ts';
+
+export interface PageCase {
+  path: string;
+  heading: string;
+  /** The request that fills the page: what the states are told from. */
+  fills: RegExp;
+  /** Something that is only there when it is filled. */
+  loaded: (page: Page) => ReturnType<Page['getByText']>;
+  /** Its further tabs, by name. */
+  tabs?: readonly string[];
+}
+
+/** Every page that shows data of the service. */
+export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
+  const at = (path: string): string => `/p/${projectId}/${path}?env=development`;
+  const { room, webhook, conversation, stream } = lively;
+  return [
+    {
+      path: '/projects',
+      heading: 'Projects',
+      fills: /\/v1\/projects\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'Owner' }).first(),
+    },
+    {
+      path: at('overview'),
+      heading: 'Overview',
+      fills: /\/v1\/.*\/metrics\?/,
+      loaded: (page) => page.getByText('Join success, 24 h'),
+    },
+    {
+      path: at('rooms'),
+      heading: 'Rooms',
+      fills: /\/v1\/.*\/rooms\?/,
+      loaded: (page) => page.getByRole('cell', { name: '2/50' }),
+    },
+    {
+      path: at(`rooms/${room.id}`),
+      heading: room.name,
+      fills: new RegExp(`/v1/.*/rooms/${room.id}\\?`),
+      loaded: (page) => page.getByText('watch, publish, data').first(),
+      tabs: ['Timeline', 'Conversation', 'Raw'],
+    },
+    {
+      path: at('chat'),
+      heading: 'Chat',
+      fills: /\/v1\/.*\/chat\/overview\?/,
+      loaded: (page) => page.getByRole('link', { name: 'announcements' }),
+      tabs: ['Sessions'],
+    },
+    {
+      path: at(`chat/${conversation.id}`),
+      heading: conversation.name,
+      fills: new RegExp(`/v1/.*/chat/conversations/${conversation.id}\\?`),
+      loaded: (page) => page.getByRole('cell', { name: 'grace' }),
+      tabs: ['Messages', 'Presence'],
+    },
+    {
+      path: at('live-streams'),
+      heading: 'Live streams',
+      fills: /\/v1\/.*\/live-streams\?/,
+      loaded: (page) => page.getByRole('link', { name: 'Town hall' }),
+    },
+    {
+      path: at(`live-streams/${stream.id}`),
+      heading: stream.title,
+      fills: new RegExp(`/v1/.*/live-streams/${stream.id}\\?`),
+      loaded: (page) => page.getByText('Most viewers at once'),
+      tabs: ['Hosts', 'Raw'],
+    },
+    {
+      path: at('connections'),
+      heading: 'Connections',
+      fills: /\/v1\/.*\/connections\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'linus' }),
+    },
+    {
+      path: at(`connections/${lively.connectionId}`),
+      heading: 'linus',
+      fills: /\/v1\/.*\/connections\/[^?]+\?/,
+      loaded: (page) => page.getByText('ice.failed'),
+    },
+    {
+      path: at('errors'),
+      heading: 'Errors',
+      fills: /\/v1\/.*\/errors\?/,
+      loaded: (page) => page.getByRole('link', { name: 'ICE_FAILED' }),
+    },
+    {
+      path: at(`errors/${lively.errorId}`),
+      heading: 'ICE_FAILED',
+      fills: /\/v1\/.*\/errors\/[^?]+\?/,
+      loaded: (page) => page.getByText('May help'),
+    },
+    {
+      path: at('metrics'),
+      heading: 'Metrics',
+      fills: /\/v1\/.*\/metrics\?/,
+      loaded: (page) => page.getByRole('slider').first(),
+    },
+    {
+      path: at('usage'),
+      heading: 'Usage',
+      fills: /\/v1\/projects\/.*\/usage\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'ada' }),
+    },
+    {
+      path: at('api-keys'),
+      heading: 'API keys',
+      fills: /\/v1\/.*\/api-keys\?/,
+      loaded: (page) => page.getByText(/^svk_dev_/).first(),
+    },
+    {
+      path: at('webhooks'),
+      heading: 'Webhooks',
+      fills: /\/v1\/.*\/webhooks\?/,
+      loaded: (page) => page.getByRole('link', { name: webhook.url }),
+    },
+    {
+      path: at(`webhooks/${webhook.id}`),
+      heading: webhook.url,
+      fills: new RegExp(`/v1/.*/webhooks/${webhook.id}$`),
+      loaded: (page) => page.getByText('All, including future types').first(),
+      tabs: ['Settings'],
+    },
+    {
+      path: at('members'),
+      heading: 'Members',
+      fills: /\/v1\/.*\/members\?/,
+      loaded: (page) => page.getByText('(you)'),
+    },
+    {
+      path: at('audit-log'),
+      heading: 'Audit log',
+      fills: /\/v1\/.*\/audit-logs\?/,
+      loaded: (page) => page.getByRole('button', { name: /created the project/ }),
+    },
+    {
+      path: at('fleet'),
+      heading: 'Fleet',
+      fills: /\/v1\/rtc\/servers$/,
+      loaded: (page) => page.getByRole('link', { name: 'node-1' }),
+    },
+    {
+      path: at('fleet/node-1'),
+      heading: 'node-1',
+      fills: /\/v1\/rtc\/servers\/node-1$/,
+      loaded: (page) => page.getByText('Internal URL'),
+    },
+  ];
+}

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { BrowserContext, Page } from 'playwright-core';
+import { eventually } from '../apps/server/testkit/eventually.ts';
+import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/github-peer.ts';
+import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/oidc-peer.ts';
+import { freePort } from '../apps/server/testkit/ports.ts';
+import { mailedToken, newEmail } from '../apps/server/testkit/visitor.ts';
+import { skipWithoutBrowser } from './browser.ts';
+import { assertAccessibleInBothThemes, assertFits, type DashboardKit, startDashboard } from './dashboard-kit.ts';
+
+const password = 'correct horse battery';
+const github = { clientId: 'gh', clientSecret: 'gh-secret' };
+/** What the test brings about itself: refused calls, and pages of a provider. */
+const ownDoing = /Failed to load resource|request to another origin/;
+const minuteMs = 60_000;
+
+describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
+  let kit: DashboardKit;
+  let oidc: OidcPeer;
+  let hub: GithubPeer;
+  before(async () => {
+    const port = await freePort();
+    const origin = `http://localhost:${port}`;
+    [oidc, hub] = await Promise.all([startOidcPeer([`${origin}/oauth/oidc`]), startGithubPeer(github)]);
+    kit = await startDashboard({
+      env: {
+        PORT: String(port),
+        PUBLIC_URL: origin,
+        AUTH_REQUIRE_VERIFIED_EMAIL: 'true',
+        OAUTH_OIDC_ISSUER: oidc.issuer,
+        OAUTH_OIDC_CLIENT_ID: oidc.clientId,
+        OAUTH_OIDC_CLIENT_SECRET: oidc.clientSecret,
+        OAUTH_GITHUB_CLIENT_ID: github.clientId,
+        OAUTH_GITHUB_CLIENT_SECRET: github.clientSecret,
+        OAUTH_GITHUB_URL: hub.url,
+        OAUTH_GITHUB_API_URL: hub.url,
+      },
+    });
+  });
+  after(async () => {
+    await kit?.close();
+    await oidc?.close();
+    await hub?.close();
+  });
+
+  /** An account whose address is proven, made through the API. */
+  async function newAccount(): Promise<string> {
+    const email = newEmail();
+    const api = kit.service.as();
+    await api.call('register', { body: { email, password } });
+    await api.call('verifyEmail', { body: { token: await mailedToken(kit.service, email) } });
+    return email;
+  }
+
+  async function signIn(page: Page, email: string, secret = password): Promise<void> {
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(secret);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  }
+
+  const projects = (page: Page) => page.getByRole('heading', { name: 'Projects', level: 1 });
+
+  test('[DASH-10] registering ends at the mailbox; the link there proves the address, signs in, and works once', async () => {
+    const visit = await kit.visit();
+    const { page } = visit;
+    await visit.open('/register', 'Create an account');
+    await assertAccessibleInBothThemes(page, 'register');
+    const email = newEmail();
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('Enter your e-mail address.').waitFor();
+    assert.ok(await page.getByLabel('E-mail').evaluate((field) => field === document.activeElement));
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    await assertAccessibleInBothThemes(page, 'check your mail');
+
+    await page.getByRole('link', { name: 'Sign in instead' }).click();
+    await signIn(page, email);
+    await page.getByRole('alert').getByText('SVC_EMAIL_NOT_VERIFIED').waitFor();
+    await page.getByRole('button', { name: 'Send the verification mail again' }).click();
+    await page.getByText('A new link is on its way').waitFor();
+
+    await mailedToken(kit.service, email, 2);
+    await page.goto('/dev/mail');
+    await assertAccessibleInBothThemes(page, 'the development mailbox');
+    const link = page.getByRole('group').filter({ hasText: email }).first().getByRole('link');
+    const address = (await link.getAttribute('href')) ?? '';
+    await link.click();
+    await projects(page).waitFor();
+    assert.doesNotMatch(page.url(), /token/, 'the token stays in no history');
+
+    const second = await kit.visit();
+    await second.page.goto(address);
+    await second.page.getByRole('alert').getByText('SVC_INVALID_TOKEN_LINK').waitFor();
+    for (const one of [visit, second]) one.assertClean({ expected: ownDoing });
+  });
+
+  test('[DASH-11] signing in: wrong is wrong alike, a deep link is kept, and nobody else’s next', async () => {
+    const email = await newAccount();
+    const visit = await kit.visit({ width: 320 });
+    const { page } = visit;
+    await page.goto('/account?x=1');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.ok(await page.getByLabel('E-mail').evaluate((field) => field === document.activeElement));
+    await assertFits(page, 'sign in');
+    await assertAccessibleInBothThemes(page, 'sign in');
+    const says: string[] = [];
+    for (const who of [email, newEmail('unknown')]) {
+      await signIn(page, who, 'not the password');
+      const notice = page.getByRole('alert');
+      await notice.getByText('SVC_INVALID_CREDENTIALS').waitFor();
+      says.push(((await notice.textContent()) ?? '').replace(/req_\w+/, ''));
+    }
+    assert.equal(says[0], says[1], 'the answer tells an address that is known from one that is not');
+    await signIn(page, email);
+    await page.getByRole('heading', { name: 'Account' }).waitFor();
+    assert.match(page.url(), /\/account\?x=1$/);
+    await page.getByText('This one').waitFor();
+    await page.goto('/login?next=https://evil.example');
+    await projects(page).waitFor();
+    visit.assertClean({ expected: ownDoing });
+  });
+
+  test('[DASH-12] a new password through the mailbox ends every other session; its page stays and goes on after signing in', async () => {
+    const email = await newAccount();
+    const other = await kit.visit();
+    await other.context.clock.install();
+    await other.page.goto('/account');
+    await signIn(other.page, email);
+    await other.page.getByText('This one').waitFor();
+
+    const visit = await kit.visit();
+    const { page } = visit;
+    await visit.open('/login', 'Sign in');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('status').getByText('If the address has an account').waitFor();
+    const token = await mailedToken(kit.service, email, 2);
+    await visit.open(`/reset-password?token=${token}`, 'Set a new password');
+    await assertAccessibleInBothThemes(page, 'reset');
+    await page.getByLabel('New password').fill('another horse battery');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await projects(page).waitFor();
+
+    await other.page.clock.fastForward(6_000);
+    const dialog = other.page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.waitFor();
+    await assertAccessibleInBothThemes(other.page, 'an ended session');
+    assert.ok(await other.page.getByRole('heading', { name: 'Account' }).isVisible(), 'the page stays');
+    await dialog.getByLabel('Password', { exact: true }).fill('another horse battery');
+    await other.page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await other.page.getByText('This one').waitFor();
+    for (const one of [visit, other]) one.assertClean({ expected: ownDoing });
+  });
+
+  test('[DASH-13] signing in with a provider comes back to where the person was; a refusal is said', async () => {
+    const email = newEmail('oidc');
+    oidc.signIn('subject-1', { email, email_verified: true, name: 'Ada' });
+    const visit = await kit.visit();
+    const { page } = visit;
+    await page.goto('/account');
+    await page.getByRole('button', { name: /^Continue with (?!GitHub)/ }).click();
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
+    await page.getByText(email).first().waitFor();
+    assert.doesNotMatch(page.url(), /code=|state=/);
+    visit.assertClean({ expected: ownDoing });
+
+    const second = await kit.visit();
+    const address = newEmail('hub');
+    await answerAsGithub(second.context, { email: address, isAgreed: true });
+    await second.page.goto('/login');
+    await second.page.getByRole('button', { name: 'Continue with GitHub' }).click();
+    await projects(second.page).waitFor();
+
+    const third = await kit.visit();
+    await answerAsGithub(third.context, { email: address, isAgreed: false });
+    await third.page.goto('/login');
+    await third.page.getByRole('button', { name: 'Continue with GitHub' }).click();
+    await third.page.getByRole('alert').getByText('The provider did not sign you in').waitFor();
+    for (const one of [second, third]) one.assertClean({ expected: ownDoing });
+  });
+
+  /** GitHub's own page, on which somebody agrees or does not. */
+  async function answerAsGithub(context: BrowserContext, who: { email: string; isAgreed: boolean }): Promise<void> {
+    await context.route(`${hub.url}/login/oauth/authorize**`, async (route) => {
+      const url = route.request().url();
+      const asked = new URL(url).searchParams;
+      const back = new URL(asked.get('redirect_uri') ?? '');
+      const emails = [{ email: who.email, primary: true, verified: true }];
+      const answer = who.isAgreed
+        ? hub.authorize(url, { id: 7, login: 'grace', emails })
+        : { error: 'access_denied', state: asked.get('state') ?? '' };
+      for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
+      await route.fulfill({ status: 302, headers: { location: String(back) } });
+    });
+  }
+
+  test('[DASH-14] a token is renewed before it ends, once for all tabs, and nobody notices', async () => {
+    const email = await newAccount();
+    const visit = await kit.visit();
+    const { page, context } = visit;
+    await context.clock.install();
+    const refreshes: string[] = [];
+    context.on('request', (request) => {
+      if (request.url().endsWith('/v1/auth/refresh')) refreshes.push(request.url());
+    });
+    await page.goto('/projects');
+    await signIn(page, email);
+    await projects(page).waitFor();
+    const second = await context.newPage();
+    await second.goto('/projects');
+    await projects(second).waitFor();
+    const before = refreshes.length;
+    for (let round = 1; round <= 3; round += 1) {
+      await page.clock.fastForward(14.5 * minuteMs);
+      await eventually(() => assert.equal(refreshes.length, before + round, 'each tab renewed by itself'));
+    }
+    for (const one of [page, second]) {
+      await one.clock.fastForward(6_000);
+      await projects(one).waitFor();
+      assert.equal(await one.getByRole('dialog').count(), 0);
+    }
+    assert.equal(refreshes.length, before + 3);
+    visit.assertClean();
+  });
+
+  test('[DASH-15] signing out in one tab signs out the others; everywhere ends other browsers too', async () => {
+    const email = await newAccount();
+    const visit = await kit.visit();
+    const { page, context } = visit;
+    await page.goto('/account');
+    await signIn(page, email);
+    await page.getByText('This one').waitFor();
+    const tab = await context.newPage();
+    await tab.goto('/projects');
+    await projects(tab).waitFor();
+
+    const far = await kit.visit();
+    await far.context.clock.install();
+    await far.page.goto('/projects');
+    await signIn(far.page, email);
+    await projects(far.page).waitFor();
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).last().waitFor();
+    assert.equal(await page.getByRole('row').count(), 3, 'two sessions and a head');
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    for (const one of [page, tab]) await one.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+    await far.page.clock.fastForward(6_000);
+    await far.page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+    await far.page.getByRole('button', { name: 'Leave this page and sign out' }).click();
+    await far.page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+    for (const one of [visit, far]) one.assertClean({ expected: ownDoing });
+  });
+});
