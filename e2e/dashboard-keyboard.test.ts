@@ -50,6 +50,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     person = await kit.service.newPerson();
     visit = await kit.visit();
     page = visit.page;
+    page.setDefaultTimeout(15_000);
   });
   after(async () => {
     visit?.assertClean({ expected: /Failed to load resource/ });
@@ -82,7 +83,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
   test('[DASH-40] 3: create an API key, and keep it', async () => {
     await go('k', 'API keys');
     await press(page.getByRole('button', { name: 'New key' }));
-    await page.keyboard.type('Backend');
+    await type(page.getByRole('dialog').getByLabel('Name'), 'Backend');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'API key Backend' });
     await dialog.waitFor();
@@ -131,13 +132,14 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     const dialog = page.getByRole('dialog');
     await type(dialog.getByLabel('Type Launch to confirm'), 'Launch');
     await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
     await page.getByText('An ended stream does not start again').waitFor();
   });
 
   test('[DASH-40] 7: register an endpoint, send it a test event and look at the delivery', async () => {
     await go('w', 'Webhooks');
     await press(page.getByRole('button', { name: 'New endpoint' }));
-    await page.keyboard.type(receiver.url);
+    await type(page.getByRole('dialog').getByLabel('URL'), receiver.url);
     await page.keyboard.press('Enter');
     const secret = page.getByRole('dialog').filter({ hasText: 'I have stored it' });
     await tabTo(secret.getByLabel('I have stored it'));
@@ -159,8 +161,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     await go('m', 'Members');
     await press(page.getByRole('button', { name: /Invite|Add/ }));
     const dialog = page.getByRole('dialog');
-    await dialog.waitFor();
-    await page.keyboard.type('grace@example.com');
+    await type(dialog.getByLabel('E-mail'), 'grace@example.com');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('grace@example.com').first().waitFor();
@@ -178,13 +179,14 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
   });
 
   test('[DASH-40] 10: find anything with the palette: a page, and the other theme', async () => {
+    const search = page.getByRole('combobox', { name: 'Search pages, projects and actions' });
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('audit');
+    await type(search, 'audit');
     await page.keyboard.press('Enter');
     await heading(page, 'Audit log');
     await page.getByRole('button', { name: /created the project/ }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('dark');
+    await type(search, 'dark');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.documentElement.dataset['theme'] === 'dark');
     await page.keyboard.press('?');

@@ -19,7 +19,8 @@ export const shortcutList = [
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches('input, textarea, select, [role=option]'))
+    (target.isContentEditable ||
+      target.matches('input:not([type=radio], [type=checkbox]), textarea, select, [role=option]'))
   );
 }
 

@@ -16,5 +16,5 @@ export const escapeHtml = (text: string): string =>
 /** A page without scripts in the style of the reference. */
 export const page = (title: string, main: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title><link rel="stylesheet" href="/docs/reference.css"></head>
+<title>${escapeHtml(title)}</title><link rel="icon" href="/favicon.svg" type="image/svg+xml"><link rel="stylesheet" href="/docs/reference.css"></head>
 <body><a class="skip" href="#content">Skip to content</a>${main}</body></html>`;
