@@ -24,6 +24,12 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       loaded: (page) => page.getByRole('cell', { name: 'Owner' }).first(),
     },
     {
+      path: '/account',
+      heading: 'Account',
+      fills: /\/v1\/auth\/sessions$/,
+      loaded: (page) => page.getByText('This one'),
+    },
+    {
       path: at('overview'),
       heading: 'Overview',
       fills: /\/v1\/.*\/metrics\?/,

@@ -96,7 +96,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       { reducedMotion: true },
     );
     const visit = await kit.visit({ as: project.owner, reducedMotion: true });
-    for (const path of [`/p/${project.id}/settings`, '/account', '/nowhere']) {
+    for (const path of [`/p/${project.id}/settings`, '/nowhere']) {
       await inEveryLook(await visit.open(path), path);
     }
     visit.assertClean();

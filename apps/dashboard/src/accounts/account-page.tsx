@@ -1,4 +1,5 @@
-import { useServices, useUser } from '../data/services.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useApi, useServices, useUser } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { Page } from '../frame/page.tsx';
 import { type Preferences, setPreference, usePreferences } from '../frame/preferences.ts';
@@ -8,12 +9,13 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
-import { SessionsPanel } from './sessions-panel.tsx';
+import { SessionsPanel, sessionsQuery } from './sessions-panel.tsx';
 
 export default function AccountPage() {
   const user = useUser();
+  const sessions = useQuery(sessionsQuery(useApi()));
   return (
-    <Page title="Account">
+    <Page title="Account" query={sessions}>
       <div className="columns">
         <section className="panel stack" aria-labelledby="profile">
           <h2 id="profile">Profile</h2>
@@ -50,7 +52,7 @@ export default function AccountPage() {
         </section>
         <PreferencesPanel />
       </div>
-      <SessionsPanel />
+      <SessionsPanel query={sessions} />
     </Page>
   );
 }

@@ -1,5 +1,6 @@
 import type { AccountSession } from '@parley/contract';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Api } from '@parley/server/call';
+import { queryOptions, type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { asList } from '../data/queries.ts';
 import { useApi, useServices } from '../data/services.tsx';
@@ -16,14 +17,15 @@ import { browserName } from './browser-name.ts';
 
 const sessionsKey = ['account-sessions'] as const;
 
-/** Where the person is signed in, and a way to end it. */
-export function SessionsPanel() {
-  const api = useApi();
-  const query = useQuery({
+export const sessionsQuery = (api: Api) =>
+  queryOptions({
     queryKey: sessionsKey,
     queryFn: ({ signal }) => api.call('listSessions', {}, { signal }),
     refetchInterval: asList,
   });
+
+/** Where the person is signed in, and a way to end it. */
+export function SessionsPanel({ query }: { query: UseQueryResult<AccountSession[]> }) {
   const [ending, setEnding] = useState<AccountSession | 'all' | null>(null);
   const table = (rows: readonly AccountSession[] | undefined) => (
     <Table caption="Where you are signed in" columns={columns(setEnding)} rows={rows} keyOf={({ id }) => id} />
