@@ -95,7 +95,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     await tabTo(dialog.getByLabel('I have stored it'));
     await page.keyboard.press('Space');
     await press(dialog.getByRole('button', { name: 'Done' }));
-    await page.getByRole('cell', { name: 'Backend' }).waitFor();
+    await page.getByRole('cell', { name: 'Backend', exact: true }).waitFor();
   });
 
   test('[DASH-40] 4: create a room, find it and copy its id', async () => {
@@ -153,7 +153,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     await delivery.waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Delivery' }).getByText('Answered 200').waitFor();
+    await page.getByRole('dialog', { name: 'Delivery' }).getByText('Answered 204').waitFor();
     await page.keyboard.press('Escape');
   });
 

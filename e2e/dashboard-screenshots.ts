@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { startDashboard, type VisitOptions } from './dashboard-kit.ts';
 import { fillProject } from './dashboard-seed.ts';
 
@@ -53,6 +54,23 @@ const pages: Readonly<Record<string, string>> = {
   fleet: `/p/${id}/fleet`,
   server: `/p/${id}/fleet/node-1`,
   settings: `/p/${id}/settings`,
+  docs: '/docs',
+  'docs-reference': '/docs/reference',
+  'docs-rooms': '/docs/reference/rooms',
+  mail: '/dev/mail',
+};
+/** What is opened on a page before it is taken. */
+const opened: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  palette: (page) => page.keyboard.press('Control+k'),
+  shortcuts: (page) => page.keyboard.press('?'),
+  'new-stream': (page) => page.getByRole('button', { name: 'New stream' }).click(),
+  recover: (page) => page.getByRole('button', { name: 'Recover' }).click(),
+};
+const openedOn: Readonly<Record<string, string>> = {
+  palette: pages['overview'] ?? '',
+  shortcuts: pages['rooms'] ?? '',
+  'new-stream': pages['streams'] ?? '',
+  recover: pages['webhook'] ?? '',
 };
 const readmeSet = ['overview', 'room', 'metrics', 'webhook'];
 const looks: Readonly<Record<string, VisitOptions>> = isReadme
@@ -61,10 +79,11 @@ const looks: Readonly<Record<string, VisitOptions>> = isReadme
 
 for (const [look, options] of Object.entries(looks)) {
   const visit = await kit.visit({ as: project.owner, ...options });
-  for (const [name, path] of Object.entries(pages)) {
+  for (const [name, path] of Object.entries({ ...pages, ...openedOn })) {
     if (wanted.length > 0 ? !wanted.includes(name) : isReadme && !readmeSet.includes(name)) continue;
     const page = await visit.open(path);
     await page.waitForLoadState('networkidle');
+    await opened[name]?.(page);
     await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: !isReadme });
     const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     if (over > 0) console.log(`${name} ${look}: wider than the window by ${over}`);

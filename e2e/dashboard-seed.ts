@@ -81,9 +81,11 @@ async function failToConnect(service: RoomsService, project: TestProject, room: 
   return { connectionId, errorId };
 }
 
-/** An endpoint that answers, and then does not. */
+/** An endpoint that answers all but one kind of event. */
 async function tellSomebody(project: TestProject): Promise<{ webhook: Webhook; receiver: TestReceiver }> {
-  const receiver = await startReceiver();
+  const receiver = await startReceiver((request) =>
+    request.body.includes('"live_stream.started"') ? { status: 503, body: 'Back in a minute.' } : 204,
+  );
   const { api } = project.owner;
   const webhook = await api.call('createWebhook', {
     projectId: project.id,
@@ -92,7 +94,6 @@ async function tellSomebody(project: TestProject): Promise<{ webhook: Webhook; r
   const at = { projectId: project.id, webhookId: webhook.id };
   await api.call('testWebhook', { ...at, body: { eventType: 'live_stream.created' } });
   await eventually(() => receiver.requests.length > 0);
-  receiver.answer = { status: 503, body: 'Back in a minute.' };
   await api.call('testWebhook', { ...at, body: { eventType: 'live_stream.started' } });
   await eventually(async () => {
     const deliveries = await api.call('listDeliveries', at);

@@ -9,6 +9,8 @@ export interface PageRow {
   group: 'top' | 'Build' | 'Observe' | 'Integrate' | 'Administer';
   /** The letter after `g`. */
   letter: string;
+  /** Drawn beside the label, on the grid of the other icons. */
+  icon: string;
   component: LazyPage;
   /** The page of one row of it. */
   detail?: { path: `:${string}`; component: LazyPage };
@@ -21,6 +23,7 @@ export const pages: readonly PageRow[] = [
     label: 'Overview',
     group: 'top',
     letter: 'o',
+    icon: 'M2.5 2.5h4.5v5H2.5zM9 2.5h4.5v3H9zM9 8.5h4.5v5H9zM2.5 10.5H7v3H2.5z',
     component: lazy(() => import('../projects/overview-page.tsx')),
   },
   {
@@ -28,6 +31,7 @@ export const pages: readonly PageRow[] = [
     label: 'Rooms',
     group: 'Build',
     letter: 'r',
+    icon: 'M2 5a1.5 1.5 0 0 1 1.5-1.5h5A1.5 1.5 0 0 1 10 5v6a1.5 1.5 0 0 1-1.5 1.5h-5A1.5 1.5 0 0 1 2 11zM10 7l4-2.3v6.6L10 9',
     component: lazy(() => import('../rooms/rooms-page.tsx')),
     detail: { path: ':roomId', component: lazy(() => import('../rooms/room-page.tsx')) },
   },
@@ -36,6 +40,7 @@ export const pages: readonly PageRow[] = [
     label: 'Chat',
     group: 'Build',
     letter: 'h',
+    icon: 'M2.5 4A1.5 1.5 0 0 1 4 2.5h8A1.5 1.5 0 0 1 13.5 4v5a1.5 1.5 0 0 1-1.5 1.5H7l-3 3v-3A1.5 1.5 0 0 1 2.5 9zM5.5 5.5h5M5.5 7.8h3',
     component: lazy(() => import('../chat/chat-page.tsx')),
     detail: { path: ':conversationId', component: lazy(() => import('../chat/conversation-page.tsx')) },
   },
@@ -44,6 +49,7 @@ export const pages: readonly PageRow[] = [
     label: 'Live streams',
     group: 'Build',
     letter: 'l',
+    icon: 'M8 8h.01M5.5 10.5a3.5 3.5 0 0 1 0-5M10.5 5.5a3.5 3.5 0 0 1 0 5M3.5 12.5a6.3 6.3 0 0 1 0-9M12.5 3.5a6.3 6.3 0 0 1 0 9',
     component: lazy(() => import('../live-streams/streams-page.tsx')),
     detail: { path: ':streamId', component: lazy(() => import('../live-streams/stream-page.tsx')) },
   },
@@ -52,6 +58,7 @@ export const pages: readonly PageRow[] = [
     label: 'Connections',
     group: 'Observe',
     letter: 'c',
+    icon: 'M1.8 8.5h2.7l2-5 3 9 2-4h2.7',
     component: lazy(() => import('../observability/connections-page.tsx')),
     detail: { path: ':connectionId', component: lazy(() => import('../observability/connection-page.tsx')) },
   },
@@ -60,6 +67,7 @@ export const pages: readonly PageRow[] = [
     label: 'Errors',
     group: 'Observe',
     letter: 'e',
+    icon: 'M8 2.5 14 13H2zM8 6.5v3M8 11.3h.01',
     component: lazy(() => import('../observability/errors-page.tsx')),
     detail: { path: ':errorId', component: lazy(() => import('../observability/error-page.tsx')) },
   },
@@ -68,6 +76,7 @@ export const pages: readonly PageRow[] = [
     label: 'Metrics',
     group: 'Observe',
     letter: 'x',
+    icon: 'M2.5 13.5h11M4.5 11V7.5M8 11V3.5M11.5 11V6',
     component: lazy(() => import('../observability/metrics-page.tsx')),
   },
   {
@@ -75,6 +84,7 @@ export const pages: readonly PageRow[] = [
     label: 'Usage',
     group: 'Observe',
     letter: 'u',
+    icon: 'M2.5 11a5.7 5.7 0 1 1 11 0M8 10.5l2.5-4',
     component: lazy(() => import('../usage/usage-page.tsx')),
   },
   {
@@ -82,6 +92,7 @@ export const pages: readonly PageRow[] = [
     label: 'API keys',
     group: 'Integrate',
     letter: 'k',
+    icon: 'M10.5 2.5a3 3 0 1 1-2.6 4.5L3 12v1.5h2v-1.5h1.5v-1.5L8 9M10.8 5.3h.01',
     component: lazy(() => import('../projects/api-keys-page.tsx')),
   },
   {
@@ -89,6 +100,7 @@ export const pages: readonly PageRow[] = [
     label: 'Webhooks',
     group: 'Integrate',
     letter: 'w',
+    icon: 'M6 6.5 8 3.5a2 2 0 1 1 2.3 3M9.5 9h2.8a2 2 0 1 1-2 3M6.5 12.5H4.3a2 2 0 1 1 .7-3.8',
     component: lazy(() => import('../webhooks/webhooks-page.tsx')),
     detail: { path: ':webhookId', component: lazy(() => import('../webhooks/webhook-page.tsx')) },
   },
@@ -97,6 +109,7 @@ export const pages: readonly PageRow[] = [
     label: 'Members',
     group: 'Administer',
     letter: 'm',
+    icon: 'M6 7.5a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4M2 13c.4-2.3 2-3.5 4-3.5s3.6 1.2 4 3.5M10.5 3.3a2.2 2.2 0 0 1 0 4M11.8 9.7c1.2.5 2 1.6 2.2 3.3',
     component: lazy(() => import('../projects/members-page.tsx')),
   },
   {
@@ -104,6 +117,7 @@ export const pages: readonly PageRow[] = [
     label: 'Audit log',
     group: 'Administer',
     letter: 'a',
+    icon: 'M4 2.5h6l2.5 2.5v8.5H4zM6 7h4.5M6 9.2h4.5M6 11.4h2.5',
     component: lazy(() => import('../audit/audit-page.tsx')),
   },
   {
@@ -111,6 +125,7 @@ export const pages: readonly PageRow[] = [
     label: 'Fleet',
     group: 'Administer',
     letter: 'f',
+    icon: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.01M5 11h.01',
     component: lazy(() => import('../fleet/fleet-page.tsx')),
     detail: { path: ':name', component: lazy(() => import('../fleet/server-page.tsx')) },
   },
@@ -119,6 +134,7 @@ export const pages: readonly PageRow[] = [
     label: 'Settings',
     group: 'Administer',
     letter: 's',
+    icon: 'M2.5 5h5M11 5h2.5M2.5 11h2.5M8.5 11h5M9.2 6.7a1.7 1.7 0 1 0 0-3.4 1.7 1.7 0 0 0 0 3.4M6.7 12.7a1.7 1.7 0 1 0 0-3.4 1.7 1.7 0 0 0 0 3.4',
     component: lazy(() => import('../projects/settings-page.tsx')),
   },
 ];

@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
 import { Dialog } from '../kit/dialog.tsx';
+import { PathIcon } from '../kit/icons.tsx';
 import { knownProjects } from '../projects/queries.ts';
 import { pages } from './pages.ts';
 import { isDark, preferences, setPreference } from './preferences.ts';
@@ -11,6 +12,9 @@ import { environmentOf, projectPath } from './url.ts';
 interface Command {
   label: string;
   kind: string;
+  /** The keys that do the same. */
+  keys?: string;
+  icon?: string;
   run: () => void;
 }
 
@@ -24,6 +28,10 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
     words.every((word) => `${kind} ${label}`.toLowerCase().includes(word)),
   );
   const active = Math.min(at, Math.max(0, found.length - 1));
+  // The focus stays in the field: the list does not follow by itself.
+  useEffect(() => {
+    document.getElementById(`${listId}-${active}`)?.scrollIntoView({ block: 'nearest' });
+  }, [listId, active]);
 
   function choose(command: Command | undefined): void {
     if (!command) return;
@@ -40,9 +48,9 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
   }
 
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <Dialog title="Go to" isBare onClose={onClose}>
       <input
-        className="input"
+        className="palette-input"
         role="combobox"
         aria-label="Search pages, projects and actions"
         aria-expanded="true"
@@ -70,12 +78,17 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
             className="palette-item"
             onClick={() => choose(command)}
           >
+            <span className="palette-icon">{command.icon && <PathIcon path={command.icon} />}</span>
             <span>{command.label}</span>
             <span className="palette-kind">{command.kind}</span>
+            {command.keys && <kbd className="only-wide">{command.keys}</kbd>}
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="muted">Nothing has that name.</p>}
+      {found.length === 0 && <p className="palette-none">Nothing has that name.</p>}
+      <p className="palette-foot" aria-hidden="true">
+        <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> go <kbd>Esc</kbd> close
+      </p>
     </Dialog>
   );
 }
@@ -89,9 +102,11 @@ function useCommands(projectId: string | null): Command[] {
   const here = location.pathname.split('/')[3] ?? 'overview';
 
   const ofProject = (id: string): Command[] => [
-    ...pages.map(({ label, path }) => ({
+    ...pages.map(({ label, path, icon, letter }) => ({
       label,
       kind: 'Page',
+      icon,
+      keys: `g ${letter}`,
       run: () => navigate(projectPath(id, path, environment)),
     })),
     {
@@ -115,6 +130,16 @@ function useCommands(projectId: string | null): Command[] {
       label: isDark(preferences()) ? 'Light theme' : 'Dark theme',
       kind: 'Appearance',
       run: () => setPreference('theme', isDark(preferences()) ? 'light' : 'dark'),
+    },
+    {
+      label: preferences().timeZone === 'utc' ? 'Times in local time' : 'Times in UTC',
+      kind: 'Appearance',
+      run: () => setPreference('timeZone', preferences().timeZone === 'utc' ? 'local' : 'utc'),
+    },
+    {
+      label: preferences().density === 'dense' ? 'Comfortable rows' : 'Dense rows',
+      kind: 'Appearance',
+      run: () => setPreference('density', preferences().density === 'dense' ? 'comfortable' : 'dense'),
     },
     { label: 'Sign out', kind: 'Account', run: () => void session.signOut() },
   ];

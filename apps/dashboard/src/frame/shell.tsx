@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { useServices, useUser } from '../data/services.tsx';
 import { IconButton } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
-import { MenuIcon, MoonIcon, PersonIcon, SearchIcon, SunIcon } from '../kit/icons.tsx';
+import { MenuIcon, MoonIcon, PathIcon, PersonIcon, SearchIcon, SunIcon } from '../kit/icons.tsx';
 import { Popover } from '../kit/popover.tsx';
 import { EnvironmentToggle, ProjectSwitcher } from '../projects/project-switcher.tsx';
 import { groups, pages } from './pages.ts';
@@ -82,7 +82,7 @@ function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () =>
       <div key={group} className="nav-group">
         {group !== 'top' && <p className="nav-heading">{group}</p>}
         <ul>
-          {rows.map(({ path: page, label }) => {
+          {rows.map(({ path: page, label, icon }) => {
             const isHere = path === `/p/${projectId}/${page}` || path.startsWith(`/p/${projectId}/${page}/`);
             return (
               <li key={page}>
@@ -92,6 +92,7 @@ function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () =>
                   aria-current={isHere ? 'page' : undefined}
                   onClick={onChoose}
                 >
+                  <PathIcon path={icon} />
                   {label}
                 </Link>
               </li>
@@ -172,7 +173,7 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
 function Shortcuts({ onClose }: { onClose: () => void }) {
   const { shortcuts } = usePreferences();
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" isWide onClose={onClose}>
       {shortcuts === 'off' && <p>Single letters are switched off. Turn them on under Account.</p>}
       <dl className="shortcut-list">
         {shortcutList.map(([keys, does]) => (

@@ -14,10 +14,12 @@ export interface DialogProps {
   /** At the side and full height, for looking at one row of a list. */
   isDrawer?: boolean;
   isWide?: boolean;
+  /** Near the top and without a head of its own: what it holds says what it is. */
+  isBare?: boolean;
 }
 
 /** The browser's own dialog: focus stays inside and goes back where it came from. */
-export function Dialog({ title, onClose, children, isSticky = false, isDrawer = false, isWide = false }: DialogProps) {
+export function Dialog({ title, onClose, children, isSticky = false, isBare = false, ...look }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -28,7 +30,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isDrawer = 
   return (
     <dialog
       ref={ref}
-      className={`dialog ${isDrawer ? 'dialog-drawer' : ''} ${isWide ? 'dialog-wide' : ''}`}
+      className={`dialog ${look.isDrawer ? 'dialog-drawer' : ''} ${look.isWide ? 'dialog-wide' : ''} ${isBare ? 'dialog-bare' : ''}`}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
@@ -43,9 +45,9 @@ export function Dialog({ title, onClose, children, isSticky = false, isDrawer = 
       }}
     >
       <div className="dialog-body">
-        <header className="dialog-header">
+        <header className={isBare ? 'visually-hidden' : 'dialog-header'}>
           <h2 id={titleId}>{title}</h2>
-          {!isSticky && (
+          {!isSticky && !isBare && (
             <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
               <CloseIcon />
             </button>

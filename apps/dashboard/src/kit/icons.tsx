@@ -107,3 +107,10 @@ export const ScreenIcon = () => (
     <path d="M5.5 13.8h5M8 8.6V5.4M6.5 6.7 8 5.2l1.5 1.5" />
   </Icon>
 );
+
+/** An icon by its path. */
+export const PathIcon = ({ path }: { path: string }) => (
+  <Icon>
+    <path d={path} />
+  </Icon>
+);

@@ -47,9 +47,11 @@ export function EditStream({ stream }: { stream: LiveStreamWithHosts }) {
           {...form.field('description')}
         />
         <SelectField label="Visibility" options={visibilityOptions} {...form.field('visibility')} />
-        <TextField label="Category" maxLength={64} autoComplete="off" {...form.field('category')} />
         <TextField label="Tags" hint="Separated by commas." autoComplete="off" {...form.field('tags')} />
-        <TextField label="Language" hint="Such as en or pt-BR." maxLength={16} {...form.field('language')} />
+        <div className="field-pair">
+          <TextField label="Category" maxLength={64} autoComplete="off" {...form.field('category')} />
+          <TextField label="Language" hint="Such as en or pt-BR." maxLength={16} {...form.field('language')} />
+        </div>
         <TextField
           label="Thumbnail URL"
           hint="Kept for your pages; it is not shown here."
