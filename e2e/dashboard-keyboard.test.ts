@@ -157,7 +157,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     await page.keyboard.press('Escape');
   });
 
-  test('[DASH-40] 8: invite a member and change the role', async () => {
+  test('[DASH-40] 8: invite a member', async () => {
     await go('m', 'Members');
     await press(page.getByRole('button', { name: /Invite|Add/ }));
     const dialog = page.getByRole('dialog');

@@ -5,91 +5,125 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { startDashboard, type VisitOptions } from './dashboard-kit.ts';
+import { startCallingDashboard, startDashboard, type VisitOptions } from './dashboard-kit.ts';
 import { fillProject } from './dashboard-seed.ts';
 
-const [folder = 'docs/screenshots', ...wanted] = process.argv.slice(2);
+const [folder = 'docs/screenshots', ...named] = process.argv.slice(2);
 const isReadme = folder === 'docs/screenshots';
+const readmeSet = ['overview', 'test-call', 'chat', 'webhook'];
+const wanted = named.length > 0 ? named : isReadme ? readmeSet : null;
+const isWanted = (name: string): boolean => wanted === null || wanted.includes(name);
+const looks: Readonly<Record<string, VisitOptions>> = {
+  light: {},
+  dark: { theme: 'dark' },
+  ...(isReadme ? {} : { narrow: { width: 320 } }),
+};
 mkdirSync(folder, { recursive: true });
 
-const kit = await startDashboard();
-const project = await kit.service.newProject();
-const { id } = project;
-await project.owner.api.call('updateProject', { projectId: id, body: { name: 'Acme meetings' } });
-await project.owner.api.call('addProjectMember', {
-  projectId: id,
-  body: { email: 'grace@example.com', role: 'DEVELOPER' },
-});
-const lively = await fillProject(kit.service, project);
-
-const pages: Readonly<Record<string, string>> = {
-  projects: '/projects',
-  account: '/account',
-  overview: `/p/${id}/overview`,
-  rooms: `/p/${id}/rooms`,
-  room: `/p/${id}/rooms/${lively.room.id}`,
-  'room-timeline': `/p/${id}/rooms/${lively.room.id}?tab=timeline`,
-  'room-conversation': `/p/${id}/rooms/${lively.room.id}?tab=conversation`,
-  chat: `/p/${id}/chat`,
-  'chat-sessions': `/p/${id}/chat?tab=sessions`,
-  conversation: `/p/${id}/chat/${lively.conversation.id}`,
-  'conversation-messages': `/p/${id}/chat/${lively.conversation.id}?tab=messages`,
-  'conversation-presence': `/p/${id}/chat/${lively.conversation.id}?tab=presence`,
-  streams: `/p/${id}/live-streams`,
-  stream: `/p/${id}/live-streams/${lively.stream.id}`,
-  'stream-hosts': `/p/${id}/live-streams/${lively.stream.id}?tab=hosts`,
-  connections: `/p/${id}/connections`,
-  connection: `/p/${id}/connections/${lively.connectionId}`,
-  errors: `/p/${id}/errors`,
-  error: `/p/${id}/errors/${lively.errorId}`,
-  metrics: `/p/${id}/metrics`,
-  usage: `/p/${id}/usage`,
-  'api-keys': `/p/${id}/api-keys`,
-  'api-keys-production': `/p/${id}/api-keys?env=production`,
-  webhooks: `/p/${id}/webhooks`,
-  webhook: `/p/${id}/webhooks/${lively.webhook.id}`,
-  'webhook-settings': `/p/${id}/webhooks/${lively.webhook.id}?tab=settings`,
-  members: `/p/${id}/members`,
-  'audit-log': `/p/${id}/audit-log`,
-  fleet: `/p/${id}/fleet`,
-  server: `/p/${id}/fleet/node-1`,
-  settings: `/p/${id}/settings`,
-  docs: '/docs',
-  'docs-reference': '/docs/reference',
-  'docs-rooms': '/docs/reference/rooms',
-  mail: '/dev/mail',
-};
-/** What is opened on a page before it is taken. */
-const opened: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  palette: (page) => page.keyboard.press('Control+k'),
-  shortcuts: (page) => page.keyboard.press('?'),
-  'new-stream': (page) => page.getByRole('button', { name: 'New stream' }).click(),
-  recover: (page) => page.getByRole('button', { name: 'Recover' }).click(),
-};
-const openedOn: Readonly<Record<string, string>> = {
-  palette: pages['overview'] ?? '',
-  shortcuts: pages['rooms'] ?? '',
-  'new-stream': pages['streams'] ?? '',
-  recover: pages['webhook'] ?? '',
-};
-const readmeSet = ['overview', 'room', 'metrics', 'webhook'];
-const looks: Readonly<Record<string, VisitOptions>> = isReadme
-  ? { light: {}, dark: { theme: 'dark' } }
-  : { light: {}, dark: { theme: 'dark' }, '320': { width: 320 } };
-
-for (const [look, options] of Object.entries(looks)) {
-  const visit = await kit.visit({ as: project.owner, ...options });
-  for (const [name, path] of Object.entries({ ...pages, ...openedOn })) {
-    if (wanted.length > 0 ? !wanted.includes(name) : isReadme && !readmeSet.includes(name)) continue;
-    const page = await visit.open(path);
-    await page.waitForLoadState('networkidle');
-    await opened[name]?.(page);
-    await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: !isReadme });
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    if (over > 0) console.log(`${name} ${look}: wider than the window by ${over}`);
-  }
-  visit.assertClean();
-  await visit.context.close();
+async function take(page: Page, name: string, look: string): Promise<void> {
+  await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: !isReadme });
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (over > 0) console.log(`${name} ${look}: wider than the window by ${over}`);
 }
-await lively.close();
-await kit.close();
+
+/** Addresses of a project in which something happens, and what is opened there first. */
+function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
+  const { room, conversation, stream, webhook, connectionId, errorId } = lively;
+  const press = (key: string) => (page: Page) => page.keyboard.press(key);
+  const click = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
+  const at = (path: string): string => `/p/${id}/${path}`;
+  const rows: readonly (readonly [name: string, path: string, open?: (page: Page) => Promise<void>])[] = [
+    ['projects', '/projects'],
+    ['account', '/account'],
+    ['overview', at('overview')],
+    ['palette', at('overview'), press('Control+k')],
+    ['rooms', at('rooms')],
+    ['shortcuts', at('rooms'), press('?')],
+    ['room', at(`rooms/${room.id}`)],
+    ['room-timeline', at(`rooms/${room.id}?tab=timeline`)],
+    ['room-conversation', at(`rooms/${room.id}?tab=conversation`)],
+    ['chat', at('chat')],
+    ['chat-sessions', at('chat?tab=sessions')],
+    ['conversation', at(`chat/${conversation.id}`)],
+    ['conversation-messages', at(`chat/${conversation.id}?tab=messages`)],
+    ['conversation-presence', at(`chat/${conversation.id}?tab=presence`)],
+    ['streams', at('live-streams')],
+    ['new-stream', at('live-streams'), click('New stream')],
+    ['stream', at(`live-streams/${stream.id}`)],
+    ['stream-hosts', at(`live-streams/${stream.id}?tab=hosts`)],
+    ['connections', at('connections')],
+    ['connection', at(`connections/${connectionId}`)],
+    ['errors', at('errors')],
+    ['error', at(`errors/${errorId}`)],
+    ['metrics', at('metrics')],
+    ['usage', at('usage')],
+    ['api-keys', at('api-keys')],
+    ['api-keys-production', at('api-keys?env=production')],
+    ['webhooks', at('webhooks')],
+    ['webhook', at(`webhooks/${webhook.id}`)],
+    ['webhook-settings', at(`webhooks/${webhook.id}?tab=settings`)],
+    ['recover', at(`webhooks/${webhook.id}`), click('Recover')],
+    ['members', at('members')],
+    ['audit-log', at('audit-log')],
+    ['fleet', at('fleet')],
+    ['server', at('fleet/node-1')],
+    ['settings', at('settings')],
+    ['docs', '/docs'],
+    ['docs-reference', '/docs/reference'],
+    ['docs-rooms', '/docs/reference/rooms'],
+    ['mail', '/dev/mail'],
+  ];
+  return rows.filter(([name]) => isWanted(name));
+}
+
+async function everyPage(): Promise<void> {
+  const kit = await startDashboard();
+  const project = await kit.service.newProject();
+  const { id, owner } = project;
+  await owner.api.call('updateProject', { projectId: id, body: { name: 'Acme meetings' } });
+  await owner.api.call('addProjectMember', {
+    projectId: id,
+    body: { email: 'grace@example.com', role: 'DEVELOPER' },
+  });
+  const lively = await fillProject(kit.service, project);
+  for (const [look, options] of Object.entries(looks)) {
+    const visit = await kit.visit({ as: owner, ...options });
+    for (const [name, path, open] of pagesOf(id, lively)) {
+      const page = await visit.open(path);
+      await page.waitForLoadState('networkidle');
+      await open?.(page);
+      await take(page, name, look);
+    }
+    visit.assertClean();
+    await visit.context.close();
+  }
+  await lively.close();
+  await kit.close();
+}
+
+/** Needs a media node that carries media. */
+async function testCall(): Promise<void> {
+  const kit = await startCallingDashboard();
+  const project = await kit.service.newProject();
+  await project.owner.api.call('updateProject', { projectId: project.id, body: { name: 'Acme meetings' } });
+  const room = await project.api.call('createRoom', { body: { name: 'standup' } });
+  for (const [look, options] of Object.entries(looks)) {
+    const visit = await kit.visit({ as: project.owner, ...options });
+    const page = await visit.open(`/p/${project.id}/rooms/${room.id}?env=development&tab=test-call`, 'standup');
+    await page.getByRole('button', { name: 'Join the call' }).waitFor();
+    if (!isReadme) await take(page, 'before-call', look);
+    await page.getByRole('button', { name: 'Join the call' }).click();
+    await page.getByRole('button', { name: 'Add a test participant' }).click();
+    const picture = page.getByLabel(/^Video of test-/);
+    await picture.waitFor();
+    await picture.evaluate(
+      (video: HTMLVideoElement) => new Promise((resolve) => video.requestVideoFrameCallback(resolve)),
+    );
+    await take(page, 'test-call', look);
+    await visit.context.close();
+  }
+  await kit.close();
+}
+
+await everyPage();
+if (isWanted('test-call')) await testCall();
