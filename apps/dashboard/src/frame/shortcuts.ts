@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent } from 'react';
 import { useLocation } from 'wouter';
 import { copyText } from '../kit/copy.tsx';
 import { announce } from '../kit/live.tsx';
+import { isDialogOpen, isTyping } from './key-press.ts';
 import { pages } from './pages.ts';
 import { preferences } from './preferences.ts';
 
@@ -14,17 +15,6 @@ export const shortcutList = [
   ['?', 'Show this list'],
   ...pages.map(({ letter, label }) => [`g then ${letter}`, `Go to ${label}`] as const),
 ] as const;
-
-/** Letters are for pages only where nobody is typing. */
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable ||
-      target.matches('input:not([type=radio], [type=checkbox]), textarea, select, [role=option]'))
-  );
-}
-
-export const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
 /** Moves the focus to the first link or button of the row above or below. */
 function moveRow(step: 1 | -1): void {

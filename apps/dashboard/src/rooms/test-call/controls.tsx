@@ -1,7 +1,7 @@
 import type { LocalTrack, Room } from '@parley/client';
 import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { isDialogOpen, isTyping } from '../../frame/key-press.ts';
 import { preferences } from '../../frame/preferences.ts';
-import { isDialogOpen, isTyping } from '../../frame/shortcuts.ts';
 import { Button } from '../../kit/button.tsx';
 import { CameraIcon, CameraOffIcon, MicIcon, MicOffIcon, ScreenIcon } from '../../kit/icons.tsx';
 import { announce } from '../../kit/live.tsx';
