@@ -57,6 +57,8 @@ export interface SdkKit {
   problems: string[];
   newRoom(): Promise<Room>;
   page(): Promise<Page>;
+  /** A page in which nothing ran yet. */
+  blankPage(): Promise<Page>;
   caller(room: Room, identity: string, options?: CallerOptions): Promise<CallPage>;
   /** The media node ends, and another takes its place. */
   replaceNode(): Promise<void>;
@@ -73,8 +75,15 @@ export interface CallerOptions {
 }
 
 /** Server, media node and browser, with a network between them that fails on command. */
-export async function startSdk(options: TestServiceOptions & { args?: string[] } = {}): Promise<SdkKit> {
-  const [service, bundle] = await Promise.all([startService(options), buildPage()]);
+export async function startSdk({
+  script = 'page.ts',
+  ...options
+}: TestServiceOptions & {
+  args?: string[];
+  /** What the pages import as `sdk`. */
+  script?: string;
+} = {}): Promise<SdkKit> {
+  const [service, bundle] = await Promise.all([startService(options), buildPage(script)]);
   const [tcp, project, browser] = await Promise.all([
     startTcpProxy(service.url),
     service.newProject(),
@@ -99,6 +108,7 @@ export async function startSdk(options: TestServiceOptions & { args?: string[] }
     udp: media.udp,
     newRoom: () => api.call('createRoom', { body: { name: `room-${++roomNumber}` } }),
     page: () => newPage(parts),
+    blankPage: () => browser.newPage(),
     caller: (room, identity, callerOptions = {}) => newCaller(parts, room, identity, callerOptions),
     replaceNode: () => media.replace(),
     killMediaProcess() {
@@ -156,9 +166,14 @@ async function startMedia(service: TestService, url: string) {
 }
 
 /** The page's script as a bundler makes it. */
-async function buildPage(): Promise<{ url: URL; remove(): Promise<void> }> {
+async function buildPage(script: string): Promise<{ url: URL; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sdk-'));
-  const bundle = await rolldown({ input: new URL('./page.ts', import.meta.url).pathname, platform: 'browser' });
+  const bundle = await rolldown({
+    input: { page: new URL(script, import.meta.url).pathname },
+    platform: 'browser',
+    // React's StrictMode mounts twice only in a development build.
+    transform: { define: { 'process.env.NODE_ENV': '"development"' } },
+  });
   const { output } = await bundle.generate({ format: 'esm' });
   await bundle.close();
   for (const file of output) if (file.type === 'chunk') await writeFile(join(folder, file.fileName), file.code);

@@ -18,7 +18,7 @@ export interface PublishOptions {
   name?: string;
 }
 
-export interface LocalParticipantPort extends LocalTrackPort {
+export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
   sendData(payload: string | Uint8Array, options: DataOptions): Promise<void>;
   setMetadata(metadata: string): Promise<void>;
@@ -58,13 +58,15 @@ export class LocalParticipant {
   }
 
   setMicrophone(isOn: boolean, options: MicrophoneOptions = {}): Promise<LocalTrack | null> {
-    return this.#switch('MICROPHONE', isOn, (deviceId) =>
+    return this.#switch('MICROPHONE', isOn, options, (deviceId) =>
       captureMicrophone({ ...options, ...(deviceId && { deviceId }) }),
     );
   }
 
   setCamera(isOn: boolean, options: CameraOptions = {}): Promise<LocalTrack | null> {
-    return this.#switch('CAMERA', isOn, (deviceId) => captureCamera({ ...options, ...(deviceId && { deviceId }) }));
+    return this.#switch('CAMERA', isOn, options, (deviceId) =>
+      captureCamera({ ...options, ...(deviceId && { deviceId }) }),
+    );
   }
 
   /** Asks the user what to show. It ends with `false`, or in the browser's own bar. */
@@ -124,10 +126,16 @@ export class LocalParticipant {
     return takeTurn(run);
   }
 
-  #switch(source: TrackSource, isOn: boolean, capture: Recapture): Promise<LocalTrack | null> {
+  #switch(
+    source: TrackSource,
+    isOn: boolean,
+    { deviceId }: { deviceId?: string },
+    capture: Recapture,
+  ): Promise<LocalTrack | null> {
     return this.#inTurn(source, async () => {
       const track = this.#find(source);
       if (track) {
+        if (isOn && deviceId && deviceId !== track.deviceId) await track.setDevice(deviceId);
         await (isOn ? track.unmute() : track.mute());
         return track;
       }
@@ -146,16 +154,15 @@ export class LocalParticipant {
         this.tracks.delete(track);
         await this.#port.unpublish(track);
       },
+      ended: (track) => this.#ended(track),
     };
-    const track = new LocalTrack({
+    return new LocalTrack({
       media,
       source,
       port,
       ...(name ? { name } : {}),
       ...(recapture ? { recapture } : {}),
     });
-    media.addEventListener('ended', () => this.#ended(track, media));
-    return track;
   }
 
   async #publish(tracks: readonly LocalTrack[]): Promise<void> {
@@ -171,11 +178,11 @@ export class LocalParticipant {
     }
   }
 
-  /** The device was unplugged, or the user stopped the share in the browser's bar. `stop()` of ours fires no event. */
-  #ended(track: LocalTrack, media: MediaStreamTrack): void {
-    if (track.isStopped || track.mediaStreamTrack !== media) return;
-    if (!track.source.startsWith('SCREEN_SHARE')) {
-      const message = `The ${track.source.toLowerCase()} is gone. Choose another with setDevice().`;
+  /** What is gone is unpublished: nobody shall look at a frozen picture. */
+  #ended(track: LocalTrack): void {
+    if (track.source === 'CAMERA' || track.source === 'MICROPHONE') {
+      const [what, call] = track.source === 'CAMERA' ? ['camera', 'setCamera'] : ['microphone', 'setMicrophone'];
+      const message = `The ${what} is gone. Take another with ${call}(true, { deviceId }).`;
       this.#port.onError(new MediaError({ code: 'device_lost', message }));
     }
     track.stop().catch((error) => this.#port.onError(error));

@@ -7,6 +7,8 @@ export interface LocalTrackPort {
   replace(track: LocalTrack, media: MediaStreamTrack | null): Promise<void>;
   unpublish(track: LocalTrack): Promise<void>;
   getStats(track: LocalTrack): Promise<RTCStatsReport | null>;
+  /** The device was unplugged, or the user stopped the share in the browser's bar. */
+  ended(track: LocalTrack): void;
 }
 
 /** How to get the media again, from another device or after the camera was turned off. */
@@ -32,6 +34,8 @@ export class LocalTrack {
   #media: MediaStreamTrack;
   #isMuted = false;
   #isStopped = false;
+  /** Of a camera that was let go: the device to take when it is turned on again. */
+  #wanted: string | null = null;
   /** The server's id; null until it is published, and another one after a new join. */
   id: string | null = null;
 
@@ -43,10 +47,23 @@ export class LocalTrack {
     this.#recapture = recapture;
     this.#media = media;
     this.#attachments = createAttachments(media, { kind: this.kind, isSilent: true });
+    this.#watch(media);
+  }
+
+  /** `stop()` of ours fires no event. */
+  #watch(media: MediaStreamTrack): void {
+    media.addEventListener('ended', () => {
+      if (!this.#isStopped && this.#media === media) this.#port.ended(this);
+    });
   }
 
   get mediaStreamTrack(): MediaStreamTrack {
     return this.#media;
+  }
+
+  /** Undefined for tracks that are of no device. */
+  get deviceId(): string | undefined {
+    return this.#media.getSettings().deviceId;
   }
 
   get isMuted(): boolean {
@@ -71,11 +88,15 @@ export class LocalTrack {
 
   async unmute(): Promise<void> {
     if (!this.#isMuted || this.#isStopped) return;
-    const wasLetGo = this.#media.readyState === 'ended';
-    if (wasLetGo && this.#recapture) await this.#use(await this.#recapture(this.#media.getSettings().deviceId));
+    if (this.#isLetGo && this.#recapture) await this.#use(await this.#recapture(this.#wanted ?? this.deviceId));
+    this.#wanted = null;
     this.#isMuted = false;
     this.#media.enabled = true;
     await this.#port.setMuted(this, false);
+  }
+
+  get #isLetGo(): boolean {
+    return this.#media.readyState === 'ended';
   }
 
   /** Ends the track for good: it is unpublished and its device let go. */
@@ -87,18 +108,28 @@ export class LocalTrack {
     await this.#port.unpublish(this);
   }
 
-  /** Takes the media from another device; the others notice nothing else. */
+  /** Takes the media from another device; the others notice nothing else. A camera that is off stays off. */
   async setDevice(deviceId: string): Promise<void> {
-    if (!this.#recapture) throw new Error('This track was given as it is: publish one of the other device.');
-    const before = this.#media;
+    const recapture = this.#recapture;
+    if (!recapture) throw new Error('This track was given as it is: publish one of the other device.');
+    if (this.#isMuted && this.#isLetGo) {
+      this.#wanted = deviceId;
+      return;
+    }
+    const before = this.deviceId;
     // Some devices cannot be opened twice.
-    before.stop();
-    await this.#use(await this.#recapture(deviceId));
+    this.#media.stop();
+    const media = await recapture(deviceId).catch(async (error) => {
+      await this.#use(await recapture(before));
+      throw error;
+    });
+    await this.#use(media);
   }
 
   async #use(media: MediaStreamTrack): Promise<void> {
     media.enabled = !this.#isMuted;
     this.#media = media;
+    this.#watch(media);
     this.#attachments.show(media);
     await this.#port.replace(this, media);
   }
