@@ -170,7 +170,9 @@ export class Engine {
     },
     'track.mute': (data) => ({ changed: this.#room(data.room).mute(data) }),
     'track.settings': (data) => {
-      this.#room(data.room).get(data.participant).subscriber.updateSettings(data.updates);
+      this.#room(data.room)
+        .get(data.participant)
+        .subscriber.downlink.updateSettings(data.updates, this.#deps.clock.now());
       return {};
     },
     subscribe: (data) => {

@@ -95,15 +95,17 @@ export class Participant {
     const transport = this.#transport(pc);
     if (!transport) return null;
     const rates = this.#rates.get(pc);
-    const { lossPercent, jitterMs } = pc === 'pub' ? this.publisher.statistics() : this.subscriber.statistics();
+    const { lossPercent, jitterMs } =
+      pc === 'pub' ? this.publisher.statistics() : this.subscriber.downlink.statistics();
     return {
       state: transport.state,
-      rttMs: pc === 'sub' ? this.subscriber.statistics().rttMs : null,
+      rttMs: pc === 'sub' ? this.subscriber.downlink.statistics().rttMs : null,
       packetLossPercent: lossPercent,
       jitterMs,
       inBps: Math.round(rates?.inBps ?? 0),
       outBps: Math.round(rates?.outBps ?? 0),
-      availableBps: pc === 'pub' ? this.publisher.estimator.bitsPerSecond : this.subscriber.estimator.bitsPerSecond,
+      availableBps:
+        pc === 'pub' ? this.publisher.estimator.bitsPerSecond : this.subscriber.downlink.estimator.bitsPerSecond,
     };
   }
 

@@ -278,14 +278,14 @@ export class Room {
   tick(now: number): void {
     for (const { publisher, subscriber } of this.#participants.values()) {
       publisher.tick(now);
-      subscriber.tick(now);
+      subscriber.downlink.tick(now);
     }
   }
 
   /** Every 200 ms. */
   allocate(now: number): void {
     for (const { publisher, subscriber } of this.#participants.values()) {
-      subscriber.allocate(now);
+      subscriber.downlink.allocate(now);
       for (const publication of publisher.publications.values()) this.#tellDemand(publication);
     }
   }

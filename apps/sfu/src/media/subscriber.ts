@@ -1,32 +1,17 @@
-import type {
-  MediaEvents,
-  MediaPermissions,
-  MediaTrackSettings,
-  MediaTransportState,
-} from '@parley/contract/media-control';
+import type { MediaPermissions, MediaTransportState } from '@parley/contract/media-control';
 import { MEDIA_DESCRIPTION_BYTES_MAX } from '@parley/contract/media-control';
 import type { DataChannelName, Description, MediaEntry } from '@parley/media-description';
-import { allocate, type Demand, layerForSize } from './allocator.ts';
 import type { MediaClock } from './clock.ts';
 import { offeredCodecs } from './codecs.ts';
-import { DownlinkEstimator } from './downlink-estimator.ts';
+import { Downlink } from './downlink.ts';
 import { MediaError } from './errors.ts';
-import type { PathLoss } from './loss-window.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
-import { readRtcp } from './rtcp.ts';
 import { isRtcp } from './rtp.ts';
+import type { Slot, StreamState } from './slot.ts';
 import { Subscription } from './subscription.ts';
 
 const DATA_MID = 'data';
-/** Part of the estimate that video may use; the rest is for audio, repeats and data. */
-const VIDEO_SHARE = 0.95;
-const DEFAULT_PRIORITY = 100;
-const SCREEN_PRIORITY = 200;
-/** How many `sentBps` samples make a second. */
-const SAMPLES = 5;
-
-export type StreamState = Omit<MediaEvents['stream.state'], 'room' | 'participant'>;
 
 export interface SubscriberDeps {
   clock: MediaClock;
@@ -45,24 +30,11 @@ export interface SubscriberDeps {
   };
 }
 
-/** One m-line toward the subscriber. It is used again for another track once its track ended. */
-interface Slot {
-  mid: string;
-  kind: 'audio' | 'video';
-  use: { publication: Publication; subscription: Subscription; streamId: string } | undefined;
-  entry: MediaEntry;
-  isDirty: boolean;
-  isAnswered: boolean;
-  told: StreamState | undefined;
-}
-
 /** The `sub` side of a participant: what it gets from us. */
 export class Subscriber {
   readonly #deps: SubscriberDeps;
   readonly #slots: Slot[] = [];
-  readonly #bySsrc = new Map<number, Slot>();
-  readonly #settings = new Map<string, MediaTrackSettings>();
-  readonly estimator = new DownlinkEstimator();
+  readonly #downlink: Downlink;
   #transport: PeerTransport | undefined;
   #local: Omit<Description, 'media'> | undefined;
   #revision = 0;
@@ -70,16 +42,20 @@ export class Subscriber {
   #isRestarting = false;
   #isFlushing = false;
   #nextSsrc: number;
-  #sentSamples: { bytes: number; at: number }[] = [];
-  #probeBps = 0;
 
   constructor(deps: SubscriberDeps) {
     this.#deps = deps;
+    const { isAdaptive, events } = deps;
+    this.#downlink = new Downlink({ slots: this.#slots, transport: () => this.#transport, isAdaptive, events });
     this.#nextSsrc = 0x1000_0000 + Math.floor(deps.random() * 0x4000_0000);
   }
 
   get transport(): PeerTransport | undefined {
     return this.#transport;
+  }
+
+  get downlink(): Downlink {
+    return this.#downlink;
   }
 
   get trackIds(): string[] {
@@ -96,7 +72,9 @@ export class Subscriber {
   #connect(): void {
     const transport: PeerTransport = this.#deps.newTransport(true, {
       open: () => this.#onOpen(),
-      packet: (buffer) => this.#onPacket(buffer),
+      packet: (buffer) => {
+        if (isRtcp(buffer)) this.#downlink.onReports(buffer, this.#deps.clock.now());
+      },
       state: (state) => {
         if (this.#transport === transport) this.#deps.events.state(state);
       },
@@ -104,7 +82,7 @@ export class Subscriber {
     });
     this.#transport = transport;
     this.#local = { ...transport.offer(), candidates: this.#deps.candidates() };
-    this.#sentSamples = [];
+    this.#downlink.reset();
   }
 
   subscribe(publication: Publication, streamId: string): boolean {
@@ -156,7 +134,7 @@ export class Subscriber {
       return;
     }
     const { ssrc, rtxSsrc, rtxPayloadType } = use.subscription.ids;
-    this.#bySsrc.set(ssrc, slot);
+    this.#downlink.bySsrc.set(ssrc, slot);
     slot.entry = {
       mid,
       kind,
@@ -173,9 +151,9 @@ export class Subscriber {
     if (!slot?.use) return false;
     const { publication, subscription } = slot.use;
     publication.unsubscribe(subscription);
-    this.#bySsrc.delete(subscription.ids.ssrc);
+    this.#downlink.bySsrc.delete(subscription.ids.ssrc);
     slot.use = undefined;
-    this.#settings.delete(trackId);
+    this.#downlink.forget(trackId);
     this.#refreshEntry(slot);
     this.#deps.events.demandChanged(publication);
     this.#flushSoon();
@@ -235,7 +213,7 @@ export class Subscriber {
     this.#pending = undefined;
     const refusals = new Map(answer.media.map((entry) => [entry.mid, entry]));
     for (const slot of pending.slots) this.#activate(slot, refusals.get(slot.mid));
-    this.allocate(this.#deps.clock.now());
+    this.#downlink.allocate(this.#deps.clock.now());
     this.#flush();
   }
 
@@ -265,7 +243,7 @@ export class Subscriber {
   #onOpen(): void {
     for (const { kind, use, isAnswered } of this.#slots)
       if (kind === 'audio' && isAnswered) use?.subscription.setTarget(0);
-    this.allocate(this.#deps.clock.now());
+    this.#downlink.allocate(this.#deps.clock.now());
   }
 
   /** A new transport with everything that is subscribed now. */
@@ -285,7 +263,7 @@ export class Subscriber {
       slot.isAnswered = false;
       slot.told = undefined;
     });
-    this.#bySsrc.clear();
+    this.#downlink.bySsrc.clear();
     for (const slot of used) this.#refreshEntry(slot);
     this.#pending = undefined;
     this.#isRestarting = true;
@@ -293,155 +271,9 @@ export class Subscriber {
     this.#flushSoon();
   }
 
-  updateSettings(updates: readonly MediaTrackSettings[]): void {
-    for (const update of updates) {
-      const before = this.#settings.get(update.trackId);
-      if (!before && !this.#slots.some(({ use }) => use?.publication.id === update.trackId)) continue;
-      this.#settings.set(update.trackId, { ...before, ...update });
-    }
-    this.allocate(this.#deps.clock.now());
-  }
-
-  #onPacket(buffer: Buffer): void {
-    if (!isRtcp(buffer)) return;
-    const now = this.#deps.clock.now();
-    const path: PathLoss = { expected: 0, lost: 0 };
-    readRtcp(buffer, {
-      receptionReport: (report) => {
-        const loss = this.#find(report.ssrc)?.subscription.onReceptionReport(report, now);
-        path.expected += loss?.expected ?? 0;
-        path.lost += loss?.lost ?? 0;
-      },
-      nack: (ssrc, sequences) => {
-        const use = this.#find(ssrc);
-        use?.subscription.resend(sequences, use.publication.encoding.codec.name === 'VP8', now);
-      },
-      keyFrameRequest: (ssrc) => {
-        const use = this.#find(ssrc);
-        if (!use) return;
-        use.publication.requestKeyFrame(Math.max(use.subscription.current, use.subscription.target));
-        use.publication.flushKeyFrameRequests(now);
-      },
-      remb: (bps) => this.estimator.remb(bps, now),
-    });
-    if (path.expected > 0) this.estimator.loss(path, this.sentBps(now), now);
-  }
-
-  #find(ssrc: number): Slot['use'] {
-    const use = this.#bySsrc.get(ssrc)?.use;
-    return use?.subscription.ids.ssrc === ssrc ? use : undefined;
-  }
-
-  /** What went out over about the last second. */
-  sentBps(now: number): number {
-    const first = this.#sentSamples[0];
-    if (!first || !this.#transport || now <= first.at) return 0;
-    return ((this.#transport.sentBytes - first.bytes) * 8000) / (now - first.at);
-  }
-
-  /** Every 200 ms, and when anything that matters changed: which layer of which track. */
-  allocate(now: number): void {
-    if (!this.#transport?.isOpen) return;
-    const slots = this.#slots.filter((slot) => slot.kind === 'video' && slot.use && slot.isAnswered && !slot.isDirty);
-    const demands = slots.map((slot) => this.#demand(slot, now));
-    const { layers, wantedBps } = allocate(demands, this.estimator.bitsPerSecond * VIDEO_SHARE);
-    slots.forEach((slot, index) => {
-      const { publication, subscription } = slot.use ?? {};
-      const layer = layers[index] ?? -1;
-      if (!publication || !subscription) return;
-      if (subscription.target !== layer) {
-        subscription.setTarget(layer);
-        this.#deps.events.demandChanged(publication);
-        publication.flushKeyFrameRequests(now);
-      } else if (subscription.isSwitching) publication.requestKeyFrame(layer);
-    });
-    this.#probeBps = this.estimator.probe(wantedBps / VIDEO_SHARE, now);
-    for (const slot of this.#slots) this.#tellState(slot);
-    if (this.#transport) {
-      this.#sentSamples.push({ bytes: this.#transport.sentBytes, at: now });
-      if (this.#sentSamples.length > SAMPLES) this.#sentSamples.shift();
-    }
-  }
-
-  #demand(slot: Slot, now: number): Demand {
-    const { publication, subscription } = slot.use ?? {};
-    if (!publication || !subscription) return { bitrates: [], ceiling: -1, current: -1, priority: 0 };
-    const settings = this.#settings.get(publication.id);
-    const { layers, request } = publication;
-    const isScreen = request.source === 'SCREEN_SHARE';
-    const unknownSize = this.#deps.isAdaptive && !settings && !isScreen ? 0 : undefined;
-    let ceiling =
-      unknownSize ??
-      layerForSize(
-        layers.map(({ height }) => height),
-        settings?.height,
-      );
-    ceiling = Math.min(ceiling, settings?.maxLayer ?? ceiling);
-    while (ceiling > 0 && !publication.canServe(ceiling, now)) ceiling -= 1;
-    return {
-      bitrates: layers.map((_, index) => publication.bitrateOf(index, now)),
-      ceiling: settings?.enabled === false ? -1 : ceiling,
-      current: subscription.current,
-      priority: settings?.priority ?? (isScreen ? SCREEN_PRIORITY : DEFAULT_PRIORITY),
-    };
-  }
-
-  #tellState(slot: Slot): void {
-    if (!slot.use || !slot.isAnswered) return;
-    const { publication, subscription } = slot.use;
-    const isOff = this.#settings.get(publication.id)?.enabled === false;
-    if (subscription.isSwitching && subscription.current < 0) return;
-    const isMuted = publication.isMuted || publication.isMutedByServer;
-    const reason = isMuted ? 'MUTED' : isOff ? 'SETTINGS' : subscription.target < 0 ? 'BANDWIDTH' : null;
-    const state: StreamState = {
-      trackId: publication.id,
-      state: reason ? 'PAUSED' : 'ACTIVE',
-      reason,
-      layer: reason ? null : subscription.current,
-    };
-    const { told } = slot;
-    if (told && told.state === state.state && told.reason === state.reason && told.layer === state.layer) return;
-    slot.told = state;
-    this.#deps.events.streamState(state);
-  }
-
-  /** Every 20 ms: padding while the path is probed. */
-  tick(now: number): void {
-    if (this.#probeBps === 0) return;
-    const subscription = this.#slots.find(({ kind, use }) => kind === 'video' && (use?.subscription.packets ?? 0) > 0)
-      ?.use?.subscription;
-    if (!subscription) return;
-    let bytes = ((this.#probeBps - this.#mediaBps(now)) * 0.02) / 8;
-    while (bytes > 0) {
-      const sent = subscription.sendPadding(now);
-      if (sent === 0) return;
-      bytes -= sent;
-    }
-  }
-
-  #mediaBps(now: number): number {
-    return this.#slots.reduce((sum, { use }) => {
-      if (!use || use.subscription.current < 0) return sum;
-      return sum + use.publication.bitrateOf(use.subscription.current, now);
-    }, 0);
-  }
-
   /** Ends subscriptions that the permissions no longer allow. */
   enforce(): void {
     if (!this.#deps.permissions().subscribe) for (const trackId of this.trackIds) this.unsubscribe(trackId);
-  }
-
-  statistics(): { lossPercent: number | null; jitterMs: number | null; rttMs: number | null } {
-    const known = this.#slots.flatMap(({ use }) => (use ? [use.subscription] : []));
-    const worst = (values: (number | null)[]) => {
-      const numbers = values.filter((value) => value !== null);
-      return numbers.length > 0 ? Math.max(...numbers) : null;
-    };
-    return {
-      lossPercent: worst(known.map(({ lossPercent }) => lossPercent)),
-      jitterMs: worst(known.map(({ jitterMs }) => jitterMs)),
-      rttMs: worst(known.map(({ rttMs }) => rttMs)),
-    };
   }
 
   close(): void {
