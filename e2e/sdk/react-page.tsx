@@ -1,0 +1,96 @@
+/** A small application on the React hooks, under StrictMode, as a test's page runs it. */
+import { createTestTracks, Room } from '@parley/client';
+import { Chat } from '@parley/client/chat';
+import { useChat, useConversation, useMessages, useRoom, useTrackRef } from '@parley/client/react';
+import { type ReactElement, StrictMode, useEffect, useState } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+
+export interface AppProps {
+  url: string;
+  rtcToken: string;
+  chatToken: string;
+  conversation: string;
+}
+
+/** How often each thing was made or told: StrictMode mounts everything twice. */
+export const counts = { connects: 0, leaves: 0 };
+
+type RemoteTrack = Parameters<typeof useTrackRef>[0];
+
+function Tile({ track, label }: { track: RemoteTrack; label: string }): ReactElement {
+  const ref = useTrackRef(track);
+  return <video muted ref={ref} data-tile={label} style={{ width: 320, height: 180 }} />;
+}
+
+function Call({ url, rtcToken }: AppProps): ReactElement {
+  const [room] = useState(() => newRoom(url, rtcToken));
+  const { connection, participants, self } = useRoom(room);
+  useEffect(() => {
+    mounted = room;
+  }, [room]);
+  const videos = participants.flatMap(({ identity, tracks }) =>
+    [...tracks.values()].filter(({ kind }) => kind === 'video').map((track) => ({ identity, track })),
+  );
+  return (
+    <section>
+      <p id="connection">{connection}</p>
+      <p id="self">{self?.identity ?? 'nobody'}</p>
+      {videos.map(({ identity, track }) => (
+        <Tile key={track.id} track={track} label={identity} />
+      ))}
+    </section>
+  );
+}
+
+function newRoom(url: string, token: string): Room {
+  const room = new Room({ url, token });
+  room.on('connectionStateChanged', (state) => {
+    if (state === 'connected') counts.connects += 1;
+    if (state === 'disconnected') counts.leaves += 1;
+  });
+  return room;
+}
+
+function Talk({ url, chatToken, conversation: ref }: AppProps): ReactElement {
+  const [chat] = useState(() => new Chat({ url, token: chatToken }));
+  const { connection } = useChat(chat);
+  const { conversation, error } = useConversation(chat, ref);
+  const messages = useMessages(conversation);
+  return (
+    <section>
+      <p id="chat">{error?.code ?? connection}</p>
+      <button type="button" onClick={() => void conversation?.send('from react')}>
+        send
+      </button>
+      <ul>
+        {messages.map(({ id, clientMessageId, text }) => (
+          <li key={clientMessageId ?? id}>{text}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+let root: Root | null = null;
+let mounted: Room | null = null;
+
+/** Shows the others a moving card. */
+export async function publishCard(): Promise<void> {
+  const { video } = createTestTracks({ width: 320, height: 180, frameRate: 10 });
+  await mounted?.self.publish(video, { source: 'CAMERA' });
+}
+
+export function mount(props: AppProps): void {
+  root = createRoot(document.body.appendChild(document.createElement('main')));
+  root.render(
+    <StrictMode>
+      <Call {...props} />
+      <Talk {...props} />
+    </StrictMode>,
+  );
+}
+
+export function unmount(): void {
+  root?.unmount();
+  root = null;
+}

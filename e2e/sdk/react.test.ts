@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../apps/server/testkit/eventually.ts';
+import { skipWithoutBrowser } from '../browser.ts';
+import { type SdkKit, startSdk } from './kit.ts';
+
+type App = typeof import('./react-page.tsx');
+
+const skip = skipWithoutBrowser();
+let kit: SdkKit;
+let page: Page;
+
+before(async () => {
+  if (skip) return;
+  kit = await startSdk({ script: 'react-page.tsx' });
+  page = await kit.page();
+});
+after(async () => {
+  if (skip) return;
+  await kit.close();
+  assert.deepEqual(kit.problems, [], 'no page had an uncaught error');
+});
+
+const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 30_000 });
+const textOf = (selector: string): Promise<string | null> => page.textContent(selector);
+
+test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and let go of both', { skip }, async () => {
+  const room = await kit.newRoom();
+  const conversation = await kit.api.call('createConversation', {
+    body: { name: 'talk', members: [{ userId: 'ada' }] },
+  });
+  const mint = (identity: string) =>
+    kit.api.call('mintRtcToken', {
+      roomId: room.id,
+      body: { participantIdentity: identity, permissions: { publish: true, publishData: true } },
+    });
+  const chat = await kit.api.call('mintChatToken', { body: { userId: 'ada' } });
+  const propsOf = async (identity: string) => ({
+    url: kit.tcp.url.replace(/\/$/, ''),
+    rtcToken: (await mint(identity)).token,
+    chatToken: chat.token,
+    conversation: conversation.id,
+  });
+  await page.evaluate((given) => (window.sdk as unknown as App).mount(given), await propsOf('ada'));
+  await soon(async () => assert.deepEqual([await textOf('#connection'), await textOf('#self')], ['connected', 'ada']));
+  await soon(async () => assert.equal(await textOf('#chat'), 'connected'));
+  const present = async () =>
+    (await kit.api.call('listRoomParticipants', { id: room.id })).map(({ identity }) => identity);
+  assert.deepEqual(await present(), ['ada']);
+  const counts = () => page.evaluate(() => (window.sdk as unknown as App).counts);
+  assert.deepEqual(await counts(), { connects: 1, leaves: 0 }, 'mounted twice, joined once');
+
+  const other = await kit.page();
+  await other.evaluate((given) => (window.sdk as unknown as App).mount(given), await propsOf('bob'));
+  await eventually(async () => (await other.textContent('#connection')) === 'connected', { withinMs: 30_000 });
+  await other.evaluate(() => (window.sdk as unknown as App).publishCard());
+  const frames = () =>
+    page.evaluate(
+      () =>
+        document.querySelector<HTMLVideoElement>('[data-tile=bob]')?.getVideoPlaybackQuality().totalVideoFrames ?? 0,
+    );
+  await soon(async () => assert.ok((await frames()) > 5, 'no picture'));
+  await other.evaluate(() => (window.sdk as unknown as App).unmount());
+  await soon(async () => assert.equal(await page.locator('[data-tile]').count(), 0, 'no ghost tile'));
+
+  await page.click('text=send');
+  await soon(async () => assert.equal(await textOf('li'), 'from react'));
+  await kit.api.call('sendMessage', { room: conversation.id, body: { text: 'from the backend', senderId: 'ada' } });
+  await soon(async () =>
+    assert.deepEqual(await page.locator('li').allTextContents(), ['from react', 'from the backend']),
+  );
+
+  await page.evaluate(() => (window.sdk as unknown as App).unmount());
+  await soon(async () => assert.deepEqual(await present(), []));
+  assert.deepEqual(await counts(), { connects: 1, leaves: 1 });
+});
