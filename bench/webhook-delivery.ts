@@ -1,25 +1,31 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import type { TestProject } from '../apps/server/testkit/people.ts';
 import { startReceiver } from '../apps/server/testkit/receiver.ts';
-import { startService } from '../apps/server/testkit/service.ts';
+import { startService, type TestService } from '../apps/server/testkit/service.ts';
 import { addWebhook, record, streamEvents } from '../apps/server/testkit/webhooks.ts';
 import type { Row } from './ratio.ts';
 
-const perSecond = 1_000;
-const seconds = 5;
+const eventsPerSecond = 1_000;
 const perCommit = 10;
+const loadSeconds = 5;
+const messagesPerSecond = 150;
+const roundSeconds = 4;
+const rounds = 4;
 
 process.env['PARLEY_TEST_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/test';
-
-interface Measured {
-  agesMs: number[];
-  commitsMs: number[];
-}
 
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
-/** Delivery delay at 1,000 events a second on one process, and what an endpoint that hangs does to it and to the writers. */
+/** What one side of the comparison saw, round by round. */
+interface Side {
+  sendP99s: number[];
+  delayP95s: number[];
+}
+
+/** Delivery delay at 1,000 events a second on one process, and what an endpoint that hangs does to senders and to others. */
 export async function rows(): Promise<Row[]> {
   const service = await startService();
   const child = fork(new URL('./webhook-receiver.ts', import.meta.url), { execArgv: [] });
@@ -28,33 +34,30 @@ export async function rows(): Promise<Row[]> {
   try {
     const project = await service.newProject();
     await addWebhook(project, { url: `http://127.0.0.1:${port}/` });
-    await load(service, project, child);
-    const alone = await load(service, project, child);
-    await addWebhook(project, { url: hanging.url });
-    const beside = await load(service, project, child);
-    const [delay, delayBeside] = [alone, beside].map(({ agesMs }) => percentile(agesMs, 0.95)) as [number, number];
-    const [commit, commitBeside] = [alone, beside].map(({ commitsMs }) => percentile(commitsMs, 0.99)) as [
-      number,
-      number,
-    ];
+    const ages = await loadOfEvents(service, project, child);
+    const { without, beside } = await compare(service, project, child, hanging.url);
+    const best = (values: number[]): number => Math.min(...values);
+    const ratio = (name: keyof Side): number => best(beside[name]) / best(without[name]);
+    const told = (name: keyof Side): string =>
+      `${best(beside[name]).toFixed(1)} ms against ${best(without[name]).toFixed(1)} ms, best of ${rounds} in turns, ${messagesPerSecond} messages/s`;
     return [
       {
         question: 'delivery delay p95 at 1,000 events/s, in seconds',
         floor: { atMost: 1 },
-        ratio: delay / 1000,
-        detail: `p50 ${percentile(alone.agesMs, 0.5)} ms, p95 ${delay} ms, ${alone.agesMs.length} deliveries`,
+        ratio: percentile(ages, 0.95) / 1000,
+        detail: `p50 ${percentile(ages, 0.5)} ms, p95 ${percentile(ages, 0.95)} ms, ${ages.length} deliveries`,
       },
       {
-        question: 'write p99 with a hanging endpoint / without',
+        question: 'message send p99 with a hanging endpoint / without',
         floor: { atMost: 1.05 },
-        ratio: commitBeside / commit,
-        detail: `${commitBeside.toFixed(1)} ms against ${commit.toFixed(1)} ms for a transaction of ${perCommit} events`,
+        ratio: ratio('sendP99s'),
+        detail: told('sendP99s'),
       },
       {
-        question: 'other endpoints` delay p95 with a hanging one / without',
-        floor: { atMost: 1.25 },
-        ratio: delayBeside / delay,
-        detail: `${delayBeside} ms against ${delay} ms`,
+        question: 'delivery delay p95 of another endpoint with a hanging one / without',
+        floor: { atMost: 1.1 },
+        ratio: ratio('delayP95s'),
+        detail: told('delayP95s'),
       },
     ];
   } finally {
@@ -64,33 +67,102 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
-async function load(
-  service: Awaited<ReturnType<typeof startService>>,
-  project: Awaited<ReturnType<typeof service.newProject>>,
-  child: ChildProcess,
-): Promise<Measured> {
-  const commitsMs: number[] = [];
-  const everyMs = (1000 * perCommit) / perSecond;
-  const started = performance.now();
-  const writes: Promise<void>[] = [];
-  for (let index = 0; index < (perSecond * seconds) / perCommit; index++) {
-    const wait = started + index * everyMs - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const begun = performance.now();
-    writes.push(
-      record(service, project, streamEvents(perCommit, `${index}_`)).then(() => {
-        commitsMs.push(performance.now() - begun);
-      }),
-    );
+/** The same load in turns, with the endpoint that hangs and without it, so that a busy machine hits both alike. */
+async function compare(service: TestService, project: TestProject, child: ChildProcess, hangingUrl: string) {
+  const { id: room } = await project.api.call('createConversation', { body: { name: 'talk' } });
+  const sender = createSender(service, project, room);
+  const without: Side = { sendP99s: [], delayP95s: [] };
+  const beside: Side = { sendP99s: [], delayP95s: [] };
+  await loadOfMessages(sender, child);
+  const { id: webhookId } = await addWebhook(project, { url: hangingUrl });
+  for (let round = 0; round < rounds; round++) {
+    await project.owner.api.call('disableWebhook', { projectId: project.id, webhookId });
+    await measure(without, sender, child);
+    await project.owner.api.call('enableWebhook', { projectId: project.id, webhookId });
+    await measure(beside, sender, child);
   }
-  await Promise.all(writes);
+  sender.close();
+  return { without, beside };
+}
+
+async function measure(side: Side, sender: MessageSender, child: ChildProcess): Promise<void> {
+  const { sendsMs, agesMs } = await loadOfMessages(sender, child);
+  side.sendP99s.push(percentile(sendsMs, 0.99));
+  side.delayP95s.push(percentile(agesMs, 0.95));
+}
+
+async function loadOfEvents(service: TestService, project: TestProject, child: ChildProcess): Promise<number[]> {
+  const commits = (eventsPerSecond * loadSeconds) / perCommit;
+  const run = async (): Promise<number[]> => {
+    await paced(commits, eventsPerSecond / perCommit, (index) =>
+      record(service, project, streamEvents(perCommit, `${index}_`)),
+    );
+    return take(child, eventsPerSecond * loadSeconds);
+  };
+  await run();
+  return run();
+}
+
+async function loadOfMessages(sender: MessageSender, child: ChildProcess) {
+  const sendsMs: number[] = [];
+  const count = messagesPerSecond * roundSeconds;
+  await paced(count, messagesPerSecond, async () => {
+    const begun = performance.now();
+    await sender.send();
+    sendsMs.push(performance.now() - begun);
+  });
+  return { sendsMs, agesMs: await take(child, count) };
+}
+
+/** Starts `count` pieces of work at a fixed pace, whatever each of them takes. */
+async function paced(count: number, perSecond: number, work: (index: number) => Promise<void>): Promise<void> {
+  const started = performance.now();
+  const running: Promise<void>[] = [];
+  for (let index = 0; index < count; index++) {
+    const wait = started + (index * 1000) / perSecond - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    running.push(work(index));
+  }
+  await Promise.all(running);
+}
+
+/** The ages of so many deliveries. Not until nothing is under way: what hangs is under way for minutes. */
+async function take(child: ChildProcess, count: number): Promise<number[]> {
   const agesMs: number[] = [];
-  // Not until nothing is under way: what hangs is under way for minutes.
-  while (agesMs.length < perSecond * seconds) {
+  while (agesMs.length < count) {
     const answer = once(child, 'message') as Promise<[{ agesMs: number[] }]>;
     child.send('take');
     agesMs.push(...(await answer)[0].agesMs);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { commitsMs, agesMs };
+  return agesMs;
+}
+
+interface MessageSender {
+  send(): Promise<void>;
+  close(): void;
+}
+
+function createSender({ url }: TestService, { apiKey }: TestProject, room: string): MessageSender {
+  const agent = new Agent({ keepAlive: true });
+  const body = JSON.stringify({ text: 'hello there', senderId: 'alice' });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  return {
+    send: () =>
+      new Promise((resolve, reject) => {
+        const sent = request(
+          `${url}/v1/chat/conversations/${room}/messages`,
+          { method: 'POST', agent, headers },
+          (response) => {
+            response.resume();
+            response.on('end', () =>
+              response.statusCode === 201 ? resolve() : reject(new Error(`answered ${response.statusCode}`)),
+            );
+          },
+        );
+        sent.on('error', reject);
+        sent.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
 }

@@ -33,6 +33,28 @@ function play(script: Script): { connection: TrackedConnection; counts: Record<s
   return { connection, counts, errors };
 }
 
+test('[OBS-4] an attempt whose network path fails has failed there and then, and a later join brings it back', () => {
+  for (const type of ['ice.failed', 'dtls.failed'] as const) {
+    const lost: Script = [
+      ['signaling.connecting', 'CLIENT', 5],
+      ['ice.checking', 'CLIENT', 10],
+      [type, 'CLIENT', 900],
+    ];
+    const { connection, counts, errors } = play(lost);
+    assert.deepEqual(
+      [connection.state, connection.endedAt, connection.disconnectReason, counts['failed'], errors.length],
+      ['FAILED', 900, 'MEDIA_FAILURE', 1, 1],
+    );
+    assert.equal(play([...lost, ['ice.connected', 'CLIENT', 950]]).connection.state, 'FAILED');
+    assert.equal(play([...lost, ['join.succeeded', 'SERVER', 990]]).connection.state, 'CONNECTED');
+  }
+  const inCall = play([
+    ['join.succeeded', 'SERVER', 100],
+    ['ice.failed', 'CLIENT', 900],
+  ]);
+  assert.equal(inCall.connection.state, 'RECONNECTING', 'a call in progress may find another path');
+});
+
 test('[OBS-1] a call from join to leave', () => {
   const { connection, counts } = play([
     ['signaling.connected', 'SERVER', 5],

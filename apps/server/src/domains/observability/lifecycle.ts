@@ -80,15 +80,17 @@ function stateAfter(connection: TrackedConnection, { type, source, data }: Conne
     !(source === 'SERVER' && (type === 'join.succeeded' || type === 'signaling.reconnected'))
   )
     return null;
-  // Trouble before the first success is still the attempt to connect.
-  if (state === 'RECONNECTING' && connection.connectedAt === null) return null;
+  // Trouble before the first success is still the attempt to connect, unless it is the end of it.
+  if (state === 'RECONNECTING' && connection.connectedAt === null) return isPathLost(type) ? 'FAILED' : null;
   if (type === 'ice.connected' && connection.connectedAt === null) return null;
   return state;
 }
 
+const isPathLost = (type: ConnectionEventType): boolean => type === 'ice.failed' || type === 'dtls.failed';
+
 /** The server's own view wins; the client alone knows about its network path, and about joins we never saw. */
 function mayClientMove(connection: TrackedConnection, type: ConnectionEventType): boolean {
-  return !connection.isServerSeen || (isLive(connection.state) && type.startsWith('ice.'));
+  return !connection.isServerSeen || (isLive(connection.state) && (type.startsWith('ice.') || type === 'dtls.failed'));
 }
 
 function enter(
@@ -114,7 +116,7 @@ function enter(
       fact.source === 'SERVER' ? Math.min(fact.at, now) : now,
       next.connectedAt ?? next.startedAt,
     );
-    next.disconnectReason = reasonIn(fact) ?? (state === 'FAILED' ? 'JOIN_FAILURE' : 'UNKNOWN');
+    next.disconnectReason = reasonIn(fact) ?? (state === 'FAILED' ? failureOf(fact.type) : 'UNKNOWN');
     counts[state === 'FAILED' && next.connectedAt === null ? 'failed' : 'ended'] = 1;
     if (next.connectedAt !== null) {
       const duration = next.endedAt - next.connectedAt;
@@ -124,6 +126,8 @@ function enter(
     countQuality(next, counts);
   }
 }
+
+const failureOf = (type: ConnectionEventType): string => (isPathLost(type) ? 'MEDIA_FAILURE' : 'JOIN_FAILURE');
 
 const reasonIn = ({ data }: ConnectionFact): string | null =>
   typeof data?.['reason'] === 'string' && /^[A-Z_]{1,40}$/.test(data['reason']) ? data['reason'] : null;
