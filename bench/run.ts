@@ -8,6 +8,7 @@ const questions: Record<string, () => Promise<{ rows: () => Promise<Row[]> }>> =
   'sfu-forwarding': () => import('./sfu-forwarding.ts'),
   'webhook-queue': () => import('./webhook-queue.ts'),
   'webhook-delivery': () => import('./webhook-delivery.ts'),
+  observability: () => import('./observability.ts'),
 };
 
 const wanted = process.argv.slice(2);

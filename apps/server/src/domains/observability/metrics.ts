@@ -4,10 +4,17 @@ import type { Db } from '../../core/db.ts';
 import { countLive } from './connection-store.ts';
 import { qualityNames } from './lifecycle.ts';
 import { percentile } from './percentiles.ts';
-import { type Grain, listRollups } from './rollup-store.ts';
+import { type Grain, listRollups, sumRollups } from './rollup-store.ts';
 
 const grainMs = { minute: 60_000, hour: 3_600_000 } as const;
 const steps = { minute: 60, hour: 24 } as const;
+
+/** When each step of the window begins, oldest first. */
+function startsOf(grain: Grain, now: number): number[] {
+  const ms = grainMs[grain];
+  const last = Math.floor(now / ms) * ms;
+  return Array.from({ length: steps[grain] }, (_, index) => last - (steps[grain] - 1 - index) * ms);
+}
 
 /** Counters of one step or of a whole window, by metric. */
 type Counts = ReadonlyMap<string, number>;
@@ -19,23 +26,21 @@ export function createMetricsReader({ db, clock }: { db: Db; clock: Clock }) {
     grain: Grain,
     now: number,
   ): Promise<{ starts: number[]; byStart: Map<number, Map<string, number>> }> {
-    const ms = grainMs[grain];
-    const last = Math.floor(now / ms) * ms;
-    const starts = Array.from({ length: steps[grain] }, (_, index) => last - (steps[grain] - 1 - index) * ms);
-    const byStart = new Map(starts.map((start) => [start, new Map<string, number>()]));
-    const rows = await listRollups(db, projectId, environment, grain, iso(starts[0] ?? last));
-    for (const { at, metric, value } of rows) byStart.get(Date.parse(at))?.set(metric, value);
-    return { starts, byStart };
+    const starts = startsOf(grain, now);
+    const rows = await listRollups(db, projectId, environment, grain, iso(starts[0] ?? now));
+    const byAt = new Map(rows.map(({ at, counts }) => [Date.parse(at), counts]));
+    return { starts, byStart: new Map(starts.map((start) => [start, new Map(Object.entries(byAt.get(start) ?? {}))])) };
   }
 
   return async (projectId: string, environment: Environment): Promise<ConnectionMetrics> => {
     const now = clock.now();
-    const [minutes, hours, live] = await Promise.all([
+    const [minutes, hours, ofWindow, live] = await Promise.all([
       read(projectId, environment, 'minute', now),
       read(projectId, environment, 'hour', now),
+      sumRollups(db, projectId, environment, 'hour', iso(startsOf('hour', now)[0] ?? now)),
       countLive(db, projectId, environment),
     ]);
-    const total = sumOf([...hours.byStart.values()]);
+    const total = sumOf([...hours.byStart.values(), new Map(Object.entries(ofWindow))]);
     const liveByState = Object.fromEntries(
       liveConnectionStates.map((state) => [state, live.find((row) => row.state === state)?.n ?? 0]),
     );

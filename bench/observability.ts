@@ -1,0 +1,120 @@
+import { sql } from '../apps/server/src/core/sql.ts';
+import type { TestProject } from '../apps/server/testkit/people.ts';
+import { startService, type TestService } from '../apps/server/testkit/service.ts';
+import type { Row } from './ratio.ts';
+
+const eventsTotal = Number(process.env['BENCH_CONNECTION_EVENTS'] ?? 1_000_000);
+const eventsPerConnection = 10;
+const roomCount = 500;
+const chunk = 10_000;
+const calls = 200;
+
+process.env['PARLEY_TEST_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/test';
+
+const percentile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+/** What the console asks for, over a million connection events on PostgreSQL, by HTTP. */
+export async function rows(): Promise<Row[]> {
+  const service = await startService();
+  try {
+    const project = await service.newProject();
+    await fill(service, project);
+    const metrics = await slowest(service, project, ['/v1/metrics']);
+    const reads = await eventReads(service);
+    if (reads > 0) throw new Error(`metrics read connection_events ${reads} times: series must come from rollups`);
+    const lists = await slowest(service, project, [
+      '/v1/connections',
+      '/v1/connections?limit=200',
+      '/v1/connections?state=FAILED&limit=200',
+      `/v1/connections?roomId=${roomOf(7)}`,
+      '/v1/errors?limit=200',
+      '/v1/errors?category=ICE&limit=200',
+      `/v1/connections/c-${Math.floor(eventsTotal / eventsPerConnection / 2)}`,
+    ]);
+    return [
+      {
+        question: `lists and one timeline over ${eventsTotal / 1e6} M connection events, p99 in ms`,
+        floor: { atMost: 50 },
+        ratio: lists.p99,
+        detail: `slowest of the kinds: ${lists.path}, p50 ${lists.p50.toFixed(1)} ms; ${calls} calls each over HTTP`,
+      },
+      {
+        question: 'metrics with both series, p99 in ms',
+        floor: { atMost: 50 },
+        ratio: metrics.p99,
+        detail: `p50 ${metrics.p50.toFixed(1)} ms, from rollups: connection_events was not read once`,
+      },
+    ];
+  } finally {
+    await service.stop();
+  }
+}
+
+const roomOf = (index: number): string => `room_${String(index).padStart(24, '0')}`;
+
+/** A day of calls: each with its timeline, one in twenty failed, two in a hundred still there. */
+async function fill({ adapters: { db } }: TestService, { id: projectId }: TestProject): Promise<void> {
+  const connections = eventsTotal / eventsPerConnection;
+  for (let from = 0; from < connections; from += chunk) {
+    const numbers = sql`generate_series(${from}::int, ${Math.min(from + chunk, connections) - 1}::int) n`;
+    await db.execute(sql`
+      insert into connections (id, project_id, environment, connection_id, room_id, room_name, participant_identity,
+        token_id, state, started_at, connected_at, ended_at, rtt_ms, error_count, is_server_seen, last_event_at)
+      select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${projectId}, 'DEVELOPMENT', 'c-' || n,
+        'room_' || lpad((n % ${roomCount})::text, 24, '0'), 'talk', 'user-' || n, 'rtk_' || n,
+        case when n % 20 = 0 then 'FAILED' when n % 50 = 1 then 'CONNECTED' else 'DISCONNECTED' end,
+        at, case when n % 20 = 0 then null else at + interval '200 ms' end,
+        case when n % 50 = 1 and n % 20 <> 0 then null else at + interval '5 minutes' end, 30, (n % 20 = 0)::int, true, at
+      from ${numbers}, lateral (select now() - (n * 86400.0 / ${connections}) * interval '1 second' as at) t`);
+    await db.execute(sql`
+      insert into connection_events (id, connection, type, source, timestamp, received_at, data)
+      select n || '-' || e, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+        (array['signaling.connected','join.requested','join.succeeded','ice.connected','track.published',
+               'track.subscribed','stats.report','stats.report','stats.report','left'])[e + 1],
+        case when e % 2 = 0 then 'SERVER' else 'CLIENT' end, now(), now(), '{"rttMs": 30}'
+      from ${numbers}, generate_series(0, ${eventsPerConnection - 1}::int) e`);
+    await db.execute(sql`
+      insert into classified_errors (id, project_id, environment, connection, category, code, occurred_at, created_at)
+      select 'err_' || n, ${projectId}, 'DEVELOPMENT', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+        (array['ICE','NETWORK','DEVICE','SERVER'])[n / 20 % 4 + 1], 'ICE_FAILED', now(), now()
+      from ${numbers} where n % 20 = 0`);
+  }
+  await db.execute(sql`
+    insert into connection_rollups (project_id, environment, grain, at, metric, value)
+    select ${projectId}, 'DEVELOPMENT', grain, at, metric, 5
+    from (values ('minute', interval '1 minute', 120), ('hour', interval '1 hour', 48)) g (grain, step, count),
+      lateral generate_series(0, g.count - 1) k, lateral (select date_trunc(grain, now()) - k * step as at) t,
+      lateral (
+        select unnest(array['started', 'succeeded', 'failed', 'ended', 'durationMs', 'error:ICE', 'error:NETWORK', 'rttMs:sum', 'rttMs:n']) as metric
+        union all select 'connect:' || b from generate_series(100, 160) b
+        union all select 'duration:' || b from generate_series(200, 320) b) m`);
+  await db.execute(sql`analyze`);
+}
+
+async function slowest({ url }: TestService, { apiKey }: TestProject, paths: readonly string[]) {
+  const kinds: { path: string; p50: number; p99: number }[] = [];
+  for (const path of paths) {
+    const tookMs: number[] = [];
+    for (let call = -20; call < calls; call++) {
+      const begun = performance.now();
+      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
+      const body = await response.json();
+      if (call >= 0) tookMs.push(performance.now() - begun);
+      const isEmpty = Array.isArray(body) && body.length === 0;
+      if (response.status !== 200 || isEmpty) throw new Error(`${path} answered ${response.status}, empty: ${isEmpty}`);
+    }
+    kinds.push({ path, p50: percentile(tookMs, 0.5), p99: percentile(tookMs, 0.99) });
+  }
+  const [worst] = kinds.sort((a, b) => b.p99 - a.p99);
+  if (!worst) throw new Error('nothing was asked');
+  return worst;
+}
+
+/** How often the table of events was ever read; an idle session tells its statistics after ten seconds. */
+async function eventReads({ adapters: { db } }: TestService): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 11_000));
+  const [row] = await db.query<{ reads: number }>(sql`
+    select seq_scan + coalesce(idx_scan, 0) as reads from pg_stat_user_tables where relname = 'connection_events'`);
+  return row?.reads ?? 0;
+}
