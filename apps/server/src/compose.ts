@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type AllRoutes, type AuditAction, allRoutes, signalingPath } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
+import { createOtlpSink } from './adapters/traces/otlp.ts';
 import type { Config } from './config.ts';
 import { createBudgets } from './core/budgets.ts';
 import type { Clock } from './core/clock.ts';
@@ -16,6 +17,7 @@ import { isOriginAllowed } from './core/origins.ts';
 import type { Blobs, Bus, Counters, ExpiringSets, Locks, Mail, Mailbox } from './core/ports.ts';
 import { createTimers } from './core/timers.ts';
 import { createTokens } from './core/tokens.ts';
+import { createTracer, noTracer, traceTransactions } from './core/tracing.ts';
 import { createUnitOfWork } from './core/unit-of-work.ts';
 import { dependencyChecks } from './dependency-checks.ts';
 import { createDevelopment } from './dev/development.ts';
@@ -77,8 +79,14 @@ export type Service = Awaited<ReturnType<typeof compose>>;
 
 /** The wiring diagram: every part is built and joined here. */
 export async function compose({ config, adapters, clock, log }: ComposeDeps) {
-  const { db, bus, counters, locks, mail } = adapters;
+  const { bus, counters, locks, mail } = adapters;
   const { limits, publicUrl } = config;
+  const traces = config.traces && createOtlpSink({ ...config.traces, log });
+  const tracer =
+    config.traces && traces
+      ? createTracer({ clock, sampleRatio: config.traces.sampleRatio, random: Math.random, onEnd: traces.take })
+      : noTracer;
+  const db = traceTransactions(adapters.db, tracer);
 
   const ids = createIds(clock);
   const keyring = createKeyring(config.secretKey);
@@ -170,6 +178,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     clock,
     ids,
     log,
+    tracer,
     limits,
     fleet,
     rooms,
@@ -186,6 +195,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     bus,
     log,
     metrics,
+    tracer,
     limits,
     isProduction: config.isProduction,
     allowPrivate: config.webhookAllowPrivate,
@@ -236,6 +246,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     table: allRoutes,
     log,
     metrics,
+    tracer,
     trustProxy: config.trustProxy,
     isDraining: () => isDraining,
   });
@@ -358,6 +369,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
       await accounts.stop();
       await dispatcher.stop();
       await webhooks.stop();
+      await traces?.close();
     },
   };
 }

@@ -35,7 +35,15 @@ export interface Config {
   usageEnforced: boolean;
   webhookAllowPrivate: boolean;
   logLevel: LogLevel;
+  traces: TracesConfig | null;
   limits: Limits;
+}
+
+export interface TracesConfig {
+  endpoint: string;
+  headers: Readonly<Record<string, string>>;
+  serviceName: string;
+  sampleRatio: number;
 }
 
 export interface S3Config {
@@ -96,6 +104,7 @@ export function readConfig(variables: Variables): Config {
     usageEnforced: read.flag('USAGE_ENFORCE', false),
     webhookAllowPrivate: read.flag('WEBHOOK_ALLOW_PRIVATE', false),
     logLevel: read.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], isProduction ? 'info' : 'warn'),
+    traces: readTraces(read, problems),
     limits,
   };
   problems.push(...shortSecrets(variables));
@@ -108,6 +117,19 @@ export function readConfig(variables: Variables): Config {
     // Two at once while a secret is being rotated: "new,old".
     sfuSecrets: (read.text('SFU_REGISTRATION_SECRET') ?? secrets['SFU_REGISTRATION_SECRET'] ?? '').split(','),
   };
+}
+
+/** The names are OpenTelemetry's own, so that one set of variables serves all of a machine's services. */
+function readTraces(read: Reader, problems: string[]): TracesConfig | null {
+  const endpoint = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']);
+  const sampleRatio = Number(read.text('OTEL_TRACES_SAMPLER_ARG') ?? 1);
+  if (!(sampleRatio >= 0 && sampleRatio <= 1)) problems.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.');
+  const pairs = read.list('OTEL_EXPORTER_OTLP_HEADERS').map((pair) => pair.split(/=(.*)/s, 2) as [string, string?]);
+  if (pairs.some(([name, value]) => name === '' || value === undefined))
+    problems.push('OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs with commas between them.');
+  if (endpoint === null) return null;
+  const headers = Object.fromEntries(pairs.map(([name, value = '']) => [name.trim(), value.trim()]));
+  return { endpoint, headers, serviceName: read.text('OTEL_SERVICE_NAME') ?? 'parley', sampleRatio };
 }
 
 const secretNames = ['SECRET_KEY', 'SFU_REGISTRATION_SECRET'] as const;

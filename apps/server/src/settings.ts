@@ -66,5 +66,17 @@ export const settings = {
   OAUTH_REDIRECT_URIS: { default: 'only PUBLIC_URL', means: 'Further redirect addresses, comma separated.' },
   USAGE_ENFORCE: { default: 'false', means: 'Whether minting stops when the free minutes are used up.' },
   WEBHOOK_ALLOW_PRIVATE: { default: 'false', means: 'Whether webhooks may go to private addresses in production.' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    default: 'unset: no traces',
+    means:
+      'OpenTelemetry collector (OTLP over HTTP, JSON) that gets traces of requests, transactions, joins and webhooks.',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: { default: 'unset', means: 'Headers for the collector: name=value,name=value.' },
+  OTEL_SERVICE_NAME: { default: 'parley', means: 'Name of this service in traces.' },
+  OTEL_TRACES_SAMPLER_ARG: {
+    default: '1',
+    means:
+      'Share of the traces that begin here and are kept, 0 to 1; a caller that sends traceparent decides for its own.',
+  },
   LOG_LEVEL: { default: 'warn; info in production', means: 'debug, info, warn, error or silent.' },
 } as const satisfies Record<string, { default: string; means: string }>;

@@ -4,6 +4,7 @@ import { type ErrorCode, errors, fail, isServiceError, type Routes, ServiceError
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import type { Span, Tracer } from '../core/tracing.ts';
 import { toErrorAnswer } from './errors.ts';
 import { createOtherMethods } from './other-methods.ts';
 import { newRequestId, pathOf, requestIdOf } from './request-info.ts';
@@ -12,6 +13,7 @@ export interface HttpServerDeps {
   table: Routes;
   log: Log;
   metrics: Metrics;
+  tracer: Tracer;
   trustProxy: readonly string[];
   /** True from the moment the process was told to stop: new requests are sent elsewhere. */
   isDraining: () => boolean;
@@ -20,7 +22,8 @@ export interface HttpServerDeps {
 const urlLengthMax = 8_192;
 
 /** Fastify with every default that would bypass our request id or error envelope closed. */
-export function createHttpServer({ table, log, metrics, trustProxy, isDraining }: HttpServerDeps): FastifyInstance {
+export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
+  const { table, log, metrics, trustProxy, isDraining } = deps;
   const app = Fastify({
     genReqId: (request) => requestIdOf(request.headers),
     loggerInstance: undefined,
@@ -56,6 +59,7 @@ export function createHttpServer({ table, log, metrics, trustProxy, isDraining }
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
+  if (deps.tracer.isOn) traceRequests(app, deps.tracer);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -78,6 +82,30 @@ export function createHttpServer({ table, log, metrics, trustProxy, isDraining }
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new ServiceError('SVC_NOT_FOUND'), request, reply));
   return app;
+}
+
+/** A span a request, under the caller's own when it sent `traceparent`; everything the request does runs inside it. */
+function traceRequests(app: FastifyInstance, tracer: Tracer): void {
+  const spans = new WeakMap<FastifyRequest, Span>();
+  // With a callback, not a promise: only so does the rest of the request run inside.
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { traceparent } = request.headers;
+    const begun = tracer.begin(request.method, {
+      kind: 'server',
+      ...(typeof traceparent === 'string' ? { parent: traceparent } : {}),
+      attributes: { 'http.request.method': request.method, 'parley.request_id': request.id },
+    });
+    if (!begun) return done();
+    spans.set(request, begun.span);
+    begun.enter(done);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const span = spans.get(request);
+    const route = request.routeOptions.url ?? 'none';
+    span?.rename(`${request.method} ${route}`);
+    span?.set({ 'http.route': route, 'http.response.status_code': reply.statusCode });
+    span?.end({ isFailed: reply.statusCode >= 500 });
+  });
 }
 
 const parserCodes: Readonly<Record<string, ErrorCode>> = { HPE_HEADER_OVERFLOW: 'SVC_HEADERS_TOO_LARGE' };

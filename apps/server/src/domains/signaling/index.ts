@@ -4,6 +4,7 @@ import type { ConnectionRecorder } from '../../core/connections.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { AnySocket, Connection } from '../../core/socket.ts';
+import { ownTrace, type Tracer } from '../../core/tracing.ts';
 import type { Fleet } from '../fleet/index.ts';
 import type { RoomMessage, Rooms } from '../rooms/index.ts';
 import { bidFarewell } from './farewells.ts';
@@ -23,6 +24,7 @@ export interface SignalingDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  tracer: Tracer;
   limits: Limits;
   fleet: Fleet;
   rooms: Rooms;
@@ -44,6 +46,7 @@ export function createSignaling({
   clock,
   ids,
   log,
+  tracer,
   limits,
   fleet,
   rooms,
@@ -56,6 +59,15 @@ export function createSignaling({
     const fact = { projectId, environment, roomId, identity, tokenId, connectionId, type, data, at: clock.now() };
     connections.record({ ...fact, source: 'SERVER', ...(about && { about }) });
   };
+
+  const traced =
+    (join: ReturnType<typeof createJoin>): typeof join =>
+    (connection, frame) => {
+      const { projectId, roomId, id } = connection.session.token;
+      const names = { 'parley.project_id': projectId, 'parley.room_id': roomId, 'parley.token_id': id };
+      const attributes = { ...names, 'parley.connection_id': frame.connectionId };
+      return tracer.trace('join', { kind: 'server', parent: ownTrace, attributes }, () => join(connection, frame));
+    };
 
   const hub = createHub({ clock, log, roomBus: rooms.roomBus, eventsAfter: rooms.eventsAfter, onMessage: receive });
   const rpc = createRpc({ clock, ids, rooms });
@@ -136,7 +148,7 @@ export function createSignaling({
     log,
     limits,
     rooms,
-    join: createJoin({ clock, log, limits, nodes, rooms, hub, observe }),
+    join: traced(createJoin({ clock, log, limits, nodes, rooms, hub, observe })),
     media: createMediaFrames({ nodes }),
     rpc,
     observe,

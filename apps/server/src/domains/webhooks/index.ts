@@ -11,6 +11,7 @@ import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Bus } from '../../core/ports.ts';
+import type { Tracer } from '../../core/tracing.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createEventFeed } from './event-feed.ts';
@@ -30,6 +31,7 @@ export interface WebhooksDeps {
   bus: Bus;
   log: Log;
   metrics: Metrics;
+  tracer: Tracer;
   limits: Limits;
   isProduction: boolean;
   allowPrivate: boolean;

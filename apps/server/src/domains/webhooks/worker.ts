@@ -7,6 +7,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
+import { ownTrace, type Tracer } from '../../core/tracing.ts';
 import { createLanes } from './lanes.ts';
 import type { OrderOf } from './order.ts';
 import {
@@ -28,6 +29,7 @@ export interface WorkerDeps {
   bus: Bus;
   log: Log;
   metrics: Metrics;
+  tracer: Tracer;
   limits: Limits;
   sender: Sender;
   orderOf: OrderOf;
@@ -58,7 +60,7 @@ const lookEveryMs = 1_000;
 const recordMs = 1_000;
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { db, clock, ids, bus, log, metrics, limits, sender, orderOf, onCommitted } = deps;
+  const { db, clock, ids, bus, log, metrics, tracer, limits, sender, orderOf, onCommitted } = deps;
   const lanes = createLanes({
     placesMax: limits.WEBHOOK_MAX_CONCURRENCY,
     windowMax: limits.WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT,
@@ -121,9 +123,27 @@ export function createWorker(deps: WorkerDeps): Worker {
     metrics.observe('parley_webhook_delivery_seconds', (clock.now() - Date.parse(delivery.queuedAt)) / 1000);
   }
 
-  async function send(delivery: ClaimedDelivery, nowMs: number): Promise<SendResult> {
+  /** The receiver is told the trace, so that its own work can join it. */
+  function send(delivery: ClaimedDelivery, nowMs: number): Promise<SendResult> {
+    const attributes = {
+      'parley.project_id': delivery.projectId,
+      'parley.event_id': delivery.eventId,
+      'parley.event_type': delivery.eventType,
+      'parley.delivery_id': delivery.id,
+      'parley.attempt': delivery.attempt,
+    };
+    return tracer.trace('webhook attempt', { kind: 'client', parent: ownTrace, attributes }, async (span) => {
+      const result = await post(delivery, nowMs, span?.traceparent);
+      span?.set({ 'http.response.status_code': result.statusCode, 'error.message': result.error });
+      span?.end({ isFailed: !result.isDelivered });
+      return result;
+    });
+  }
+
+  async function post(delivery: ClaimedDelivery, nowMs: number, traceparent?: string): Promise<SendResult> {
     try {
-      return await sender.send(orderOf(delivery, nowMs));
+      const order = orderOf(delivery, nowMs);
+      return await sender.send(traceparent ? { ...order, headers: { ...order.headers, traceparent } } : order);
     } catch (error) {
       // The secret was sealed under another SECRET_KEY: the endpoint cannot be served, which its owner must see.
       log.error({ error, webhookId: delivery.webhookId }, 'webhook request could not be made');

@@ -1,0 +1,94 @@
+import type { Log } from '../../core/log.ts';
+import type { FinishedSpan } from '../../core/tracing.ts';
+
+export interface OtlpOptions {
+  /** Base address of a collector; `/v1/traces` is added. */
+  endpoint: string;
+  headers: Readonly<Record<string, string>>;
+  serviceName: string;
+  log: Log;
+}
+
+export interface TraceSink {
+  take(span: FinishedSpan): void;
+  /** Sends what is there; resolves when it was taken or given up. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const everyMs = 2_000;
+const batchMax = 500;
+/** Traces are best effort: beyond this many waiting, new spans are dropped. */
+const waitingMax = 5_000;
+const timeoutMs = 5_000;
+const kinds = { internal: 1, server: 2, client: 3 } as const;
+
+/** OTLP over HTTP in its JSON form: what every collector takes, without a library. */
+export function createOtlpSink({ endpoint, headers, serviceName, log }: OtlpOptions): TraceSink {
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const resource = { attributes: attributesOf({ 'service.name': serviceName }) };
+  let waiting: FinishedSpan[] = [];
+  let sending: Promise<void> = Promise.resolve();
+
+  async function send(spans: readonly FinishedSpan[]): Promise<void> {
+    const scopeSpans = [{ scope: { name: 'parley' }, spans: spans.map(wireSpan) }];
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      await response.arrayBuffer();
+      if (!response.ok) log.warn({ status: response.status, spans: spans.length }, 'traces were refused');
+    } catch (error) {
+      log.warn({ error, spans: spans.length }, 'traces were not taken');
+    }
+  }
+
+  function flush(): Promise<void> {
+    const spans = waiting.splice(0, batchMax);
+    if (spans.length > 0) sending = sending.then(() => send(spans));
+    return waiting.length > 0 ? flush() : sending;
+  }
+
+  const timer = setInterval(flush, everyMs);
+  timer.unref();
+  return {
+    take(span) {
+      if (waiting.length < waitingMax) waiting.push(span);
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+      waiting = [];
+    },
+  };
+}
+
+function wireSpan({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, isFailed }: FinishedSpan) {
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === null ? {} : { parentSpanId }),
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nanoseconds(startMs),
+    endTimeUnixNano: nanoseconds(endMs),
+    attributes: attributesOf(attributes),
+    status: { code: isFailed ? 2 : 1 },
+  };
+}
+
+/** As text: a JSON number cannot hold them. */
+const nanoseconds = (ms: number): string => String(BigInt(Math.round(ms * 1000)) * 1000n);
+
+const attributesOf = (attributes: FinishedSpan['attributes']) =>
+  Object.entries(attributes).flatMap(([key, value]) => (value === null ? [] : [{ key, value: wireValue(value) }]));
+
+function wireValue(value: string | number | boolean) {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
