@@ -27,6 +27,8 @@ export interface Tokens {
   ): SignedToken;
   /** The claims, or SVC_INVALID_TOKEN / SVC_TOKEN_EXPIRED. Nothing in the token is believed before its signature. */
   verify(family: TokenFamily, token: string): Claims;
+  /** The claims of a token that we signed, whatever became of it since; null for any other. */
+  read(family: TokenFamily, token: string): Claims | null;
   /** Which family the token says it is of, by its header. Proves nothing. */
   familyOf(token: string): TokenFamily | null;
 }
@@ -67,17 +69,19 @@ export function createTokens({ keyring, clock, issuer }: { keyring: Keyring; clo
       return { token: `${signed}.${signature}`, expiresAt: exp * 1000, expiresIn: ttlSeconds };
     },
 
-    verify(family, token) {
-      if (token.length > tokenLengthMax || familyOf(token) !== family) fail('SVC_INVALID_TOKEN');
+    read(family, token) {
+      if (token.length > tokenLengthMax || familyOf(token) !== family) return null;
       const end = token.lastIndexOf('.');
       const given = Buffer.from(token.slice(end + 1), 'base64url');
       const expected = keyring.mac(family, token.slice(0, end));
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) fail('SVC_INVALID_TOKEN');
-      if (token.slice(end + 1) !== expected.toString('base64url')) fail('SVC_INVALID_TOKEN');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      if (token.slice(end + 1) !== expected.toString('base64url')) return null;
       // Our signature covers it, so the payload is JSON that we wrote.
-      const claims = JSON.parse(
-        Buffer.from(token.slice(headers[family].length + 1, end), 'base64url').toString(),
-      ) as Claims;
+      return JSON.parse(Buffer.from(token.slice(headers[family].length + 1, end), 'base64url').toString()) as Claims;
+    },
+
+    verify(family, token) {
+      const claims = this.read(family, token) ?? fail('SVC_INVALID_TOKEN');
       const now = clock.now() / 1000;
       if (claims.exp + clockLeewaySeconds <= now) fail('SVC_TOKEN_EXPIRED');
       if (claims.iat - clockLeewaySeconds > now) fail('SVC_INVALID_TOKEN');

@@ -73,6 +73,7 @@ export function createGuests({
     scope: ProjectScope,
     id: string,
     { identity, role: asked }: RegisterHost,
+    requestId: string,
   ): Promise<StreamCredentials> {
     const stream = await open(scope, id);
     const role = hostRole(stream, identity, asked);
@@ -85,6 +86,7 @@ export function createGuests({
     const rtc = await rooms.tokens.mint(scope, stream.roomId, {
       participantIdentity: identity,
       permissions: hostPermissions,
+      requestId,
     });
     await unitOfWork(scope, async (tx, emit) => {
       await lockStream(tx, scope, id);
@@ -114,7 +116,12 @@ export function createGuests({
     return removed;
   }
 
-  async function mintViewer(scope: ProjectScope, id: string, identity: string): Promise<StreamCredentials> {
+  async function mintViewer(
+    scope: ProjectScope,
+    id: string,
+    identity: string,
+    requestId: string,
+  ): Promise<StreamCredentials> {
     const stream = await open(scope, id);
     await assertNoHost(id, identity);
     await unitOfWork(scope, (tx, emit) =>
@@ -124,6 +131,7 @@ export function createGuests({
       participantIdentity: identity,
       permissions: viewerPermissions,
       kind: 'VIEWER',
+      requestId,
     });
     await unitOfWork(scope, async (tx, emit) => {
       const locked = await lockStream(tx, scope, id);

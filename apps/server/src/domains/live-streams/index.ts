@@ -24,9 +24,11 @@ export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveSt
       updateLiveStream: ({ caller, params, body }) => streams.update(caller, params.streamId, body),
       startLiveStream: ({ caller, params }) => streams.start(caller, params.streamId),
       endLiveStream: ({ caller, params }) => streams.end(caller, params.streamId),
-      registerHost: ({ caller, params, body }) => guests.registerHost(caller, params.streamId, body),
+      registerHost: ({ caller, params, body, request }) =>
+        guests.registerHost(caller, params.streamId, body, request.id),
       removeHost: ({ caller, params }) => guests.remove(caller, params.streamId, params.identity),
-      createViewerToken: ({ caller, params, body }) => guests.mintViewer(caller, params.streamId, body.identity),
+      createViewerToken: ({ caller, params, body, request }) =>
+        guests.mintViewer(caller, params.streamId, body.identity, request.id),
       leaveLiveStream: ({ caller, params, body }) => guests.leave(caller, params.streamId, body.identity),
       listProjectLiveStreams: ({ caller, query }) => streams.list(caller, query),
       createProjectLiveStream: ({ caller, body }) => streams.create(caller, body),

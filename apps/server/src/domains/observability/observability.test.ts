@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { eventually } from '../../../testkit/eventually.ts';
 import { failure } from '../../../testkit/failure.ts';
 import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { openSignal } from '../../../testkit/signal-client.ts';
+import { joinRoom, openSignal } from '../../../testkit/signal-client.ts';
 
 let service: RoomsService;
 before(async () => {
@@ -58,6 +58,66 @@ test('[OBS-1] a real join and leave make one connection with its timeline', asyn
     (await owner.api.call('getProjectConnection', { projectId: id, connectionId: ended.id })).connectionId,
     connectionId,
   );
+});
+
+test('[OBS-13] one timeline: the request that minted the token is on every step the server saw, from join to leave', async () => {
+  const { api, apiKey } = await service.newProject();
+  const room = await newRoom(api);
+  const minted = await service.fetch(`/v1/rooms/${room.id}/rtc-tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'x-request-id': 'mint-ada-1' },
+    body: JSON.stringify({ participantIdentity: 'ada', permissions: { publish: true } }),
+  });
+  const { token, tokenId } = (await minted.json()) as { token: string; tokenId: string };
+  const ada = await joinRoom(service.url, token);
+  const { connectionId } = ada;
+  const [trackId] = await ada.publish('AUDIO');
+  const client = service.as(token);
+  await client.call('sendTelemetry', { body: { connectionId, type: 'device.failed', data: { device: 'camera' } } });
+  ada.send({ type: 'leave' });
+  const { events, errors, ...connection } = await eventually(async () => {
+    const ended = await api.call('getConnection', { connectionId });
+    assert.equal(ended.state, 'DISCONNECTED');
+    assert.ok(ended.events.some(({ type }) => type === 'track.published'));
+    return ended;
+  });
+  assert.equal(connection.tokenId, tokenId);
+  const seen = events.filter(({ source }) => source === 'SERVER');
+  for (const type of ['join.requested', 'join.succeeded', 'track.published', 'left'])
+    assert.equal(seen.find((event) => event.type === type)?.data['requestId'], 'mint-ada-1', type);
+  assert.ok(seen.some(({ data }) => data['trackId'] === trackId));
+  const order = events.map(({ type }) => type);
+  assert.ok(order.indexOf('device.failed') > order.indexOf('join.succeeded'), 'one list, in the order of arrival');
+  assert.deepEqual(
+    errors.map(({ code, category, connectionId: of }) => [code, category, of]),
+    [['DEVICE_FAILED', 'DEVICE', connectionId]],
+  );
+});
+
+test('[OBS-4] a token that has ended or was revoked is told in its own project, with advice; a forged one nowhere', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token, tokenId } = await mint(api, room, 'eve');
+  await api.call('revokeRtcToken', { roomId: room.id, tokenId });
+  const { message } = await openSignal(service.url, token).then(
+    async (socket) => ({ message: String((await socket.take('error'))['code']) }),
+    (error: Error) => error,
+  );
+  assert.match(message, /TOKEN_REVOKED|4401/);
+  const [error] = await eventually(async () => {
+    const errors = await api.call('listErrors', { query: { category: 'AUTHENTICATION' } });
+    assert.equal(errors.length, 1);
+    return errors;
+  });
+  assert.partialDeepStrictEqual(error, { code: 'SVC_TOKEN_REVOKED', participantIdentity: 'eve', retryable: false });
+  assert.match(error?.hint ?? '', /mint a new one/);
+  assert.partialDeepStrictEqual(await api.call('getConnection', { connectionId: `refused-${tokenId}` }), {
+    state: 'FAILED',
+    tokenId,
+    roomId: room.id,
+  });
+  await openSignal(service.url, `${token.slice(0, -4)}AAAA`).catch(() => {});
+  assert.equal((await api.call('listErrors', {})).length, 1);
 });
 
 test('[OBS-4] a refused join is a classified error with advice, linked to its connection', async () => {

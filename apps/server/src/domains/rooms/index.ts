@@ -30,7 +30,7 @@ export type { RoomBus, RoomMessage } from './room-bus.ts';
 export type { RoomEvent } from './room-event-store.ts';
 export type { StoredRoom } from './room-store.ts';
 export type { StoredToken } from './rtc-token-store.ts';
-export type { RtcTokens } from './rtc-tokens.ts';
+export type { RtcTokens, TokenName } from './rtc-tokens.ts';
 export type { StoredSession } from './session-store.ts';
 export type { Admission } from './sessions.ts';
 
@@ -93,13 +93,15 @@ export function createRoomsDomain(deps: RoomsDeps) {
     muteTrack: ({ caller, params, body }) =>
       participants.mute(caller, params.id, params.identity, params.trackId, body.muted ?? true),
     sendRoomData: ({ caller, params, body }) => participants.sendData(caller, params.id, body),
-    mintRtcToken: ({ caller, params, body }) => tokens.mint(caller, params.roomId, body),
+    mintRtcToken: ({ caller, params, body, request }) =>
+      tokens.mint(caller, params.roomId, { ...body, requestId: request.id }),
     revokeRtcToken: ({ caller, params }) => tokens.revoke(caller, params.roomId, params.tokenId),
     listProjectRooms: ({ caller, query }) => rooms.list(caller, query),
     createProjectRoom: ({ caller, body }) => rooms.create(caller, body),
     getProjectRoom: ({ caller, params }) => participants.detail(caller, params.roomId),
     closeProjectRoom: ({ caller, params }) => rooms.close(caller, params.roomId, 'DASHBOARD'),
-    mintTestToken: ({ caller, params, body }) => tokens.mintTest(caller, params.roomId, body.participantIdentity),
+    mintTestToken: ({ caller, params, body, request }) =>
+      tokens.mintTest(caller, params.roomId, body.participantIdentity, request.id),
     removeProjectParticipant: ({ caller, params }) => participants.remove(caller, params.roomId, params.identity),
     updateProjectParticipant: ({ caller, params, body }) =>
       participants.update(caller, params.roomId, params.identity, body),

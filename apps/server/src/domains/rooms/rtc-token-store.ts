@@ -12,13 +12,16 @@ export interface StoredToken extends ProjectScope {
   permissions: RtcTokenPermissions;
   metadata: string | null;
   ttlSeconds: number;
+  /** Of the request that minted it. */
+  requestId: string | null;
   createdAt: string;
   expiresAt: string;
   revokedAt: string | null;
 }
 
 const columns = sql`t.id, t.project_id as "projectId", t.environment, t.room_id as "roomId", t.identity, t.kind,
-  t.is_test as "isTest", t.permissions, t.metadata, t.ttl_seconds as "ttlSeconds", t.created_at as "createdAt",
+  t.is_test as "isTest", t.permissions, t.metadata, t.ttl_seconds as "ttlSeconds",
+  t.request_id as "requestId", t.created_at as "createdAt",
   t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
 
 /** Stores a token if its room is open; undefined when it is not. */
@@ -28,9 +31,10 @@ export async function insertToken(
 ): Promise<StoredToken | undefined> {
   const [row] = await db.query<StoredToken>(sql`
     insert into rtc_tokens as t (id, project_id, environment, room_id, identity, kind, is_test, permissions, metadata,
-      ttl_seconds, created_at, expires_at)
+      ttl_seconds, request_id, created_at, expires_at)
     select ${token.id}, r.project_id, r.environment, r.id, ${token.identity}, ${token.kind}, ${token.isTest},
       ${json(token.permissions)}::jsonb, ${token.metadata}::text, ${token.ttlSeconds}::integer,
+      ${token.requestId}::text,
       ${token.createdAt}::timestamptz, ${token.expiresAt}::timestamptz
     from rooms r
     where r.id = ${token.roomId} and r.project_id = ${token.projectId} and r.environment = ${token.environment}

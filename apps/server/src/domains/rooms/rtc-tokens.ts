@@ -41,9 +41,14 @@ export interface RtcTokenDeps {
   findRoom: (scope: ProjectScope, reference: string) => Promise<StoredRoom>;
 }
 
+/** What of a token a timeline needs. */
+export type TokenName = Pick<StoredToken, 'id' | 'projectId' | 'environment' | 'roomId' | 'identity' | 'requestId'>;
+
 export interface MintOptions extends MintRtcToken {
   kind?: ParticipantKind;
   isTest?: boolean;
+  /** Of the request that asks for it. */
+  requestId?: string;
 }
 
 const testTokenSeconds = 600;
@@ -101,6 +106,7 @@ export function createRtcTokens({
       permissions: { ...defaultPermissions, ...options.permissions },
       metadata: options.metadata ?? null,
       ttlSeconds: options.ttlSeconds ?? ttlSecondsDefault,
+      requestId: options.requestId ?? null,
       createdAt: iso(clock.now()),
     };
     const signed = sign(token);
@@ -123,8 +129,14 @@ export function createRtcTokens({
     };
   }
 
-  const mintTest = (scope: ProjectScope, reference: string, identity: string | undefined): Promise<RtcToken> =>
+  const mintTest = (
+    scope: ProjectScope,
+    reference: string,
+    identity: string | undefined,
+    requestId: string,
+  ): Promise<RtcToken> =>
     mint(scope, reference, {
+      requestId,
       participantIdentity: identity ?? `dashboard-${randomBase62(8)}`,
       permissions: everything,
       ttlSeconds: testTokenSeconds,
@@ -174,6 +186,14 @@ export function createRtcTokens({
     return { ...token, expiresAt: iso(claims.exp * 1000) };
   }
 
+  /** Whose token this is, also when it has ended or was revoked; null unless we signed it. Proves no right to anything. */
+  function nameOf(jwt: string): TokenName | null {
+    const claims = tokens.read('rtc', jwt);
+    if (!claims) return null;
+    const scope = { projectId: claims['pid'], environment: claims['env'] } as ProjectScope;
+    return { ...scope, id: claims.jti, roomId: String(claims['room']), identity: claims.sub, requestId: null };
+  }
+
   async function authenticateCaller(jwt: string): Promise<RtcTokenCaller> {
     const { id, projectId, environment, roomId, identity } = await authenticate(jwt);
     return { kind: 'rtcToken', tokenId: id, projectId, environment, roomId, identity };
@@ -188,7 +208,7 @@ export function createRtcTokens({
 
   const sweep = (): Promise<number> => deleteTokensExpired(db, iso(clock.now() - keptAfterExpiryMs));
 
-  return { mint, mintTest, revoke, revokeIdentity, authenticate, authenticateCaller, refresh, sweep };
+  return { mint, mintTest, revoke, revokeIdentity, authenticate, nameOf, authenticateCaller, refresh, sweep };
 }
 
 export type RtcTokens = ReturnType<typeof createRtcTokens>;

@@ -55,9 +55,11 @@ export function createSignaling({
 }: SignalingDeps): Signaling {
   const { nodes } = fleet;
   const observe: Observe = (token, type, connectionId, data, about) => {
-    const { projectId, environment, roomId, identity, id: tokenId } = token;
-    const fact = { projectId, environment, roomId, identity, tokenId, connectionId, type, data, at: clock.now() };
-    connections.record({ ...fact, source: 'SERVER', ...(about && { about }) });
+    const { projectId, environment, roomId, identity, id: tokenId, requestId } = token;
+    const fact = { projectId, environment, roomId, identity, tokenId, connectionId, type, at: clock.now() };
+    // The request that minted the token: every step leads back to it.
+    const known = requestId === null ? data : { requestId, ...data };
+    connections.record({ ...fact, source: 'SERVER', data: known, ...(about && { about }) });
   };
 
   const traced =

@@ -1,6 +1,7 @@
 import {
   type CloseCode,
   errors,
+  isServiceError,
   type Limits,
   type ServiceError,
   signalingClientFrames,
@@ -67,6 +68,15 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     if (connectionId) observe(connection.session.token, 'stats.report', connectionId, report);
   }
 
+  /** Whose token it was is known although it opens nothing: the project's own timeline says why nobody came. */
+  function noteRefused(jwt: string, error: unknown): never {
+    const token = rooms.tokens.nameOf(jwt);
+    const isTold = isServiceError(error, 'SVC_TOKEN_EXPIRED') || isServiceError(error, 'SVC_TOKEN_REVOKED');
+    // No join frame came, so there is no client's id: one of the token's stands for all its attempts.
+    if (token && isTold) observe(token, 'join.failed', `refused-${token.id}`, { code: error.code });
+    throw error;
+  }
+
   async function leave(connection: Connection<RtcSession>): Promise<undefined> {
     const { seat } = connection.session;
     if (seat.state.is === 'taken') {
@@ -89,7 +99,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     frameBudget: 'SIGNALING_MAX_MESSAGES_PER_WINDOW',
 
     async authenticate(jwt): Promise<RtcSession> {
-      const token = await rooms.tokens.authenticate(jwt);
+      const token = await rooms.tokens.authenticate(jwt).catch((error) => noteRefused(jwt, error));
       const { projectId, environment, id, expiresAt } = token;
       return {
         projectId,
