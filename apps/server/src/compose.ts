@@ -144,6 +144,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     clock,
     ids,
     log,
+    metrics,
     retentionDays: limits.OBSERVABILITY_RETENTION_DAYS,
     checks: dependencyChecks(adapters, config, { fleet: () => fleet, webhooks: () => webhooks }),
   });
@@ -302,6 +303,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     refuse: toErrorAnswer,
   });
   app.server.on('upgrade', sockets.upgrade);
+  metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
 
   timers.every('idempotency-keys', 60_000, () => deleteExpiredKeys(db, clock.now()));
   timers.every('accounts', 10 * 60_000, () => accounts.sweep());

@@ -5,6 +5,7 @@ import type { Db } from '../../core/db.ts';
 import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import {
   type ConnectionKey,
   type ConnectionRow,
@@ -25,6 +26,7 @@ export interface ObservabilityDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  metrics: Metrics;
   /** A look at each dependency, the database first. */
   checks: Readonly<Record<string, Check>>;
   retentionDays: number;
@@ -41,8 +43,9 @@ export interface Observability {
 const dayMs = 24 * 60 * 60 * 1000;
 const givenUpAfterMs = 2 * 60 * 1000;
 
-export function createObservability({ db, clock, ids, log, checks, retentionDays }: ObservabilityDeps): Observability {
-  const recorder = createRecorder({ db, clock, ids, log });
+export function createObservability(deps: ObservabilityDeps): Observability {
+  const { db, clock, checks, retentionDays } = deps;
+  const recorder = createRecorder(deps);
   const reads = createReads({ db });
   const metrics = createMetricsReader({ db, clock });
   const diagnose = createDiagnostics({ clock, checks });

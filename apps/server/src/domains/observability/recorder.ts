@@ -3,6 +3,7 @@ import type { ConnectionAbout, ConnectionFact, ConnectionRecorder } from '../../
 import type { Db, Tx } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import {
   type ConnectionKey,
   type ConnectionRow,
@@ -20,6 +21,7 @@ export interface RecorderDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  metrics: Metrics;
 }
 
 export interface Recorder extends ConnectionRecorder {
@@ -39,8 +41,17 @@ interface Waiting {
   done: (isStored: boolean) => void;
 }
 
+const outcomes = new Set(['started', 'succeeded', 'failed', 'ended']);
+
+interface Written {
+  stored: Set<Waiting>;
+  rollups: readonly RollupRow[];
+  /** How long each connection that came about just now took to. */
+  connectMs: readonly number[];
+}
+
 /** Gathers steps and writes them in batches: one transaction for all that came in meanwhile. */
-export function createRecorder({ db, clock, ids, log }: RecorderDeps): Recorder {
+export function createRecorder({ db, clock, ids, log, metrics }: RecorderDeps): Recorder {
   const waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
 
@@ -57,15 +68,27 @@ export function createRecorder({ db, clock, ids, log }: RecorderDeps): Recorder 
       // One turn to gather: a burst of steps becomes one transaction.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = waiting.splice(0, batchMax);
-      const stored = await db
+      const { stored, rollups, connectMs } = await db
         .transaction((tx) => writeBatch(tx, batch, ids))
-        .catch((error) => {
+        .catch((error): Written => {
           log.warn({ error, steps: batch.length }, 'connection steps were not stored');
-          return new Set<Waiting>();
+          return { stored: new Set(), rollups: [], connectMs: [] };
         });
       for (const one of batch) one.done(stored.has(one));
+      expose(rollups, connectMs);
     }
     writing = null;
+  }
+
+  /** The same counts for Prometheus, over all projects. */
+  function expose(rollups: readonly RollupRow[], connectMs: readonly number[]): void {
+    for (const { grain, metric, value } of rollups) {
+      if (grain !== 'minute') continue;
+      const [name = '', category] = metric.split(':');
+      if (name === 'error') metrics.count('parley_connection_errors_total', { category: category ?? '' }, value);
+      else if (outcomes.has(name)) metrics.count('parley_connections_total', { outcome: name }, value);
+    }
+    for (const ms of connectMs) metrics.observe('parley_connect_seconds', ms / 1000);
   }
 
   return {
@@ -80,7 +103,7 @@ export function createRecorder({ db, clock, ids, log }: RecorderDeps): Recorder 
 const keyOf = ({ projectId, environment, connectionId }: ConnectionKey): string =>
   `${projectId}/${environment}/${connectionId}`;
 
-async function writeBatch(tx: Tx, batch: readonly Waiting[], ids: Ids): Promise<Set<Waiting>> {
+async function writeBatch(tx: Tx, batch: readonly Waiting[], ids: Ids): Promise<Written> {
   const firsts = new Map(batch.toReversed().map((one) => [keyOf(one.fact), one]));
   const made = await insertMissing(
     tx,
@@ -105,7 +128,7 @@ async function writeBatch(tx: Tx, batch: readonly Waiting[], ids: Ids): Promise<
   }
   if (outcome.errors.length > 0) await upsertErrors(tx, outcome.errors);
   if (outcome.rollups.length > 0) await addToRollups(tx, outcome.rollups);
-  return outcome.stored;
+  return outcome;
 }
 
 const bare = ({ projectId, environment, connectionId, roomId, identity, tokenId }: ConnectionFact) => ({
@@ -129,6 +152,7 @@ function replay(
   const errors = new Map<string, Parameters<typeof upsertErrors>[1][number]>();
   const counts = new Map<string, RollupRow>();
   const stored = new Set<Waiting>();
+  const connectMs: number[] = [];
   for (const one of batch) {
     const { fact, receivedAt } = one;
     const row = rows.get(keyOf(fact));
@@ -146,6 +170,7 @@ function replay(
     rows.set(keyOf(fact), updated);
     touched.set(row.id, updated);
     stored.add(one);
+    if (added['succeeded'] && next.connectedAt !== null) connectMs.push(next.connectedAt - next.startedAt);
     timeline.push({
       id: ids.newUuid(),
       connection: row.id,
@@ -170,7 +195,14 @@ function replay(
       });
     }
   }
-  return { rows: [...touched.values()], timeline, errors: [...errors.values()], rollups: [...counts.values()], stored };
+  return {
+    rows: [...touched.values()],
+    timeline,
+    errors: [...errors.values()],
+    rollups: [...counts.values()],
+    stored,
+    connectMs,
+  };
 }
 
 /** What a step tells of the connection: a client's word only fills in what the server has not seen. */

@@ -73,10 +73,14 @@ export function createWorker(deps: WorkerDeps): Worker {
   let unsubscribe: Unsubscribe = () => {};
   const self = ids.newUuid();
   let helpAt = 0;
+  /** At the last look: how long the delivery that has waited longest had been due. */
+  let overdueMs = 0;
   let alarm = new AbortController();
   let alarmAt = Number.POSITIVE_INFINITY;
 
   metrics.gauge('parley_webhook_requests_in_flight', 'Webhook requests in flight.', () => lanes.inFlight());
+
+  metrics.gauge('parley_webhook_overdue_seconds', 'Age of the oldest due webhook delivery.', () => overdueMs / 1000);
 
   const backoffMs = (attempt: number): number => limits.WEBHOOK_BACKOFF_BASE_MS * 2 ** (attempt - 1);
 
@@ -232,6 +236,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       dueMs: Date.parse(dueAt),
     }));
     const next = Math.min(...due.filter(({ dueMs }) => dueMs > now).map(({ dueMs }) => dueMs));
+    overdueMs = Math.max(0, ...due.map(({ dueMs }) => now - dueMs));
     wake(due.filter(({ dueMs }) => dueMs <= now).map(({ webhookId }) => webhookId));
     ring(next);
   }

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../../testkit/eventually.ts';
+import { readPlainYaml } from '../../testkit/plain-yaml.ts';
+import { startReceiver, type TestReceiver } from '../../testkit/receiver.ts';
+import { joinAs, newRoom, type RoomsService, startRooms } from '../../testkit/rooms.ts';
+import { addWebhook } from '../../testkit/webhooks.ts';
+
+interface Dashboard {
+  title: string;
+  panels: { id: number; title: string; gridPos: Record<string, number>; targets: { expr: string }[] }[];
+}
+interface Alerts {
+  groups: {
+    name: string;
+    rules: { alert: string; expr: string; for: string; annotations: Record<string, string> }[];
+  }[];
+}
+
+const read = (path: string): Promise<string> =>
+  readFile(fileURLToPath(new URL(`../../../../deploy/${path}`, import.meta.url)), 'utf8');
+
+let service: RoomsService;
+let receiver: TestReceiver;
+before(async () => {
+  service = await startRooms();
+  receiver = await startReceiver();
+});
+after(async () => {
+  await service.stop();
+  await receiver.close();
+});
+
+/** Does a little of everything that is counted, and gives the names in /metrics. */
+async function exposedNames(): Promise<Set<string>> {
+  const project = await service.newProject();
+  await addWebhook(project, { url: receiver.url });
+  const { id: room } = await project.api.call('createConversation', { body: { name: 'talk' } });
+  await project.api.call('sendMessage', { room, body: { text: 'hi', senderId: 'ada', clientSentAt: Date.now() } });
+  const ada = await joinAs(service, project.api, await newRoom(project.api), 'ada');
+  const { connectionId } = ada;
+  await service.as(ada.token).call('sendTelemetry', { body: { connectionId, type: 'device.failed' } });
+  return eventually(async () => {
+    const text = await (await service.fetch('/metrics')).text();
+    const names = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name));
+    for (const name of ['parley_connections_total', 'parley_connect_seconds', 'parley_webhook_delivery_seconds'])
+      assert.ok(names.has(name), name);
+    return names;
+  });
+}
+
+const namesIn = (expression: string): string[] =>
+  [...expression.matchAll(/\b(?:parley|process)_\w+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
+
+test('[OBS-14] the Grafana dashboard and the alert rules name only metrics that /metrics exposes', async () => {
+  const dashboard = JSON.parse(await read('grafana/parley.json')) as Dashboard;
+  const { groups } = readPlainYaml(await read('prometheus/alerts.yaml')) as unknown as Alerts;
+  const rules = groups.flatMap((group) => group.rules);
+  assert.ok(dashboard.panels.length >= 10 && rules.length >= 5);
+  assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
+  assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
+  for (const rule of rules) {
+    assert.match(rule.for, /^\d+m$/, rule.alert);
+    assert.ok(rule.annotations['summary'] && rule.annotations['action'], `${rule.alert} says what to do`);
+  }
+
+  const exposed = await exposedNames();
+  const expressions = [
+    ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+    ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ];
+  for (const [where, expression] of expressions) {
+    const names = namesIn(expression);
+    if (!expression.startsWith('up{')) assert.ok(names.length > 0, `${where} asks for nothing of ours`);
+    for (const name of names) assert.ok(exposed.has(name), `${where} asks for ${name}, which is not exposed`);
+    assert.equal(expression.split('(').length, expression.split(')').length, `${where} closes its brackets`);
+  }
+});
