@@ -13,7 +13,8 @@ export interface HttpServerDeps {
   table: Routes;
   log: Log;
   metrics: Metrics;
-  tracer: Tracer;
+  /** Traces nothing unless given. */
+  tracer?: Tracer;
   trustProxy: readonly string[];
   /** True from the moment the process was told to stop: new requests are sent elsewhere. */
   isDraining: () => boolean;
@@ -59,7 +60,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  if (deps.tracer.isOn) traceRequests(app, deps.tracer);
+  if (deps.tracer?.isOn) traceRequests(app, deps.tracer);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
