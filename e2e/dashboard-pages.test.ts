@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
+import { eventually } from '../apps/server/testkit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/people.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type PageCase, pagesOf } from './dashboard-cases.ts';
@@ -184,6 +185,32 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       },
       { expected: ownDoing },
     );
+  });
+
+  test('[DASH-8] a page that nobody sees asks for nothing, and asks at once when it is seen again', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    const { page, context } = visit;
+    await context.clock.install();
+    await visit.open(`/p/${project.id}/rooms?env=development`, 'Rooms');
+    await page.getByRole('cell', { name: '2/50' }).waitFor();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (/\/v1\/.*\/rooms\?/.test(request.url())) asked += 1;
+    });
+    const show = (state: string) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+      }, state);
+    await page.clock.fastForward(refreshMs);
+    await eventually(() => assert.ok(asked > 0, 'a visible page does not refresh'));
+    await show('hidden');
+    asked = 0;
+    for (let minute = 0; minute < 3; minute += 1) await page.clock.fastForward(refreshMs);
+    assert.equal(asked, 0);
+    await show('visible');
+    await eventually(() => assert.ok(asked > 0, 'the page stays old'));
+    visit.assertClean();
   });
 
   test('[DASH-6] an empty project says what to do first', async () => {
