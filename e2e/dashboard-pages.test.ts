@@ -213,6 +213,16 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     visit.assertClean();
   });
 
+  test('[DOCS-4] the documentation is accessible in both themes and fits 320 pixels', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    for (const path of ['/docs', '/docs/reference', '/docs/reference/rooms', '/docs/reference/limits']) {
+      await inEveryLook(await visit.open(path), path);
+    }
+    await visit.page.getByRole('link', { name: 'Dashboard' }).click();
+    await visit.page.getByRole('heading', { level: 1 }).waitFor();
+    visit.assertClean();
+  });
+
   test('[DASH-6] an empty project says what to do first', async () => {
     const person = await kit.service.newPerson();
     const visit = await kit.visit({ as: person });

@@ -96,6 +96,11 @@ async function everyPage(): Promise<void> {
     }
     visit.assertClean();
     await visit.context.close();
+    const stranger = await kit.visit(options);
+    for (const name of ['login', 'register', 'forgot-password'].filter(isWanted)) {
+      await take(await stranger.open(`/${name}`), name, look);
+    }
+    await stranger.context.close();
   }
   await lively.close();
   await kit.close();

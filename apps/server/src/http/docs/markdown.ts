@@ -42,7 +42,7 @@ export function renderMarkdown(source: string, linkOf: LinkOf = (target) => targ
   return { title, lead, html: blocks.join('\n') };
 }
 
-const plain = (text: string): string => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*_]/g, '');
+const plain = (text: string): string => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, '');
 
 /** What GitHub would call the heading, so that links work in both places. */
 export const slugOf = (text: string): string =>

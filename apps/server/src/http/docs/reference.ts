@@ -1,5 +1,6 @@
 import { codesOf, errors, paramNames, type RouteRow, type Routes, splitAt } from '@parley/contract';
 import { escapeHtml } from '../page.ts';
+import { highlight } from './highlight.ts';
 import { schemaTable } from './schema-words.ts';
 
 export type RouteGroup = readonly [name: string, rows: readonly (readonly [string, RouteRow])[]];
@@ -10,10 +11,25 @@ export const groupsOf = (table: Routes): RouteGroup[] => [
 ];
 
 function groupOf(path: string): string {
-  const [, first = 'other', second = '', third] = path.split('/').filter(Boolean);
-  if (first !== 'projects') return first;
-  return third === undefined ? (second.startsWith('{') || second === '' ? 'projects' : second) : third;
+  const [, first = 'other', , third] = path.split('/').filter(Boolean);
+  const name = first === 'projects' ? (third ?? 'projects') : first;
+  return parts[name] ?? name;
 }
+
+/** Too few routes for a page of their own. */
+const parts: Readonly<Record<string, string>> = {
+  project: 'projects',
+  'allowed-origins': 'projects',
+  archive: 'projects',
+  members: 'projects',
+  'webhook-event-types': 'webhooks',
+  events: 'webhooks',
+  errors: 'observability',
+  connections: 'observability',
+  metrics: 'observability',
+  diagnostics: 'observability',
+  telemetry: 'observability',
+};
 
 export const groupTitle = (name: string): string => {
   const words = name.replaceAll('-', ' ');
@@ -70,9 +86,10 @@ function routeSection(name: string, row: RouteRow, publicUrl: string): string {
   const codes = codesOf(row).map((code) => `<a href="/docs/reference#${code}"><code>${code}</code></a>`);
   return `<section class="route" aria-labelledby="${name}"><h2 id="${name}">${signature(row)}</h2><p>${escapeHtml(row.does)}</p>
 <dl>${facts.map(([label, value]) => `<div><dt>${label}</dt><dd>${escapeHtml(value ?? '')}</dd></div>`).join('')}<div><dt>In the SDK</dt><dd><code>${name}</code></dd></div></dl>
-${part('Query', row.query)}${part('Body', row.body)}<h3>Answer ${status}</h3>${answer ? schemaTable(answer) : '<p class="note">Without a body.</p>'}
-<h3>Errors</h3><p class="codes">${codes.join(' ')}</p>
-<pre tabindex="0"><code>${escapeHtml(curlOf(row, publicUrl))}</code></pre></section>`;
+${part('Query', row.query)}${part('Body', row.body)}
+<details><summary>Answer ${status}</summary>${answer ? schemaTable(answer) : '<p class="note">Without a body.</p>'}</details>
+<details><summary>Errors <span>${codes.length}</span></summary><p class="codes">${codes.join(' ')}</p></details>
+<pre tabindex="0"><code>${highlight(curlOf(row, publicUrl), 'sh')}</code></pre></section>`;
 }
 
 const part = (title: string, schema: RouteRow['query']): string =>
