@@ -109,7 +109,7 @@ export default function StreamsPage() {
       </QueryView>
       <More query={query} />
       {isCreating && (
-        <Dialog title={`New stream in ${environment.toLowerCase()}`} isWide onClose={() => setCreating(false)}>
+        <Dialog title={`New stream in ${environment.toLowerCase()}`} onClose={() => setCreating(false)}>
           <CreateStreamForm />
         </Dialog>
       )}
