@@ -4,6 +4,17 @@ import { safeNext } from '../frame/url.ts';
 import { AuthCard } from './auth-card.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
+/** A newcomer's machine: no password has to be looked for. */
+function DevelopmentHint() {
+  const { isDevelopment } = useServices();
+  if (!isDevelopment) return null;
+  return (
+    <p className="muted">
+      Development mode: the terminal prints a link that signs you in. Mail is at <a href="/dev/mail">/dev/mail</a>.
+    </p>
+  );
+}
+
 export default function LoginPage() {
   const { session } = useServices();
   const [, navigate] = useLocation();
@@ -24,6 +35,7 @@ export default function LoginPage() {
           navigate(safeNext(params.get('next')), { replace: true });
         }}
       />
+      <DevelopmentHint />
     </AuthCard>
   );
 }
