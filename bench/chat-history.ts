@@ -75,7 +75,7 @@ export async function rows(): Promise<Row[]> {
         return perSecond;
       },
       raw: async () => {
-        const order = { databaseUrl, room, ms: runMs, callers };
+        const order = { databaseUrl, conversation: uuid, ms: runMs, callers };
         return (await peers.ask<{ perSecond: number }>(order)).perSecond;
       },
       first: () => page(''),

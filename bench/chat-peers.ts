@@ -12,8 +12,8 @@ import { createHttpServer } from '../apps/server/src/http/server.ts';
 
 export type PeerOrder =
   | { databaseUrl: string; keys: string[] }
-  | { databaseUrl: string; room: string; ms: number; callers: number };
-export type PeerPorts = Record<'insert' | 'authInsert' | 'noDatabase', number>;
+  | { databaseUrl: string; conversation: string; ms: number; callers: number };
+export type PeerPorts = Record<'insert' | 'prepared' | 'authInsert' | 'noDatabase', number>;
 
 const listen = async (app: FastifyInstance): Promise<number> => {
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -27,12 +27,9 @@ interface Draft {
 }
 
 /** The least a message can cost: one table, one insert, the row as the answer. */
-const insert = {
-  name: 'insert',
-  text: `insert into bare_messages (id, conversation_id, sender_id, text, client_message_id, created_at)
+const insert = `insert into bare_messages (id, conversation_id, sender_id, text, client_message_id, created_at)
          values ($1, $2, $3, $4, $5, $6)
-         returning id, conversation_id, sender_id, text, client_message_id, created_at`,
-};
+         returning id, conversation_id, sender_id, text, client_message_id, created_at`;
 const bareTables = `
   create table if not exists bare_messages (id uuid primary key, conversation_id text not null, sender_id text,
     text text, client_message_id text, created_at timestamptz not null);
@@ -41,7 +38,13 @@ const bareTables = `
 
 const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-function bareApp(pool: pg.Pool, isAllowed: ((authorization: string) => Promise<boolean>) | null): FastifyInstance {
+interface BareOptions {
+  /** With a name the statement is prepared once a connection; `pg` does not do that by itself. */
+  name?: string;
+  isAllowed?: (authorization: string) => Promise<boolean>;
+}
+
+function bareApp(pool: pg.Pool, { name, isAllowed }: BareOptions = {}): FastifyInstance {
   const app = Fastify();
   const body = {
     type: 'object',
@@ -55,7 +58,7 @@ function bareApp(pool: pg.Pool, isAllowed: ((authorization: string) => Promise<b
       if (isAllowed && !(await isAllowed(request.headers.authorization ?? ''))) return reply.code(401).send({});
       const { text, senderId, clientMessageId = null } = request.body;
       const values = [randomUUID(), request.params.room, senderId, text, clientMessageId, new Date()];
-      const { rows } = await pool.query({ ...insert, values });
+      const { rows } = await pool.query({ ...(name ? { name } : {}), text: insert, values });
       return reply.code(201).send(rows[0]);
     },
   );
@@ -65,8 +68,7 @@ function bareApp(pool: pg.Pool, isAllowed: ((authorization: string) => Promise<b
 /** A key is looked up by its hash, as anybody would who keeps no cache. */
 const keyCheck = (pool: pg.Pool) => async (authorization: string) => {
   const hash = hashOf(authorization.slice('Bearer '.length));
-  const query = { name: 'key', text: 'select hash from bare_keys where hash = $1', values: [hash] };
-  const { rows } = await pool.query<{ hash: Buffer }>(query);
+  const { rows } = await pool.query<{ hash: Buffer }>('select hash from bare_keys where hash = $1', [hash]);
   return rows[0] !== undefined && timingSafeEqual(rows[0].hash, hash);
 };
 
@@ -129,7 +131,7 @@ function withoutDatabase(keys: readonly string[]): FastifyInstance {
 }
 
 /** Pages a second of the newest 50 messages by a plain query, as rows, with nothing around it. */
-async function rawPages(databaseUrl: string, room: string, { ms, callers }: { ms: number; callers: number }) {
+async function rawPages(databaseUrl: string, conversation: string, { ms, callers }: { ms: number; callers: number }) {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const started = performance.now();
   let pages = 0;
@@ -137,9 +139,8 @@ async function rawPages(databaseUrl: string, room: string, { ms, callers }: { ms
     while (performance.now() - started < ms) {
       await pool.query({
         name: 'history',
-        text: `select m.* from messages m join conversations c on c.id = m.conversation_id
-               where c.public_id = $1 and m.deleted_at is null order by m.position desc limit 50`,
-        values: [room],
+        text: `select * from messages where conversation_id = $1 and deleted_at is null order by position desc limit 50`,
+        values: [conversation],
       });
       pages++;
     }
@@ -155,14 +156,15 @@ async function startPeers({ databaseUrl, keys }: Extract<PeerOrder, { keys: stri
   await pool.query(bareTables);
   for (const key of keys) await pool.query('insert into bare_keys values ($1, $2)', [hashOf(key), 'p']);
   return {
-    insert: await listen(bareApp(pool, null)),
-    authInsert: await listen(bareApp(pool, keyCheck(pool))),
+    insert: await listen(bareApp(pool)),
+    prepared: await listen(bareApp(pool, { name: 'insert' })),
+    authInsert: await listen(bareApp(pool, { isAllowed: keyCheck(pool) })),
     noDatabase: await listen(withoutDatabase(keys)),
   };
 }
 
 process.on('message', (order: PeerOrder) => {
-  const answer = 'keys' in order ? startPeers(order) : rawPages(order.databaseUrl, order.room, order);
+  const answer = 'keys' in order ? startPeers(order) : rawPages(order.databaseUrl, order.conversation, order);
   answer.then(
     (result) => process.send?.({ result }),
     (error: unknown) => process.send?.({ error: String(error) }),

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { type IdKind, idPrefixes } from '@parley/contract';
 import type { Clock } from './clock.ts';
 
@@ -26,9 +26,23 @@ export function base32(bytes: Uint8Array): string {
   return text;
 }
 
+const pool = Buffer.allocUnsafe(4_096);
+let used = pool.length;
+
+/** Random bytes out of a pool: asking the system for a few of them costs more than everything else about an id. */
+export function pooledBytes(length: number): Buffer {
+  if (used + length > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += length;
+  // A copy: what was handed out is never handed out again, and never changes.
+  return Buffer.from(pool.subarray(used - length, used));
+}
+
 /** `length` bytes: 48 bits of milliseconds, then randomness. */
 function timeOrderedBytes(now: number, length: number): Buffer {
-  const bytes = randomBytes(length);
+  const bytes = pooledBytes(length);
   bytes.writeUIntBE(now, 0, 6);
   return bytes;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { fail } from '@parley/contract';
+import { fail, ServiceError } from '@parley/contract';
 import { readJson } from '../core/safe-json.ts';
 
 /** Reads the request's JSON, or undefined when there is no body. Never holds more than `bytesMax`. */
@@ -16,19 +16,22 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
 const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/json\s*(;\s*charset=("?)utf-8\2\s*)?$/i.test(contentType);
 
-async function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > bytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax });
-      chunks.push(chunk);
-    }
-  } catch (error) {
+/** With listeners: an iterator over the request costs as much as reading its JSON. */
+function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
     // The client went away in the middle of its body: nothing to answer, and no fault of ours.
-    if (request.destroyed && !request.complete) fail('SVC_BAD_REQUEST', { message: 'The body ended early.' });
-    throw error;
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    const onCut = (): void => reject(new ServiceError('SVC_BAD_REQUEST', { message: 'The body ended early.' }));
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= bytesMax) return void chunks.push(chunk);
+      // Nothing more is read: what is left of it would only fill the memory.
+      request.pause();
+      reject(new ServiceError('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax }));
+    });
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('close', onCut);
+    request.on('error', onCut);
+  });
 }

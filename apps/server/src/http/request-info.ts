@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyRequest } from 'fastify';
 import type { RequestInfo } from '../core/handlers.ts';
+import { pooledBytes } from '../core/ids.ts';
 import { bearerOf } from './credentials.ts';
 
 /** The caller's own id when it is well-formed (a repeated header is joined with a comma and is not), else a new one. */
@@ -11,7 +11,7 @@ export function requestIdOf(headers: IncomingMessage['headers']): string {
   return typeof given === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(given) ? given : newRequestId();
 }
 
-export const newRequestId = (): string => `req_${randomBytes(12).toString('hex')}`;
+export const newRequestId = (): string => `req_${pooledBytes(12).toString('hex')}`;
 
 /** The address of a client that is not (yet) a Fastify request, by the same rule: proxies count only when named. */
 export function createIpOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {

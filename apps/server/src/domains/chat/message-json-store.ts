@@ -6,7 +6,8 @@ import { raw, type Sql, sql } from '../../core/sql.ts';
 export const isoJson = (column: string): Sql =>
   raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
 
-const attachmentJson = sql`(select json_build_object('id', a.id, 'publicId', a.id, 'conversationId', c.public_id,
+/** The attachment of `m` in `c`, as it is once it is attached. */
+export const attachmentJson = sql`(select json_build_object('id', a.id, 'publicId', a.id, 'conversationId', c.public_id,
   'filename', a.filename, 'mimeType', a.mime_type, 'size', a.size, 'status', 'ATTACHED', 'uploaderId', a.uploader_id,
   'metadata', a.metadata, 'checksum', a.checksum, 'createdAt', ${isoJson('a.created_at')},
   'completedAt', ${isoJson('a.completed_at')}, 'messageId', m.id) from attachments a where a.id = m.attachment_id)`;

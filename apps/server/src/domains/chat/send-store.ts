@@ -1,28 +1,23 @@
-import type { Environment } from '@parley/contract';
+import type { Environment, Message } from '@parley/contract';
 import type { Db } from '../../core/db.ts';
 import { handedOnAtBirth } from '../../core/event-store.ts';
 import { json, raw, type Sql, sql } from '../../core/sql.ts';
-import { messageJson } from './message-json-store.ts';
+import { attachmentJson } from './message-json-store.ts';
 
 /** One message to be stored. Everything that needs no look at the database has been checked. */
 export interface SendItem {
-  id: string;
   eventId: string;
   conversationId: string;
   /** The name the conversation was found by; it may have been renamed since. */
   name: string | null;
   /** The sender is a user with a token, not a server: rules of membership apply. */
   isUser: boolean;
-  type: string;
-  text: string | null;
-  senderId: string | null;
-  replyTo: string | null;
-  clientMessageId: string | null;
-  attachmentId: string | null;
-  metadata: object;
-  clientSentAt: number | null;
-  createdAt: string;
+  /** The record but for what the store decides: `Numbered`. */
+  message: Message;
 }
+
+/** What the store decides about a message. */
+export type Numbered = Pick<Message, 'seq' | 'change' | 'senderRole' | 'threadRootId' | 'attachment'>;
 
 export type SendProblem =
   | 'GONE'
@@ -37,12 +32,10 @@ export type SendProblem =
 export type SendOutcome =
   | {
       is: 'stored';
-      text: string;
-      conversationId: string;
+      message: Message;
       roomId: string | null;
       projectId: string;
       environment: Environment;
-      change: number;
       isHandedOn: boolean;
     }
   | { is: 'repeated'; position: number }
@@ -52,12 +45,10 @@ interface OutcomeRow {
   at: number;
   problem: SendProblem | 'REPEATED' | null;
   position: number | null;
-  text: string | null;
-  publicId: string;
+  numbered: Numbered | null;
   roomId: string | null;
   projectId: string;
   environment: Environment;
-  change: number | null;
   isHandedOn: boolean | null;
 }
 
@@ -74,7 +65,7 @@ export async function storeMessages(db: Db, items: readonly SendItem[]): Promise
   ]);
   // The statement says what its rows are.
   const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));
-  return items.map((_item, at) => outcomeOf(byPlace.get(at)));
+  return items.map((item, at) => outcomeOf(item, byPlace.get(at)));
 }
 
 /** The expression of the index `messages_client_key`: whoever sent what, no two pairs give the same text. */
@@ -89,10 +80,11 @@ function clientKey(conversation: string, sender: string, id: string): Sql {
  */
 const insertBatch = (items: readonly SendItem[]) => sql`
   with input as (
-    select * from jsonb_to_recordset(${json(items.map((item, at) => ({ ...item, at })))}::jsonb) as i (
-      at int, id text, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, type text, text text,
-      "senderId" text, "replyTo" text, "clientMessageId" text, "attachmentId" text, metadata jsonb,
-      "clientSentAt" double precision, "createdAt" timestamptz)),
+    select i.*, m.* from jsonb_to_recordset(${json(items.map((item, at) => ({ ...item, at })))}::jsonb) as i (
+      at int, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, message jsonb),
+    jsonb_to_record(i.message) as m (
+      id text, type text, text text, "senderId" text, "replyTo" text, "clientMessageId" text, "attachmentId" text,
+      metadata jsonb, "clientSentAt" double precision, "createdAt" timestamptz)),
   checked as materialized (
     select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,
       coalesce(r.thread_root_id, r.id) as root_id,
@@ -134,13 +126,11 @@ const insertBatch = (items: readonly SendItem[]) => sql`
     where c.id = b.id
     returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
   placed as materialized (
-    select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
+    select n.at, n."eventId", n.message, n.public_id, n.project_id, n.environment, n.room_id,
       n."conversationId" as conversation_id, b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change,
       n.id, n.type, n.text, n."senderId" as sender_id, n.role as sender_role, n."replyTo" as reply_to,
-      n.root_id as thread_root_id, 0 as reply_count, null::timestamptz as last_reply_at,
-      n."clientMessageId" as client_message_id, n."attachmentId" as attachment_id, n.metadata, 0 as reaction_count,
-      n."clientSentAt" as client_sent_at, n."createdAt" as created_at, null::timestamptz as edited_at,
-      null::timestamptz as deleted_at, null::text as deleted_by
+      n.root_id as thread_root_id, n."clientMessageId" as client_message_id, n."attachmentId" as attachment_id,
+      n.metadata, n."clientSentAt" as client_sent_at, n."createdAt" as created_at
     from numbered n join bumped b on b.id = n."conversationId"),
   stored as (
     insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to,
@@ -162,36 +152,30 @@ const insertBatch = (items: readonly SendItem[]) => sql`
           order by conversation_id, sender_id, seq desc) s
     where p.conversation_id = s.conversation_id and p.user_id = s.sender_id and p.last_read_seq < s.seq),
   written as materialized (
-    select m.at, m."eventId", m.project_id, m.environment, m.room_id, m.public_id, m.change, m.created_at,
-           ${handedOnAtBirth('m.project_id', 'm.environment')} as handed_on, ${messageJson(null)} as message
+    select m.at, m."eventId", m.project_id, m.environment, m.room_id, m.public_id, m.change, m.created_at, m.message,
+           ${handedOnAtBirth('m.project_id', 'm.environment')} as handed_on,
+           jsonb_build_object('seq', m.seq, 'change', m.change, 'senderRole', m.sender_role,
+             'threadRootId', m.thread_root_id,
+             'attachment', case when m.attachment_id is not null then ${attachmentJson}::jsonb end) as numbered
     from placed m cross join lateral (select m.public_id) c),
   recorded as (
     insert into events (id, project_id, environment, type, topic, data, created_at, dispatched_at)
     select "eventId", project_id, environment, 'message.created', 'chat/' || public_id,
-      jsonb_build_object('conversationId', public_id, 'roomId', room_id, 'change', change, 'message', message::jsonb),
+      jsonb_build_object('conversationId', public_id, 'roomId', room_id, 'change', change,
+        'message', message || numbered),
       created_at, case when handed_on then created_at end
     from written)
-  select at, null as problem, null::bigint as position, message::text as text, public_id as "publicId",
-         room_id as "roomId", project_id as "projectId", environment, change,
-         handed_on as "isHandedOn" from written
+  select at, null as problem, null::bigint as position, numbered, room_id as "roomId", project_id as "projectId",
+         environment, handed_on as "isHandedOn" from written
   union all
-  select at, problem, repeats, null, public_id, null, project_id, environment, null, null from checked
-  where problem is not null`;
+  select at, problem, repeats, null, null, project_id, environment, null from checked where problem is not null`;
 
-function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
+function outcomeOf({ message }: SendItem, row: OutcomeRow | undefined): SendOutcome {
   if (!row) throw new Error('a message of the batch has no outcome');
   if (row.problem === 'REPEATED') return { is: 'repeated', position: row.position ?? 0 };
   if (row.problem !== null) return { is: 'refused', problem: row.problem };
-  const { text, publicId, roomId, projectId, environment, change, isHandedOn } = row;
-  if (text === null || change === null) throw new Error('a stored message has no record');
-  return {
-    is: 'stored',
-    text,
-    conversationId: publicId,
-    roomId,
-    projectId,
-    environment,
-    change,
-    isHandedOn: isHandedOn === true,
-  };
+  const { numbered, roomId, projectId, environment, isHandedOn } = row;
+  if (numbered === null) throw new Error('a stored message has no numbers');
+  const stored = { ...message, ...numbered };
+  return { is: 'stored', message: stored, roomId, projectId, environment, isHandedOn: isHandedOn === true };
 }

@@ -57,7 +57,7 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
 
 export function createSends({ db, targets, clock, ids, limits, metrics, onCommitted }: SendDeps): Sends {
   const queue = createGroupCommit<SendItem, SendOutcome>({
-    keysOf: ({ conversationId, senderId, clientMessageId, attachmentId }) => [
+    keysOf: ({ conversationId, message: { senderId, clientMessageId, attachmentId } }) => [
       ...(clientMessageId === null ? [] : [`${conversationId} ${senderId} ${clientMessageId}`]),
       ...(attachmentId === null ? [] : [attachmentId]),
     ],
@@ -76,7 +76,7 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
       const target = await targets.find(caller, reference);
       assertListed(caller, target.publicId);
       const outcome = await queue.add(itemOf(caller, target, draft, content));
-      if (outcome.is === 'stored') return { text: outcome.text, isRepeat: false };
+      if (outcome.is === 'stored') return { text: JSON.stringify(outcome.message), isRepeat: false };
       if (outcome.is === 'repeated') return repeat(caller, target, outcome.position);
       targets.forget(caller, reference);
       // The name may have moved to another conversation meanwhile: look once more.
@@ -91,18 +91,21 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
       metrics.observe('parley_chat_send_latency_seconds', (now - draft.clientSentAt) / 1000);
     }
     return {
-      id: ids.newId('message'),
       eventId: ids.newId('event'),
       conversationId: target.id,
       name: target.name,
       isUser: caller.kind === 'chatToken',
-      senderId: userOf(caller) ?? draft.senderId ?? null,
-      replyTo: draft.replyTo ?? null,
-      clientMessageId: draft.clientMessageId ?? null,
-      attachmentId: draft.attachmentId ?? null,
-      clientSentAt: draft.clientSentAt ?? null,
-      createdAt: iso(now),
-      ...content,
+      message: newMessage({
+        id: ids.newId('message'),
+        conversationId: target.publicId,
+        senderId: userOf(caller) ?? draft.senderId ?? null,
+        replyTo: draft.replyTo ?? null,
+        clientMessageId: draft.clientMessageId ?? null,
+        attachmentId: draft.attachmentId ?? null,
+        clientSentAt: draft.clientSentAt ?? null,
+        createdAt: iso(now),
+        ...content,
+      }),
     };
   }
 
@@ -114,11 +117,43 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
   return { send };
 }
 
-interface Content {
-  type: MessageType;
-  text: string | null;
-  metadata: object;
-}
+type Content = Pick<Message, 'type' | 'text' | 'metadata'>;
+
+type Known = Content &
+  Pick<
+    Message,
+    'id' | 'conversationId' | 'senderId' | 'replyTo' | 'clientMessageId' | 'attachmentId' | 'clientSentAt' | 'createdAt'
+  >;
+
+/** A message that nobody has answered, edited or reacted to, in the order of `messageJson`; its numbers are the store's. */
+const newMessage = (known: Known): Message => ({
+  id: known.id,
+  publicId: known.id,
+  conversationId: known.conversationId,
+  seq: 0,
+  change: 0,
+  type: known.type,
+  text: known.text,
+  senderId: known.senderId,
+  senderRole: null,
+  replyTo: known.replyTo,
+  threadRootId: null,
+  replyCount: 0,
+  lastReplyAt: null,
+  clientMessageId: known.clientMessageId,
+  attachmentId: known.attachmentId,
+  attachment: null,
+  metadata: known.metadata,
+  reactions: [],
+  edited: false,
+  editedAt: null,
+  deleted: false,
+  deletedAt: null,
+  deletedBy: null,
+  clientSentAt: known.clientSentAt,
+  createdAt: known.createdAt,
+  updatedAt: known.createdAt,
+});
 
 /** Everything about a draft that needs no look at the database. */
 function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): Content {
@@ -142,9 +177,8 @@ function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]):
   return items.flatMap((item, at) => {
     const outcome = outcomes[at];
     if (outcome?.is !== 'stored') return [];
-    const { conversationId, roomId, change, projectId, environment, text, isHandedOn } = outcome;
-    // The database made this text from the row it stored.
-    const message = JSON.parse(text) as Message;
+    const { message, roomId, projectId, environment, isHandedOn } = outcome;
+    const { conversationId, change, createdAt } = message;
     return {
       id: item.eventId,
       projectId,
@@ -152,7 +186,7 @@ function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]):
       type: 'message.created',
       topic: topicOf(conversationId),
       data: { conversationId, roomId, change, message },
-      createdAt: item.createdAt,
+      createdAt,
       isHandedOn,
     };
   });

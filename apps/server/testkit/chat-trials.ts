@@ -1,0 +1,223 @@
+import type { ChatFleet } from './chat-fleet.ts';
+import { Follower, follow, readForward, seeded, wholeHistory, wholeLog, writeAll } from './chat-storm.ts';
+import { checkHistory, type LogEntry } from './history-checker.ts';
+import type { OwnRedis } from './redis.ts';
+
+/** What a trial found; it holds when `faults` is empty. */
+export interface TrialResult {
+  faults: string[];
+  facts: Record<string, number>;
+}
+
+export interface TrialOptions {
+  fleet: ChatFleet;
+  log?: (line: string) => void;
+}
+
+const progress = (log: TrialOptions['log'], every: number) => (count: number) => {
+  if (count % every === 0) log?.(`${count} acknowledged`);
+};
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function followersOf(fleet: ChatFleet, count: number): Promise<Follower[]> {
+  const token = await fleet.tokenOf('alice');
+  const followers = Array.from({ length: count }, (_, place) => new Follower(fleet, token, place));
+  for (const follower of followers) await follower.connect();
+  return followers;
+}
+
+/** Holds the log against the store and against everybody who listened or paged. */
+async function judge(
+  fleet: ChatFleet,
+  log: readonly LogEntry[],
+  followers: readonly Follower[],
+  readers: Parameters<typeof checkHistory>[2] = [],
+): Promise<string[]> {
+  const history = await wholeHistory(fleet);
+  const last = (await wholeLog(fleet)).at(-1)?.change ?? 0;
+  const faults: string[] = [];
+  for (const [place, follower] of followers.entries()) {
+    await follower.reach(last).catch((error: unknown) => void faults.push(`follower ${place}: ${String(error)}`));
+    faults.push(...follower.faults.map((fault) => `follower ${place} heard ${fault}`));
+  }
+  const sightings = followers.map((follower, place) => follower.sighting(`follower ${place}`));
+  const findings = checkHistory(log, history, [...readers, ...sightings]);
+  return [...faults, ...findings.slice(0, 20).map(({ rule, detail }) => `${rule}: ${detail}`)];
+}
+
+/** Many writers in one conversation over all processes, readers of every page size beside them. */
+export async function trialOfReaders({
+  fleet,
+  writers,
+  each,
+  sizes,
+  log,
+}: TrialOptions & { writers: number; each: number; sizes: readonly number[] }): Promise<TrialResult> {
+  const entries: LogEntry[] = [];
+  let isOver = false;
+  const followers = await followersOf(fleet, 3);
+  const following = follow(followers);
+  const { latestCursor: from } = await fleet.api(0).call('listMessages', { room: fleet.room, query: { limit: 1 } });
+  if (from === null) throw new Error('no cursor to begin with');
+  const reading = sizes.map((size, place) => readForward(fleet, { from, size, place, isOver: () => isOver }));
+  const started = performance.now();
+  await writeAll(fleet, entries, { writers, each, onAcknowledged: progress(log, 2_000) });
+  const seconds = (performance.now() - started) / 1000;
+  isOver = true;
+  log?.('written; the readers finish');
+  const readers = await Promise.all(reading);
+  await following.stop();
+  const faults = await judge(fleet, entries, followers, readers);
+  for (const follower of followers) follower.drop();
+  const messages = writers * each;
+  return { faults, facts: { messages, readers: readers.length, perSecond: Math.round(messages / seconds) } };
+}
+
+/** kill -9 of one process after the other while everybody writes. */
+export async function trialOfKills({
+  fleet,
+  kills,
+  writers,
+  everyMs,
+  seed,
+  log,
+}: TrialOptions & { kills: number; writers: number; everyMs: number; seed: number }): Promise<TrialResult> {
+  const entries: LogEntry[] = [];
+  const random = seeded(seed);
+  const followers = await followersOf(fleet, 2);
+  const following = follow(followers);
+  let [isOver, round, retries] = [false, 0, 0];
+  const writing = (async () => {
+    while (!isOver) {
+      const result = await writeAll(fleet, entries, { writers, each: 10, pauseMs: 5, prefix: `${round++}-` });
+      retries += result.retries;
+    }
+  })();
+  for (let kill = 1; kill <= kills; kill++) {
+    await pause(everyMs / 2 + random(everyMs));
+    await fleet.restart(random(fleet.processes.length));
+    log?.(`kill ${kill} of ${kills}; ${entries.filter(({ is }) => is === 'ok').length} acknowledged`);
+  }
+  isOver = true;
+  await writing;
+  await following.stop();
+  const faults = await judge(fleet, entries, followers);
+  for (const follower of followers) follower.drop();
+  const reconnects = followers.reduce((sum, follower) => sum + follower.reconnects, 0);
+  return { faults, facts: { acknowledged: round * writers * 10, kills, retries, reconnects } };
+}
+
+/** Subscribers who leave and come back in every way while messages, edits, deletions and reactions go on. */
+export async function trialOfCycles({
+  fleet,
+  cycles,
+  followers: count,
+  seed,
+  log,
+}: TrialOptions & { cycles: number; followers: number; seed: number }): Promise<TrialResult> {
+  const entries: LogEntry[] = [];
+  const followers = await followersOf(fleet, count);
+  let isOver = false;
+  const traffic = changeEverything(fleet, entries, seed, () => isOver);
+  const each = Math.ceil(cycles / count);
+  let done = 0;
+  await Promise.all(
+    followers.map(async (follower, place) => {
+      const random = seeded(seed + place + 1);
+      for (let cycle = 0; cycle < each; cycle++) {
+        await cycleOnce(follower, random(3));
+        await pause(random(10));
+        if (++done % 200 === 0) log?.(`${done} of ${each * count} cycles`);
+      }
+    }),
+  );
+  isOver = true;
+  await traffic;
+  const changes = await wholeLog(fleet);
+  const faults = await judge(fleet, entries, followers);
+  for (const [place, follower] of followers.entries()) {
+    const heard = [...follower.changes.keys()].sort((a, b) => a - b);
+    const isSame = heard.length === changes.length && heard.every((change, at) => change === changes[at]?.change);
+    if (!isSame) faults.push(`follower ${place} heard ${heard.length} changes of ${changes.length}`);
+    follower.drop();
+  }
+  return { faults, facts: { cycles: each * count, changes: changes.length } };
+}
+
+async function cycleOnce(follower: Follower, kind: number): Promise<void> {
+  if (kind === 0 || !follower.isConnected) return follower.connect();
+  await follower.unsubscribe();
+  // A turn without a subscription: what happens in it must be recovered.
+  if (kind === 1) await pause(2);
+  await follower.subscribe();
+}
+
+/** Messages, each with a fate of its own: left alone, edited, deleted, reacted to. */
+async function changeEverything(
+  fleet: ChatFleet,
+  entries: LogEntry[],
+  seed: number,
+  isOver: () => boolean,
+): Promise<void> {
+  const one = async (writer: number): Promise<void> => {
+    const random = seeded(seed * 31 + writer);
+    for (let place = 0; !isOver(); place++) {
+      const key = `c${writer}/${place}`;
+      const api = fleet.api(writer + place);
+      entries.push({ is: 'invoke', key });
+      const body = { text: key, senderId: `w${writer}`, clientMessageId: key };
+      const { id: messageId, seq, change } = await api.call('sendMessage', { room: fleet.room, body });
+      entries.push({ is: 'ok', key, seq, change });
+      const fate = random(4);
+      if (fate === 1) await api.call('editMessage', { messageId, body: { text: `${key}!` } });
+      if (fate === 2) await api.call('addReaction', { messageId, body: { emoji: '👍', userId: `w${writer}` } });
+      await pause(random(8));
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, (_, writer) => one(writer)));
+}
+
+/** Redis gone for a while: sends go on, and whoever listens is complete soon after its return. */
+export async function trialOfOutage({
+  fleet,
+  redis,
+  outageMs,
+  writers,
+  log,
+}: TrialOptions & { redis: OwnRedis; outageMs: number; writers: number }): Promise<TrialResult> {
+  const entries: LogEntry[] = [];
+  const followers = await followersOf(fleet, fleet.processes.length * 2);
+  const following = follow(followers);
+  let [isOver, round, retries] = [false, 0, 0];
+  const writing = (async () => {
+    while (!isOver) {
+      const options = { writers, each: 10, pauseMs: 10, prefix: `${round++}-` };
+      retries += (await writeAll(fleet, entries, options)).retries;
+    }
+  })();
+  const acknowledged = (): number => entries.filter(({ is }) => is === 'ok').length;
+  await pause(1_000);
+  const before = acknowledged();
+  log?.('Redis stops');
+  await redis.kill();
+  await pause(outageMs);
+  const during = acknowledged() - before;
+  await redis.start();
+  const returned = performance.now();
+  log?.(`Redis is back; ${during} sends succeeded without it`);
+  const due = Math.max(...entries.flatMap((entry) => (entry.is === 'ok' ? [entry.change] : [])));
+  await Promise.all(followers.map((follower) => follower.reach(due)));
+  const completeMs = Math.round(performance.now() - returned);
+  isOver = true;
+  await writing;
+  await following.stop();
+  const faults = await judge(fleet, entries, followers);
+  if (retries > 0) faults.push(`${retries} sends failed`);
+  if (during === 0) faults.push('nothing was sent during the outage');
+  for (const follower of followers) follower.drop();
+  return {
+    faults,
+    facts: { during, retries, completeMs, reconnects: Math.max(...followers.map((f) => f.reconnects)) },
+  };
+}
