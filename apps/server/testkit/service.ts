@@ -31,6 +31,8 @@ export interface TestServiceOptions {
   clock?: Clock;
   /** Runs beside another one, on its database and shared state, as a second process would. */
   beside?: TestService;
+  /** Puts something between the service and what it stands on: a fault, a counter. */
+  wrap?: (adapters: Adapters) => Adapters;
 }
 
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
@@ -40,6 +42,7 @@ export async function startService({
   env = {},
   clock = systemClock,
   beside,
+  wrap = (adapters) => adapters,
 }: TestServiceOptions = {}): Promise<TestService> {
   const [port, dataDir] = await Promise.all([freePort(), mkdtemp(join(tmpdir(), 'parley-test-'))]);
   const config = readConfig({
@@ -66,7 +69,7 @@ export async function startService({
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
-  const service = await compose({ config, adapters, clock, log });
+  const service = await compose({ config, adapters: wrap(adapters), clock, log });
   await service.start();
   const url = service.address().url;
 
