@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { type Api, createApi } from '@parley/server';
+import { eventually } from './eventually.ts';
 import { createPeople, type TestProject } from './people.ts';
 import { newDataDir, type ServerProcess, startProcess } from './process.ts';
 
@@ -46,7 +47,12 @@ const fleetEnv = {
 export async function startFleet({ processes: count, env = {}, members }: FleetOptions): Promise<ChatFleet> {
   const dataDir = await newDataDir();
   const start = (port?: number) =>
-    startProcess({ ...fleetEnv, DATA_DIR: dataDir, ...env, ...(port === undefined ? {} : { PORT: String(port) }) });
+    // On a busy machine a start may take longer than a process waits for its database.
+    eventually(
+      () =>
+        startProcess({ ...fleetEnv, DATA_DIR: dataDir, ...env, ...(port === undefined ? {} : { PORT: String(port) }) }),
+      { withinMs: 60_000, everyMs: 500 },
+    );
   const processes: ServerProcess[] = [];
   while (processes.length < count) processes.push(await start());
   const at = (place: number): ServerProcess => processes[place % count] as ServerProcess;

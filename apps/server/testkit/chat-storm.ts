@@ -24,6 +24,8 @@ export interface WriteOptions {
   pauseMs?: number;
   prefix?: string;
   onAcknowledged?: (count: number) => void;
+  /** Gives up on what is under way: the trial has failed. */
+  signal?: AbortSignal;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -36,7 +38,7 @@ const isRefusal = (error: unknown): boolean => error instanceof ApiError && erro
  * another process, with the same key. Everything is logged.
  */
 export async function writeAll(fleet: ChatFleet, log: LogEntry[], options: WriteOptions): Promise<{ retries: number }> {
-  const { writers, each, pauseMs = 0, prefix = '', onAcknowledged } = options;
+  const { writers, each, pauseMs = 0, prefix = '', onAcknowledged, signal } = options;
   let [acknowledged, retries] = [0, 0];
 
   async function send(writer: number, place: number): Promise<void> {
@@ -51,7 +53,7 @@ export async function writeAll(fleet: ChatFleet, log: LogEntry[], options: Write
         return;
       } catch (error) {
         log.push({ is: isRefusal(error) ? 'fail' : 'info', key });
-        if (isRefusal(error)) throw error;
+        if (isRefusal(error) || signal?.aborted) throw error;
         retries++;
         await pause(20);
       }

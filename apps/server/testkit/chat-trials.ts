@@ -27,6 +27,30 @@ async function followersOf(fleet: ChatFleet, count: number): Promise<Follower[]>
   return followers;
 }
 
+/** Rounds of ten messages a writer until told to finish. */
+function keepWriting(fleet: ChatFleet, entries: LogEntry[], options: { writers: number; pauseMs: number }) {
+  const failing = new AbortController();
+  let [isOver, round, retries] = [false, 0, 0];
+  const done = (async () => {
+    while (!isOver) {
+      const more = { ...options, each: 10, prefix: `${round++}-`, signal: failing.signal };
+      retries += (await writeAll(fleet, entries, more)).retries;
+    }
+  })();
+  done.catch(() => undefined);
+  return {
+    async finish() {
+      isOver = true;
+      await done;
+    },
+    giveUp() {
+      isOver = true;
+      failing.abort();
+    },
+    facts: () => ({ acknowledged: round * options.writers * 10, retries }),
+  };
+}
+
 /** Holds the log against the store and against everybody who listened or paged. */
 async function judge(
   fleet: ChatFleet,
@@ -87,25 +111,22 @@ export async function trialOfKills({
   const random = seeded(seed);
   const followers = await followersOf(fleet, 2);
   const following = follow(followers);
-  let [isOver, round, retries] = [false, 0, 0];
-  const writing = (async () => {
-    while (!isOver) {
-      const result = await writeAll(fleet, entries, { writers, each: 10, pauseMs: 5, prefix: `${round++}-` });
-      retries += result.retries;
+  const writing = keepWriting(fleet, entries, { writers, pauseMs: 5 });
+  try {
+    for (let kill = 1; kill <= kills; kill++) {
+      await pause(everyMs / 2 + random(everyMs));
+      await fleet.restart(random(fleet.processes.length));
+      log?.(`kill ${kill} of ${kills}; ${entries.filter(({ is }) => is === 'ok').length} acknowledged`);
     }
-  })();
-  for (let kill = 1; kill <= kills; kill++) {
-    await pause(everyMs / 2 + random(everyMs));
-    await fleet.restart(random(fleet.processes.length));
-    log?.(`kill ${kill} of ${kills}; ${entries.filter(({ is }) => is === 'ok').length} acknowledged`);
+    await writing.finish();
+  } finally {
+    writing.giveUp();
+    await following.stop();
   }
-  isOver = true;
-  await writing;
-  await following.stop();
   const faults = await judge(fleet, entries, followers);
   for (const follower of followers) follower.drop();
   const reconnects = followers.reduce((sum, follower) => sum + follower.reconnects, 0);
-  return { faults, facts: { acknowledged: round * writers * 10, kills, retries, reconnects } };
+  return { faults, facts: { ...writing.facts(), kills, reconnects } };
 }
 
 /** Subscribers who leave and come back in every way while messages, edits, deletions and reactions go on. */
@@ -189,29 +210,28 @@ export async function trialOfOutage({
   const entries: LogEntry[] = [];
   const followers = await followersOf(fleet, fleet.processes.length * 2);
   const following = follow(followers);
-  let [isOver, round, retries] = [false, 0, 0];
-  const writing = (async () => {
-    while (!isOver) {
-      const options = { writers, each: 10, pauseMs: 10, prefix: `${round++}-` };
-      retries += (await writeAll(fleet, entries, options)).retries;
-    }
-  })();
+  const writing = keepWriting(fleet, entries, { writers, pauseMs: 10 });
   const acknowledged = (): number => entries.filter(({ is }) => is === 'ok').length;
-  await pause(1_000);
-  const before = acknowledged();
-  log?.('Redis stops');
-  await redis.kill();
-  await pause(outageMs);
-  const during = acknowledged() - before;
-  await redis.start();
-  const returned = performance.now();
-  log?.(`Redis is back; ${during} sends succeeded without it`);
-  const due = Math.max(...entries.flatMap((entry) => (entry.is === 'ok' ? [entry.change] : [])));
-  await Promise.all(followers.map((follower) => follower.reach(due)));
-  const completeMs = Math.round(performance.now() - returned);
-  isOver = true;
-  await writing;
-  await following.stop();
+  let [during, completeMs] = [0, 0];
+  try {
+    await pause(1_000);
+    const before = acknowledged();
+    log?.('Redis stops');
+    await redis.kill();
+    await pause(outageMs);
+    during = acknowledged() - before;
+    await redis.start();
+    const returned = performance.now();
+    log?.(`Redis is back; ${during} sends succeeded without it`);
+    const due = Math.max(...entries.flatMap((entry) => (entry.is === 'ok' ? [entry.change] : [])));
+    await Promise.all(followers.map((follower) => follower.reach(due)));
+    completeMs = Math.round(performance.now() - returned);
+    await writing.finish();
+  } finally {
+    writing.giveUp();
+    await following.stop();
+  }
+  const { retries } = writing.facts();
   const faults = await judge(fleet, entries, followers);
   if (retries > 0) faults.push(`${retries} sends failed`);
   if (during === 0) faults.push('nothing was sent during the outage');

@@ -65,11 +65,26 @@ export async function openDatabase(config: AdapterConfig): Promise<Db> {
       ? await openEmbedded({ folder: join(config.dataDir, 'db') })
       : createPostgres({ url: config.databaseUrl });
   try {
+    await awaitAnswer(db);
     await migrate(db, migrations);
     return db;
   } catch (error) {
     await db.close();
     throw error;
+  }
+}
+
+const firstAttempts = 3;
+
+/** While a process starts it is busy loading itself, and may be too late to hear the database's answer in time. */
+async function awaitAnswer(db: Db): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await db.ping();
+      return;
+    } catch (error) {
+      if (attempt === firstAttempts) throw error;
+    }
   }
 }
 
