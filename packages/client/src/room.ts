@@ -12,6 +12,7 @@ import type { LocalTrack } from './media/local-track.ts';
 import { createMediaHealth, type MediaHealth } from './media/media-health.ts';
 import { createPublisher, type Publisher } from './media/publisher.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
+import { createReporter, type Reporter } from './media/reporter.ts';
 import { createSubscriber, type SubOffer, type Subscriber } from './media/subscriber.ts';
 import { createVitals, type Vitals } from './media/vitals.ts';
 import type { ConnectionState } from './reconnect.ts';
@@ -45,6 +46,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
   readonly #adaptive: AdaptiveStream;
   readonly #health: MediaHealth;
   readonly #telemetry: Telemetry;
+  readonly #reporter: Reporter;
   readonly #rpc: Rpc;
   readonly #vitals: Vitals;
   readonly #logger: Logger | undefined;
@@ -68,6 +70,11 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
     const credential = createCredential(options.token);
     const { connectionId } = this;
     this.#telemetry = telemetry ? createTelemetry({ baseUrl, credential, runtime, connectionId }) : noTelemetry;
+    this.#reporter = createReporter({
+      runtime,
+      telemetry: this.#telemetry,
+      peer: (name) => (name === 'pub' ? this.#publisher : this.#subscriber).peer,
+    });
     this.#signal = createSignal({
       baseUrl,
       credential,
@@ -181,9 +188,11 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
         trackUnpublished: tell('trackUnpublished'),
         trackSubscribed: (track, participant) => {
           this.#telemetry.note('track.subscribed', { trackId: track.id });
+          if (track.kind === 'video') this.#reporter.awaitFirstFrame(track.id, track.mediaStreamTrack);
           tell('trackSubscribed')(track, participant);
         },
         trackUnsubscribed: (track, participant) => {
+          this.#telemetry.note('track.unsubscribed', { trackId: track.id });
           this.#adaptive.forget(track.id);
           tell('trackUnsubscribed')(track, participant);
         },
@@ -229,6 +238,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
       setMetadata: async (metadata) => void (await request('participant.update', { metadata })),
       rpc: (to, method, payload, timeoutMs) => this.#rpc.ask(to, method, payload, timeoutMs),
       onError: (error) => this.#failed(error),
+      onDeviceFailed: this.#reporter.deviceFailed,
     });
   }
 
@@ -267,6 +277,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
         for (const { id, isMuted } of this.self.tracks)
           this.#signal.send('track.mute', { trackId: id, muted: isMuted });
       this.#health.signalConnected(this.#isFresh);
+      if (this.#isFresh) this.#reporter.start();
     }
     this.#moved(error);
   }
@@ -322,8 +333,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
   }
 
   #transport(name: 'pub' | 'sub', state: RTCPeerConnectionState): void {
-    if (state === 'connected') this.#telemetry.note('ice.connected', { pc: name });
-    else if (state === 'failed' || state === 'disconnected') this.#telemetry.note(`ice.${state}`, { pc: name });
+    this.#reporter.transport(name, state);
     this.#health.changed(name, state);
   }
 
@@ -345,6 +355,8 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
   #end(error: ConnectionError | undefined): void {
     this.#isMediaBroken = false;
     this.#health.close();
+    this.#reporter.stop();
+    this.#telemetry.flush();
     this.#subscriber.close();
     this.#roster.clear(error ? 'UNKNOWN' : 'CLIENT_INITIATED');
     this.#publisher.close();

@@ -24,6 +24,8 @@ export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   setMetadata(metadata: string): Promise<void>;
   rpc(to: string, method: string, payload: string, timeoutMs: number): Promise<string>;
   onError(error: SvcError): void;
+  /** A device that was asked for did not come; the caller is told too. */
+  onDeviceFailed(source: TrackSource, error: unknown): void;
 }
 
 /** This participant. */
@@ -79,7 +81,7 @@ export class LocalParticipant {
       }
       if (this.screenShare) return this.screenShare;
       this.#assertMayPublish('video');
-      const media = await captureScreen(options);
+      const media = await this.#capture('SCREEN_SHARE', () => captureScreen(options));
       const tracks = media.map((one) =>
         this.#make(one, { source: one.kind === 'video' ? 'SCREEN_SHARE' : 'SCREEN_SHARE_AUDIO' }),
       );
@@ -141,10 +143,19 @@ export class LocalParticipant {
       }
       if (!isOn) return null;
       this.#assertMayPublish(source === 'CAMERA' ? 'video' : 'audio');
-      const made = this.#make(await capture(), { source }, capture);
+      const made = this.#make(await this.#capture(source, capture), { source }, capture);
       await this.#publish([made]);
       return made;
     });
+  }
+
+  async #capture<T>(source: TrackSource, capture: () => Promise<T>): Promise<T> {
+    try {
+      return await capture();
+    } catch (error) {
+      this.#port.onDeviceFailed(source, error);
+      throw error;
+    }
   }
 
   #make(media: MediaStreamTrack, { source = 'UNKNOWN', name }: PublishOptions, recapture?: Recapture): LocalTrack {

@@ -26,10 +26,10 @@ export function classify({ type, data }: Pick<ConnectionFact, 'type' | 'data'>):
 /** Reasons of a disconnect that are failures; leaving, being removed and closing a room are not. */
 const failureReasons: Readonly<Record<string, string>> = {
   CONNECTION_TIMEOUT: 'CONNECTION_TIMEOUT',
-  MEDIA_FAILURE: 'ICE_FAILED',
+  // The server ends a stay so only when its node, or the process that carried the room, is gone.
+  MEDIA_FAILURE: 'NODE_LOST',
   JOIN_FAILURE: 'JOIN_FAILED',
   SERVER_SHUTDOWN: 'SVC_SERVICE_UNAVAILABLE',
-  NODE_LOST: 'NODE_LOST',
   RATE_LIMITED: 'SVC_RATE_LIMITED',
   TOKEN_EXPIRED: 'SVC_TOKEN_EXPIRED',
 };

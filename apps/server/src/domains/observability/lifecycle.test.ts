@@ -120,7 +120,7 @@ test('[OBS-4] failures are named with category and advice', () => {
     ['device.permission_denied', undefined, 'DEVICE/DEVICE_PERMISSION_DENIED'],
     ['track.publish_failed', { code: 'SVC_PUBLISH_NOT_ALLOWED' }, 'PERMISSION/SVC_PUBLISH_NOT_ALLOWED'],
     ['left', { reason: 'CONNECTION_TIMEOUT' }, 'NETWORK/CONNECTION_TIMEOUT'],
-    ['left', { reason: 'NODE_LOST' }, 'SERVER/NODE_LOST'],
+    ['left', { reason: 'MEDIA_FAILURE' }, 'SERVER/NODE_LOST'],
     ['error', { code: 'WEIRD_THING' }, 'CLIENT/WEIRD_THING'],
   ];
   for (const [type, data, expected] of cases) {

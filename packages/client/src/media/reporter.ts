@@ -1,0 +1,98 @@
+import type { SvcError } from '../errors.ts';
+import type { Runtime } from '../runtime.ts';
+import type { TrackSource } from '../signal/records.ts';
+import type { Telemetry } from '../signal/telemetry.ts';
+import type { TransportName } from './media-health.ts';
+import { createStatsSummary } from './stats-summary.ts';
+
+export interface Reporter {
+  /** Figures now and then, and what the page and the network do, from here until `stop`. */
+  start(): void;
+  stop(): void;
+  transport(name: TransportName, state: RTCPeerConnectionState): void;
+  /** A device that was asked for did not come. */
+  deviceFailed(source: TrackSource, error: unknown): void;
+  /** Media of somebody else begins to flow. */
+  awaitFirstFrame(trackId: string, media: MediaStreamTrack): void;
+}
+
+export interface ReporterDeps {
+  runtime: Runtime;
+  telemetry: Telemetry;
+  peer(name: TransportName): RTCPeerConnection | null;
+}
+
+const FIRST_MS = 3_000;
+const EVERY_MS = 15_000;
+
+/** Tells the dashboard how the connection does: steps of the transports, devices, and the figures of its quality. */
+export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Reporter {
+  const { note } = telemetry;
+  let cancels: (() => void)[] = [];
+  let cancelTimer = (): void => {};
+  let summary = createStatsSummary();
+
+  function again(ms: number): void {
+    cancelTimer = runtime.setTimer(() => void report().finally(() => again(EVERY_MS)), ms);
+  }
+
+  async function report(): Promise<void> {
+    try {
+      const stats = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+      const figures = summary(stats.filter((one) => one !== undefined));
+      if (figures) note('stats.report', figures);
+    } catch {
+      // A transport that closes while it is asked has nothing to tell.
+    }
+  }
+
+  function watchPage(): void {
+    const page = globalThis.document as Document | undefined;
+    const network = (globalThis.navigator as (Navigator & { connection?: EventTarget }) | undefined)?.connection;
+    const listen = (target: EventTarget | undefined, event: string, told: () => string): void => {
+      const tell = (): void => note(told());
+      target?.addEventListener?.(event, tell);
+      cancels.push(() => target?.removeEventListener?.(event, tell));
+    };
+    listen(page, 'visibilitychange', () => `page.${page?.visibilityState === 'hidden' ? 'hidden' : 'visible'}`);
+    listen(network, 'change', () => 'network.changed');
+  }
+
+  return {
+    start() {
+      this.stop();
+      summary = createStatsSummary();
+      watchPage();
+      again(FIRST_MS);
+    },
+    stop() {
+      cancelTimer();
+      for (const cancel of cancels) cancel();
+      cancels = [];
+    },
+    transport(pc, state) {
+      if (state === 'connecting') note('ice.checking', { pc });
+      else if (state === 'disconnected') note('ice.disconnected', { pc });
+      else if (state === 'connected') {
+        note('ice.connected', { pc });
+        note('dtls.connected', { pc });
+      } else if (state === 'failed') {
+        // With a path that works it was the encryption on top of it.
+        const ice = peer(pc)?.iceConnectionState;
+        note(ice === 'connected' || ice === 'completed' ? 'dtls.failed' : 'ice.failed', { pc });
+        telemetry.flush();
+      }
+    },
+    deviceFailed(source, error) {
+      const cause = (error as Partial<SvcError>).code ?? 'unknown';
+      note(cause === 'permission_denied' ? 'device.permission_denied' : 'device.failed', { source, cause });
+      telemetry.flush();
+    },
+    awaitFirstFrame(trackId, media) {
+      const since = runtime.now();
+      const tell = (): void => note('track.first_frame', { trackId, ms: Math.round(runtime.now() - since) });
+      if (media.muted) media.addEventListener('unmute', tell, { once: true });
+      else tell();
+    },
+  };
+}
