@@ -96,7 +96,7 @@ test('[DASH-24] without a build the address says so, loads again by itself and b
     trustProxy: [],
     isDraining: () => false,
   });
-  mountPages(app, { folder: () => folder, isProduction: true, publicUrl: 'https://parley.example' });
+  mountPages(app, { prefix: '', folder: () => folder, isProduction: true, publicUrl: 'https://parley.example' });
   const open = () => app.inject({ url: '/p/x/rooms', headers: asBrowser.headers });
   const waiting = await open();
   assert.equal(waiting.statusCode, 503);

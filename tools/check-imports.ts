@@ -128,7 +128,7 @@ const problems = all.flatMap((one) => {
 problems.push(...files.flatMap(textProblems));
 problems.push(
   ...all
-    .filter(({ to }) => /^(apps|packages|tools|bench|e2e)\/.*\.tsx?$/.test(to) && !known.has(to))
+    .filter(({ to }) => /^(apps|packages|tools|bench|e2e|examples)\/.*\.tsx?$/.test(to) && !known.has(to))
     .map(({ from, to }) => `${from} → ${to}: no such file`),
 );
 const graph = new Map(

@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 const steps = [
   ['the database template', 'apps/server/src/adapters/db/prepare-template.ts'],
   ['the dashboard', 'apps/dashboard/build.ts'],
+  ['the playground', 'apps/playground/build.ts'],
 ] as const;
 
 for (const [what, script] of steps) {

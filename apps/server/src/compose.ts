@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { type AllRoutes, type AuditAction, allRoutes, signalingPath } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
+import { createBackend } from '@parley/playground/backend';
+import { builtPlayground } from '@parley/playground/files';
+import { Svc } from '@parley/server';
 import { createOtlpSink } from './adapters/traces/otlp.ts';
 import type { Config } from './config.ts';
 import { createBudgets } from './core/budgets.ts';
@@ -11,6 +14,7 @@ import { createDispatcher } from './core/dispatcher.ts';
 import type { Handlers } from './core/handlers.ts';
 import { createIds } from './core/ids.ts';
 import { createKeyring } from './core/keyring.ts';
+import { lazy } from './core/lazy.ts';
 import type { Log } from './core/log.ts';
 import { createMetrics } from './core/metrics.ts';
 import { isOriginAllowed } from './core/origins.ts';
@@ -43,6 +47,7 @@ import { createOnce } from './http/idempotency.ts';
 import { deleteExpiredKeys } from './http/idempotency-store.ts';
 import { mountOperations } from './http/operations.ts';
 import { mountRoutes } from './http/pipeline.ts';
+import { mountPlaygroundApi } from './http/playground-api.ts';
 import { addressKey, createSpend } from './http/rate-budget.ts';
 import { createIpOf, requestIdOf } from './http/request-info.ts';
 import { createHttpServer } from './http/server.ts';
@@ -285,7 +290,17 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
   }
   mountOperations(app, { db, metrics, isReady: () => isPrepared && !isDraining });
   mountDocs(app, { folder: docsFolder, fonts: fontFiles, publicUrl });
-  mountPages(app, { folder: builtDashboard, isProduction: config.isProduction, publicUrl });
+  const { isProduction } = config;
+  mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl });
+  const playgroundKey = config.playgroundApiKey;
+  if (development || playgroundKey !== null) {
+    const own = lazy(() =>
+      playgroundKey === null ? null : new Svc({ apiKey: playgroundKey, baseUrl: address().url }),
+    );
+    const backend = createBackend({ svc: () => own() ?? development?.svc() ?? null });
+    mountPlaygroundApi(app, { backend, publicUrl });
+    mountPages(app, { prefix: '/playground', folder: builtPlayground, isProduction, publicUrl });
+  }
 
   const sockets = createSockets({
     clock,

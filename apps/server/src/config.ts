@@ -27,6 +27,8 @@ export interface Config {
   runsMediaNode: boolean;
   /** UDP port of that node. */
   sfuUdpPort: number;
+  /** Runs the playground outside development mode, with this key. */
+  playgroundApiKey: string | null;
   turn: { urls: readonly string[]; secret: string | null };
   operatorEmails: readonly string[];
   trustProxy: readonly string[];
@@ -96,6 +98,7 @@ export function readConfig(variables: Variables): Config {
     // In production a node must know the address it announces; without one the nodes run elsewhere.
     sfuUdpPort: read.port('SFU_UDP_PORT', 4443),
     runsMediaNode: read.flag('SFU_EMBEDDED', !isProduction || read.text('SFU_ANNOUNCED_HOST') !== null),
+    playgroundApiKey: readPlaygroundKey(read, problems),
     turn: { urls: read.list('RTC_TURN_URLS'), secret: read.text('RTC_TURN_SECRET') },
     operatorEmails: read.list('OPERATOR_EMAILS').map((email) => email.toLowerCase()),
     trustProxy: read.list('TRUST_PROXY'),
@@ -186,6 +189,7 @@ const ownPrefixes = new Set([
   'LIVE',
   'USAGE',
   'PARLEY',
+  'PLAYGROUND',
   'OAUTH',
   'RTC',
   'OBSERVABILITY',
@@ -294,6 +298,13 @@ function readAllowedHosts(read: Reader, problems: string[]): string[] {
       problems.push(`SFU_ALLOWED_HOSTS must list networks, addresses or host names, not "${entry}".`);
   }
   return given.length > 0 ? given : privateNetworks;
+}
+
+function readPlaygroundKey(read: Reader, problems: string[]): string | null {
+  const key = read.text('PLAYGROUND_API_KEY');
+  // Whoever opens the playground may do what its key may: never with people's real rooms.
+  if (key !== null && !key.startsWith('svk_dev_')) problems.push('PLAYGROUND_API_KEY must be a development key.');
+  return key;
 }
 
 function readS3(read: Reader, problems: string[]): S3Config | null {

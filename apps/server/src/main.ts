@@ -4,10 +4,10 @@ import type { Service } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import { createLog } from './core/log.ts';
-import { buildDashboardIfMissing } from './dashboard-build.ts';
 import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
 import { startMediaNode } from './media-node.ts';
+import { buildMissingPages } from './page-builds.ts';
 import { explainStartFailure } from './start-failure.ts';
 import { version } from './version.ts';
 
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   if (config.runsMediaNode)
     mediaNode = startMediaNode({ config, url: service.address().url, variables: process.env, log });
   if (config.isProduction) log.info({ version, url: config.publicUrl }, 'ready');
-  buildDashboardIfMissing(log);
+  buildMissingPages(log);
 }
 
 /** Development mode: an account, a project, a key and a demo room to start with, and where to find them. */

@@ -49,6 +49,10 @@ export const settings = {
     default: 'loopback and private networks',
     means: 'Where internalUrl of a media node may be: networks (10.0.0.0/8), addresses, names, *.example.com.',
   },
+  PLAYGROUND_API_KEY: {
+    default: 'unset: the demo project in development, off in production',
+    means: 'Development key of the project that the playground at /playground works in.',
+  },
   RTC_TURN_URLS: { default: 'unset', means: 'TURN or STUN servers for clients, comma separated.' },
   RTC_TURN_SECRET: { default: 'unset', means: 'Shared secret of the TURN servers (use-auth-secret).' },
   OPERATOR_EMAILS: { default: 'the first account', means: 'Who may drain media nodes, comma separated.' },

@@ -6,7 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from './request-info.ts';
 
 export interface PagesDeps {
-  /** Folder of the built dashboard, or null while it is being built. */
+  /** Where the pages are: '' for the dashboard, or a path. */
+  prefix: string;
+  /** Folder of the build, or null while it is being built. */
   folder: () => string | null;
   isProduction: boolean;
   publicUrl: string;
@@ -33,8 +35,8 @@ const types: Readonly<Record<string, string>> = {
 /** Addresses that belong to others: what is not found there is a 404 of the API, never the dashboard. */
 const foreign = /^\/(v1|docs|dev|playground|healthz|readyz|metrics|openapi\.json|assets)(\/|$)/;
 
-/** Serves the dashboard at `/`: its files, and its one page for every address that a person may have bookmarked. */
-export function mountPages(app: FastifyInstance, { folder, isProduction, publicUrl }: PagesDeps): void {
+/** Serves an application of pages: its files, and its one page for every address that a person may have bookmarked. */
+export function mountPages(app: FastifyInstance, { prefix, folder, isProduction, publicUrl }: PagesDeps): void {
   const policy = pagePolicy(publicUrl);
   const mode = isProduction ? 'production' : 'development';
   let loaded: Files | null = null;
@@ -45,11 +47,11 @@ export function mountPages(app: FastifyInstance, { folder, isProduction, publicU
     return loaded;
   }
 
-  app.get('/*', async (request, reply) => {
-    const path = pathOf(request.url);
+  const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const path = pathOf(request.url).slice(prefix.length) || '/';
     const file = files()?.get(path);
     if (file && path !== '/index.html') return sendFile(request, reply, file, path);
-    const isPage = (request.headers.accept ?? '').includes('text/html') && !foreign.test(path);
+    const isPage = (request.headers.accept ?? '').includes('text/html') && !(prefix === '' && foreign.test(path));
     if (!isPage) return fail('SVC_NOT_FOUND');
     const page = files()?.get('/index.html');
     reply.headers({ ...pageHeaders, 'content-security-policy': policy });
@@ -59,7 +61,9 @@ export function mountPages(app: FastifyInstance, { folder, isProduction, publicU
       .headers({ 'retry-after': '2', refresh: '2' })
       .type(types['.html'] ?? '')
       .send(beingBuilt);
-  });
+  };
+  app.get(`${prefix}/*`, serve);
+  if (prefix !== '') app.get(prefix, serve);
 }
 
 const pageHeaders = {
@@ -132,4 +136,4 @@ const withMode = (html: string, mode: string): string =>
 const beingBuilt = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Parley</title><link rel="stylesheet" href="/docs/reference.css"></head>
-<body><main><h1>The dashboard is being built</h1><p>This happens once and takes a few seconds. The page loads by itself when it is ready; the API works already, and <a href="/docs">the documentation</a> is here. If it stays like this, the terminal says why.</p></main></body></html>`;
+<body><main><h1>This page is being built</h1><p>This happens once and takes a few seconds. The page loads by itself when it is ready; the API works already, and <a href="/docs">the documentation</a> is here. If it stays like this, the terminal says why.</p></main></body></html>`;

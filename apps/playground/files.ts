@@ -1,0 +1,13 @@
+/** Where the built playground is. */
+import { createPageBuild } from '@parley/page-build';
+
+export const playground = createPageBuild('playground', [
+  'apps/playground/{index.html,vite.config.ts,build.ts,package.json}',
+  'apps/playground/src/**/*',
+  'apps/dashboard/src/styles/{fonts,tokens,base,kit}.css',
+  'examples/*.ts',
+  'packages/{contract,client,media-description}/src/**/*.{ts,tsx}',
+  'packages/page-build/src/*.ts',
+  'package-lock.json',
+]);
+export const builtPlayground = playground.built;

@@ -1,0 +1,139 @@
+import { LiveStream, type StreamCredentials } from '@parley/client';
+import type { Conversation } from '@parley/client/chat';
+import { useStore } from '@parley/client/react';
+import { type FormEvent, useCallback, useEffect, useReducer, useState } from 'react';
+import { useLocation } from 'wouter';
+import code from '../../../examples/backend.ts?raw';
+import { ask, backend } from './backend.ts';
+import { ChatPanel } from './chat-panel.tsx';
+import { Controls } from './controls.tsx';
+import { identityOf, storedName } from './identity.ts';
+import { Inspector } from './inspector.tsx';
+import { Problem } from './problem.tsx';
+import { SourcePicker } from './source-picker.tsx';
+import { Tile } from './tile.tsx';
+import { useLeaveWithPage } from './use-leave-with-page.ts';
+import { usePageTitle } from './use-page-title.ts';
+import { type Source, usePublishedSource, useSource } from './use-source.ts';
+import { useStream, viewersOf } from './use-stream.ts';
+
+/** A host's page; with an id in its address, a co-host's. */
+export function HostPage({ streamId }: { streamId: string | null }) {
+  usePageTitle('Go live');
+  const [title, setTitle] = useState('My first stream');
+  const [source, setSource] = useSource();
+  const [entered, setEntered] = useState<{ id: string; role: 'HOST' | 'CO_HOST' } | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const identity = identityOf(storedName());
+
+  const enter = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      if (streamId !== null) return setEntered({ id: streamId, role: 'CO_HOST' });
+      const { id } = await backend.createStream(title, identity);
+      setEntered({ id, role: 'HOST' });
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  if (entered) return <Studio {...entered} identity={identity} source={source} />;
+  return (
+    <form className="narrow stack" onSubmit={(event) => void enter(event)}>
+      <h1>{streamId === null ? 'Go live' : 'Join as a co-host'}</h1>
+      <Problem error={error} />
+      {streamId === null && (
+        <div className="field">
+          <label htmlFor="title">Title</label>
+          <input
+            id="title"
+            className="input"
+            value={title}
+            maxLength={200}
+            required
+            onChange={({ target }) => setTitle(target.value)}
+          />
+        </div>
+      )}
+      <SourcePicker source={source} onChange={setSource} />
+      <button type="submit" className="button button-primary self-start">
+        {streamId === null ? 'Open the studio' : 'Join'}
+      </button>
+    </form>
+  );
+}
+
+interface StudioProps {
+  id: string;
+  role: 'HOST' | 'CO_HOST';
+  identity: string;
+  source: Source;
+}
+
+function Studio({ id, role, identity, source }: StudioProps) {
+  const [, go] = useLocation();
+  const [live] = useState(
+    () =>
+      new LiveStream({
+        url: location.origin,
+        credentials: () => ask<StreamCredentials>('POST', `streams/${id}/host`, { identity, role }),
+      }),
+  );
+  const [conversation, setConversation] = useState<Conversation | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  usePublishedSource(live.room, source, storedName(), (problem) => {
+    setError(problem ?? null);
+    redraw();
+  });
+  const { connection, participants, self } = useStore(live.room.state);
+  const [stream, refresh] = useStream(id);
+
+  useEffect(() => {
+    live.join().then(() => setConversation(live.chat), setError);
+    return () => void live.leave();
+  }, [live]);
+
+  useLeaveWithPage(useCallback(() => void live.leave(), [live]));
+  const run = (work: Promise<unknown>): void => void work.then(refresh, setError);
+  const isEnded = stream?.status === 'ENDED';
+  return (
+    <div className="call">
+      <section className="stage" aria-label="Studio">
+        <div className="row">
+          <h1>{stream?.title ?? 'Studio'}</h1>
+          <span className="badge" data-state={stream?.status === 'LIVE' ? 'connected' : 'idle'}>
+            {stream === null ? connection : stream.status}
+          </span>
+          <span className="muted">{viewersOf(stream)}</span>
+        </div>
+        <Problem error={isEnded ? null : error} />
+        {isEnded && <p>The stream has ended. A new one is needed to go live again.</p>}
+        <ul className="tiles" data-count={1 + participants.length}>
+          {self && <Tile participant={self} />}
+          {participants.map((participant) => (
+            <Tile key={participant.identity} participant={participant} />
+          ))}
+        </ul>
+        <Controls room={live.room} onChange={redraw} onError={setError} onLeave={() => go('/')}>
+          {stream?.status === 'CREATED' && role === 'HOST' && (
+            <button type="button" className="button button-primary" onClick={() => run(backend.startStream(id))}>
+              Go live
+            </button>
+          )}
+          {stream?.status === 'LIVE' && role === 'HOST' && (
+            <button type="button" className="button button-danger" onClick={() => run(backend.endStream(id))}>
+              End the stream
+            </button>
+          )}
+        </Controls>
+        <p className="small">
+          Viewers: <a href={`/playground/watch/${id}`}>{`/playground/watch/${id}`}</a>
+          <br />
+          Co-hosts: <a href={`/playground/host/${id}`}>{`/playground/host/${id}`}</a>
+        </p>
+      </section>
+      <ChatPanel conversation={conversation} identity={identity} error={null} />
+      <Inspector room={live.room} code={code} />
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import { createTestTracks, type Room, type TestTracks } from '@parley/client';
+import { useEffect, useRef, useState } from 'react';
+
+export type Source = 'camera' | 'card' | 'none';
+
+/** Small enough that two of them and their decoders fit beside each other on any machine. */
+export const cardSize = { width: 640, height: 360, frameRate: 20 } as const;
+
+/** The test card is chosen where there is no camera. */
+export function useSource(): [source: Source, choose: (source: Source) => void] {
+  const [source, choose] = useState<Source>('card');
+  useEffect(() => {
+    navigator.mediaDevices
+      ?.enumerateDevices()
+      .then((devices) => devices.some(({ kind }) => kind === 'videoinput') && choose('camera'))
+      .catch(() => {});
+  }, []);
+  return [source, choose];
+}
+
+/** Publishes what was chosen, once the room is joined; gives what stops the card. */
+export async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
+  if (source === 'none') return null;
+  if (source === 'camera') {
+    await room.self.setMicrophone(true);
+    await room.self.setCamera(true);
+    return null;
+  }
+  const card = createTestTracks({ label, ...cardSize });
+  await room.self.publish(card.video, { source: 'CAMERA' });
+  await room.self.publish(card.audio, { source: 'MICROPHONE' });
+  return card;
+}
+
+/** Publishes as soon as the room is connected, and stops the card with the page. */
+export function usePublishedSource(room: Room, source: Source, label: string, onDone: (error?: unknown) => void): void {
+  const given = useRef({ source, label, onDone });
+  given.current = { source, label, onDone };
+  useEffect(() => {
+    let card: TestTracks | null = null;
+    let isGone = false;
+    const publish = async (): Promise<void> => {
+      const { source: what, label: text, onDone: done } = given.current;
+      try {
+        card = await publishSource(room, what, text);
+        if (isGone) card?.stop();
+        done();
+      } catch (error) {
+        done(error);
+      }
+    };
+    const stop = room.on(
+      'connectionStateChanged',
+      (state, previous) => {
+        if (state === 'connected' && previous === 'connecting' && room.self.tracks.size === 0) void publish();
+      },
+      {},
+    );
+    return () => {
+      isGone = true;
+      stop();
+      card?.stop();
+    };
+  }, [room]);
+}

@@ -1,0 +1,55 @@
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import { fail } from '@parley/contract';
+import type { FastifyInstance } from 'fastify';
+import { requestInfo } from './request-info.ts';
+
+export interface PlaygroundDeps {
+  /** The playground's own backend, as any application could have it. */
+  backend: (request: Request) => Promise<Response>;
+  publicUrl: string;
+}
+
+const bodyBytesMax = 65_536;
+
+/** The backend of the playground, behind the pages it serves and no others. */
+export function mountPlaygroundApi(app: FastifyInstance, { backend, publicUrl }: PlaygroundDeps): void {
+  const ownName = new URL(publicUrl).hostname;
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/playground/api/*',
+    async handler(request, reply) {
+      // It hands out tokens without asking who is there: another site's page must not get at it, nor one that had its
+      // own name point to this machine.
+      const { hostname } = new URL(`http://${request.headers.host ?? ''}`);
+      const isOwnHost =
+        hostname === ownName || hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+      if (!isOwnHost || !requestInfo(request, publicUrl).isSameOrigin)
+        fail('SVC_ORIGIN_NOT_ALLOWED', { message: 'This is for the playground only.' });
+      if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax)
+        fail('SVC_PAYLOAD_TOO_LARGE', { limit: bodyBytesMax });
+      const answer = await backend(
+        new Request(new URL(request.url, publicUrl), {
+          method: request.method,
+          ...(request.method === 'POST' ? { body: limited(request.raw), duplex: 'half' } : {}),
+        } as RequestInit),
+      );
+      return reply
+        .code(answer.status)
+        .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+        .send(await answer.text());
+    },
+  });
+}
+
+/** The body, cut off where it becomes too long, whatever its header says. */
+function limited(content: Readable): ReadableStream {
+  let size = 0;
+  return Readable.toWeb(
+    content.map((chunk: Uint8Array) => {
+      size += chunk.length;
+      if (size > bodyBytesMax) throw new Error('the body is too large');
+      return chunk;
+    }),
+  ) as ReadableStream;
+}

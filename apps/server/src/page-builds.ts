@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { builtDashboard } from '@parley/dashboard/files';
+import { builtPlayground } from '@parley/playground/files';
+import type { Log } from './core/log.ts';
+
+/** Where installing could not build the pages, processes beside the running service do. */
+export function buildMissingPages(log: Log): void {
+  if (builtDashboard() === null) build('the dashboard', import.meta.resolve('@parley/dashboard/build'), log);
+  if (builtPlayground() === null) build('the playground', import.meta.resolve('@parley/playground/build'), log);
+}
+
+function build(what: string, script: string, log: Log): void {
+  const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (text: Buffer) => {
+    output += text;
+  });
+  child.on('error', (error) => log.error({ error }, `${what} could not be built`));
+  child.on('exit', (code) => {
+    if (code !== 0) log.error({ output: output.slice(-4_000) }, `${what} could not be built`);
+  });
+  // Stopping the service stops the build: it leaves only a folder that the next one clears.
+  process.on('exit', () => child.kill());
+}

@@ -1,0 +1,65 @@
+import { rm } from 'node:fs/promises';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
+import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import { launchForContexts } from './browser.ts';
+
+/** A real `npm start` with its media node, and a browser to visit it with. */
+export interface Playground {
+  server: ServerProcess;
+  /** The address as a person has it: `localhost`, where devices are allowed. */
+  url: string;
+  browser: Browser;
+  newContext(options?: { isDark?: boolean }): Promise<BrowserContext>;
+  newPage(context?: BrowserContext): Promise<Page>;
+  /** What no page may do: errors in the console, unhandled rejections, requests to elsewhere. */
+  problems: string[];
+  stop(): Promise<void>;
+}
+
+export async function startPlayground(): Promise<Playground> {
+  const server = await startProcess({ SFU_EMBEDDED: 'true', SFU_UDP_PORT: String(await freeUdpPort()) });
+  const browser = await launchForContexts();
+  const url = `http://localhost:${server.port}`;
+  const problems: string[] = [];
+
+  const newContext = (options: { isDark?: boolean } = {}): Promise<BrowserContext> =>
+    browser.newContext({ colorScheme: options.isDark ? 'dark' : 'light', viewport: { width: 1280, height: 800 } });
+
+  return {
+    server,
+    url,
+    browser,
+    newContext,
+    problems,
+    async newPage(context) {
+      const page = await (context ?? (await newContext())).newPage();
+      page.on('pageerror', (error) => problems.push(String(error)));
+      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+      page.on('request', (request) => {
+        const { host, protocol } = new URL(request.url());
+        if (protocol.startsWith('http') && host !== new URL(url).host) problems.push(`asked ${request.url()}`);
+      });
+      return page;
+    },
+    async stop() {
+      await browser.close();
+      await server.kill('SIGTERM');
+      await rm(server.dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The address in the terminal's line, for this page's origin. */
+export function printedLink({ server, url }: Playground): string {
+  const link = /https?:\S+(\/dev\/login\?code=\S+)/.exec(server.output())?.[1];
+  if (!link) throw new Error(`no link was printed: ${server.output()}`);
+  return url + link;
+}
+
+/** Frames that this tile's video has shown so far. */
+export const framesOf = (page: Page, identityPrefix: string): Promise<number> =>
+  page.evaluate((prefix) => {
+    const video = document.querySelector<HTMLVideoElement>(`.tile[data-identity^="${prefix}"] video`);
+    return video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
+  }, identityPrefix);

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../apps/server/testkit/eventually.ts';
+import { skipWithoutBrowser } from './browser.ts';
+import { assertAccessible, assertFits } from './dashboard-kit.ts';
+import { framesOf, type Playground, startPlayground } from './playground-kit.ts';
+
+describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000 }, () => {
+  let playground: Playground;
+  before(async () => {
+    playground = await startPlayground();
+  });
+  after(() => playground.stop());
+
+  const open = async (path: string, isDark = false): Promise<Page> => {
+    const page = await playground.newPage(await playground.newContext({ isDark }));
+    await page.goto(`${playground.url}/playground${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    return page;
+  };
+  const close = (page: Page): Promise<void> => page.context().close();
+
+  test('[PLAY-1] by keyboard alone: join, mute, write, walk over messages, react, edit and delete', async () => {
+    const page = await open('/room/keys');
+    await page.getByLabel('Test card and tone').focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await page.locator('.badge', { hasText: 'connected' }).waitFor();
+    const microphone = page.getByRole('button', { name: /^Microphone/ });
+    await page.getByRole('button', { name: 'Microphone on' }).waitFor();
+    await page.keyboard.press('m');
+    await page.getByRole('button', { name: 'Microphone off' }).waitFor();
+    assert.equal(await microphone.getAttribute('aria-pressed'), 'false');
+
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await eventually(async () => assert.ok(await field.isEnabled()));
+    await field.focus();
+    await page.keyboard.type('first m');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('second');
+    await page.keyboard.press('Enter');
+    assert.equal(await microphone.getAttribute('aria-pressed'), 'false', 'typing an m mutes nobody');
+    const row = (text: string) => page.locator('.message', { hasText: text });
+    await row('second').getByText('sending').waitFor({ state: 'detached' });
+    await row('second').focus();
+    await page.keyboard.press('ArrowUp');
+    assert.match((await page.locator('.message:focus').textContent()) ?? '', /first m/);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await row('first m').locator('.reaction').waitFor();
+    await row('first m').getByRole('button', { name: 'Edit' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(' changed');
+    await page.keyboard.press('Enter');
+    await row('changed').getByText('edited').waitFor();
+    await row('second').getByRole('button', { name: 'Reply' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('an answer');
+    await page.keyboard.press('Enter');
+    await row('an answer').locator('.quote', { hasText: 'second' }).waitFor();
+    await row('an answer').getByText('sending').waitFor({ state: 'detached' });
+    await row('an answer').getByRole('button', { name: 'Delete' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('This message was deleted.').waitFor();
+    await close(page);
+  });
+
+  test('[PLAY-2] a file goes up and comes down again; typing and presence are shown', async () => {
+    const [ada, bob] = [await open('/room/files'), await open('/room/files')];
+    for (const page of [ada, bob]) {
+      await page.getByLabel('Nothing').check();
+      await page.getByRole('button', { name: 'Join' }).click();
+      await eventually(async () => assert.ok(await page.getByRole('textbox', { name: 'Message' }).isEnabled()));
+    }
+    await ada.getByText('Here: guest').waitFor();
+    await ada.locator('input[type=file]').setInputFiles({
+      name: 'note.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('the content'),
+    });
+    const file = bob.getByRole('button', { name: /note\.txt/ });
+    await file.waitFor();
+    const [download] = await Promise.all([bob.waitForEvent('download'), file.click()]);
+    assert.equal(download.suggestedFilename(), 'note.txt');
+    await bob.getByRole('textbox', { name: 'Message' }).pressSequentially('hm');
+    await ada.getByText('guest is typing').waitFor();
+    await close(ada);
+    await close(bob);
+  });
+
+  test('[PLAY-3] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
+    const host = await open('/host');
+    await host.getByLabel('Test card and tone').check();
+    await host.getByRole('button', { name: 'Open the studio' }).click();
+    await host.getByRole('button', { name: 'Go live' }).click();
+    await host.locator('.badge', { hasText: 'LIVE' }).waitFor();
+    const watch = await host.getByRole('link', { name: /playground\/watch/ }).getAttribute('href');
+    const viewer = await open(watch?.replace('/playground', '') ?? '');
+    await eventually(async () => assert.ok((await framesOf(viewer, 'guest-')) > 5), { withinMs: 30_000 });
+    assert.equal(await viewer.getByRole('button', { name: /Camera|Microphone|screen/ }).count(), 0);
+    await host.getByText('1 viewer').waitFor();
+    await viewer.getByRole('textbox', { name: 'Message' }).fill('hi from a viewer');
+    await viewer.keyboard.press('Enter');
+    await host.getByText('hi from a viewer').waitFor();
+    await host.getByRole('button', { name: 'End the stream' }).click();
+    await viewer.getByText('The stream has ended.').waitFor();
+    await close(viewer);
+    await close(host);
+  });
+
+  test('[PLAY-4] the inspector drops the sockets, and the call and the chat come back', async () => {
+    const page = await open('/room/broken');
+    await page.getByLabel('Nothing').check();
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.locator('.badge', { hasText: 'connected' }).waitFor();
+    await page.getByText('Inspector').click();
+    await page.getByRole('button', { name: 'Drop the sockets' }).click();
+    await page
+      .getByRole('cell', { name: /closed/ })
+      .first()
+      .waitFor();
+    await page.getByRole('cell', { name: /connected, reconnecting/ }).waitFor();
+    await page.locator('.badge', { hasText: /^connected/ }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('still here');
+    await page.keyboard.press('Enter');
+    await page.locator('.message', { hasText: 'still here' }).waitFor();
+    await close(page);
+  });
+
+  for (const isDark of [false, true]) {
+    test(`[PLAY-5] every page is accessible and fits 320 pixels, ${isDark ? 'dark' : 'light'}`, async () => {
+      for (const path of ['', '/room/demo', '/host', '/check']) {
+        const page = await open(path, isDark);
+        await assertAccessible(page, path);
+        await page.setViewportSize({ width: 320, height: 720 });
+        await assertFits(page, path);
+        await close(page);
+      }
+      const page = await open('/room/demo', isDark);
+      await page.getByLabel('Test card and tone').check();
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.locator('.badge', { hasText: 'connected' }).waitFor();
+      await page.getByText('Say hello, and somebody will react.').waitFor();
+      await page.getByText('Inspector').click();
+      await assertAccessible(page, 'a call');
+      await page.setViewportSize({ width: 320, height: 720 });
+      await assertFits(page, 'a call');
+      await close(page);
+    });
+  }
+
+  test('[PLAY-6] its backend answers its own pages only', async () => {
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${playground.server.url}/playground/api/rooms/demo/rtc-token`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ identity: 'somebody' }),
+      });
+    assert.equal((await ask({ origin: playground.url })).status, 200);
+    assert.equal((await ask({ origin: 'https://elsewhere.example' })).status, 403);
+    assert.equal((await ask({ 'content-length': '9999999' })).status, 413);
+    const missing = await fetch(`${playground.server.url}/playground/api/nothing`);
+    assert.equal(missing.status, 404);
+  });
+
+  test('[PLAY-5] no console error, no unhandled rejection, no request to another origin', () => {
+    assert.deepEqual(playground.problems, []);
+  });
+});
