@@ -53,23 +53,25 @@ export function ChatPanel({ conversation, identity, error }: ChatPanelProps) {
       <p className="muted small">
         {present.length === 0 ? 'Nobody else is here.' : `Here: ${present.map(shownName).join(', ')}`}
       </p>
-      <ol className="messages" role="log" aria-label="Messages" ref={list} onKeyDown={moveFocus}>
-        {messages.map((message) => (
-          <MessageRow
-            key={message.clientMessageId ?? message.id}
-            message={message}
-            answered={messages.find(({ id }) => id !== null && id === message.replyTo)}
-            isMine={message.senderId === identity}
-            isNewest={message === newest}
-            conversation={conversation}
-            onReply={() => {
-              setReplyTo(message);
-              field.current?.focus();
-            }}
-            run={run}
-          />
-        ))}
-      </ol>
+      <div className="messages" role="log" aria-label="Messages">
+        <ol className="message-list" ref={list} onKeyDown={moveFocus}>
+          {messages.map((message) => (
+            <MessageRow
+              key={message.clientMessageId ?? message.id}
+              message={message}
+              answered={messages.find(({ id }) => id !== null && id === message.replyTo)}
+              isMine={message.senderId === identity}
+              isNewest={message === newest}
+              conversation={conversation}
+              onReply={() => {
+                setReplyTo(message);
+                field.current?.focus();
+              }}
+              run={run}
+            />
+          ))}
+        </ol>
+      </div>
       <p className="typing" aria-live="polite">
         {typing.length > 0 ? `${typing.map(shownName).join(', ')} ${typing.length > 1 ? 'are' : 'is'} typing` : ''}
       </p>

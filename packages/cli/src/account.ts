@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Context, UsageError } from './command.ts';
+import { type Api, createApi, Svc } from '@parley/server';
+import { type Context, UsageError, type Values } from './command.ts';
 
 /** Which service to talk to, and as whom. */
 export interface Account {
@@ -8,22 +9,50 @@ export interface Account {
   apiKey: string;
 }
 
+type Env = Pick<Context, 'env'>;
+
+export const dataFolder = ({ env }: Env): string => env['DATA_DIR'] ?? '.parley';
+
+/** What `npm start` left for its newcomer; empty where it has not run. */
+export function readDevEnv(context: Env): Record<string, string> {
+  const path = join(dataFolder(context), 'dev.env');
+  if (!existsSync(path)) return {};
+  const lines = readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+}
+
 /** Options, then variables, then what `npm start` left in the data folder. */
-export function findAccount(
-  values: Readonly<Record<string, string | boolean | undefined>>,
-  { env }: Pick<Context, 'env'>,
-): Account {
-  const left = readDevEnv(join(env['DATA_DIR'] ?? '.parley', 'dev.env'));
-  const given = (option: string, variable: string): string =>
-    String(values[option] ?? env[variable] ?? left[variable] ?? '');
-  const account = { url: given('url', 'SVC_URL').replace(/\/+$/, ''), apiKey: given('api-key', 'SVC_API_KEY') };
-  if (!URL.canParse(account.url)) throw new UsageError('Where is the service? Give --url or set SVC_URL.');
+export function findAccount(values: Values, context: Env): Account {
+  const account = { url: findUrl(values, context), apiKey: given(values, context, 'api-key', 'SVC_API_KEY') };
   if (account.apiKey === '') throw new UsageError('Give --api-key or set SVC_API_KEY.');
   return account;
 }
 
-function readDevEnv(path: string): Record<string, string> {
-  if (!existsSync(path)) return {};
-  const lines = readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm);
-  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+export function findUrl(values: Values, context: Env): string {
+  const url = given(values, context, 'url', 'SVC_URL').replace(/\/+$/, '');
+  if (!URL.canParse(url)) throw new UsageError('Where is the service? Give --url or set SVC_URL.');
+  return url;
+}
+
+const given = (values: Values, context: Env, option: string, variable: string): string =>
+  String(values[option] ?? context.env[variable] ?? readDevEnv(context)[variable] ?? '');
+
+export function clientOf(values: Values, context: Env): Svc {
+  const { url, apiKey } = findAccount(values, context);
+  return new Svc({ apiKey, baseUrl: url });
+}
+
+export const operatorOptions = {
+  email: { type: 'string', means: 'An operator’s account; else SVC_DEV_EMAIL, else .parley/dev.env.' },
+  password: { type: 'string', means: 'Its password; else SVC_DEV_PASSWORD, else .parley/dev.env.' },
+} as const;
+
+/** Signed in to the dashboard, for what belongs to operators. */
+export async function signIn(values: Values, context: Env): Promise<Api> {
+  const baseUrl = findUrl(values, context);
+  const email = given(values, context, 'email', 'SVC_DEV_EMAIL');
+  const password = given(values, context, 'password', 'SVC_DEV_PASSWORD');
+  if (email === '' || password === '') throw new UsageError('Give --email and --password of an operator.');
+  const { accessToken } = await createApi({ baseUrl }).call('login', { body: { email, password } });
+  return createApi({ baseUrl, credential: accessToken });
 }

@@ -5,6 +5,8 @@ export interface Context {
   error: (line: string) => void;
   /** Aborts when the user wants to stop. */
   signal: AbortSignal;
+  /** Whether somebody watches: then progress is drawn. */
+  isTerminal: boolean;
 }
 
 export interface CommandOption {
@@ -12,16 +14,28 @@ export interface CommandOption {
   means: string;
 }
 
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
 /** One row of the command table. */
 export interface Command {
   does: string;
   usage: string;
   options: Readonly<Record<string, CommandOption>>;
+  /** Words after the command; null: as many as there are, handed on as they are. */
+  words?: { least: number; most: number } | null;
   /** Resolves with the exit code. */
-  run(values: Readonly<Record<string, string | boolean | undefined>>, context: Context): Promise<number>;
+  run(values: Values, context: Context, words: readonly string[]): Promise<number>;
 }
 
 /** The command line cannot be understood: the message says why, and help follows. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
+
+/** Who to talk to; most commands take these. */
+export const accountOptions = {
+  url: { type: 'string', means: 'The service; else SVC_URL, else what npm start left in .parley/dev.env.' },
+  'api-key': { type: 'string', means: 'Its API key; else SVC_API_KEY, else .parley/dev.env.' },
+} as const satisfies Command['options'];
+
+export const jsonOption = { json: { type: 'boolean', means: 'JSON for programs.' } } as const satisfies Command['options'];

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newWebhookSecret, readEvents, type StreamEvent, signWebhook } from '@parley/server';
 import { type Account, findAccount } from './account.ts';
-import { type Command, type Context, UsageError } from './command.ts';
+import { accountOptions, type Command, type Context, jsonOption, UsageError } from './command.ts';
 
 const attemptMs = 5_000;
 const waitsMs = [500, 1_000, 2_000, 5_000, 10_000] as const;
@@ -16,9 +16,8 @@ export const listen: Command = {
     'forward-to': { type: 'string', means: 'Where to post events, e.g. http://localhost:3000/hooks.' },
     events: { type: 'string', means: 'Only these types, comma separated.' },
     secret: { type: 'string', means: 'Signing secret to use; a new one is made and shown without it.' },
-    url: { type: 'string', means: 'The service; else SVC_URL, else what npm start left in .parley/dev.env.' },
-    'api-key': { type: 'string', means: 'Its API key; else SVC_API_KEY, else .parley/dev.env.' },
-    json: { type: 'boolean', means: 'One JSON object a line instead of text.' },
+    ...accountOptions,
+    ...jsonOption,
   },
 
   async run(values, context) {

@@ -1,0 +1,168 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type DatabaseFacts, examinePostgres } from '../adapters/db/examine.ts';
+import { DataFolderLocked, lockFolder } from '../adapters/db/folder-lock.ts';
+import { openSharedState, openStores } from '../adapters/open.ts';
+import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
+import { createLog } from '../core/log.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+import { checkMedia, checkPort, isOurs } from './network.ts';
+
+export type { Finding } from './finding.ts';
+
+const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
+const patienceMs = 5_000;
+const postgresMin = 150_000;
+
+/** Looks at everything a process with these variables would stand on, and says what would not hold. */
+export async function* examine(variables: Variables): AsyncGenerator<Finding> {
+  let config: Config;
+  try {
+    config = readConfig(variables);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) yield fail('settings', problem, 'See docs/reference/settings.md.');
+    return;
+  }
+  yield ok('settings', `Settings are valid for ${config.isProduction ? 'production' : 'development'}.`);
+  yield ok('runtime', `Node ${process.versions.node}.`);
+  const isRunning = await isOurs(config.port);
+  yield await checkPort(config, isRunning);
+  yield checkFolder(config, isRunning);
+  const database = config.databaseUrl === null ? null : await lookAtDatabase(config.databaseUrl);
+  yield database === null ? embeddedDatabase(config) : database.finding;
+  if (config.redisUrl !== null) yield await checkRedis(config);
+  yield await checkStorage(config);
+  if (config.runsMediaNode) yield* await checkMedia(config, variables['SFU_ANNOUNCED_HOST'] ?? null, isRunning);
+  yield* await checkClock(config, database?.facts ?? null);
+}
+
+function checkFolder({ dataDir, databaseUrl }: Config, isRunning: boolean): Finding {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK);
+  } catch {
+    return fail('folder', `The data folder ${dataDir} cannot be written.`, 'Change its owner, or set DATA_DIR.');
+  }
+  const folder = join(dataDir, 'db');
+  if (databaseUrl !== null || !existsSync(folder)) return ok('folder', `The data folder ${dataDir} can be written.`);
+  try {
+    lockFolder(folder).release();
+    return ok('folder', `The data folder ${dataDir} is free.`);
+  } catch (error) {
+    if (!(error instanceof DataFolderLocked)) throw error;
+    if (isRunning) return ok('folder', `The data folder ${dataDir} is in use by the running service.`);
+    return fail(
+      'folder',
+      `The data folder ${dataDir} is locked by another Parley process.`,
+      'Stop that process, or give this one its own DATA_DIR.',
+    );
+  }
+}
+
+const embeddedDatabase = ({ isProduction, dataDir }: Config): Finding =>
+  isProduction
+    ? warn(
+        'database',
+        `The database is embedded in ${dataDir}: not safe against a power cut, and for one process only.`,
+        'Set DATABASE_URL to a PostgreSQL 15 or newer.',
+      )
+    : ok('database', `The database is embedded in ${dataDir}.`);
+
+async function lookAtDatabase(url: string): Promise<{ finding: Finding; facts: DatabaseFacts | null }> {
+  try {
+    const facts = await inTime(examinePostgres(url, migrations));
+    return { finding: databaseFinding(facts), facts };
+  } catch (error) {
+    const finding = fail(
+      'database',
+      `The database in DATABASE_URL does not answer (${(error as Error).message}).`,
+      'Start it, and check host, port, user and password.',
+    );
+    return { finding, facts: null };
+  }
+}
+
+function databaseFinding({ version, pending, latencyMs }: DatabaseFacts): Finding {
+  const name = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}`;
+  if (version < postgresMin) return fail('database', `${name} is too old.`, 'Use PostgreSQL 15 or newer.');
+  if (pending.length > 0)
+    return warn(
+      'database',
+      `${name} answers; ${pending.length} migrations have not run yet.`,
+      'They run at the next start, or now with: parley migrate.',
+    );
+  return ok('database', `${name} answers in ${latencyMs.toFixed(1)} ms and is up to date.`);
+}
+
+async function checkRedis(config: Config): Promise<Finding> {
+  try {
+    const shared = await inTime(openSharedState(config, { clock: systemClock, log: createLog('silent') }));
+    try {
+      const latencyMs = (await shared.bus.ping()) ?? 0;
+      return ok('redis', `Redis answers in ${latencyMs.toFixed(1)} ms.`);
+    } finally {
+      await shared.close();
+    }
+  } catch {
+    return fail('redis', 'The Redis in REDIS_URL does not answer.', 'Start it, and check host, port and password.');
+  }
+}
+
+async function checkStorage(config: Config): Promise<Finding> {
+  const { blobs, close } = await openStores(config, { clock: systemClock, log: createLog('silent') });
+  try {
+    const latencyMs = await inTime(blobs.ping());
+    return ok(
+      'storage',
+      `${config.s3 ? `Bucket ${config.s3.bucket}` : 'The folder for files'} answers in ${latencyMs.toFixed(1)} ms.`,
+    );
+  } catch (error) {
+    return fail(
+      'storage',
+      `Files cannot be stored (${(error as Error).message}).`,
+      config.s3 ? 'Check S3_ENDPOINT, S3_BUCKET and the keys.' : 'Check DATA_DIR and the space on its disk.',
+    );
+  } finally {
+    await close();
+  }
+}
+
+/** Tokens live for minutes and signatures for five: a clock that is off by more than this refuses good ones. */
+const skewMsMax = 5_000;
+
+async function checkClock(config: Config, database: DatabaseFacts | null): Promise<Finding[]> {
+  const seen: [who: string, skewMs: number][] = [];
+  if (database) seen.push(['the database', database.now - systemClock.now()]);
+  const address = await remoteTime(config.publicUrl);
+  if (address !== null) seen.push([config.publicUrl, address - systemClock.now()]);
+  if (seen.length === 0) return [ok('clock', 'No other clock is in reach to compare with.')];
+  return seen.map(([who, skewMs]) =>
+    Math.abs(skewMs) <= skewMsMax
+      ? ok('clock', `The clock agrees with ${who} (${Math.round(Math.abs(skewMs))} ms apart).`)
+      : fail(
+          'clock',
+          `This clock is ${(Math.abs(skewMs) / 1000).toFixed(0)} s ${skewMs > 0 ? 'behind' : 'ahead of'} ${who}.`,
+          'Let NTP set the clocks of all machines: tokens and webhook signatures depend on them.',
+        ),
+  );
+}
+
+/** What the `Date` header of an address says, which is exact to a second. */
+async function remoteTime(url: string): Promise<number | null> {
+  try {
+    const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    const time = Date.parse(answer.headers.get('date') ?? '');
+    return Number.isNaN(time) ? null : time + 500;
+  } catch {
+    return null;
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs / 1000} s`)), patienceMs);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Command, Context } from './command.ts';
+
+/** Runs a module as a process of its own, with this terminal; signals reach it by themselves. */
+export function run(module: string, args: readonly string[], context: Context, more: Record<string, string> = {}): Promise<number> {
+  const path = fileURLToPath(import.meta.resolve(module));
+  const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit', env: { ...context.env, ...more } });
+  context.signal.addEventListener('abort', () => child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+export const dev: Command = {
+  does: 'Runs everything on this machine in development mode, like npm start.',
+  usage: '[--json]',
+  options: { json: { type: 'boolean', means: 'Print where things are as JSON.' } },
+  run: ({ json }, context) =>
+    run('@parley/server-app/main', json ? ['--json'] : [], context, { NODE_ENV: 'development' }),
+};
+
+export const serve: Command = {
+  does: 'Runs the server in production mode; settings are in docs/reference/settings.md.',
+  usage: '',
+  options: {},
+  run: (_values, context) => run('@parley/server-app/main', [], context, { NODE_ENV: 'production' }),
+};
+
+export const sfu: Command = {
+  does: 'Runs a media node; it registers with the servers at CONTROL_URL.',
+  usage: '',
+  options: {},
+  run: (_values, context) => run('@parley/sfu/main', [], context),
+};
+
+export const migrate: Command = {
+  does: 'Brings the database to the newest migration and ends.',
+  usage: '',
+  options: {},
+  run: (_values, context) => run('@parley/server-app/migrate', [], context),
+};
