@@ -71,7 +71,7 @@ function switches(args: readonly string[]) {
 }
 
 /** Chromium for pages of a running service: every context is a person of their own. */
-export const launchForContexts = () => chromium.launch(switches([]));
+export const launchForContexts = (args: readonly string[] = []) => chromium.launch(switches(args));
 
 /** Chromium with a fresh profile. */
 export async function launch({ modules = {}, args = [] }: LaunchOptions = {}): Promise<Browser> {

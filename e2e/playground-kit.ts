@@ -17,9 +17,9 @@ export interface Playground {
   stop(): Promise<void>;
 }
 
-export async function startPlayground(): Promise<Playground> {
+export async function startPlayground(switches: readonly string[] = []): Promise<Playground> {
   const server = await startProcess({ SFU_EMBEDDED: 'true', SFU_UDP_PORT: String(await freeUdpPort()) });
-  const browser = await launchForContexts();
+  const browser = await launchForContexts(switches);
   const url = `http://localhost:${server.port}`;
   const problems: string[] = [];
 

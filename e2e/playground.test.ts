@@ -49,17 +49,20 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await row('first m').locator('.reaction', { hasText: 'from guest' }).waitFor();
+    // Its buttons show while a message has the focus.
     await row('first m').getByRole('button', { name: 'Edit' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.type(' changed');
     await page.keyboard.press('Enter');
     await row('changed').getByText('edited').waitFor();
+    await row('second').focus();
     await row('second').getByRole('button', { name: 'Reply' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.type('an answer');
     await page.keyboard.press('Enter');
     await row('an answer').locator('.quote', { hasText: 'second' }).waitFor();
     await row('an answer').getByText('sending').waitFor({ state: 'detached' });
+    await row('an answer').focus();
     await row('an answer').getByRole('button', { name: 'Delete' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('This message was deleted.').waitFor();

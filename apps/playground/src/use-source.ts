@@ -6,16 +6,17 @@ export type Source = 'camera' | 'card' | 'none';
 /** Small enough that two of them and their decoders fit beside each other on any machine. */
 export const cardSize = { width: 640, height: 360, frameRate: 20 } as const;
 
-/** The test card is chosen where there is no camera. */
+/** The test card where there is no camera, until somebody chooses. */
 export function useSource(): [source: Source, choose: (source: Source) => void] {
-  const [source, choose] = useState<Source>('card');
+  const [chosen, choose] = useState<Source | null>(null);
+  const [hasCamera, setHasCamera] = useState(false);
   useEffect(() => {
     navigator.mediaDevices
       ?.enumerateDevices()
-      .then((devices) => devices.some(({ kind }) => kind === 'videoinput') && choose('camera'))
+      .then((devices) => setHasCamera(devices.some(({ kind }) => kind === 'videoinput')))
       .catch(() => {});
   }, []);
-  return [source, choose];
+  return [chosen ?? (hasCamera ? 'camera' : 'card'), choose];
 }
 
 /** Publishes what was chosen, once the room is joined; gives what stops the card. */

@@ -16,6 +16,8 @@ export class RtpPeer {
   readonly #track: native.Track;
   /** Packets of media, without reports. */
   received = 0;
+  /** Each of those packets, as it came. */
+  onMedia: (packet: Buffer) => void = () => {};
 
   constructor(name: string) {
     this.#peer = new native.PeerConnection(name, {
@@ -28,7 +30,9 @@ export class RtpPeer {
     this.#track = this.#peer.addTrack(video);
     this.#track.onMessage((packet) => {
       const type = (packet[1] ?? 0) & 0x7f;
-      if (type < 72 || type > 76) this.received += 1;
+      if (type >= 72 && type <= 76) return;
+      this.received += 1;
+      this.onMedia(packet);
     });
   }
 

@@ -38,4 +38,6 @@ export const accountOptions = {
   'api-key': { type: 'string', means: 'Its API key; else SVC_API_KEY, else .parley/dev.env.' },
 } as const satisfies Command['options'];
 
-export const jsonOption = { json: { type: 'boolean', means: 'JSON for programs.' } } as const satisfies Command['options'];
+export const jsonOption = {
+  json: { type: 'boolean', means: 'JSON for programs.' },
+} as const satisfies Command['options'];

@@ -23,8 +23,16 @@ export const nodes: Command = {
     const api = await signIn(values, context);
     if (verb === 'list') {
       const servers = await api.call('listServers');
-      const rows = servers.map((one) => [one.name, one.region, one.status, String(one.rooms), String(one.participants)]);
-      context.out(values['json'] ? JSON.stringify(servers) : table(['NAME', 'REGION', 'STATUS', 'ROOMS', 'PEOPLE'], rows));
+      const rows = servers.map((one) => [
+        one.name,
+        one.region,
+        one.status,
+        shown(one.activeRooms),
+        shown(one.activeParticipants),
+      ]);
+      context.out(
+        values['json'] ? JSON.stringify(servers) : table(['NAME', 'REGION', 'STATUS', 'ROOMS', 'PEOPLE'], rows),
+      );
       return 0;
     }
     const node = name ?? '';
@@ -32,15 +40,17 @@ export const nodes: Command = {
       verb === 'drain'
         ? await api.call('drainServer', { name: node, body: { force: values['force'] === true } })
         : await api.call('undrainServer', { name: node });
-    let { rooms } = changed;
+    let rooms = changed.activeRooms ?? 0;
     context.out(`${node} is ${changed.status}${verb === 'drain' ? `, ${rooms} rooms on it` : ''}.`);
     while (verb === 'drain' && values['wait'] && rooms > 0 && !context.signal.aborted) {
       await pause(lookEveryMs, undefined, { signal: context.signal }).catch(() => {});
       const seen = await api.call('getServer', { name: node });
-      if (seen.rooms !== rooms) context.out(`${seen.rooms} rooms left.`);
-      ({ rooms } = seen);
+      if ((seen.activeRooms ?? 0) !== rooms) context.out(`${seen.activeRooms ?? 0} rooms left.`);
+      rooms = seen.activeRooms ?? 0;
     }
     if (verb === 'drain' && values['wait'] && rooms === 0) context.out('It can be stopped now.');
     return context.signal.aborted ? 130 : 0;
   },
 };
+
+const shown = (count: number | null): string => (count === null ? 'no data' : String(count));

@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import type { Command, Context } from './command.ts';
 
 /** Runs a module as a process of its own, with this terminal; signals reach it by themselves. */
-export function run(module: string, args: readonly string[], context: Context, more: Record<string, string> = {}): Promise<number> {
+export function run(
+  module: string,
+  args: readonly string[],
+  context: Context,
+  more: Record<string, string> = {},
+): Promise<number> {
   const path = fileURLToPath(import.meta.resolve(module));
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit', env: { ...context.env, ...more } });
   context.signal.addEventListener('abort', () => child.kill('SIGTERM'));

@@ -88,7 +88,8 @@ function readInput(values: Values, fields: readonly [string, FieldSchema][]): Re
   const input: Record<string, unknown> = values['data'] === undefined ? {} : parse('data', String(values['data']));
   for (const [name, schema] of fields) {
     const text = values[kebab(name)];
-    if (text !== undefined) input[name] = schema.type === 'string' || schema.enum ? text : parse(kebab(name), String(text));
+    if (text !== undefined)
+      input[name] = schema.type === 'string' || schema.enum ? text : parse(kebab(name), String(text));
   }
   return input;
 }
@@ -106,11 +107,26 @@ function parse(option: string, text: string) {
 type Fields = Record<string, unknown>;
 
 /** Columns that tell most about a thing; the rest is in --json. */
-const telling = ['id', 'name', 'title', 'status', 'identity', 'userId', 'senderId', 'text', 'type', 'role', 'createdAt'];
+const telling = [
+  'id',
+  'name',
+  'title',
+  'status',
+  'identity',
+  'userId',
+  'senderId',
+  'text',
+  'type',
+  'role',
+  'createdAt',
+];
 
 function shown(answer: unknown): string {
-  const items = Array.isArray(answer) ? answer : ((answer as Fields | null)?.['messages'] ?? (answer as Fields)?.['changes']);
-  if (Array.isArray(items) && items.every((item) => typeof item === 'object' && item !== null)) return listed(items as Fields[]);
+  const items = Array.isArray(answer)
+    ? answer
+    : ((answer as Fields | null)?.['messages'] ?? (answer as Fields)?.['changes']);
+  if (Array.isArray(items) && items.every((item) => typeof item === 'object' && item !== null))
+    return listed(items as Fields[]);
   return answer === undefined ? 'Done.' : JSON.stringify(answer, null, 2);
 }
 

@@ -8,18 +8,25 @@ type Scenario = (svc: Svc) => Promise<unknown>;
 
 const name = (): string => `trigger-${Math.random().toString(36).slice(2, 10)}`;
 const user = 'trigger-user';
+const reader = 'trigger-reader';
 
 async function inConversation(svc: Svc): Promise<string> {
-  return (await svc.chat.conversations.create({ name: name(), members: [user] })).id;
+  return (await svc.chat.conversations.create({ name: name(), members: [user, reader] })).id;
 }
-const withMessage = (act: (svc: Svc, messageId: string) => Promise<unknown>): Scenario => async (svc) => {
-  const { id } = await svc.chat.messages.send(await inConversation(svc), { text: 'Hello', senderId: user });
-  await act(svc, id);
-};
-const withConversation = (act: (svc: Svc, id: string) => Promise<unknown>): Scenario => async (svc) =>
-  act(svc, await inConversation(svc));
-const withStream = (act: (svc: Svc, id: string) => Promise<unknown>): Scenario => async (svc) =>
-  act(svc, (await svc.liveStreams.create({ title: 'Triggered', hostIdentity: 'trigger-host' })).id);
+const withMessage =
+  (act: (svc: Svc, messageId: string) => Promise<unknown>): Scenario =>
+  async (svc) => {
+    const { id } = await svc.chat.messages.send(await inConversation(svc), { text: 'Hello', senderId: user });
+    await act(svc, id);
+  };
+const withConversation =
+  (act: (svc: Svc, id: string) => Promise<unknown>): Scenario =>
+  async (svc) =>
+    act(svc, await inConversation(svc));
+const withStream =
+  (act: (svc: Svc, id: string) => Promise<unknown>): Scenario =>
+  async (svc) =>
+    act(svc, (await svc.liveStreams.create({ title: 'Triggered', hostIdentity: 'trigger-host' })).id);
 
 const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
   'live_stream.created': withStream(async () => {}),
@@ -47,9 +54,11 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
     await svc.chat.reactions.add(id, { emoji: '👍', userId: user });
     await svc.chat.reactions.remove(id, '👍', { userId: user });
   }),
-  'message.read': withMessage((svc, id) => svc.chat.messages.markRead(id, { userId: user })),
+  'message.read': withMessage((svc, id) => svc.chat.messages.markRead(id, { userId: reader })),
   'conversation.created': withConversation(async () => {}),
-  'conversation.updated': withConversation((svc, id) => svc.chat.conversations.update(id, { metadata: { triggered: true } })),
+  'conversation.updated': withConversation((svc, id) =>
+    svc.chat.conversations.update(id, { metadata: { triggered: true } }),
+  ),
   'conversation.deleted': withConversation((svc, id) => svc.chat.conversations.delete(id)),
   'member.added': withConversation((svc, id) => svc.chat.members.add(id, { userId: 'trigger-member' })),
   'member.updated': withConversation((svc, id) => svc.chat.members.update(id, user, { role: 'MODERATOR' })),

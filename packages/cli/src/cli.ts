@@ -1,0 +1,125 @@
+import { parseArgs } from 'node:util';
+import { isSvcError } from '@parley/server';
+import { type Command, type Context, UsageError } from './command.ts';
+import { doctor } from './doctor.ts';
+import { listen } from './listen.ts';
+import { loadtest } from './loadtest/index.ts';
+import { nodes } from './nodes.ts';
+import { dev, migrate, serve, sfu } from './processes.ts';
+import { commandOf, resources } from './resources.ts';
+import { reset, status } from './status.ts';
+import { trigger } from './trigger.ts';
+
+/** Every command of its own. Help is made from this table; nouns and verbs come from the contract's. */
+const commands: Readonly<Record<string, Command>> = {
+  dev,
+  status,
+  reset,
+  serve,
+  sfu,
+  migrate,
+  doctor,
+  listen,
+  trigger,
+  loadtest,
+  nodes,
+};
+
+const nouns = [...new Set(resources.map(({ words }) => words.split(' ').slice(0, -1).join(' ')))];
+
+const help = (): string =>
+  [
+    'Usage: parley <command> [options]',
+    '',
+    ...Object.entries(commands).map(([name, { does }]) => `  ${name.padEnd(10)} ${does}`),
+    '',
+    'Nouns, each with verbs (parley <noun> shows them):',
+    ...nouns.map((noun) => `  ${noun}`),
+    '',
+    'parley <command> --help shows the options of one.',
+  ].join('\n');
+
+const verbsOf = (noun: string): string =>
+  [
+    `Usage: parley ${noun} <verb> [options]`,
+    '',
+    ...resources
+      .filter(({ words }) => words.startsWith(`${noun} `))
+      .map(({ words, row }) => `  ${words.padEnd(32)} ${row.does}`),
+  ].join('\n');
+
+const helpOf = (name: string, { does, usage, options }: Command): string =>
+  [
+    `Usage: parley ${name} ${usage}`.trimEnd(),
+    '',
+    does,
+    '',
+    ...Object.entries(options).map(([option, { means }]) => `  --${option.padEnd(22)} ${means}`),
+  ].join('\n');
+
+interface Found {
+  name: string;
+  command: Command;
+  rest: readonly string[];
+}
+
+/** The longest run of words that names something: `rooms tokens create` before `rooms`. */
+function find(args: readonly string[]): Found | null {
+  const words = args.slice(
+    0,
+    Math.max(
+      0,
+      [...args, '-'].findIndex((word) => word.startsWith('-')),
+    ),
+  );
+  for (let count = Math.min(words.length, 4); count > 0; count--) {
+    const name = words.slice(0, count).join(' ');
+    const resource = resources.find((one) => one.words === name);
+    if (resource) return { name, command: commandOf(resource), rest: args.slice(count) };
+    const command = count === 1 ? commands[name] : undefined;
+    if (command) return { name, command, rest: args.slice(count) };
+  }
+  return null;
+}
+
+/** Runs one command line; gives the exit code. */
+export async function runCli(context: Context, args: readonly string[]): Promise<number> {
+  const [first] = args;
+  const found = find(args);
+  if (found !== null) return runCommand(found, context);
+  const noun = nouns.find((one) => one === args.filter((word) => !word.startsWith('-')).join(' '));
+  if (noun !== undefined) {
+    context.out(verbsOf(noun));
+    return 0;
+  }
+  const isAsked = first === undefined || first === '--help' || first === 'help';
+  (isAsked ? context.out : context.error)(isAsked ? help() : `There is no command "${args.join(' ')}".\n\n${help()}`);
+  return isAsked ? 0 : 2;
+}
+
+async function runCommand({ name, command, rest }: Found, context: Context): Promise<number> {
+  try {
+    const { least, most } = command.words ?? { least: 0, most: 0 };
+    const options = {
+      ...command.options,
+      help: { type: 'boolean', means: '', short: 'h' },
+      ...('output' in command.options ? { output: { type: 'string', short: 'o' } as const } : {}),
+    } as const;
+    const { values, positionals } = parseArgs({ args: [...rest], options, allowPositionals: true });
+    if (values.help === true) {
+      context.out(helpOf(name, command));
+      return 0;
+    }
+    if (positionals.length < least || positionals.length > most)
+      throw new UsageError(positionals.length < least ? 'Something is missing.' : `What is "${positionals.at(-1)}"?`);
+    return await command.run(values as Parameters<Command['run']>[0], context, positionals);
+  } catch (error) {
+    if (error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')) {
+      context.error(`${(error as Error).message}\n\n${helpOf(name, command)}`);
+      return 2;
+    }
+    if (!isSvcError(error)) throw error;
+    context.error(`${error.code}: ${error.message}`);
+    return 1;
+  }
+}
