@@ -79,8 +79,8 @@ describe('[EX] the examples run as they are written', { skip: skipWithoutBrowser
   test('[EX-2] video-call.ts', async () => {
     const ada = await run('video-call', { '/api/room-token': rtcToken('ada') });
     const bob = await run('video-call', { '/api/room-token': rtcToken('bob') });
-    await plays(ada, '#grid [data-identity="bob"]');
-    await plays(bob, '#grid [data-identity="ada"]');
+    await plays(ada, '#grid video[data-identity="bob"]');
+    await plays(bob, '#grid video[data-identity="ada"]');
     assert.equal(await ada.evaluate(() => document.body.dataset['connection']), 'connected');
     await bob.close();
     await ada.close();

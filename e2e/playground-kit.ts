@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
@@ -18,6 +21,7 @@ export interface Playground {
 }
 
 export async function startPlayground(switches: readonly string[] = []): Promise<Playground> {
+  await buildPages();
   const server = await startProcess({ SFU_EMBEDDED: 'true', SFU_UDP_PORT: String(await freeUdpPort()) });
   const browser = await launchForContexts(switches);
   const url = `http://localhost:${server.port}`;
@@ -48,6 +52,14 @@ export async function startPlayground(switches: readonly string[] = []): Promise
       await rm(server.dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** What `npm install` does; nothing where it was done. */
+async function buildPages(): Promise<void> {
+  for (const name of ['dashboard', 'playground']) {
+    const script = fileURLToPath(new URL(`../apps/${name}/build.ts`, import.meta.url));
+    await promisify(execFile)(process.execPath, [script]);
+  }
 }
 
 /** The address in the terminal's line, for this page's origin. */

@@ -48,7 +48,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     assert.match((await page.locator('.message:focus').textContent()) ?? '', /first m/);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await row('first m').locator('.reaction', { hasText: 'from guest' }).waitFor();
+    await row('first m').locator('.reaction').waitFor();
     // Its buttons show while a message has the focus.
     await row('first m').getByRole('button', { name: 'Edit' }).focus();
     await page.keyboard.press('Enter');

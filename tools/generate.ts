@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { allRoutes, openApiOf, splitAt } from '@parley/contract';
+import { errorPages, generatedGuides, guidesWithExamples, llmsText } from './guide-pages.ts';
 import {
   closeCodesPage,
   errorsPage,
@@ -24,6 +25,10 @@ const outputs: Readonly<Record<string, () => string>> = {
   'docs/reference/openapi.json': () => `${JSON.stringify(openApiOf(allRoutes), null, 1)}\n`,
   'packages/server-sdk/src/routes.gen.ts': routeAddresses,
   'packages/server-sdk/src/methods.gen.ts': methodsFile,
+  ...generatedGuides,
+  ...errorPages(),
+  ...guidesWithExamples(),
+  'docs/llms.txt': llmsText,
 };
 
 /** Where each route is, without its schemas: all that a bundle needs at run time. */

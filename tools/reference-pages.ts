@@ -16,15 +16,15 @@ import {
 } from '@parley/contract';
 import { settings } from '../apps/server/src/settings.ts';
 
-const header = (title: string): string =>
+export const header = (title: string): string =>
   `<!-- Generated from packages/contract by tools/generate.ts. Do not edit. -->\n\n# ${title}\n\n`;
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
     .join('\n') + '\n';
 
-const code = (text: string): string => `\`${text}\``;
+export const code = (text: string): string => `\`${text}\``;
 
 export function routesPage(): string {
   const rows: [string, RouteRow][] = Object.entries(allRoutes);
@@ -51,7 +51,7 @@ function routeSection(name: string, row: RouteRow): string {
   return `## ${method} ${path}\n\n${row.does} (\`${name}\`)\n${query}${body}\nAnswers ${status}: ${answer}\n\nErrors: ${codesOf(row).map(code).join(', ')}\n`;
 }
 
-interface SchemaParts {
+export interface SchemaParts {
   type?: string;
   properties?: Record<string, SchemaParts>;
   required?: string[];
@@ -66,7 +66,7 @@ interface SchemaParts {
 }
 
 /** One line for a schema: names, types and bounds. */
-function fields(schema: SchemaParts): string {
+export function fields(schema: SchemaParts): string {
   if (schema.type === 'array' && schema.items) return `list of ${fields(schema.items)}`;
   if (!schema.properties) return typeText(schema);
   const parts = Object.entries(schema.properties).map(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,13 +59,32 @@ test('[CFG-2] production needs its secrets and its address', () => {
   const config = readConfig({
     NODE_ENV: 'production',
     PUBLIC_URL: 'https://rtc.example.com/',
-    SECRET_KEY: 's'.repeat(32),
-    SFU_REGISTRATION_SECRET: `${'n'.repeat(32)},${'o'.repeat(32)}`,
+    SECRET_KEY: randomBytes(24).toString('base64'),
+    SFU_REGISTRATION_SECRET: `${randomBytes(24).toString('base64')},${randomBytes(24).toString('base64')}`,
   });
   assert.deepEqual(
     [config.publicUrl, config.host, config.requireVerifiedEmail, config.sfuSecrets.length],
     ['https://rtc.example.com', '0.0.0.0', true, 2],
   );
+});
+
+test('[CFG-2] production refuses secrets that can be guessed, and one secret for two things', () => {
+  const good = () => randomBytes(36).toString('base64');
+  const shared = good();
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ SECRET_KEY: 'a'.repeat(64), SFU_REGISTRATION_SECRET: good() }, /SECRET_KEY can be guessed/],
+    [
+      { SECRET_KEY: good(), SFU_REGISTRATION_SECRET: `${good()},change-me-change-me-change-me-1234567` },
+      /SFU_REG.*guessed/,
+    ],
+    [{ SECRET_KEY: 'this-is-an-example-key-0123456789-abcdef', SFU_REGISTRATION_SECRET: good() }, /SECRET_KEY can be/],
+    [{ SECRET_KEY: shared, SFU_REGISTRATION_SECRET: `${good()},${shared}` }, /must differ/],
+  ];
+  for (const [secrets, expected] of cases) {
+    const variables = { NODE_ENV: 'production', PUBLIC_URL: 'https://rtc.test', ...secrets };
+    assert.match(problemsOf(variables).join(' '), expected);
+    assert.deepEqual(problemsOf({ ...variables, NODE_ENV: 'development' }), []);
+  }
 });
 
 test('[CFG-2] development makes its secrets once and keeps them to itself', () => {

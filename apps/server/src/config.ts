@@ -110,7 +110,7 @@ export function readConfig(variables: Variables): Config {
     traces: readTraces(read, problems),
     limits,
   };
-  problems.push(...shortSecrets(variables));
+  problems.push(...shortSecrets(variables), ...(isProduction ? guessableSecrets(variables) : []));
   if (problems.length > 0) throw new ConfigError(problems);
 
   const secrets = isProduction ? {} : developmentSecrets(dataDir);
@@ -145,10 +145,30 @@ function missingInProduction(variables: Variables): string[] {
 
 function shortSecrets(variables: Variables): string[] {
   return secretNames.flatMap((name) => {
-    const parts = (variables[name] ?? '').split(',').filter((part) => part !== '');
-    const isShort = parts.some((part) => Buffer.byteLength(part) < secretBytesMin);
+    const isShort = secretParts(variables, name).some((part) => Buffer.byteLength(part) < secretBytesMin);
     return isShort ? [`${name} must be at least ${secretBytesMin} bytes long: try "openssl rand -base64 48".`] : [];
   });
+}
+
+const secretParts = (variables: Variables, name: string): string[] =>
+  (variables[name] ?? '').split(',').filter((part) => part !== '');
+
+const distinctCharactersMin = 10;
+/** What examples and tutorials write where a secret should be. */
+const placeholder = /change.?me|replace.?me|example|placeholder|your.?(own|secret)|insecure|fill.?in/i;
+
+/** Long is not enough: a secret that is in a file everybody has is none. */
+function guessableSecrets(variables: Variables): string[] {
+  const problems = secretNames.flatMap((name) => {
+    const isGuessable = secretParts(variables, name).some(
+      (part) => new Set(part).size < distinctCharactersMin || placeholder.test(part),
+    );
+    return isGuessable ? [`${name} can be guessed: make one with "openssl rand -base64 48".`] : [];
+  });
+  const [key = [], registration = []] = secretNames.map((name) => secretParts(variables, name));
+  if (key.some((part) => registration.includes(part)))
+    problems.push('SECRET_KEY and SFU_REGISTRATION_SECRET must differ: media nodes know only the second.');
+  return problems;
 }
 
 /** Secrets of a development machine: made on the first start, kept in the data folder for the later ones. */

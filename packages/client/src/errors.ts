@@ -44,7 +44,7 @@ export class SvcError extends Error {
     this.code = code;
     this.retryable = retryable;
     this.requestId = requestId;
-    this.docsUrl = `${baseUrl}/docs/reference#${code.startsWith('SVC_') ? code : 'errors'}`;
+    this.docsUrl = `${baseUrl}/docs/guides/${code.startsWith('SVC_') ? `errors/${code}` : 'error-codes'}`;
   }
 
   /** Also true for errors of another copy of this package. */

@@ -28,7 +28,7 @@ export class SvcError extends Error {
     this.code = fields.code;
     this.retryable = fields.retryable ?? false;
     this.requestId = fields.requestId ?? '';
-    this.docsUrl = `${fields.baseUrl ?? ''}/docs/errors${fields.code.startsWith('SVC_') ? `/${fields.code}` : ''}`;
+    this.docsUrl = `${fields.baseUrl ?? ''}/docs/guides/${fields.code.startsWith('SVC_') ? `errors/${fields.code}` : 'error-codes'}`;
   }
 
   /** Also true for errors of another copy of this package. */

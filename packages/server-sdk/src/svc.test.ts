@@ -296,7 +296,7 @@ describe('[SDK-44] secrets stay inside', () => {
     }
     const [missing] = errors;
     assert.ok(missing instanceof ApiError && missing.requestId !== '');
-    assert.match(missing.docsUrl, /\/docs\/errors\/SVC_ROOM_NOT_FOUND$/);
+    assert.match(missing.docsUrl, /\/docs\/guides\/errors\/SVC_ROOM_NOT_FOUND$/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { isSvcError, Svc, type WebhookEvent } from '@parley/server';
 import type { Log } from '../core/log.ts';
-import { demoUsers } from './demo-data.ts';
+import { demoName, demoUsers } from './demo-data.ts';
 import type { DevEnv } from './dev-env.ts';
 import { devEmail } from './first-run.ts';
 import { createOneTimeLink } from './one-time-link.ts';
@@ -20,6 +20,7 @@ export type Development = ReturnType<typeof createDevelopment>;
 export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
   const link = createOneTimeLink();
   let known: { env: DevEnv; svc: Svc } | null = null;
+  let demoId: string | null = null;
 
   const account = (password: string) => ({ email: devEmail, password, name: 'Developer' });
 
@@ -44,15 +45,17 @@ export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
 
     secret: (): string => known?.env.SVC_WEBHOOK_SECRET ?? '',
 
-    /** Somebody of the demo reacts to whoever writes: the newcomer sees a webhook, a call and a live frame at work. */
+    /** Somebody of the demo reacts to whoever writes there: the newcomer sees a webhook, a call and a live frame at work. */
     async onEvent(event: WebhookEvent): Promise<void> {
       if (event.type !== 'message.created' || known === null) return;
-      const { id, senderId } = event.data.message;
+      const { id, senderId, conversationId } = event.data.message;
       if (senderId === null || demoUsers.some((user) => user === senderId)) return;
       try {
+        demoId ??= (await known.svc.chat.conversations.get(demoName)).id;
+        if (conversationId !== demoId) return;
         await known.svc.chat.reactions.add(id, { emoji: '👋', userId: demoUsers[0] });
       } catch (error) {
-        // Not a member of that conversation, or the message is gone: nobody waits for this wave.
+        // The message or the conversation is gone: nobody waits for this wave.
         if (!isSvcError(error)) throw error;
         log.debug({ code: error.code }, 'the demo did not answer');
       }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { eventually } from '../../testkit/eventually.ts';
 import { startService } from '../../testkit/service.ts';
@@ -21,7 +22,8 @@ test('[DEV-1] development mode shows the mail it would have sent, as a page and 
 });
 
 test('[DEV-1] production has no development pages', async () => {
-  const env = { NODE_ENV: 'production', SECRET_KEY: 's'.repeat(40), SFU_REGISTRATION_SECRET: 'r'.repeat(40) };
+  const secret = () => randomBytes(36).toString('base64');
+  const env = { NODE_ENV: 'production', SECRET_KEY: secret(), SFU_REGISTRATION_SECRET: secret() };
   const service = await startService({ env });
   try {
     for (const path of ['/dev/mail', '/dev/mail.json', '/dev/login', '/dev/events', '/dev/events.json'])
