@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { limitRows } from '@parley/contract';
+import { readConfig } from '../../apps/server/src/config.ts';
+import { settings } from '../../apps/server/src/settings.ts';
+import { ChartRefused, renderChart } from './chart.ts';
+import { parseYaml, parseYamlDocuments, type Yaml, YamlError } from './yaml.ts';
+
+const repository = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
+type Map_ = { [key: string]: Yaml };
+const at = (value: Yaml | undefined, ...path: (string | number)[]): Yaml =>
+  path.reduce<Yaml>((scope, key) => (scope as Map_)?.[key] ?? null, value ?? null);
+
+/** Names that our processes read, and those of the platforms around them. */
+const known = new Set([...Object.keys(settings), ...Object.keys(limitRows), 'CONTROL_URL', 'HOST_ADDRESS']);
+
+test('[DEP-1] the reader of YAML reads our part of it and refuses the rest', () => {
+  const text =
+    'a: &x { b: [1, "two", c-d] }\n# no\nlist:\n  - name: n # yes\n    on: true\n  - plain\nmore:\n  <<: *x\n  e: "f: #g"\n';
+  assert.deepEqual(parseYaml(text), {
+    a: { b: [1, 'two', 'c-d'] },
+    list: [{ name: 'n', on: true }, 'plain'],
+    more: { b: [1, 'two', 'c-d'], e: 'f: #g' },
+  });
+  for (const bad of ['a: 1\na: 2', 'a:\n\tb: 1', 'a: [1', 'a: *x', 'a: {b: 1', 'a: 1\n  b: 2', 'a: |\n  text'])
+    assert.throws(() => parseYaml(bad), YamlError, bad);
+});
+
+describe('[DEP-2] the Dockerfile', () => {
+  const lines = read('deploy/Dockerfile').replaceAll('\\\n', ' ').split('\n');
+  const instructions = lines.filter((line) => /^[A-Z]+ /.test(line)).map((line) => line.split(/\s+/, 2).concat(line));
+  const of = (name: string): string[] => instructions.filter(([word]) => word === name).map((words) => words[2] ?? '');
+
+  test('names exact base images, with the Node of the repository', () => {
+    const { dependencies } = JSON.parse(read('package.json'));
+    assert.ok(of('FROM').length === 2);
+    for (const line of of('FROM')) assert.ok(line.startsWith(`FROM node:${dependencies.node}-`), line);
+  });
+
+  test('runs as nobody special, in the exec form, with a health check and a signal', () => {
+    assert.deepEqual(of('USER'), ['USER node']);
+    const last = instructions.map(([word]) => word);
+    assert.ok(last.indexOf('USER') > last.lastIndexOf('COPY'), 'nothing is copied as the user it runs as');
+    assert.ok(last.indexOf('USER') > last.lastIndexOf('RUN'));
+    for (const line of [...of('ENTRYPOINT'), ...of('CMD')]) assert.match(line, /^[A-Z]+ \[".*"\]$/, line);
+    assert.equal(of('HEALTHCHECK').length, 1);
+    assert.match(of('HEALTHCHECK')[0] ?? '', /\/readyz/);
+    assert.deepEqual(of('STOPSIGNAL'), ['STOPSIGNAL SIGTERM']);
+  });
+
+  test('installs by the lockfile, adds nothing from elsewhere and holds no secret', () => {
+    assert.ok(of('RUN').some((line) => line.includes('npm ci')));
+    assert.deepEqual(of('ADD'), []);
+    assert.ok(!of('RUN').some((line) => /curl|wget|sudo|apt-get upgrade|npm install/.test(line)));
+    assert.ok(![...of('ENV'), ...of('ARG')].some((line) => /SECRET|PASSWORD|TOKEN/.test(line)));
+  });
+
+  test('copies what exists, and the context leaves out what must not be in an image', () => {
+    for (const line of of('COPY').filter((one) => !one.includes('--from'))) {
+      const sources = line.split(/\s+/).slice(1, -1);
+      for (const source of sources) assert.ok(globSync(source, { cwd: repository }).length > 0, source);
+    }
+    for (const name of ['.git', '**/node_modules', '**/.parley', '**/.env'])
+      assert.ok(read('.dockerignore').split('\n').includes(name), name);
+  });
+});
+
+describe('[DEP-3] docker-compose', () => {
+  const compose = parseYaml(read('deploy/compose/docker-compose.yml'));
+  const services = at(compose, 'services') as { [name: string]: Map_ };
+
+  test('has every part, pinned, restarted, and in an order that waits for health', () => {
+    assert.deepEqual(Object.keys(services).sort(), ['coturn', 'postgres', 'proxy', 'redis', 'server', 'sfu']);
+    for (const [name, service] of Object.entries(services)) {
+      assert.equal(service['restart'], 'unless-stopped', name);
+      if (!['server', 'sfu'].includes(name)) assert.match(String(service['image']), /:[\d.]+[\w.-]*$/, name);
+    }
+    assert.equal(at(services['server'], 'depends_on', 'postgres', 'condition'), 'service_healthy');
+    for (const name of ['postgres', 'redis']) assert.ok(at(services[name], 'healthcheck', 'test'), name);
+  });
+
+  test('gives ours no privileges, and publishes only what clients need', () => {
+    for (const name of ['server', 'sfu']) {
+      assert.equal(at(services[name], 'read_only'), true);
+      assert.deepEqual(at(services[name], 'cap_drop'), ['ALL']);
+      assert.deepEqual(at(services[name], 'security_opt'), ['no-new-privileges:true']);
+    }
+    assert.deepEqual(at(services['server'], 'ports'), ['127.0.0.1:4000:4000'], 'only the proxy is in front');
+    for (const name of ['postgres', 'redis']) assert.equal(at(services[name], 'ports'), null, name);
+  });
+
+  test('sets nothing that is no setting, holds no secret, and asks for each it needs', () => {
+    const text = read('deploy/compose/docker-compose.yml');
+    for (const name of ['server', 'sfu'])
+      for (const variable of Object.keys(at(services[name], 'environment') as Map_))
+        assert.ok(known.has(variable), variable);
+    const wanted = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, variable = '']) => variable));
+    const offered = new Set([...read('deploy/compose/env.example').matchAll(/^(\w+)=/gm)].map(([, name = '']) => name));
+    for (const variable of wanted) assert.ok(offered.has(variable) || variable === 'PARLEY_IMAGE', variable);
+    for (const [, name, value] of read('deploy/compose/env.example').matchAll(
+      /^(\w*(?:SECRET|PASSWORD|KEY)\w*)=(.*)$/gm,
+    ))
+      assert.equal(value, '', `${name} has a default`);
+    for (const secret of [
+      'SECRET_KEY',
+      'SFU_REGISTRATION_SECRET',
+      'POSTGRES_PASSWORD',
+      'REDIS_PASSWORD',
+      'TURN_SECRET',
+    ])
+      assert.match(text, new RegExp(`\\$\\{${secret}:\\?`), `${secret} must be asked for`);
+  });
+
+  test('its server would start with what it is given', () => {
+    const given = at(services['server'], 'environment') as Map_;
+    const filled = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        name,
+        String(value).replaceAll(/\$\{(\w+)(?:[:?-][^}]*)?\}/g, (_, variable: string) =>
+          variable === 'DOMAIN'
+            ? 'rtc.test'
+            : /SECRET|KEY|PASSWORD/.test(variable)
+              ? `${variable}-0123456789-abcdefghijk`
+              : '',
+        ),
+      ]),
+    );
+    const config = readConfig({ NODE_ENV: 'production', ...filled });
+    assert.deepEqual([config.publicUrl, config.runsMediaNode], ['https://rtc.test', false]);
+  });
+});
+
+describe('[DEP-4] the chart', () => {
+  const folder = join(repository, 'deploy/helm/parley');
+  const values = {
+    publicUrl: 'https://rtc.test',
+    existingSecret: 'mine',
+    ingress: { host: 'rtc.test', tlsSecret: 'tls' },
+  };
+  const objects = (given: Map_ = {}): Map_[] =>
+    [...renderChart(folder, { ...values, ...given }).values()].flatMap((text) => parseYamlDocuments(text) as Map_[]);
+  const kinds = (given?: Map_) =>
+    objects(given)
+      .map(({ kind }) => kind)
+      .sort();
+
+  test('makes what is asked for, and says what is missing', () => {
+    const always = ['DaemonSet', 'Deployment', 'Ingress', 'Job', 'PodDisruptionBudget', 'Service'];
+    assert.deepEqual(kinds(), always);
+    const scaled = kinds({ server: { autoscaling: { enabled: true } } });
+    assert.deepEqual(scaled, [...always, 'HorizontalPodAutoscaler'].sort());
+    assert.deepEqual(kinds({ sfu: { enabled: false }, ingress: { enabled: false }, migrations: { enabled: false } }), [
+      'Deployment',
+      'PodDisruptionBudget',
+      'Service',
+    ]);
+    assert.throws(() => objects({ publicUrl: '' }), new ChartRefused('publicUrl must be set'));
+    assert.throws(() => objects({ existingSecret: '' }), ChartRefused);
+  });
+
+  test('every object has a name, labels and an API version; selectors choose what the templates are labelled', () => {
+    for (const object of objects({ server: { autoscaling: { enabled: true } } })) {
+      assert.match(String(object['apiVersion']), /^(v1|[\w.]+\/v[12])$/);
+      assert.ok(String(at(object, 'metadata', 'name')).startsWith('test'));
+      assert.equal(at(object, 'metadata', 'labels', 'app.kubernetes.io/instance'), 'test');
+      const chosen = at(object, 'spec', 'selector', 'matchLabels') as Map_ | null;
+      const labels = at(object, 'spec', 'template', 'metadata', 'labels') as Map_ | null;
+      if (chosen && labels) assert.partialDeepStrictEqual(labels, chosen);
+    }
+  });
+
+  test('every pod is unprivileged, with an image, limits and settings that exist', () => {
+    const pods = objects().flatMap((object) => {
+      const spec = at(object, 'spec', 'template', 'spec') as Map_ | null;
+      return spec ? [spec] : [];
+    });
+    assert.equal(pods.length, 3);
+    for (const pod of pods) {
+      assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
+      assert.equal(at(pod, 'automountServiceAccountToken'), false);
+      const container = at(pod, 'containers', 0) as Map_;
+      assert.equal(container['image'], 'parley:0.1.0');
+      assert.equal(at(container, 'securityContext', 'readOnlyRootFilesystem'), true);
+      assert.equal(at(container, 'securityContext', 'allowPrivilegeEscalation'), false);
+      for (const variable of at(container, 'env') as Map_[])
+        assert.ok(known.has(String(variable['name'])), String(variable['name']));
+    }
+    const server = objects().find(({ kind }) => kind === 'Deployment');
+    assert.equal(
+      at(server, 'spec', 'template', 'spec', 'containers', 0, 'readinessProbe', 'httpGet', 'path'),
+      '/readyz',
+    );
+    assert.equal(at(server, 'spec', 'replicas'), 2);
+    const node = objects().find(({ kind }) => kind === 'DaemonSet');
+    assert.equal(at(node, 'spec', 'template', 'spec', 'hostNetwork'), true);
+  });
+});
+
+describe('[DEP-5] the systemd units', () => {
+  const units = globSync('deploy/systemd/*.service', { cwd: repository });
+
+  test('confine the process and read their settings from a file', () => {
+    assert.equal(units.length, 2);
+    for (const path of units) {
+      const unit = read(path);
+      for (const line of [
+        'User=parley',
+        'NoNewPrivileges=true',
+        'ProtectSystem=strict',
+        'PrivateTmp=true',
+        'CapabilityBoundingSet=',
+        'Restart=always',
+        'EnvironmentFile=/etc/parley/parley.env',
+      ])
+        assert.ok(unit.split('\n').includes(line), `${path}: ${line}`);
+      assert.ok(!unit.includes('MemoryDenyWriteExecute=true'), 'V8 writes code it then runs');
+    }
+    for (const [, name = '', value = ''] of read('deploy/systemd/parley.env').matchAll(/^(\w+)=(.*)$/gm)) {
+      assert.ok(known.has(name), name);
+      if (/SECRET|KEY/.test(name)) assert.equal(value, '');
+    }
+  });
+
+  test('pass systemd-analyze verify', (context) => {
+    for (const path of units) {
+      try {
+        execFileSync('systemd-analyze', ['verify', join(repository, path)], { encoding: 'utf8', stdio: 'pipe' });
+      } catch (error) {
+        const { code, stderr = '' } = error as { code?: string; stderr?: string };
+        if (code === 'ENOENT') return context.skip('systemd-analyze is not installed');
+        // The machine of the suite has no /opt/parley; everything else must hold.
+        const problems = stderr
+          .split('\n')
+          .filter((line) => line !== '' && !/is not executable: No such file/.test(line));
+        assert.deepEqual(problems, [], path);
+      }
+    }
+  });
+});
