@@ -101,7 +101,7 @@ test('[DASH-24] without a build the address says so, loads again by itself and b
   const waiting = await open();
   assert.equal(waiting.statusCode, 503);
   assert.deepEqual([waiting.headers['retry-after'], waiting.headers['refresh']], ['2', '2']);
-  assert.match(waiting.body, /The dashboard is being built/);
+  assert.match(waiting.body, /This page is being built/);
   assert.match(String(waiting.headers['content-security-policy']), /default-src 'none'/);
   assert.equal((await app.inject({ url: '/v1/rooms' })).statusCode, 404, 'the API stays the API');
   folder = dashboardFolder();

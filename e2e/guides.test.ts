@@ -116,6 +116,12 @@ describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
     }
   });
 
+  test('and its page is served, as is llms.txt', async () => {
+    for (const path of ['quick-start', 'deploy', 'protocol-chat', 'errors/SVC_ROOM_NOT_FOUND'])
+      assert.equal((await fetch(`${server.url}/docs/guides/${path}`)).status, 200, path);
+    assert.match(await (await fetch(`${server.url}/llms.txt`)).text(), /^# Parley\n/);
+  });
+
   test('and every link between the guides leads somewhere; every error has its page', () => {
     for (const path of guides) {
       const text = readFileSync(join(repository, path), 'utf8');

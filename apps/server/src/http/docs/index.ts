@@ -35,6 +35,9 @@ export function mountDocs(app: FastifyInstance, { folder, fonts, publicUrl }: Do
   app.get('/docs', async (_request, reply) => send(reply, '/docs'));
   app.get('/docs/*', async (request, reply) => send(reply, `/docs/${(request.params as { '*': string })['*']}`));
   app.get('/docs/reference.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(docsCss));
+  // For language models: what to read first (llmstxt.org).
+  const llms = lazy(() => readFileSync(join(folder, 'llms.txt'), 'utf8'));
+  app.get('/llms.txt', async (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms()));
   for (const [name, path] of Object.entries(fonts)) {
     const bytes = lazy(() => readFileSync(path));
     app.get(`/docs/${name}`, async (_request, reply) =>
