@@ -52,7 +52,7 @@ export async function startTestNode(variables: Record<string, string> = {}, regi
 export async function eventually<T>(
   check: () => T | Promise<T>,
   what: string,
-  timeoutMs = 15_000,
+  timeoutMs = 40_000,
 ): Promise<NonNullable<T>> {
   const until = Date.now() + timeoutMs;
   for (;;) {

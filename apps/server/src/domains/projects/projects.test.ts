@@ -43,9 +43,7 @@ test('[PRJ-1] a revoked key stops on every process', async () => {
   const revoked = await project.owner.api.call('revokeApiKey', { projectId: project.id, publicId });
   assert.equal(revoked.status, 'REVOKED');
   await assert.rejects(project.api.call('getOwnProject'), failure('SVC_API_KEY_REVOKED'));
-  await eventually(() => assert.rejects(elsewhere.call('getOwnProject'), failure('SVC_API_KEY_REVOKED')), {
-    withinMs: 1_500,
-  });
+  await eventually(() => assert.rejects(elsewhere.call('getOwnProject'), failure('SVC_API_KEY_REVOKED')));
   const again = await project.owner.api.call('revokeApiKey', { projectId: project.id, publicId });
   assert.equal(again.revokedAt, revoked.revokedAt);
   await assert.rejects(
