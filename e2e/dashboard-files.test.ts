@@ -57,7 +57,7 @@ describe('dashboard files', () => {
   });
 
   test('[DASH-22] what belongs to the API, the docs or nobody stays a 404 of the API', async () => {
-    for (const path of ['/v1/nothing', '/docs/nothing', '/dev/nothing', '/assets/nothing.js', '/playground/nothing']) {
+    for (const path of ['/v1/nothing', '/docs/nothing', '/dev/nothing', '/assets/nothing.js']) {
       const answer = await service.fetch(path, asBrowser);
       assert.equal(answer.status, 404, path);
       assert.match(await answer.text(), /SVC_NOT_FOUND/);

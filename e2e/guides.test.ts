@@ -127,7 +127,7 @@ describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
       const text = readFileSync(join(repository, path), 'utf8');
       for (const [, target = ''] of text.matchAll(/\]\(((?!https?:|\/|#)[^)#]+)/g)) {
         const file = join(repository, 'docs/guides', target);
-        assert.ok(globSync(file).length > 0 || target.startsWith('../benchmarks'), `${path} → ${target}`);
+        assert.ok(globSync(file).length > 0, `${path} → ${target}`);
       }
     }
     for (const code of Object.keys(errors))

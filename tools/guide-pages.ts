@@ -121,7 +121,7 @@ Give the token as a subprotocol, next to the protocol's name: \`Sec-WebSocket-Pr
 `;
 
 function signalingGuide(): string {
-  return `${header('Signaling protocol')}For clients that do not use our SDK: the WebSocket at \`/v1/rtc/signal\`, protocol \`svc.rtc.v1\`. Descriptions are compact JSON instead of SDP ([ADR 0040](../adr/0040-compact-description-without-sdp-transform.md)).
+  return `${header('Signaling protocol')}For clients that do not use our SDK: the WebSocket at \`/v1/rtc/signal\`, protocol \`svc.rtc.v1\`. Descriptions are compact JSON instead of SDP (docs/adr/0040).
 
 ${common('svc.rtc.v1', 'join')}## A call
 
