@@ -16,23 +16,20 @@ const dayParts = sql`
 /** Adds ended sessions to the daily rollup, each exactly once however many processes do it; says how many. */
 export async function meterEnded(tx: Tx, at: string, limit: number): Promise<number> {
   const rows = await tx.query<{ n: number }>(sql`
-    with ended_sessions as (
-      select id, project_id, environment, joined_at, left_at as ended from participant_sessions p
-      where left_at is not null and joined_at is not null
-        and not exists (select 1 from metered_sessions m where m.session_id = p.id)
-      order by left_at limit ${limit}
-    ), mine as (
-      insert into metered_sessions (session_id, metered_at) select id, ${at} from ended_sessions
-      on conflict (session_id) do nothing returning session_id
+    with unmetered as (
+      select id from participant_sessions
+      where metered_at is null and left_at is not null and joined_at is not null
+      order by left_at limit ${limit} for update skip locked
     ), s as (
-      select e.* from ended_sessions e join mine on mine.session_id = e.id
+      update participant_sessions p set metered_at = ${at} from unmetered u where p.id = u.id
+      returning p.id, p.project_id, p.environment, p.joined_at, p.left_at as ended
     ), parts as (${dayParts}), added as (
       insert into usage_days as u (project_id, environment, day, seconds, sessions)
       select project_id, environment, day, sum(seconds), sum(begun) from parts group by 1, 2, 3 order by 1, 2, 3
       on conflict (project_id, environment, day) do update
         set seconds = u.seconds + excluded.seconds, sessions = u.sessions + excluded.sessions
     )
-    select count(*) as n from mine`);
+    select count(*) as n from s`);
   return rows[0]?.n ?? 0;
 }
 
@@ -49,8 +46,7 @@ export async function listDays(db: Db, projectIds: readonly string[], now: strin
     with s as (
       select id, project_id, environment, joined_at, coalesce(left_at, greatest(joined_at, ${now}::timestamptz)) as ended
       from participant_sessions p
-      where project_id = any(${projectIds}::uuid[]) and joined_at is not null
-        and not exists (select 1 from metered_sessions m where m.session_id = p.id)
+      where project_id = any(${projectIds}::uuid[]) and joined_at is not null and metered_at is null
     ), parts as (${dayParts}), whole as (
       select project_id, day, seconds, sessions from usage_days where project_id = any(${projectIds}::uuid[])
       union all
