@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { allRoutes, errors } from '@parley/contract';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { linkFrom } from './documents.ts';
 import { highlight } from './highlight.ts';
-import { linkFrom } from './index.ts';
 import { renderMarkdown } from './markdown.ts';
 
 describe('documentation', () => {
@@ -60,6 +60,7 @@ describe('documentation', () => {
 });
 
 test('[DOCS-3] guides are Markdown; what is not is shown, never run', () => {
+  const known = new Set(['/docs/guides/chat', '/docs/benchmarks']);
   const { title, lead, html } = renderMarkdown(
     [
       '# Rooms & `calls`',
@@ -71,7 +72,7 @@ test('[DOCS-3] guides are Markdown; what is not is shown, never run', () => {
       "```ts\nconst a = '<';\n```",
       '> quoted',
     ].join('\n\n'),
-    (target) => linkFrom('/docs/guides/rooms', target),
+    (target) => linkFrom('guides/rooms.md', target, known),
   );
   assert.equal(title, 'Rooms & calls');
   assert.match(lead, /^The first paragraph with a link,/);
@@ -84,5 +85,12 @@ test('[DOCS-3] guides are Markdown; what is not is shown, never run', () => {
   assert.match(html, /<span class="keyword">const<\/span> a = <span class="string">'&lt;'<\/span>;/);
   assert.match(html, /<blockquote><p>quoted<\/p><\/blockquote>/);
   assert.equal(highlight('<b>', 'unknown'), '&lt;b&gt;');
-  assert.equal(linkFrom('/docs/guides/a', '../reference/errors.md#SVC_X'), '/docs/reference#SVC_X');
+  for (const [target, href] of [
+    ['../reference/errors.md#SVC_X', '/docs/reference#SVC_X'],
+    ['../benchmarks/', '/docs/benchmarks'],
+    ['../benchmarks/README.md', '/docs/benchmarks'],
+    ['../../apps/server/src/main.ts', ''],
+    ['missing.md', ''],
+  ] as const)
+    assert.equal(linkFrom('guides/a.md', target, known), href, target);
 });

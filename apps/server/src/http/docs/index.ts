@@ -1,30 +1,25 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { allRoutes, fail } from '@parley/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { lazy } from '../../core/lazy.ts';
 import { escapeHtml, sendPage } from '../page.ts';
+import { type DocsPage, documentsIn, nameOf } from './documents.ts';
 import { docsPage, type NavGroup } from './layout.ts';
-import { type Document, renderMarkdown } from './markdown.ts';
 import { groupPage, groupsOf, groupTitle, referenceIndex } from './reference.ts';
 import { docsCss } from './style.ts';
 
 export interface DocsDeps {
-  /** Where the Markdown is: `guides/*.md` and the generated `reference/*.md`. */
+  /** Where the Markdown is. `guides` and the generated `reference` are in the navigation; the rest is linked to. */
   folder: string;
   /** The dashboard's own fonts, by the name they are served under. */
   fonts: Readonly<Record<string, string>>;
   publicUrl: string;
 }
 
-interface DocsPage extends Document {
-  href: string;
-}
-
 /** Guides in the order a newcomer reads them; what is not named here follows by name. */
-const readingOrder = ['quick-start', 'concepts', 'rooms', 'chat', 'live-streams', 'streams', 'webhooks', 'dashboard'];
+const readingOrder = ['quick-start', 'concepts', 'rooms', 'chat', 'live-streams', 'webhooks', 'deploy', 'scale'];
 /** The routes and errors have pages of their own, straight from the contract. */
-const fromContract = ['routes', 'errors'];
+const fromContract = ['/docs/reference/routes', '/docs/reference/errors'];
 
 /** The documentation at /docs: guides and reference, offline, rendered when first asked for. */
 export function mountDocs(app: FastifyInstance, { folder, fonts, publicUrl }: DocsDeps): void {
@@ -47,8 +42,9 @@ export function mountDocs(app: FastifyInstance, { folder, fonts, publicUrl }: Do
 }
 
 function allPages(folder: string, publicUrl: string): ReadonlyMap<string, string> {
-  const guides = documentsIn(folder, 'guides').sort(byReadingOrder);
-  const tables = documentsIn(folder, 'reference').filter(({ href }) => !fromContract.includes(nameOf(href)));
+  const documents = documentsIn(folder).filter(({ href }) => !fromContract.includes(href));
+  const guides = documents.filter(({ href }) => href.startsWith('/docs/guides/')).sort(byReadingOrder);
+  const tables = documents.filter(({ href }) => href.startsWith('/docs/reference/'));
   const groups = groupsOf(allRoutes);
   const nav: NavGroup[] = [
     { heading: 'Guides', links: guides.filter(({ href }) => href.split('/').length === 4).map(linkTo) },
@@ -67,13 +63,12 @@ function allPages(folder: string, publicUrl: string): ReadonlyMap<string, string
   ];
   return new Map([
     page('/docs', 'Documentation', home(guides, tables)),
-    ...[...guides, ...tables].map(({ href, title, html }) => page(href, title, html)),
+    ...documents.map(({ href, title, html }) => page(href, title, html)),
     page('/docs/reference', 'API reference', referenceIndex(groups)),
     ...groups.map((group) => page(`/docs/reference/${group[0]}`, groupTitle(group[0]), groupPage(group, publicUrl))),
   ]);
 }
 
-const nameOf = (href: string): string => href.split('/').at(-1) ?? '';
 const linkTo = ({ href, title }: DocsPage) => ({ href, label: title });
 
 function byReadingOrder(one: DocsPage, other: DocsPage): number {
@@ -82,28 +77,6 @@ function byReadingOrder(one: DocsPage, other: DocsPage): number {
     return place === -1 ? readingOrder.length : place;
   };
   return rank(one) - rank(other) || one.title.localeCompare(other.title);
-}
-
-/** Every Markdown file of a folder, wherever in it; none where there is no such folder. */
-function documentsIn(folder: string, part: string): DocsPage[] {
-  const root = join(folder, part);
-  if (!existsSync(root)) return [];
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.md'))
-    .sort()
-    .map((path) => {
-      const href = `/docs/${part}/${path.replace(/\.md$/, '')}`;
-      const document = renderMarkdown(readFileSync(join(root, path), 'utf8'), (target) => linkFrom(href, target));
-      return { ...document, title: document.title || nameOf(href), href };
-    });
-}
-
-/** A link between files of the repository as the page it has here. */
-export function linkFrom(href: string, target: string): string {
-  if (/^(https?:|\/|#)/.test(target)) return target;
-  const { pathname, hash } = new URL(target, `http://docs${href}`);
-  return `${pathname.replace(/\.md$/, '').replace(/\/(routes|errors)$/, '')}${hash}`;
 }
 
 function home(guides: readonly DocsPage[], tables: readonly DocsPage[]): string {

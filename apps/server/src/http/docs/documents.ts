@@ -1,0 +1,35 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Document, renderMarkdown } from './markdown.ts';
+
+export interface DocsPage extends Document {
+  href: string;
+}
+
+/** Every Markdown file of the folder as a page, wherever in it; none where there is no such folder. */
+export function documentsIn(folder: string): DocsPage[] {
+  if (!existsSync(folder)) return [];
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.md'))
+    .sort();
+  const known = new Set(paths.map(hrefOf));
+  return paths.map((path) => {
+    const source = readFileSync(join(folder, path), 'utf8');
+    const document = renderMarkdown(source, (target) => linkFrom(path, target, known));
+    return { ...document, title: document.title || nameOf(path), href: hrefOf(path) };
+  });
+}
+
+export const nameOf = (href: string): string => href.split('/').at(-1) ?? '';
+
+const hrefOf = (path: string): string => `/docs/${path.replace(/\.md$/, '').replace(/\/(README|index)$/, '')}`;
+
+/** A link between files of the repository as the page it has here; what has none stays a word. */
+export function linkFrom(path: string, target: string, known: ReadonlySet<string>): string {
+  if (/^(https?:|\/|#)/.test(target)) return target;
+  const { pathname, hash } = new URL(target, `http://docs/docs/${path}`);
+  const href = hrefOf(pathname.replace(/^\/docs\//, '').replace(/\/$/, ''));
+  if (/^\/docs\/reference\/(routes|errors)$/.test(href)) return `/docs/reference${hash}`;
+  return pathname.startsWith('/docs/') && known.has(href) ? `${href}${hash}` : '';
+}
