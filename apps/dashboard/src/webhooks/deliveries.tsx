@@ -100,8 +100,11 @@ function SuccessRate({ rows }: { rows: readonly Delivery[] }) {
   const ended = (good ?? 0) + (bad ?? 0);
   if (ended === 0) return null;
   return (
-    <p className="row">
+    <p className="rate">
       <span className="muted">Delivered, of those below that ended</span>
+      <span className="rate-bar" aria-hidden="true">
+        <span style={{ width: `${((good ?? 0) / ended) * 100}%` }} />
+      </span>
       <strong>{percent((good ?? 0) / ended)}</strong>
     </p>
   );
