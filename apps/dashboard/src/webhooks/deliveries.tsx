@@ -103,7 +103,7 @@ function SuccessRate({ rows }: { rows: readonly Delivery[] }) {
     <p className="rate">
       <span className="muted">Delivered, of those below that ended</span>
       <span className="rate-bar" aria-hidden="true">
-        <span style={{ width: `${((good ?? 0) / ended) * 100}%` }} />
+        <span className="rate-done" style={{ width: `${((good ?? 0) / ended) * 100}%` }} />
       </span>
       <strong>{percent((good ?? 0) / ended)}</strong>
     </p>
