@@ -139,4 +139,7 @@ export const pages: readonly PageRow[] = [
   },
 ];
 
+/** An application of its own, beside a development server only. */
+export const playgroundIcon = 'M5 3.2v9.6L13 8z';
+
 export const groups = ['top', 'Build', 'Observe', 'Integrate', 'Administer'] as const;

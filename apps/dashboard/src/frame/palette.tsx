@@ -5,7 +5,7 @@ import { useServices } from '../data/services.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { PathIcon } from '../kit/icons.tsx';
 import { knownProjects } from '../projects/queries.ts';
-import { pages } from './pages.ts';
+import { pages, playgroundIcon } from './pages.ts';
 import { isDark, preferences, setPreference } from './preferences.ts';
 import { environmentOf, projectPath } from './url.ts';
 
@@ -95,7 +95,7 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
 
 function useCommands(projectId: string | null): Command[] {
   const [, navigate] = useLocation();
-  const { session } = useServices();
+  const { session, isDevelopment } = useServices();
   const client = useQueryClient();
   const environment = environmentOf(new URLSearchParams(location.search).get('env'));
   const other = environment === 'DEVELOPMENT' ? 'PRODUCTION' : 'DEVELOPMENT';
@@ -119,6 +119,9 @@ function useCommands(projectId: string | null): Command[] {
     ...(projectId === null ? [] : ofProject(projectId)),
     { label: 'All projects', kind: 'Page', run: () => navigate('/projects') },
     { label: 'Account', kind: 'Page', run: () => navigate('/account') },
+    ...(isDevelopment
+      ? [{ label: 'Playground', kind: 'Page', icon: playgroundIcon, run: () => location.assign('/playground') }]
+      : []),
     { label: 'Documentation', kind: 'Page', run: () => location.assign('/docs') },
     { label: 'API reference', kind: 'Page', run: () => location.assign('/docs/reference') },
     ...knownProjects(client).map(({ id, name }) => ({

@@ -6,7 +6,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { MenuIcon, MoonIcon, PathIcon, PersonIcon, SearchIcon, SunIcon } from '../kit/icons.tsx';
 import { Popover } from '../kit/popover.tsx';
 import { EnvironmentToggle, ProjectSwitcher } from '../projects/project-switcher.tsx';
-import { groups, pages } from './pages.ts';
+import { groups, pages, playgroundIcon } from './pages.ts';
 import { Palette } from './palette.tsx';
 import { isDark, setPreference, usePreferences } from './preferences.ts';
 import { shortcutList, useShortcuts } from './shortcuts.ts';
@@ -74,6 +74,7 @@ export function Shell({ projectId, children }: { projectId: string | null; child
 
 function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () => void }) {
   const environment = useEnvironment();
+  const { isDevelopment } = useServices();
   const [path] = useLocation();
   return groups.map((group) => {
     const rows = pages.filter((page) => page.group === group);
@@ -98,6 +99,14 @@ function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () =>
               </li>
             );
           })}
+          {group === 'Build' && isDevelopment && (
+            <li>
+              <a className="nav-link" href="/playground">
+                <PathIcon path={playgroundIcon} />
+                Playground
+              </a>
+            </li>
+          )}
         </ul>
       </div>
     );
