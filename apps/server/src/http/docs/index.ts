@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { allRoutes, fail } from '@parley/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { lazy } from '../../core/lazy.ts';
