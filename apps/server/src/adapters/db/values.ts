@@ -18,12 +18,14 @@ function encodeArray(values: readonly unknown[]): string {
   return `{${values.map(encodeElement).join(',')}}`;
 }
 
+const mustEscape = /["\\]/;
+
 function encodeElement(value: unknown): string {
   if (Array.isArray(value)) return encodeArray(value);
   const wire = encodeValue(value);
   if (wire === null) return 'NULL';
   const text = typeof wire === 'string' ? wire : `\\x${wire.toString('hex')}`;
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return mustEscape.test(text) ? `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : `"${text}"`;
 }
 
 type Decode = (text: string) => unknown;

@@ -113,7 +113,8 @@ export function claimDeliveries(
         as ask (webhook_id, take)
     ),
     picked as materialized (
-      select due.row
+      select due.row, w.environment, w.url, w.headers_sealed, w.secret_sealed, w.previous_secret_sealed,
+             w.previous_secret_expires_at
       from ask join webhooks w on w.id = ask.webhook_id and w.status = 'ENABLED'
       cross join lateral (
         select d.ctid as row from deliveries d
@@ -132,15 +133,17 @@ export function claimDeliveries(
               'at', to_char(d.claimed_until - ${waitMs('(d.attempts - 1)')}, ${isoFormat}), 'durationMs', 0, 'responseExcerpt', null)
             end
       from picked where d.ctid = picked.row
-      returning d.*, d.ctid::text as place
+      returning d.webhook_id, d.id, d.ctid::text as place, d.claimed_until, d.attempts, d.status, d.project_id, d.event_id,
+        d.event_type, d.test_body, d.created_at, picked.environment, picked.url, picked.headers_sealed,
+        picked.secret_sealed, picked.previous_secret_sealed, picked.previous_secret_expires_at
     )
     select c.webhook_id as "webhookId", c.id, c.place, c.claimed_until as lease, c.attempts as attempt, c.project_id as "projectId",
            c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody",
-           c.created_at as "queuedAt", coalesce(e.created_at, c.created_at) as "createdAt", ${payload} as data, w.environment, w.url,
-           w.headers_sealed as "headersSealed", w.secret_sealed as "secretSealed",
-           w.previous_secret_sealed as "previousSecretSealed",
-           w.previous_secret_expires_at as "previousSecretExpiresAt"
-    from claimed c join webhooks w on w.id = c.webhook_id left join events e on e.id = c.event_id
+           c.created_at as "queuedAt", coalesce(e.created_at, c.created_at) as "createdAt", ${payload} as data, c.environment, c.url,
+           c.headers_sealed as "headersSealed", c.secret_sealed as "secretSealed",
+           c.previous_secret_sealed as "previousSecretSealed",
+           c.previous_secret_expires_at as "previousSecretExpiresAt"
+    from claimed c left join events e on e.id = c.event_id
     where c.status <> 'FAILED' and (e.id is not null or c.test_body is not null)`);
 }
 
