@@ -75,7 +75,8 @@ type Seen = { key: string; seq: number };
 export interface ForwardOptions {
   /** Where to begin: the `latestCursor` of the conversation while it was empty. */
   from: string;
-  size: number;
+  /** Of pages, from and to: another each time. */
+  sizes: readonly [min: number, max: number];
   place: number;
   /** Nobody writes any more. */
   isOver: () => boolean;
@@ -83,16 +84,17 @@ export interface ForwardOptions {
 
 /** Pages forward by `after` until nobody writes and nothing is left; a page that failed is asked for again. */
 export async function readForward(fleet: ChatFleet, options: ForwardOptions): Promise<Sighting> {
-  const { size, isOver } = options;
+  const { sizes, isOver } = options;
+  const random = seeded(options.place);
   const keys: Seen[] = [];
   let [after, place] = [options.from, options.place];
   for (;;) {
     const wasOver = isOver();
     try {
-      const { room } = fleet;
-      const page = await fleet.api(place).call('listMessages', { room, query: { limit: size, after } });
+      const query = { limit: sizes[0] + random(sizes[1] - sizes[0] + 1), after };
+      const page = await fleet.api(place).call('listMessages', { room: fleet.room, query });
       keys.push(...page.messages.toReversed().map(seenOf));
-      if (wasOver && page.nextCursor === null) return { by: `reader of ${size}`, keys };
+      if (wasOver && page.nextCursor === null) return { by: `reader of ${sizes.join(' to ')}`, keys };
       if (page.messages.length === 0) await pause(10);
       after = page.nextCursor ?? page.latestCursor ?? after;
     } catch (error) {

@@ -77,14 +77,18 @@ export async function trialOfReaders({
   each,
   sizes,
   log,
-}: TrialOptions & { writers: number; each: number; sizes: readonly number[] }): Promise<TrialResult> {
+}: TrialOptions & {
+  writers: number;
+  each: number;
+  sizes: readonly (readonly [min: number, max: number])[];
+}): Promise<TrialResult> {
   const entries: LogEntry[] = [];
   let isOver = false;
   const followers = await followersOf(fleet, 3);
   const following = follow(followers);
   const { latestCursor: from } = await fleet.api(0).call('listMessages', { room: fleet.room, query: { limit: 1 } });
   if (from === null) throw new Error('no cursor to begin with');
-  const reading = sizes.map((size, place) => readForward(fleet, { from, size, place, isOver: () => isOver }));
+  const reading = sizes.map((range, place) => readForward(fleet, { from, sizes: range, place, isOver: () => isOver }));
   const started = performance.now();
   await writeAll(fleet, entries, { writers, each, onAcknowledged: progress(log, 2_000) });
   const seconds = (performance.now() - started) / 1000;

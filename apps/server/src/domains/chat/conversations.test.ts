@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { assertRefused, type ChatOf, createChatKit, refusal } from '../../../testkit/chat.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 
 let service: TestService;
@@ -221,4 +221,27 @@ test('[CONV-10] by role: members read, admins rename, owners archive; a token cr
   );
   const stranger = await as('stranger');
   await assertRefused(stranger.call('getConversation', { room: id }), 403, 'SVC_NOT_A_MEMBER');
+});
+
+test('[CONV-11] a conversation attached to a room is found by the room, once a room; a closed room takes none', async () => {
+  const { api } = chat.project;
+  const room = await api.call('createRoom', { body: { name: 'meeting' } });
+  const made = await api.call('createConversation', {
+    body: { name: 'meeting-chat', roomId: room.id, members: ['alice'] },
+  });
+  assert.deepEqual([made.type, made.roomId], ['ROOM', room.id]);
+  assert.equal((await api.call('getConversation', { room: room.id })).id, made.id);
+  const sent = await (await chat.user('alice')).api.call('sendMessage', { room: room.id, body: { text: 'hi' } });
+  assert.equal(sent.conversationId, made.id);
+  assert.equal((await api.call('getRoom', { id: room.id })).conversationId, made.id);
+  const second = await refusal(api.call('createConversation', { body: { name: 'another', roomId: room.id } }));
+  assert.equal(second.status, 409);
+
+  const closed = await api.call('createRoom', { body: { name: 'over' } });
+  await api.call('closeRoom', { id: closed.id });
+  await assertRefused(
+    api.call('createConversation', { body: { name: 'late', roomId: closed.id } }),
+    409,
+    'SVC_ROOM_CLOSED',
+  );
 });

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertRefused, type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
+import { eventually } from '../../../testkit/eventually.ts';
+import { createFakeClock } from '../../../testkit/fake-clock.ts';
+import { startService, type TestService } from '../../../testkit/service.ts';
+import { openSocket, type SocketClient } from '../../../testkit/socket-client.ts';
+import type { Adapters } from '../../compose.ts';
+
+/** What ends by itself, in a time of its own. */
+const clock = createFakeClock();
+const env = { CHAT_EDIT_WINDOW_SECONDS: '60' };
+let service: TestService;
+let chat: ChatOf;
+before(async () => {
+  service = await startService({ clock, env });
+  chat = await createChatKit(service);
+});
+after(() => service.stop());
+
+/** Time passes while somebody listens: a socket that says nothing for 45 s would be cut. */
+async function pass(seconds: number, listener: SocketClient): Promise<void> {
+  for (let left = seconds; left > 0; left -= 10) {
+    await clock.advance(Math.min(left, 10) * 1000);
+    await listener.ask({ type: 'ping' });
+  }
+}
+
+/** From `die` on nothing that this process does reaches the shared state or the store, as after kill -9. */
+function mortal() {
+  let isDead = false;
+  const wrap = (adapters: Adapters): Adapters => {
+    const { expiringSets, db } = adapters;
+    return {
+      ...adapters,
+      expiringSets: {
+        ...expiringSets,
+        touch: async (...args) => (isDead ? { isNew: false } : expiringSets.touch(...args)),
+        remove: async (...args) => (isDead ? false : expiringSets.remove(...args)),
+        sweep: async (...args) => (isDead ? [] : expiringSets.sweep(...args)),
+      },
+      db: { ...db, execute: async (statement) => (isDead ? 0 : db.execute(statement)) },
+    };
+  };
+  return {
+    wrap,
+    die() {
+      isDead = true;
+    },
+  };
+}
+
+test('[PRES-2] 45 s after a process has died its users have gone, told once, and its sessions are closed', async () => {
+  const { wrap, die } = mortal();
+  const doomed = await startService({ clock, env, beside: service, wrap });
+  const { id } = await chat.conversation();
+  const watcher = await (await chat.user('bob')).connect();
+  await subscribe(watcher, id, { presence: false });
+  const { token } = await chat.user('alice');
+  const alice = await openSocket(`${doomed.url}/v1/chat/ws?token=${token}`);
+  await subscribe(alice, id);
+  assert.equal((await watcher.take('presence'))['event'], 'enter');
+  const present = () => chat.project.api.call('listPresence', { room: id });
+  const sessions = async () => {
+    const { project } = chat;
+    const all = await project.owner.api.call('listChatConnections', { projectId: project.id });
+    return all.filter(({ userId }) => userId === 'alice').map(({ closeCode }) => closeCode);
+  };
+  await pass(5, watcher);
+  await eventually(async () => assert.deepEqual(await sessions(), [null]));
+
+  die();
+  await pass(35, watcher);
+  assert.deepEqual(
+    (await present()).map(({ userId }) => userId),
+    ['alice'],
+    'not before its time',
+  );
+  await eventually(async () => {
+    await pass(10, watcher);
+    assert.deepEqual(await present(), []);
+    assert.deepEqual(await sessions(), [1006]);
+  });
+  const leave = await watcher.take('presence');
+  assert.deepEqual([leave['userId'], leave['event'], leave['status']], ['alice', 'leave', 'OFFLINE']);
+  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 2);
+  alice.ws.terminate();
+  await watcher.close();
+  await doomed.stop();
+});
+
+test('[TYP-2] typing that nobody repeats ends after 7 s and is told as ended', async () => {
+  const { id } = await chat.conversation();
+  const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];
+  await subscribe(alice, id);
+  await subscribe(bob, id);
+  const typing = async () => (await chat.project.api.call('listTyping', { room: id })).map(({ userId }) => userId);
+  await alice.ask({ type: 'typing', conversation: id, typing: true });
+  assert.equal((await bob.take('typing'))['typing'], true);
+  await clock.advance(5_000);
+  await alice.ask({ type: 'typing', conversation: id, typing: true });
+  await clock.advance(6_000);
+  assert.deepEqual(await typing(), ['alice'], 'repeated after 5 s, so it holds');
+  await clock.advance(1_500);
+  assert.deepEqual(await typing(), []);
+  await eventually(async () => {
+    await clock.advance(1_000);
+    assert.ok(bob.frames.some((frame) => frame.type === 'typing' && frame['typing'] === false));
+  });
+  await Promise.all([alice.close(), bob.close()]);
+});
+
+test('[MSG-18] within CHAT_EDIT_WINDOW_SECONDS a sender may edit, after it nobody but the server', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const { id: messageId } = await alice.api.call('sendMessage', { room, body: { text: 'first' } });
+  clock.jump(59_000);
+  const edited = await alice.api.call('editMessage', { messageId, body: { text: 'second' } });
+  assert.equal(edited.text, 'second');
+  clock.jump(2_000);
+  await assertRefused(alice.api.call('editMessage', { messageId, body: { text: 'third' } }), 403, 'SVC_FORBIDDEN');
+  assert.equal((await chat.project.api.call('editMessage', { messageId, body: { text: 'server' } })).text, 'server');
+});
