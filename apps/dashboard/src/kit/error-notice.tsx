@@ -27,7 +27,7 @@ export function ErrorNotice({
       {(code || requestId) && (
         <p className="notice-facts">
           {code && (
-            <a className="mono" href={`/docs/reference#${code}`}>
+            <a className="mono" href={`/docs/guides/errors/${code}`}>
               {code}
             </a>
           )}

@@ -64,7 +64,7 @@ const signature = (row: RouteRow): string => {
 function errorTable(): string {
   const rows = Object.entries(errors).map(
     ([code, { status, message }]) =>
-      `<tr id="${code}"><td><code>${code}</code></td><td>${status}</td><td>${escapeHtml(message)}</td></tr>`,
+      `<tr id="${code}"><td><a href="/docs/guides/errors/${code}"><code>${code}</code></a></td><td>${status}</td><td>${escapeHtml(message)}</td></tr>`,
   );
   return `<section aria-labelledby="errors"><h2 id="errors">Errors</h2><p>Every error has the same body: <code>code</code>, <code>message</code>, <code>requestId</code> and what the code adds. Switch on <code>code</code>.</p><div class="table" tabindex="0"><table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Message</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></section>`;
 }
@@ -83,7 +83,7 @@ function routeSection(name: string, row: RouteRow, publicUrl: string): string {
     ['Idempotency-Key', row.replay === undefined ? undefined : 'accepted: a repeat gets the first answer'],
     ['Paging', row.paged ? 'limit and cursor; the next cursor is in x-next-cursor' : undefined],
   ].filter(([, value]) => value !== undefined);
-  const codes = codesOf(row).map((code) => `<a href="/docs/reference#${code}"><code>${code}</code></a>`);
+  const codes = codesOf(row).map((code) => `<a href="/docs/guides/errors/${code}"><code>${code}</code></a>`);
   return `<section class="route" aria-labelledby="${name}"><h2 id="${name}">${signature(row)}</h2><p>${escapeHtml(row.does)}</p>
 <dl>${facts.map(([label, value]) => `<div><dt>${label}</dt><dd>${escapeHtml(value ?? '')}</dd></div>`).join('')}<div><dt>In the SDK</dt><dd><code>${name}</code></dd></div></dl>
 ${part('Query', row.query)}${part('Body', row.body)}
