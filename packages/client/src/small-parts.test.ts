@@ -23,7 +23,7 @@ test('[SDK-5] errors are told apart by class, code and kind, and across copies o
     assert.ok(error instanceof type && error instanceof SvcError && error instanceof Error);
     assert.equal(error.kind, kind);
     assert.ok(SvcError.is(error));
-    assert.match(error.docsUrl, /^https:\/\/rtc\.example\.com\/docs\/reference#SVC_/);
+    assert.match(error.docsUrl, /^https:\/\/rtc\.example\.com\/docs\/guides\/errors\/SVC_/);
   }
   const foreign = Object.assign(new Error('x'), { [Symbol.for('parley.SvcError')]: true });
   assert.ok(SvcError.is(foreign) && !SvcError.is(new Error('x')) && !SvcError.is(null));
