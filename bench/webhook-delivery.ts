@@ -11,8 +11,8 @@ const eventsPerSecond = 1_000;
 const perCommit = 10;
 const loadSeconds = 5;
 const messagesPerSecond = 150;
-const roundSeconds = 4;
-const rounds = 4;
+const roundSeconds = 3;
+const rounds = 8;
 
 process.env['PARLEY_TEST_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/test';
 
