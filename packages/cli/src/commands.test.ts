@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
@@ -256,6 +257,44 @@ describe('[CLI-5] doctor', () => {
       failed.map(({ check }) => check),
       ['settings', 'settings'],
     );
+  });
+});
+
+describe('[CLI-7] commands that are processes', () => {
+  test('migrate brings a database up to date; serve and sfu refuse to start without what they need', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
+    const migrated = await spawned(['migrate'], { DATA_DIR: folder });
+    assert.equal(migrated.code, 0, migrated.error);
+    assert.match(migrated.out, /is up to date\./);
+    const refused = await spawned(['serve'], { DATA_DIR: folder });
+    assert.equal(refused.code, 1);
+    assert.match(refused.error, /^SECRET_KEY must be set in production\.$/m);
+    const node = await spawned(['sfu'], {});
+    assert.equal(node.code, 1);
+    assert.match(node.error, /SFU_REGISTRATION_SECRET must be set/);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('dev runs everything until it is told to stop', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
+    const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+    const port = await freePort();
+    const child = spawn(process.execPath, [main, 'dev', '--json'], {
+      env: { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(port), SFU_EMBEDDED: 'false' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    const facts = await eventually(() => JSON.parse(out) as Record<string, string>, { withinMs: 60_000 });
+    assert.equal(facts['url'], `http://localhost:${port}`);
+    assert.match(facts['signIn'] ?? '', /\/dev\/login\?code=/);
+    assert.equal((await parley(['status'], { DATA_DIR: folder })).code, 0);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null]);
+    await rm(folder, { recursive: true, force: true });
   });
 });
 
