@@ -1,12 +1,13 @@
 /** Child process: the whole service as `npm start` has it in production mode, with its own delay and CPU on show. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Duplex } from 'node:stream';
 import { openAdapters } from '../apps/server/src/adapters/open.ts';
 import { compose } from '../apps/server/src/compose.ts';
 import { readConfig } from '../apps/server/src/config.ts';
 import { systemClock } from '../apps/server/src/core/clock.ts';
 import { createLog } from '../apps/server/src/core/log.ts';
 
-export type ServerOrder = { order: 'start' } | { order: 'watch' } | { order: 'watched' };
+export type ServerOrder = { order: 'start' | 'watch' | 'watched' | 'queued' };
 
 /** Since `watch`. */
 export interface Watched {
@@ -23,7 +24,25 @@ const tickMs = 10;
 let delay = monitorEventLoopDelay({ resolution: tickMs });
 let cpu = process.cpuUsage();
 
+/** Bytes that wait in this process for one WebSocket, the most that was seen; looked at only once somebody has asked. */
+const upgraded = new Set<Duplex>();
+let queuedBytes = 0;
+let isLooking = false;
+service.app.server.on('upgrade', (_request, socket: Duplex) => {
+  upgraded.add(socket);
+  socket.once('close', () => upgraded.delete(socket));
+});
+
+function look(): void {
+  for (const socket of upgraded) queuedBytes = Math.max(queuedBytes, socket.writableLength);
+}
+
 const answers = {
+  async queued() {
+    if (!isLooking) setInterval(look, 5).unref();
+    isLooking = true;
+    return { queuedBytes };
+  },
   async start() {
     await service.start();
     return { url: service.address().url };

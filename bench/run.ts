@@ -5,6 +5,7 @@ const questions: Record<string, () => Promise<{ rows: () => Promise<Row[]> }>> =
   'socket-fan-out': () => import('./socket-fan-out.ts'),
   'chat-send': () => import('./chat-send.ts'),
   'chat-history': () => import('./chat-history.ts'),
+  'stalled-socket': () => import('./stalled-socket.ts'),
   'sfu-forwarding': () => import('./sfu-forwarding.ts'),
   'webhook-queue': () => import('./webhook-queue.ts'),
   'webhook-delivery': () => import('./webhook-delivery.ts'),

@@ -1,0 +1,111 @@
+import { rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { newDataDir } from '../apps/server/testkit/process.ts';
+import type { SocketTimes } from './chat-listeners.ts';
+import { type Stage, startStage, tokenOf } from './chat-stage.ts';
+import { type Child, startChild } from './children.ts';
+import type { Row } from './ratio.ts';
+
+const listeners = 1_000;
+const messages = 250;
+const everyMs = 20;
+/** A run is more than a socket may have queued: a reader that stalls is cut in it. */
+const rounds = 2;
+const text = 'x'.repeat(3_900);
+
+/** One reader among a thousand stops reading: what the others notice of it, and how much is kept for it. */
+export async function rows(): Promise<Row[]> {
+  const dataDir = await newDataDir();
+  const stage = await startStage({ dataDir, conversations: 1, users: 1 });
+  const child = startChild('./chat-listeners.ts');
+  try {
+    const [room = ''] = stage.rooms;
+    const token = await tokenOf(stage, 'user-0');
+    await child.ask({ open: { url: stage.url, token, room, count: listeners } });
+    await stage.child.ask({ order: 'queued' });
+    await traffic(stage, child);
+    const alone: number[] = [];
+    const beside: number[] = [];
+    let [queuedMax, cuts] = [0, 0];
+    for (let round = 0; round < rounds; round++) {
+      alone.push((await traffic(stage, child)).p99Ms);
+      const stalled = await stall(stage, token, room);
+      beside.push((await traffic(stage, child)).p99Ms);
+      const { queuedBytes } = await stage.child.ask<{ queuedBytes: number }>({ order: 'queued' });
+      queuedMax = Math.max(queuedMax, queuedBytes);
+      if (stalled.isCut()) cuts++;
+      stalled.end();
+    }
+    const [before, with1] = [Math.min(...alone), Math.min(...beside)];
+    return [
+      {
+        question: `one stalled socket of ${listeners.toLocaleString('en')}: p99 of the others / without it`,
+        floor: { atMost: 1.1 },
+        ratio: with1 / before,
+        detail: `${with1.toFixed(1)} ms against ${before.toFixed(1)} ms, best of ${rounds} in turns; it was cut in ${cuts} of ${rounds} runs`,
+      },
+      {
+        question: 'the most that was ever queued for one socket, in MiB',
+        floor: { atMost: 1 },
+        ratio: queuedMax / 1024 / 1024,
+        detail: `${queuedMax} bytes; ${messages} messages of ${text.length} characters a run`,
+      },
+    ];
+  } finally {
+    await child.stop();
+    await stage.child.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Sends at a steady pace and gives how long after its acknowledgement began a message reached everybody. */
+async function traffic({ project, rooms }: Stage, child: Child): Promise<SocketTimes> {
+  await child.ask({ expect: messages });
+  const [room = ''] = rooms;
+  for (let at = 0; at < messages; at++) {
+    const started = performance.now();
+    const sentAt = performance.timeOrigin + started;
+    await project.api.call('sendMessage', { room, body: { text, metadata: { sentAt } } });
+    const left = everyMs - (performance.now() - started);
+    if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
+  }
+  return child.ask<SocketTimes>({ report: true });
+}
+
+/** A subscriber who reads the answer to its subscription and then nothing any more. */
+async function stall({ port }: Stage, token: string, room: string): Promise<{ isCut(): boolean; end(): void }> {
+  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  let isCut = false;
+  socket.on('error', () => {
+    isCut = true;
+  });
+  socket.on('close', () => {
+    isCut = true;
+  });
+  await new Promise<void>((resolve) => {
+    let seen = '';
+    socket.on('data', (bytes) => {
+      seen += bytes.toString('latin1');
+      if (seen.includes('"hello"') && !seen.includes('asked')) {
+        seen += 'asked';
+        socket.write(masked(JSON.stringify({ type: 'subscribe', id: 's', conversations: [{ ref: room }] })));
+      }
+      if (seen.includes('"ref":"s"')) {
+        socket.pause();
+        resolve();
+      }
+    });
+    socket.write(
+      `GET /v1/chat/ws?token=${token} HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: Upgrade\r\n` +
+        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+  });
+  return { isCut: () => isCut, end: () => socket.destroy() };
+}
+
+/** A text frame as a client must send it, with a mask of zeros. */
+function masked(text: string): Buffer {
+  const body = Buffer.from(text);
+  const head = Buffer.from([0x81, 0x80 | 126, body.length >> 8, body.length & 255, 0, 0, 0, 0]);
+  return Buffer.concat([head, body]);
+}
