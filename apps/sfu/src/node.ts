@@ -15,6 +15,8 @@ import { startRegistration } from './registration.ts';
 
 /** Participants of a controller that stays away this long end. */
 const ORPHAN_MS = 60_000;
+/** So long a room waits for a media process that is being started again; less than its asker waits for us. */
+const READY_MS_MAX = 4_000;
 
 export interface MediaNode {
   readonly internalUrl: string;
@@ -156,6 +158,9 @@ function createExecutor({ directory, workers, capacity, clock, isDraining }: Exe
     if (directory.workerOf(room) === undefined) {
       if (isDraining()) throw new MediaError('DRAINING', 'This node takes no new rooms.');
       if (directory.roomCount >= capacity) throw new MediaError('FULL', 'This node holds as many rooms as it may.');
+      // All of them may have ended a moment ago: whoever comes back now shall not have to come twice.
+      if (!workers.some(({ isReady }) => isReady))
+        await Promise.race(workers.map((worker) => worker.whenReady(READY_MS_MAX)));
       const index = leastLoaded(workers, directory);
       if (index < 0) throw new MediaError('FULL', 'No media process is running.');
       directory.open(room, index, controller.id);

@@ -280,3 +280,19 @@ test('[MED-41] a crashed media process takes only its rooms, and comes back', as
   for (const { room } of lost) assert.deepEqual(await control.command('room.open', { room }), { created: true });
   await kit.stop();
 });
+
+test('[MED-46] a room asked for while the only media process starts again waits for it instead of being refused', async () => {
+  const kit = await startTestNode({ SFU_PROCESSES: '1' });
+  const control = await kit.connect();
+  process.kill(kit.node.pids()[0] ?? 0, 'SIGKILL');
+  await eventually(() => !kit.node.isReady(), 'the process lives');
+  let refusals = 0;
+  // Refusals that do not wait would be hundreds before the process is back.
+  while (refusals < 5) {
+    const opened = await control.command('room.open', { room: 'r10' }).catch(() => null);
+    if (opened) break;
+    refusals += 1;
+  }
+  assert.ok(refusals < 5, 'refused without waiting');
+  await kit.stop();
+});

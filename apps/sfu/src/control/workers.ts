@@ -48,6 +48,7 @@ export class Worker {
   #restart: NodeJS.Timeout | undefined;
   #watch: NodeJS.Timeout | undefined;
   #failure = 'it ended before it was ready';
+  readonly #readyWaiters = new Set<() => void>();
   readonly #firstStart = Promise.withResolvers<void>();
   load: WorkerLoad | undefined;
 
@@ -63,6 +64,22 @@ export class Worker {
 
   get isReady(): boolean {
     return this.#isReady;
+  }
+
+  /** Resolves when the process is ready, or when it was not in this time. */
+  whenReady(timeoutMs: number): Promise<void> {
+    if (this.#isReady) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#readyWaiters.delete(done);
+        resolve();
+      }, timeoutMs);
+      const done = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#readyWaiters.add(done);
+    });
   }
 
   get pid(): number | undefined {
@@ -91,6 +108,8 @@ export class Worker {
       case 'ready':
         this.#isReady = true;
         this.#firstStart.resolve();
+        for (const done of this.#readyWaiters) done();
+        this.#readyWaiters.clear();
         break;
       case 'failed':
         this.#failure = message.message;
@@ -134,8 +153,9 @@ export class Worker {
     this.#firstStart.reject(new StartFailure(`A media process could not start: ${this.#failure}.`));
     if (this.#isStopping) return;
     const wasStable = this.#deps.clock.now() - this.#startedAt > STABLE_MS;
+    // One that had run well is missed at once; one that keeps ending is given time.
     this.#restartMs = wasStable ? RESTART_MS_MIN : Math.min(RESTART_MS_MAX, this.#restartMs * 2);
-    this.#restart = setTimeout(() => this.#start(), this.#restartMs);
+    this.#restart = setTimeout(() => this.#start(), wasStable ? 0 : this.#restartMs);
   }
 
   request(type: MediaCommandName, data: unknown): Promise<unknown> {
