@@ -1,49 +1,141 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
+import { processCpuMs } from '../apps/server/testkit/cpu.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import { hasJanus, startJanus } from './janus.ts';
 import type { Row } from './ratio.ts';
 import type { PeerRequest } from './sfu-peers.ts';
 
-/** Packets out per CPU-second of a media process: one publisher, N subscribers, DTLS-SRTP on both sides. */
+/** Packets that reach subscribers per CPU-second of the forwarding process: one publisher, N subscribers, DTLS-SRTP. */
 const FLOOR = 50_000;
 const PACKET_BYTES = 1100;
 const WARM_UP_MS = 2000;
 const MEASURE_MS = 4000;
-/** A process tells its load once a second. */
-const LOAD_MS = 2500;
 const ROUNDS = 3;
 /** So that the subscribers, who share the machine, are not what is being measured. */
 const PACKETS_OUT_PER_SECOND = 10_000;
+/** How the cost of one stream changes as a room grows. */
+const GROWTH = [2, 10, 25, 50];
+const GROWTH_PACKETS_PER_SECOND = 100;
 
 interface Outcome {
   perCpuSecond: number;
+  /** CPU time for each stream and second, in milliseconds. */
+  cpuMsPerStream: number;
   /** Share of all packets sent that the subscribers got. */
   arrived: number;
-  memoryBytesEach: number;
+  residentBytes: number;
+}
+
+/** What forwards: ours, or a peer that does the same job. */
+interface Forwarder {
+  pid: number;
+  publish(offer: Description): Promise<Description>;
+  subscribe(answer: (offer: Description) => Promise<Description>): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export async function rows(): Promise<Row[]> {
   const result: Row[] = [];
   for (const subscribers of [25, 75]) {
-    const outcomes: Outcome[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) outcomes.push(await measure(subscribers));
-    const best = outcomes.reduce((a, b) => (b.perCpuSecond > a.perCpuSecond ? b : a));
-    const all = outcomes.map(({ perCpuSecond }) => Math.round(perCpuSecond / 1000));
+    const packetsPerSecond = Math.round(PACKETS_OUT_PER_SECOND / subscribers);
+    const [ours, theirs]: [Outcome[], Outcome[]] = [[], []];
+    // In turns, so that a busy machine hits both alike.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      ours.push(await measure(startOurs, subscribers, packetsPerSecond));
+      if (hasJanus()) theirs.push(await measure(startJanus, subscribers, packetsPerSecond));
+    }
+    const mine = best(ours);
     result.push({
       question: `SFU packets out per CPU-second, ${subscribers} subscribers / ${FLOOR}`,
-      ratio: best.perCpuSecond / FLOOR,
+      ratio: mine.perCpuSecond / FLOOR,
       floor: { atLeast: 1 },
-      detail: `${Math.round(best.perCpuSecond)} packets a CPU-second (rounds: ${all.join('k, ')}k), ${(best.arrived * 100).toFixed(1)} % arrived, ${Math.round(best.memoryBytesEach / 1024)} KiB a participant`,
+      detail: describe(ours),
     });
+    if (theirs.length > 0)
+      result.push({
+        question: `SFU packets out per CPU-second, ${subscribers} subscribers / Janus video room`,
+        ratio: mine.perCpuSecond / best(theirs).perCpuSecond,
+        floor: { atLeast: 1 },
+        detail: `Janus: ${describe(theirs)}`,
+      });
   }
-  return result;
+  return [...result, await growth()];
 }
 
-async function measure(subscribers: number): Promise<Outcome> {
+async function growth(): Promise<Row> {
+  const outcomes: Outcome[] = [];
+  for (const subscribers of GROWTH) outcomes.push(await measure(startOurs, subscribers, GROWTH_PACKETS_PER_SECOND));
+  const [first, last] = [outcomes[0], outcomes.at(-1)];
+  if (!first || !last) throw new Error('nothing measured');
+  const memory = (last.residentBytes - first.residentBytes) / ((GROWTH.at(-1) ?? 0) - (GROWTH[0] ?? 0));
+  const costs = GROWTH.map((count, index) => `${count}: ${outcomes[index]?.cpuMsPerStream.toFixed(2)}`);
+  return {
+    question: `CPU a stream in a room of ${GROWTH.at(-1)} / in a room of ${GROWTH[0]}`,
+    ratio: last.cpuMsPerStream / first.cpuMsPerStream,
+    floor: { atMost: 1 },
+    detail: `ms of CPU a second and stream of ${GROWTH_PACKETS_PER_SECOND} packets/s, by subscribers: ${costs.join(', ')}; ${Math.round(memory / 1024)} KiB a participant`,
+  };
+}
+
+const best = (outcomes: readonly Outcome[]): Outcome =>
+  outcomes.reduce((a, b) => (b.perCpuSecond > a.perCpuSecond ? b : a));
+
+function describe(outcomes: readonly Outcome[]): string {
+  const { perCpuSecond, arrived, residentBytes } = best(outcomes);
+  const all = outcomes.map((one) => Math.round(one.perCpuSecond / 1000));
+  return `${Math.round(perCpuSecond)} packets a CPU-second (rounds: ${all.join('k, ')}k), ${(arrived * 100).toFixed(1)} % arrived, ${Math.round(residentBytes / 2 ** 20)} MiB in all`;
+}
+
+async function measure(
+  start: () => Promise<Forwarder>,
+  subscribers: number,
+  packetsPerSecond: number,
+): Promise<Outcome> {
+  const forwarder = await start();
+  const peers = fork(new URL('./sfu-peers.ts', import.meta.url));
+  try {
+    const description = (await ask(peers, { kind: 'offer' })) as Description;
+    await ask(peers, { kind: 'answered', description: await forwarder.publish(description) });
+    await ask(peers, { kind: 'send', packetsPerSecond, bytes: PACKET_BYTES });
+    for (let index = 0; index < subscribers; index += 1)
+      await forwarder.subscribe(
+        async (offer) => (await ask(peers, { kind: 'subscribe', description: offer })) as Description,
+      );
+    await sleep(WARM_UP_MS);
+    const before = await sample(forwarder, peers);
+    await sleep(MEASURE_MS);
+    const after = await sample(forwarder, peers);
+    const seconds = (after.at - before.at) / 1000;
+    const cpuMs = after.cpuMs - before.cpuMs;
+    const received = after.received - before.received;
+    return {
+      perCpuSecond: received / (cpuMs / 1000),
+      cpuMsPerStream: cpuMs / seconds / subscribers,
+      arrived: received / (packetsPerSecond * seconds * subscribers),
+      residentBytes: after.residentBytes,
+    };
+  } finally {
+    peers.disconnect();
+    await forwarder.stop();
+  }
+}
+
+async function sample({ pid }: Forwarder, peers: ChildProcess) {
+  const [cpuMs, status] = await Promise.all([processCpuMs(pid), readFile(`/proc/${pid}/status`, 'utf8')]);
+  if (cpuMs === null) throw new Error('This system does not tell the CPU time of a process.');
+  const received = Number(await ask(peers, { kind: 'count' }));
+  const residentBytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  return { cpuMs, received, residentBytes, at: performance.now() };
+}
+
+/** One media process as a node runs it, told what to do as the node tells it. */
+async function startOurs(): Promise<Forwarder> {
   const udpPort = await freeUdpPort();
   const offers = new Map<string, (description: Description) => void>();
   const worker = new Worker({
@@ -60,73 +152,38 @@ async function measure(subscribers: number): Promise<Outcome> {
     onError: (error) => console.error(error),
   });
   await worker.started;
-  const peers = fork(new URL('./sfu-peers.ts', import.meta.url));
-  try {
-    await call(worker, peers, subscribers, offers);
-    return await count(worker, peers, subscribers);
-  } finally {
-    peers.disconnect();
-    await worker.stop();
-  }
-}
-
-async function call(
-  worker: Worker,
-  peers: ChildProcess,
-  subscribers: number,
-  offers: Map<string, (description: Description) => void>,
-): Promise<void> {
   const room = 'bench';
-  const permissions = {
-    join: true,
-    subscribe: true,
-    publish: true,
-    publishAudio: false,
-    publishVideo: false,
-    publishData: true,
-  };
   await worker.request('room.open', { room });
   const join = (participant: string, autoSubscribe: boolean) =>
     worker.request('participant.add', { room, participant, identity: participant, permissions, autoSubscribe });
-  await join('publisher', false);
-  const description = await ask(peers, { kind: 'offer' });
-  const track = { cid: 'bench', kind: 'VIDEO', source: 'CAMERA' };
-  const answer = (await worker.request('pub.offer', {
-    room,
-    participant: 'publisher',
-    tracks: [track],
-    description,
-  })) as { description: Description };
-  await ask(peers, { kind: 'answered', description: answer.description });
-  for (let index = 0; index < subscribers; index += 1) {
-    const participant = `subscriber-${index}`;
-    const offered = new Promise<Description>((resolve) => offers.set(participant, resolve));
-    await join(participant, true);
-    const subscription = await ask(peers, { kind: 'subscribe', description: await offered });
-    await worker.request('sub.answer', { room, participant, revision: 1, description: subscription });
-  }
-  await ask(peers, {
-    kind: 'send',
-    packetsPerSecond: Math.round(PACKETS_OUT_PER_SECOND / subscribers),
-    bytes: PACKET_BYTES,
-  });
-}
-
-async function count(worker: Worker, peers: ChildProcess, subscribers: number): Promise<Outcome> {
-  await sleep(WARM_UP_MS);
-  const before = worker.load;
-  await sleep(MEASURE_MS);
-  const after = worker.load;
-  await ask(peers, { kind: 'stop' });
-  await sleep(LOAD_MS);
-  const received = Number(await ask(peers, { kind: 'count' }));
-  if (!before || !after || !worker.load) throw new Error('The media process reported no load.');
+  let subscribers = 0;
   return {
-    perCpuSecond: (after.outPackets - before.outPackets) / ((after.cpuMicros - before.cpuMicros) / 1e6),
-    arrived: received / worker.load.outPackets,
-    memoryBytesEach: after.memoryBytes / (subscribers + 1),
+    pid: worker.pid ?? 0,
+    async publish(description) {
+      await join('publisher', false);
+      const tracks = [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }];
+      const offer = { room, participant: 'publisher', tracks, description };
+      return ((await worker.request('pub.offer', offer)) as { description: Description }).description;
+    },
+    async subscribe(answer) {
+      const participant = `subscriber-${subscribers++}`;
+      const offered = new Promise<Description>((resolve) => offers.set(participant, resolve));
+      await join(participant, true);
+      const description = await answer(await offered);
+      await worker.request('sub.answer', { room, participant, revision: 1, description });
+    },
+    stop: () => worker.stop(),
   };
 }
+
+const permissions = {
+  join: true,
+  subscribe: true,
+  publish: true,
+  publishAudio: false,
+  publishVideo: false,
+  publishData: true,
+};
 
 function ask(peers: ChildProcess, request: PeerRequest): Promise<unknown> {
   return new Promise((resolve) => {

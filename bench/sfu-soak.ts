@@ -1,6 +1,7 @@
 /**
- * A room under churn for a while, by hand: `node bench/sfu-soak.ts [minutes]`. Ten participants, one of them joining or
- * leaving every 250 ms, each publishing and receiving; prints the memory of the media process as it goes.
+ * A room under churn for a while, by hand: `node bench/sfu-soak.ts [minutes]`. Ten participants, one of them joining,
+ * leaving or muting every 250 ms, each publishing and receiving; prints the memory of the media process as it goes.
+ * Fails when it crashed, or when the memory of the last third is more than 5 % above that of the middle third.
  */
 import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,7 +42,7 @@ await worker.started;
 await worker.request('room.open', { room });
 
 /** Each participant is a process of its own peers: what it leaks is not the node's. */
-async function join(participant: string): Promise<() => Promise<void>> {
+async function join(participant: string): Promise<Present> {
   const peers = fork(new URL('./sfu-peers.ts', import.meta.url));
   let queue = Promise.resolve<unknown>(null);
   const ask = (request: PeerRequest): Promise<unknown> => {
@@ -70,18 +71,35 @@ async function join(participant: string): Promise<() => Promise<void>> {
   const description = await ask({ kind: 'offer' });
   const tracks = [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }];
   const answer = (await worker.request('pub.offer', { room, participant, tracks, description })) as {
+    tracks: { trackId: string }[];
     description: Description;
   };
+  const trackId = answer.tracks[0]?.trackId ?? '';
+  let isMuted = false;
   await ask({ kind: 'answered', description: answer.description });
   await ask({ kind: 'send', packetsPerSecond: 30, bytes: 900 });
-  return async () => {
-    offers.delete(participant);
-    await worker.request('participant.remove', { room, participant, reason: 'CLIENT_INITIATED' });
-    peers.disconnect();
+  return {
+    async leave() {
+      offers.delete(participant);
+      await worker.request('participant.remove', { room, participant, reason: 'CLIENT_INITIATED' });
+      peers.disconnect();
+    },
+    async toggleMute() {
+      isMuted = !isMuted;
+      await worker.request('track.mute', { room, participant, trackId, muted: isMuted, by: 'PUBLISHER' });
+    },
   };
 }
 
-const present: (() => Promise<void>)[] = [];
+interface Present {
+  leave(): Promise<void>;
+  toggleMute(): Promise<void>;
+}
+
+const present: Present[] = [];
+/** Resident memory, every second. */
+const samples: number[] = [];
+const sampling = setInterval(() => samples.push(worker.load?.memoryBytes ?? 0), 1_000);
 const started = performance.now();
 let joins = 0;
 let said = 0;
@@ -89,7 +107,8 @@ while (performance.now() - started < minutes * 60_000) {
   if (present.length < 10) {
     joins += 1;
     present.push(await join(`ps_${joins}`));
-  } else await present.shift()?.();
+  } else await present.shift()?.leave();
+  await present[joins % Math.max(1, present.length)]?.toggleMute();
   await sleep(250);
   const minute = Math.floor((performance.now() - started) / 30_000);
   if (minute === said) continue;
@@ -99,5 +118,17 @@ while (performance.now() - started < minutes * 60_000) {
     `${minute / 2} min: ${(memoryBytes / 2 ** 20).toFixed(1)} MiB, ${joins} joins, ${outPackets} packets out, ${lost} crashes`,
   );
 }
-for (const leave of present) await leave();
+clearInterval(sampling);
+for (const { leave } of present) await leave();
 await worker.stop();
+const third = Math.floor(samples.length / 3);
+const [middle, last] = [mean(samples.slice(third, 2 * third)), mean(samples.slice(2 * third))];
+const growth = (last / middle - 1) * 100;
+console.log(
+  `middle third ${(middle / 2 ** 20).toFixed(1)} MiB, last third ${(last / 2 ** 20).toFixed(1)} MiB: ${growth.toFixed(1)} %`,
+);
+process.exitCode = lost > 0 || growth > 5 ? 1 : 0;
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveStream } from '@parley/contract';
+import { processCpuMs } from '../apps/server/testkit/cpu.ts';
 import { eventually } from '../apps/server/testkit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/people.ts';
 import { startService, type TestService } from '../apps/server/testkit/service.ts';
@@ -125,17 +125,8 @@ function tally(words: readonly string[]): Record<string, number> {
   return counts;
 }
 
-/** CPU time of the media processes so far, from the system's own books (Linux: ticks of 10 ms). */
-async function cpuMs({ node }: TestNode): Promise<number | null> {
-  try {
-    const stats = await Promise.all(node.pids().map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
-    // The name in parentheses may hold anything; user and system time are the 12th and 13th words after it.
-    const ticks = stats.map((line) => line.slice(line.lastIndexOf(')') + 2).split(' '));
-    return ticks.reduce((sum, words) => sum + Number(words[11]) + Number(words[12]), 0) * 10;
-  } catch {
-    return null;
-  }
-}
+/** CPU time of the media process so far. */
+const cpuMs = ({ node }: TestNode): Promise<number | null> => processCpuMs(node.pids()[0] ?? 0);
 
 function ask(peers: ChildProcess, request: AudienceRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {

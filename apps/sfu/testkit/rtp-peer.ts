@@ -52,7 +52,8 @@ export class RtpPeer {
 
   /** As a subscriber. */
   answer(offer: Description): Description {
-    this.#peer.setRemoteDescription(remoteSdp(offer, true), 'offer');
+    const hasData = offer.media.some(({ kind }) => kind === 'data');
+    this.#peer.setRemoteDescription(remoteSdp(offer, hasData), 'offer');
     this.#peer.setLocalDescription('answer');
     return { ...this.#local(), media: [] };
   }
