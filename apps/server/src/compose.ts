@@ -239,6 +239,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     ...audit.handlers,
     ...fleet.handlers,
     ...rooms.handlers,
+    ...signaling.handlers,
     ...liveStreams.handlers,
     ...webhooks.handlers,
     ...observability.handlers,

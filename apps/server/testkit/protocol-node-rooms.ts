@@ -182,6 +182,9 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
         offer(roomOf(frame.data.room), one);
         return {};
       }
+      case 'sub.accept':
+        partOf(frame.data);
+        return { description: { media: [] } };
       case 'ice':
       case 'track.settings':
         partOf(frame.data);

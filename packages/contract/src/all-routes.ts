@@ -7,6 +7,7 @@ import { liveStreamRoutes } from './live-streams/routes.ts';
 import { observabilityRoutes } from './observability/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { roomRoutes } from './rooms/routes.ts';
+import { signalingRoutes } from './signaling/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -17,6 +18,7 @@ export const allRoutes = {
   ...auditRoutes,
   ...fleetRoutes,
   ...roomRoutes,
+  ...signalingRoutes,
   ...liveStreamRoutes,
   ...observabilityRoutes,
   ...usageRoutes,

@@ -177,6 +177,11 @@ export interface MediaCommands {
   'pub.unpublish': Command<MediaAddress & { trackIds: string[] }, { description: Description }>;
   /** `revision` must be that of the latest `sub.offer`, else STALE. */
   'sub.answer': Command<MediaAddress & { revision: number; description: Description }, Record<string, never>>;
+  /**
+   * For a client that offers what it wants to receive (WHEP): its lines are all there will be, tracks of the room take
+   * them in turn, and nothing is negotiated again. No `sub.offer` counts from then on.
+   */
+  'sub.accept': Command<MediaAddress & { description: Description }, { description: Description }>;
   /** Accepted and not needed: the node learns the client's address from its connectivity checks. */
   ice: Command<MediaAddress & { pc: MediaTransport; candidates: string[]; final?: boolean }, Record<string, never>>;
   /**

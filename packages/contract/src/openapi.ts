@@ -37,6 +37,7 @@ function operationOf(name: string, row: RouteRow) {
     security: row.by.includes('none') ? [] : row.by.map((credential) => ({ [credential]: [] })),
     parameters: [...pathParameters(path), ...queryParameters(row.query), ...headerParameters(row)],
     ...(row.body ? { requestBody: { required: !row.isBodyOptional, content: json(row.body) } } : {}),
+    ...(row.speaks ? { requestBody: { required: true, content: text(row.speaks) } } : {}),
     responses: { ...successOf(row), ...failuresOf(codes) },
     ...(row.budget ? { 'x-rate-limit': row.budget } : {}),
     ...(row.needs ? { 'x-permission': row.needs } : {}),
@@ -44,6 +45,7 @@ function operationOf(name: string, row: RouteRow) {
 }
 
 const json = (schema: TSchema | object) => ({ 'application/json': { schema } });
+const text = (mediaType: string) => ({ [mediaType]: { schema: { type: 'string' } } });
 
 /** The noun a path is about; dashboard routes are grouped with the resource inside the project. */
 const tagOf = (path: string): string => {
@@ -69,8 +71,9 @@ const headerParameters = (row: RouteRow) =>
 
 function successOf(row: RouteRow) {
   const [status, schema, repeat] = row.returns;
-  const stream = row.streams ? { content: { [row.streams]: { schema: { type: 'string' } } } } : {};
-  const answer = { description: row.does, ...(schema ? { content: json(schema) } : stream) };
+  const mediaType = row.speaks ?? row.streams;
+  const body = mediaType ? { content: text(mediaType) } : schema ? { content: json(schema) } : {};
+  const answer = { description: row.does, ...body };
   return {
     [status]: answer,
     ...(repeat === undefined ? {} : { [repeat]: { ...answer, description: 'It was there already.' } }),

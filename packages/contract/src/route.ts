@@ -51,6 +51,8 @@ export interface RouteRow {
   paged?: true;
   /** A list whose cursor is in the body. */
   walk?: Walk;
+  /** Body and answer are text of this media type instead of JSON. */
+  speaks?: 'application/sdp';
   /** Answers with a stream of this media type instead of a JSON body. */
   streams?: 'text/event-stream';
   /** Codes beyond those every route can raise. */
@@ -72,11 +74,13 @@ export type ParamsOf<R extends RouteRow> = { [K in ParamNames<R['at']>]: string 
 export type QueryOf<R extends RouteRow> = R extends { query: infer Q extends TObject }
   ? Static<Q>
   : Record<string, never>;
-export type BodyOf<R extends RouteRow> = R extends { body: infer B extends TObject }
-  ? R extends { isBodyOptional: true }
-    ? Partial<Static<B>>
-    : Static<B>
-  : undefined;
+export type BodyOf<R extends RouteRow> = R extends { speaks: string }
+  ? string
+  : R extends { body: infer B extends TObject }
+    ? R extends { isBodyOptional: true }
+      ? Partial<Static<B>>
+      : Static<B>
+    : undefined;
 export type AnswerOf<R extends RouteRow> = R['returns'][1] extends TSchema ? Static<R['returns'][1]> : undefined;
 export type CredentialOf<R extends RouteRow> = R['by'][number];
 

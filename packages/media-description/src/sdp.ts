@@ -155,7 +155,8 @@ export function toSdp(description: Description): string {
   return [head, ...blocks].map((lines) => `${lines.join('\r\n')}\r\n`).join('');
 }
 
-const isRejected = (entry: MediaEntry) => entry.kind !== 'data' && !entry.codecs?.length;
+const isRejected = ({ kind, direction, codecs }: MediaEntry): boolean =>
+  kind === 'data' ? direction === 'inactive' : !codecs?.length;
 
 function candidateLine(candidate: string, index: number): string {
   const [protocol, priority, address, port, type] = candidate.split(' ');
@@ -164,6 +165,8 @@ function candidateLine(candidate: string, index: number): string {
 
 function mediaLines(entry: MediaEntry): string[] {
   const { mid, kind, direction, codecs = [] } = entry;
+  if (kind === 'data' && isRejected(entry))
+    return ['m=application 0 UDP/DTLS/SCTP webrtc-datachannel', 'c=IN IP4 0.0.0.0', `a=mid:${mid}`];
   if (kind === 'data')
     return [
       'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',

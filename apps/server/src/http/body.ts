@@ -13,6 +13,14 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   return bytes.length === 0 ? undefined : readJson(bytes);
 }
 
+/** Reads the request's text of this media type; empty when there is no body. */
+export async function readText(request: IncomingMessage, mediaType: string, bytesMax: number): Promise<string> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax });
+  if (request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== mediaType)
+    fail('SVC_UNSUPPORTED_MEDIA_TYPE');
+  return (await collect(request, bytesMax)).toString('utf8');
+}
+
 const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/json\s*(;\s*charset=("?)utf-8\2\s*)?$/i.test(contentType);
 

@@ -15,7 +15,7 @@ import { Answer, type AuditSubject, type HandlerInput, RawJson, type RequestInfo
 import { lazy } from '../core/lazy.ts';
 import { assertOriginAllowed, isBrowserRoute, type OriginPolicy } from '../core/origins.ts';
 import type { Parser } from '../core/validation.ts';
-import { readBody } from './body.ts';
+import { readBody, readText } from './body.ts';
 import type { IdentifiedCaller, Identify } from './credentials.ts';
 import type { Once, WireAnswer } from './idempotency.ts';
 import type { Spend } from './rate-budget.ts';
@@ -96,9 +96,11 @@ async function serve(
   const caller = await enterProject(row, identified, params, request.query, deps);
   reply.headers(await deps.spend(name, row, caller, info.ip));
 
-  const sent = await readBody(request.raw, deps.bodyBytesMax);
+  const sent = row.speaks
+    ? await readText(request.raw, row.speaks, deps.bodyBytesMax)
+    : await readBody(request.raw, deps.bodyBytesMax);
   const query = route.parseQuery?.(request.query) ?? {};
-  const body = route.parseBody?.(sent);
+  const body = row.speaks ? sent : route.parseBody?.(sent);
   // The row's own types hold from here on: every part has been parsed by its schema.
   const input = { caller, params, query, body, request: info } as unknown as HandlerInput<RouteRow>;
 
@@ -129,7 +131,10 @@ async function checkOrigin(
   if (origin === undefined || !('projectId' in caller)) return;
   assertOriginAllowed(await deps.originPolicy(caller.projectId), origin);
   reply.header('access-control-allow-origin', origin);
-  reply.header('access-control-expose-headers', 'x-request-id, x-next-cursor, retry-after, idempotent-replayed');
+  reply.header(
+    'access-control-expose-headers',
+    'x-request-id, x-next-cursor, retry-after, idempotent-replayed, location',
+  );
 }
 
 /** A session enters the project its path names, if its role allows what the row needs. */
@@ -172,16 +177,18 @@ async function handle(
   if (row.audit && answer.subject) await deps.recordAudit(row.audit, input.caller, answer.subject, input.request);
   const shaped = shape(answer.body);
   check(shaped);
+  const type: Record<string, string> = row.speaks ? { 'content-type': row.speaks } : {};
   return {
     status: statusOf(answer.isRepeat),
-    headers: { ...answer.headers },
-    text: schema === null ? '' : JSON.stringify(shaped),
+    headers: { ...answer.headers, ...type },
+    text: schema === null ? '' : row.speaks ? String(shaped) : JSON.stringify(shaped),
   };
 }
 
 function send(reply: FastifyReply, { status, headers, text }: WireAnswer): FastifyReply {
   reply.code(status).headers(headers);
-  return text === '' ? reply.send() : reply.header('content-type', 'application/json; charset=utf-8').send(text);
+  if (text === '') return reply.send();
+  return reply.header('content-type', headers['content-type'] ?? 'application/json; charset=utf-8').send(text);
 }
 
 /** Sent as it comes; no proxy may hold it back or keep it. */

@@ -82,6 +82,7 @@ const commands: Record<MediaCommandName, Check> = {
   'pub.offer': shape({ ...address, tracks: list(trackRequest, 16), description }),
   'pub.unpublish': shape({ ...address, trackIds: list(text, 100) }),
   'sub.answer': shape({ ...address, revision: count, description }),
+  'sub.accept': shape({ ...address, description }),
   ice: shape({ ...address, pc: oneOf('pub', 'sub'), candidates: list(text, 64), final: maybe(flag) }),
   'ice.restart': shape({ ...address, pc: oneOf('pub', 'sub'), description: maybe(description) }),
   'track.mute': shape({ ...address, trackId: text, muted: flag, by: oneOf('PUBLISHER', 'SERVER') }),

@@ -158,6 +158,9 @@ export class Engine {
       this.#room(data.room).get(data.participant).subscriber.answer(data.revision, described(data.description));
       return {};
     },
+    'sub.accept': (data) => ({
+      description: this.#room(data.room).get(data.participant).subscriber.accept(described(data.description)),
+    }),
     ice: (data) => {
       this.#room(data.room).get(data.participant);
       return {};

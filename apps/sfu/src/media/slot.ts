@@ -1,5 +1,5 @@
 import type { MediaEvents } from '@parley/contract/media-control';
-import type { MediaEntry } from '@parley/media-description';
+import { type Codec, DEFAULT_EXTENSIONS, type Extensions, type MediaEntry } from '@parley/media-description';
 import type { Publication } from './publication.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -14,4 +14,48 @@ export interface Slot {
   isDirty: boolean;
   isAnswered: boolean;
   told: StreamState | undefined;
+  /** Of a line that the client laid down: what it can carry, and the SSRC that it keeps. */
+  fixed?: { ssrc: number; codecs: Codec[]; last?: Subscription };
+}
+
+/** A line of a client that offers what it wants to receive. */
+export function fixedSlot({ mid, kind, codecs = [] }: MediaEntry & { kind: 'audio' | 'video' }, ssrc: number): Slot {
+  const entry: MediaEntry = { mid, kind, direction: 'sendonly' };
+  return {
+    mid,
+    kind,
+    use: undefined,
+    entry,
+    isDirty: false,
+    isAnswered: true,
+    told: undefined,
+    fixed: { ssrc, codecs },
+  };
+}
+
+export const canReceive = (entry: MediaEntry): entry is MediaEntry & { kind: 'audio' | 'video' } =>
+  entry.kind !== 'data' && /^(recvonly|sendrecv)$/.test(entry.direction) && (entry.codecs?.length ?? 0) > 0;
+
+/** What we answer to an offered line: everything it can carry on ours, nothing on any other. */
+export function answeredLine(offered: MediaEntry, slot: Slot | undefined): MediaEntry {
+  const { mid, kind } = offered;
+  if (!slot?.fixed) return { mid, kind, direction: 'inactive', codecs: [] };
+  const { ssrc, codecs } = slot.fixed;
+  const hasRtx = codecs.some(({ rtx }) => rtx !== undefined);
+  return {
+    mid,
+    kind,
+    direction: 'sendonly',
+    trackId: `line-${mid}`,
+    streamId: 'room',
+    codecs,
+    extensions: sharedExtensions(offered),
+    ssrcs: hasRtx ? [ssrc, ssrc + 1] : [ssrc],
+  };
+}
+
+/** Packets carry our own extension ids: only those that mean the same to the client are said to be there. */
+function sharedExtensions({ kind, extensions: offered = DEFAULT_EXTENSIONS[kind] }: MediaEntry): Extensions {
+  const ours = Object.entries(DEFAULT_EXTENSIONS[kind]) as [keyof Extensions, number][];
+  return Object.fromEntries(ours.filter(([name, id]) => offered[name] === id));
 }

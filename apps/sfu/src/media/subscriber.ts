@@ -1,6 +1,6 @@
 import type { MediaPermissions, MediaTransportState } from '@parley/contract/media-control';
 import { MEDIA_DESCRIPTION_BYTES_MAX } from '@parley/contract/media-control';
-import type { DataChannelName, Description, MediaEntry } from '@parley/media-description';
+import type { Codec, DataChannelName, Description, MediaEntry } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
 import { offeredCodecs } from './codecs.ts';
 import { Downlink } from './downlink.ts';
@@ -8,7 +8,7 @@ import { MediaError } from './errors.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
 import { isRtcp } from './rtp.ts';
-import type { Slot, StreamState } from './slot.ts';
+import { answeredLine, canReceive, fixedSlot, type Slot, type StreamState } from './slot.ts';
 import { Subscription } from './subscription.ts';
 
 const DATA_MID = 'data';
@@ -41,6 +41,8 @@ export class Subscriber {
   #pending: { slots: Slot[]; isWhole: boolean; description: Description } | undefined;
   #isRestarting = false;
   #isFlushing = false;
+  /** The client laid down the lines; nothing is offered to it. */
+  #isFixed = false;
   #nextSsrc: number;
 
   constructor(deps: SubscriberDeps) {
@@ -70,7 +72,14 @@ export class Subscriber {
   }
 
   #connect(): void {
-    const transport: PeerTransport = this.#deps.newTransport(true, {
+    const transport = this.#newTransport(true);
+    this.#transport = transport;
+    this.#local = { ...transport.offer(), candidates: this.#deps.candidates() };
+    this.#downlink.reset();
+  }
+
+  #newTransport(hasData: boolean): PeerTransport {
+    const transport: PeerTransport = this.#deps.newTransport(hasData, {
       open: () => this.#onOpen(),
       packet: (buffer) => {
         if (isRtcp(buffer)) this.#downlink.onReports(buffer, this.#deps.clock.now());
@@ -80,14 +89,46 @@ export class Subscriber {
       },
       data: (channel, message) => this.#deps.events.data(channel, message),
     });
+    return transport;
+  }
+
+  /** Answers a client that offers what it wants to receive. What it was to get so far goes on its lines. */
+  accept(offer: Description): Description {
+    const wanted = this.#slots.flatMap(({ use }) => (use ? [use] : []));
+    for (const { publication } of wanted) this.unsubscribe(publication.id);
+    this.#transport?.close();
+    this.#pending = undefined;
+    this.#isFixed = true;
+    const transport = this.#newTransport(false);
     this.#transport = transport;
-    this.#local = { ...transport.offer(), candidates: this.#deps.candidates() };
     this.#downlink.reset();
+    const slots = offer.media.filter(canReceive).map((entry) => fixedSlot(entry, this.#takeSsrc()));
+    this.#slots.splice(0, this.#slots.length, ...slots);
+    try {
+      const local = { ...transport.acceptOffer(offer), candidates: this.#deps.candidates() };
+      for (const { publication, streamId } of wanted) this.subscribe(publication, streamId);
+      const lines = offer.media.map((entry) =>
+        answeredLine(
+          entry,
+          slots.find(({ mid }) => mid === entry.mid),
+        ),
+      );
+      return { ...local, media: lines };
+    } catch (error) {
+      throw new MediaError('BAD_DESCRIPTION', error instanceof Error ? error.message : 'The offer cannot be used.');
+    }
+  }
+
+  #takeSsrc(): number {
+    const ssrc = this.#nextSsrc;
+    this.#nextSsrc += 2;
+    return ssrc;
   }
 
   subscribe(publication: Publication, streamId: string): boolean {
     if (!this.#deps.permissions().subscribe) return false;
     if (this.#slots.some(({ use }) => use?.publication === publication)) return true;
+    if (this.#isFixed) return this.#fill(publication, streamId);
     this.open();
     const slot = this.#freeSlot(publication.kind);
     slot.use = { publication, streamId, subscription: this.#newSubscription(publication) };
@@ -95,6 +136,25 @@ export class Subscriber {
     slot.isAnswered = false;
     this.#refreshEntry(slot);
     this.#flushSoon();
+    return true;
+  }
+
+  /** False when no line is left that can carry it. */
+  #fill(publication: Publication, streamId: string): boolean {
+    const { name } = publication.encoding.codec;
+    const canCarry = ({ kind, use, fixed }: Slot) =>
+      kind === publication.kind && !use && fixed?.codecs.some((codec) => codec.name === name);
+    const slot = this.#slots.find(canCarry);
+    if (!slot?.fixed) return false;
+    const { ssrc, codecs } = slot.fixed;
+    const subscription = this.#newSubscription(publication, codecs, ssrc);
+    if (slot.fixed.last) subscription.follow(slot.fixed.last);
+    slot.fixed.last = subscription;
+    slot.use = { publication, streamId, subscription };
+    slot.isDirty = false;
+    this.#downlink.bySsrc.set(ssrc, slot);
+    this.#activate(slot, undefined);
+    this.#downlink.allocate(this.#deps.clock.now());
     return true;
   }
 
@@ -108,11 +168,12 @@ export class Subscriber {
     return slot;
   }
 
-  #newSubscription(publication: Publication): Subscription {
-    const codecs = offeredCodecs(publication.encoding);
-    const main = codecs.find(({ name }) => name !== 'red');
-    const ssrc = this.#nextSsrc;
-    this.#nextSsrc += 2;
+  #newSubscription(
+    publication: Publication,
+    codecs: readonly Codec[] = offeredCodecs(publication.encoding),
+    ssrc = this.#takeSsrc(),
+  ): Subscription {
+    const main = codecs.find(({ name }) => name === publication.encoding.codec.name);
     const ids = {
       ssrc,
       rtxSsrc: ssrc + 1,
@@ -171,7 +232,7 @@ export class Subscriber {
   }
 
   #flush(): void {
-    if (this.#pending || !this.#transport || !this.#local) return;
+    if (this.#pending || this.#isFixed || !this.#transport || !this.#local) return;
     const isWhole = this.#revision === 0 || this.#isRestarting;
     const media: MediaEntry[] = isWhole ? [{ mid: DATA_MID, kind: 'data', direction: 'sendrecv' }] : [];
     const slots: Slot[] = [];

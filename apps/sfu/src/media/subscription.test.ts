@@ -195,3 +195,17 @@ test('[MED-19] what never came from the publisher does not count as lost on the 
   for (const sequence of [101, 102, 106, 104, 110]) feed(0, frame(sequence, sequence * 3000, sequence), sequence);
   assert.deepEqual(report(10, 7), { expected: 10, lost: 2 }, 'five of the seven were never sent');
 });
+
+test('[MED-14] one that follows another on its SSRC goes on with its numbers and its time', () => {
+  const [first, second] = [rig(), rig()];
+  first.subscription.setTarget(0);
+  first.feed(0, frame(100, 9000, 7, true), 0);
+  first.feed(0, frame(101, 12_000, 8), 33);
+  second.subscription.follow(first.subscription);
+  second.subscription.setTarget(0);
+  second.feed(0, frame(40_000, 3_000_000, 500, true), 1_033);
+  const [last, next] = [first.sent.at(-1), second.sent[0]];
+  assert.equal(next?.sequence, ((last?.sequence ?? 0) + 1) & 0xffff);
+  assert.equal(timestampDistance(last?.timestamp ?? 0, next?.timestamp ?? 0), 90_000);
+  assert.deepEqual([next?.pictureId, next?.tl0], [(last?.pictureId ?? 0) + 1, (last?.tl0 ?? 0) + 1]);
+});

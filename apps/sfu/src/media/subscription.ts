@@ -84,6 +84,17 @@ export class Subscription {
     this.#history = ids.rtxPayloadType === undefined ? undefined : new SentHistory();
   }
 
+  /** Takes the place of another on the same SSRC: numbers and time go on where those ended. */
+  follow(before: Subscription): void {
+    this.#isStarted = before.#isStarted;
+    this.#lastSequence = before.#lastSequence;
+    this.#lastTimestamp = before.#lastTimestamp;
+    this.#lastSentAt = before.#lastSentAt;
+    this.#lastPictureId = before.#lastPictureId;
+    this.#lastTl0 = before.#lastTl0;
+    this.#rtxSequence = before.#rtxSequence;
+  }
+
   /** Layer wanted from now on; -1 pauses. The change shows at the next key frame. */
   setTarget(layer: number): void {
     this.#target = layer;

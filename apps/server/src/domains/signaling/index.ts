@@ -1,6 +1,7 @@
-import type { DisconnectReason, Limits, RtcTokenPermissions } from '@parley/contract';
+import type { DisconnectReason, Limits, RtcTokenPermissions, signalingRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
+import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { AnySocket, Connection } from '../../core/socket.ts';
@@ -14,6 +15,7 @@ import { createMediaEvents } from './media-events.ts';
 import { createMediaFrames } from './media-frames.ts';
 import { type Member, tell } from './member.ts';
 import type { Observe } from './observe.ts';
+import { createPlainWebRtc } from './plain-webrtc.ts';
 import { createReconcile } from './reconcile.ts';
 import { createRpc } from './rpc.ts';
 import type { RtcSession } from './rtc-session.ts';
@@ -36,6 +38,7 @@ export interface SignalingDeps {
 
 export interface Signaling {
   socket: AnySocket;
+  handlers: Handlers<typeof signalingRoutes>;
   /** Sessions that were ended elsewhere, tokens that end soon. About once a second, on every process. */
   tend(): Promise<void>;
   /** Every few seconds: takes back sessions that others thought lost. */
@@ -145,13 +148,15 @@ export function createSignaling({
     else await rooms.sweeps.lose(session, code === 4408 ? connection.lastSeenAt : clock.now());
   }
 
+  const join = traced(createJoin({ clock, log, limits, nodes, rooms, hub, observe }));
+  const media = createMediaFrames({ nodes });
   const socket = createSignalingSocket({
     clock,
     log,
     limits,
     rooms,
-    join: traced(createJoin({ clock, log, limits, nodes, rooms, hub, observe })),
-    media: createMediaFrames({ nodes }),
+    join,
+    media,
     rpc,
     observe,
     closed,
@@ -159,6 +164,7 @@ export function createSignaling({
 
   return {
     socket,
+    handlers: createPlainWebRtc({ clock, ids, nodes, rooms, join, media }),
     async tend() {
       for (const { id, roomId, reason } of await rooms.sweeps.endedHere()) {
         const room = hub.find(roomId);

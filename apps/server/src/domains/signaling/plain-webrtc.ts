@@ -1,0 +1,164 @@
+import { fail, type signalingRoutes } from '@parley/contract';
+import type { MediaCommands } from '@parley/contract/media-control';
+import { type Description, fromSdp, type MediaEntry, parseDescription, toSdp } from '@parley/media-description';
+import type { RtcTokenCaller } from '../../core/caller.ts';
+import type { Clock } from '../../core/clock.ts';
+import { Answer, type Handlers, type RequestInfo } from '../../core/handlers.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Connection } from '../../core/socket.ts';
+import { asServiceError, type Nodes } from '../fleet/index.ts';
+import type { Rooms, StoredToken } from '../rooms/index.ts';
+import type { createJoin } from './join.ts';
+import { type createMediaFrames, memberOf } from './media-frames.ts';
+import type { Member } from './member.ts';
+import type { RtcSession } from './rtc-session.ts';
+
+export interface PlainWebRtcDeps {
+  clock: Clock;
+  ids: Ids;
+  nodes: Nodes;
+  rooms: Rooms;
+  join: ReturnType<typeof createJoin>;
+  media: ReturnType<typeof createMediaFrames>;
+}
+
+type Way = 'whip' | 'whep';
+type Tracks = MediaCommands['pub.offer']['request']['tracks'];
+
+/**
+ * WHIP and WHEP: clients that send one SDP offer over HTTP and have no socket. Such a participant is one like any other;
+ * where others have their socket it has a connection that nobody listens to. Its node notices when its media is gone.
+ */
+export function createPlainWebRtc({
+  clock,
+  ids,
+  nodes,
+  rooms,
+  join,
+  media,
+}: PlainWebRtcDeps): Handlers<typeof signalingRoutes> {
+  async function tokenFor(roomReference: string, { bearer = '' }: RequestInfo): Promise<StoredToken> {
+    const token = await rooms.tokens.authenticate(bearer);
+    const { id } = await rooms.rooms.find(token, roomReference);
+    // A token is for one room; the others do not exist for it.
+    return id === token.roomId ? token : fail('SVC_ROOM_NOT_FOUND');
+  }
+
+  async function sitDown(token: StoredToken, request: RequestInfo, autoSubscribe: boolean): Promise<Member> {
+    const connection = silentConnection(token, request);
+    await join(connection, { connectionId: ids.newUuid(), autoSubscribe, client: { sdk: 'plain-webrtc' } });
+    return memberOf(connection);
+  }
+
+  function silentConnection(token: StoredToken, { ip, userAgent }: RequestInfo): Connection<RtcSession> {
+    let isOpen = true;
+    const { projectId, environment, id, expiresAt } = token;
+    let session: RtcSession = {
+      projectId,
+      environment,
+      subject: id,
+      expiresAt: Date.parse(expiresAt),
+      token,
+      seat: { state: { is: 'empty' } },
+    };
+    return {
+      id: ids.newUuid(),
+      ip,
+      userAgent,
+      connectedAt: clock.now(),
+      get session() {
+        return session;
+      },
+      get lastSeenAt() {
+        return clock.now();
+      },
+      get isOpen() {
+        return isOpen;
+      },
+      write() {},
+      send() {},
+      renew(next) {
+        session = next;
+      },
+      close() {
+        isOpen = false;
+      },
+    };
+  }
+
+  /** The answer, or the place given back. */
+  async function answer(way: Way, member: Member, work: () => Promise<Description>): Promise<Answer<string>> {
+    const { session } = member;
+    try {
+      const location = `/v1/rooms/${session.roomId}/${way}/${session.id}`;
+      return new Answer(toSdp(await work()), { headers: { location } });
+    } catch (error) {
+      await rooms.departures.depart(session, session.roomId, { id: session.id }, 'JOIN_FAILURE');
+      throw error;
+    }
+  }
+
+  async function publish(request: RequestInfo, reference: string, sdp: string): Promise<Answer<string>> {
+    const token = await tokenFor(reference, request);
+    if (!token.permissions.publish) fail('SVC_PUBLISH_NOT_ALLOWED');
+    const offer = readOffer(sdp);
+    const tracks = nameTracks(offer);
+    if (tracks.length === 0) fail('SVC_BAD_REQUEST', { message: 'The offer sends nothing.' });
+    const member = await sitDown(token, request, false);
+    return answer('whip', member, async () => {
+      const { description } = await media.publish(member, { tracks, description: offer });
+      return description;
+    });
+  }
+
+  async function watch(request: RequestInfo, reference: string, sdp: string): Promise<Answer<string>> {
+    const token = await tokenFor(reference, request);
+    if (!token.permissions.subscribe) fail('SVC_SUBSCRIBE_NOT_ALLOWED');
+    const offer = readOffer(sdp);
+    const member = await sitDown(token, request, true);
+    return answer('whep', member, async () => {
+      try {
+        const request = { ...member.address, description: offer };
+        return (await nodes.command(member.serverName, 'sub.accept', request)).description;
+      } catch (error) {
+        throw asServiceError(error, 'SVC_SUBSCRIBE_NOT_ALLOWED');
+      }
+    });
+  }
+
+  async function end({ identity }: RtcTokenCaller, request: RequestInfo, reference: string, sessionId: string) {
+    const token = await tokenFor(reference, request);
+    const own = (await rooms.joined(token.roomId)).find((one) => one.id === sessionId && one.identity === identity);
+    if (!own) fail('SVC_PARTICIPANT_NOT_FOUND');
+    await rooms.departures.depart(own, own.roomId, { id: own.id }, 'CLIENT_INITIATED');
+    return undefined;
+  }
+
+  return {
+    publishByWhip: ({ params, body, request }) => publish(request, params.id, body),
+    watchByWhep: ({ params, body, request }) => watch(request, params.id, body),
+    endWhip: ({ caller, params, request }) => end(caller, request, params.id, params.sessionId),
+    endWhep: ({ caller, params, request }) => end(caller, request, params.id, params.sessionId),
+  };
+}
+
+/** Whole, and every line of it known to us: an answer has to have the same lines. */
+function readOffer(sdp: string): Description {
+  const offer = parseDescription(fromSdp(sdp));
+  const lines = sdp.match(/^m=/gm)?.length ?? 0;
+  if (!offer?.ice || !offer.dtls || lines === 0 || lines !== offer.media.length)
+    return fail('SVC_BAD_REQUEST', { message: 'The body is no SDP offer with ICE, DTLS and a mid for each line.' });
+  return offer;
+}
+
+/** Gives each sending line a name, whatever the client called it. */
+function nameTracks({ media }: Description): Tracks {
+  const isSending = ({ kind, direction }: MediaEntry): boolean => kind !== 'data' && /^send/.test(direction);
+  return media.filter(isSending).map((entry) => {
+    const cid = `line-${entry.mid}`;
+    entry.trackId = cid;
+    return entry.kind === 'audio'
+      ? { cid, kind: 'AUDIO', source: 'MICROPHONE' }
+      : { cid, kind: 'VIDEO', source: 'CAMERA' };
+  });
+}
