@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,14 +8,7 @@ import { eventually } from '../apps/server/testkit/eventually.ts';
 import { freePort } from '../apps/server/testkit/ports.ts';
 
 /** Whether the peer of this comparison is installed; Debian has it as `janus`. */
-export function hasJanus(): boolean {
-  try {
-    execFileSync('janus', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const hasJanus = (): boolean => spawnSync('janus', ['--version'], { stdio: 'ignore' }).error === undefined;
 
 /** Janus with nothing but its video room, driven over its own WebSocket API. */
 export interface Janus {

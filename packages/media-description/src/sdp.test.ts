@@ -113,3 +113,32 @@ test('[MED-4] a description that could break an SDP line, or is not one, is refu
   ];
   for (const value of bad) assert.equal(parseDescription(value), undefined, JSON.stringify(value)?.slice(0, 120));
 });
+
+test("[MED-1] GStreamer's way of writing is read: lines that live only in the bundle, codec names in capitals", () => {
+  const sdp = [
+    'v=0',
+    'a=group:BUNDLE video0 audio1',
+    'm=video 9 UDP/TLS/RTP/SAVPF 96',
+    'a=mid:video0',
+    'a=sendonly',
+    'a=rtpmap:96 VP8/90000',
+    'm=audio 0 UDP/TLS/RTP/SAVPF 111',
+    'a=bundle-only',
+    'a=mid:audio1',
+    'a=sendonly',
+    'a=rtpmap:111 OPUS/48000/2',
+    'm=audio 0 UDP/TLS/RTP/SAVPF 111',
+    'a=mid:off',
+    'a=sendonly',
+    'a=rtpmap:111 opus/48000/2',
+    '',
+  ].join('\r\n');
+  assert.deepEqual(
+    fromSdp(sdp).media.map(({ mid, direction, codecs }) => [mid, direction, codecs?.map(({ name }) => name)]),
+    [
+      ['video0', 'sendonly', ['VP8']],
+      ['audio1', 'sendonly', ['opus']],
+      ['off', 'inactive', []],
+    ],
+  );
+});

@@ -14,6 +14,11 @@ import {
   type MediaEntry,
 } from './description.ts';
 
+/** Encoding names are compared without regard to case (RFC 4855): GStreamer writes OPUS. */
+const CODEC_NAMES = new Map(
+  Object.entries(CODEC_RATES).map(([name, rate]) => [`${name}/${rate}`.toLowerCase(), name as CodecName]),
+);
+
 /** Largest data channel message either side accepts. */
 export const DATA_MESSAGE_BYTES_MAX = 65_536;
 
@@ -76,11 +81,13 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
   const mid = lines.last('mid');
   const [type, port] = mLine.slice(2).split(' ');
   if (!mid || (type !== 'audio' && type !== 'video' && type !== 'application')) return undefined;
-  if (type === 'application') return { mid, kind: 'data', direction: port === '0' ? 'inactive' : 'sendrecv' };
+  // RFC 8843: port 0 also says that a line lives only in the bundle.
+  const isOff = port === '0' && !lines.has('a=bundle-only');
+  if (type === 'application') return { mid, kind: 'data', direction: isOff ? 'inactive' : 'sendrecv' };
 
   const direction = (DIRECTIONS.find((name) => lines.has(`a=${name}`)) ?? 'sendrecv') as Direction;
-  const entry: MediaEntry = { mid, kind: type, direction: port === '0' ? 'inactive' : direction };
-  entry.codecs = port === '0' ? [] : readCodecs(mLine.split(' ').slice(3), type, lines);
+  const entry: MediaEntry = { mid, kind: type, direction: isOff ? 'inactive' : direction };
+  entry.codecs = isOff ? [] : readCodecs(mLine.split(' ').slice(3), type, lines);
   const extensions: Extensions = {};
   for (const line of lines.all('extmap')) {
     const [id = '', uri = ''] = line.split(' ');
@@ -104,8 +111,8 @@ function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): 
   const codecs: Codec[] = [];
   for (const pt of payloadTypes) {
     const map = maps.get(pt) ?? '';
-    const name = map.split('/')[0] as CodecName;
-    if (CODEC_RATES[name] !== map.slice(name.length + 1) || !isUsed(name, fmtps.get(pt) ?? '')) continue;
+    const name = CODEC_NAMES.get(map.toLowerCase());
+    if (!name || !isUsed(name, fmtps.get(pt) ?? '')) continue;
     const codec: Codec = { name, pt: Number(pt) };
     const fmtp = fmtps.get(pt);
     if (fmtp) codec.fmtp = fmtp;
