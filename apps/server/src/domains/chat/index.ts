@@ -20,6 +20,7 @@ import { createEntries } from './entries.ts';
 import { createHandlers } from './handlers.ts';
 import { createHistory } from './history.ts';
 import { createHub } from './hub.ts';
+import { renewEpochs } from './lineage-store.ts';
 import { createMembers } from './members.ts';
 import { createMessages } from './messages.ts';
 import { createPresence } from './presence.ts';
@@ -129,6 +130,8 @@ export function createChat(deps: ChatDeps) {
     },
     async start(): Promise<void> {
       hub.start();
+      const isMoved = await renewEpochs(deps.db).catch((error) => log.warn({ error }, 'chat epochs not looked at'));
+      if (isMoved) log.warn({}, 'the database was restored or moved: chat clients will reload');
       await connections.markAlive().catch((error) => log.warn({ error }, 'chat process not announced'));
     },
     async stop(): Promise<void> {
