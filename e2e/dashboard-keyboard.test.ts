@@ -11,16 +11,15 @@ const stepsMax = 80;
 /** Walks with Tab until the focus is there; what is reached shows that it is. */
 async function tabTo(target: Locator): Promise<void> {
   const page = target.page();
-  await target.first().waitFor();
-  const hasFocus = () => target.first().evaluate((element) => element === document.activeElement);
-  for (let step = 0; !(await hasFocus()); step += 1) {
+  const one = target.first();
+  await one.waitFor();
+  const look = () => one.evaluate((element) => [element === document.activeElement, element.matches(':focus-visible')]);
+  for (let step = 0; ; step += 1) {
+    const [hasFocus, isShown] = await look();
+    if (hasFocus) return assert.ok(isShown, `no focus ring on ${target}`);
     assert.ok(step < stepsMax, `Tab does not lead to ${target}`);
     await page.keyboard.press('Tab');
   }
-  assert.ok(
-    await target.first().evaluate((element) => element.matches(':focus-visible')),
-    `no focus ring on ${target}`,
-  );
 }
 
 /** Walks there and presses Enter. */
@@ -82,6 +81,8 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
 
   test('[DASH-40] 3: create an API key, and keep it', async () => {
     await go('k', 'API keys');
+    // The button moves when the answer is there.
+    await page.getByText('No API key for development yet').waitFor();
     await press(page.getByRole('button', { name: 'New key' }));
     await type(page.getByRole('dialog').getByLabel('Name'), 'Backend');
     await page.keyboard.press('Enter');
@@ -138,6 +139,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
 
   test('[DASH-40] 7: register an endpoint, send it a test event and look at the delivery', async () => {
     await go('w', 'Webhooks');
+    await page.getByText('No endpoint for development yet').waitFor();
     await press(page.getByRole('button', { name: 'New endpoint' }));
     await type(page.getByRole('dialog').getByLabel('URL'), receiver.url);
     await page.keyboard.press('Enter');
@@ -159,6 +161,7 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
 
   test('[DASH-40] 8: invite a member', async () => {
     await go('m', 'Members');
+    await page.getByText('(you)').waitFor();
     await press(page.getByRole('button', { name: /Invite|Add/ }));
     const dialog = page.getByRole('dialog');
     await type(dialog.getByLabel('E-mail'), 'grace@example.com');
