@@ -215,16 +215,14 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await second.goto('/projects');
     await projects(second).waitFor();
     const before = refreshes.length;
-    for (let round = 1; round <= 3; round += 1) {
-      await page.clock.fastForward(14.5 * minuteMs);
-      await eventually(() => assert.equal(refreshes.length, before + round, 'each tab renewed by itself'));
-    }
+    await page.clock.fastForward(14.5 * minuteMs);
+    await eventually(() => assert.ok(refreshes.length > before, 'nobody renewed'));
     for (const one of [page, second]) {
       await one.clock.fastForward(6_000);
       await projects(one).waitFor();
       assert.equal(await one.getByRole('dialog').count(), 0);
     }
-    assert.equal(refreshes.length, before + 3);
+    assert.equal(refreshes.length, before + 1, 'each tab renewed by itself');
     visit.assertClean();
   });
 

@@ -48,6 +48,8 @@ type Message = { kind: 'session'; session: Session; at: number } | { kind: 'sign
 const lockName = 'parley.refresh';
 /** Renewed this long before the end, so that no call meets an expired token on its way. */
 const marginMs = 60_000;
+/** How long what another tab has just said may be on its way. */
+const messageMs = 250;
 
 export function createSessionStore({ api, now, locks, channel, hint }: SessionDeps): SessionStore {
   let state: SessionState = { kind: 'starting' };
@@ -87,6 +89,8 @@ export function createSessionStore({ api, now, locks, channel, hint }: SessionDe
   function renew(refused?: string): Promise<void> {
     renewing ??= locks
       .request(lockName, async () => {
+        // The tab that had the lock before may have renewed for all; its message can come after its lock.
+        if (state.kind === 'signedIn') await nextChange(messageMs);
         const token = tokenNow();
         if (token === null || token === refused) accept(await api.call('refreshSession'));
       })
@@ -107,6 +111,19 @@ export function createSessionStore({ api, now, locks, channel, hint }: SessionDe
   function subscribe(onChange: () => void): () => void {
     listeners.add(onChange);
     return () => listeners.delete(onChange);
+  }
+
+  /** Settles with the next change of state, or when this long has passed without one. */
+  function nextChange(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(patience);
+        stop();
+        resolve();
+      };
+      const patience = setTimeout(done, withinMs);
+      const stop = subscribe(done);
+    });
   }
 
   /** Settles with the next sign-in on this page; rejects when the person leaves instead. */
