@@ -31,7 +31,10 @@ async function openOne({ url, token, room }: Extract<ListenersOrder, { open: obj
       if (text.startsWith('{"type":"hello"')) {
         const wanted = [{ ref: room, presence: false }];
         ws.send(JSON.stringify({ type: 'subscribe', id: 's', conversations: wanted }));
-      } else if (text.includes('"ref":"s"')) resolve();
+      } else if (text.includes('"ref":"s"')) {
+        if (text.startsWith('{"type":"ack"')) resolve();
+        else reject(new Error(text));
+      }
     });
   });
   setInterval(() => ws.send('{"type":"ping"}'), 15_000).unref();

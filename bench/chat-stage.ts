@@ -37,6 +37,7 @@ export async function startStage({ dataDir, env = {}, conversations, users: coun
     AUTH_REQUIRE_VERIFIED_EMAIL: 'false',
     LOG_LEVEL: 'warn',
     CHAT_CONNECT_RATE_LIMIT: '100000',
+    CHAT_SUBSCRIBE_RATE_LIMIT: '100000',
     DATA_DIR: dataDir,
     ...env,
   });
