@@ -226,7 +226,9 @@ export async function updateEnded(
 ): Promise<StoredSession[]> {
   return tx.query<StoredSession>(sql`
     update participant_sessions as p set left_reason = ${reason}, ended_at = ${now},
-      left_at = greatest(coalesce(p.joined_at, p.created_at), least(${moment(end, now)}, ${now}::timestamptz))
+      -- Whoever was not heard of again had left when the socket was lost, whatever ends the stay after that.
+      left_at = greatest(coalesce(p.joined_at, p.created_at),
+        least(${moment(end, now)}, ${now}::timestamptz, p.signal_lost_at))
     where p.room_id = ${roomId} and p.left_at is null and ${chosen(choice)} returning ${columns}`);
 }
 

@@ -95,3 +95,21 @@ test('[USE-3] the allowance only reports, unless it is enforced', async () => {
     await strict.stop();
   }
 });
+
+test('[USE-4] whoever vanished and is ended by something else later is counted up to the moment they vanished', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const ada = await joinAs(service, api, room, 'ada');
+  const { db } = service.adapters;
+  const found = async () => {
+    const [row] = await db.query<{ lost: string | null; left: string | null }>(sql`
+      select signal_lost_at as lost, left_at as left from participant_sessions where room_id = ${room.id}`);
+    return row;
+  };
+  ada.ws.terminate();
+  await eventually(async () => assert.ok((await found())?.lost));
+  await api.call('closeRoom', { id: room.id });
+  const { lost, left } = (await found()) ?? {};
+  assert.ok(lost && left);
+  assert.equal(left, lost);
+});
