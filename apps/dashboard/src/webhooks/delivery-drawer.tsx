@@ -69,9 +69,32 @@ function DeliveryBody({ webhook, delivery }: { webhook: Webhook; delivery: Deliv
           </li>
         ))}
       </ol>
-      <p className="muted">The body is not shown here: the dashboard never shows message content.</p>
+      <h3>Request</h3>
+      <pre className="raw excerpt">{requestHead(webhook, delivery)}</pre>
+      <p className="muted">
+        Its body and signatures are not shown: the dashboard never shows message content, and signs nothing itself.
+      </p>
     </div>
   );
+}
+
+/** The head of the latest request, as the receiver saw it. */
+function requestHead(webhook: Webhook, delivery: Delivery): string {
+  const sentAt = Date.parse(delivery.attemptLog.at(-1)?.at ?? delivery.nextAttemptAt ?? delivery.createdAt);
+  const seconds = Math.floor(sentAt / 1000);
+  return [
+    `POST ${webhook.url}`,
+    'content-type: application/json',
+    'user-agent: svc-webhooks/1',
+    `svc-event-id: ${delivery.eventId}`,
+    `svc-delivery-id: ${delivery.id}`,
+    `svc-attempt: ${Math.max(delivery.attempts, 1)}`,
+    `svc-signature: t=${seconds},v1=…`,
+    `webhook-id: ${delivery.eventId}`,
+    `webhook-timestamp: ${seconds}`,
+    'webhook-signature: v1,…',
+    ...webhook.headerNames.map((name) => `${name}: …`),
+  ].join('\n');
 }
 
 function Resend({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
