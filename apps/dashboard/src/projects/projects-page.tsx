@@ -1,4 +1,4 @@
-import type { Project } from '@parley/contract';
+import type { Environment, Project } from '@parley/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -15,15 +15,17 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { Checkbox, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { PlusIcon } from '../kit/icons.tsx';
+import { count } from '../kit/numbers.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
+import { metricsQuery } from '../observability/queries.ts';
 import { projectKeys, projectsQuery } from './queries.ts';
 import { roleNames } from './roles.ts';
 
 const columns: readonly Column<Project>[] = [
   {
     head: 'Name',
-    width: '32%',
+    width: '26%',
     cell: ({ id, name, status }) => (
       <span className="row">
         <Link className="row-link" href={projectPath(id, 'overview', 'DEVELOPMENT')}>
@@ -33,10 +35,29 @@ const columns: readonly Column<Project>[] = [
       </span>
     ),
   },
-  { head: 'Your role', width: '12%', cell: ({ role }) => (role ? roleNames[role] : null) },
+  { head: 'Your role', width: '11%', cell: ({ role }) => (role ? roleNames[role] : null) },
+  { head: 'Development', width: '15%', cell: (project) => <Activity project={project} environment="DEVELOPMENT" /> },
+  { head: 'Production', width: '15%', cell: (project) => <Activity project={project} environment="PRODUCTION" /> },
   { head: 'Id', cell: ({ id }) => <CopyId id={id} label="Copy project id" /> },
-  { head: 'Created', width: '22%', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Created', width: '14%', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
+
+/** Who is in calls now, and how many were in the last 24 hours; nothing while it is not known. */
+function Activity({ project: { id, status }, environment }: { project: Project; environment: Environment }) {
+  // Asked once: a list of many projects must not ask for each of them all the time.
+  const query = useQuery({
+    ...metricsQuery(useApi(), id, environment),
+    enabled: status === 'ACTIVE',
+    refetchInterval: false,
+  });
+  const { active, total } = query.data?.connections ?? {};
+  if (active === undefined || total === undefined) return <span className="muted">–</span>;
+  return (
+    <span className={total === 0 ? 'muted' : undefined}>
+      {total === 0 ? 'quiet' : `${count(active)} now, ${count(total)} in 24 h`}
+    </span>
+  );
+}
 
 export default function ProjectsPage() {
   const query = useQuery(projectsQuery(useApi()));
