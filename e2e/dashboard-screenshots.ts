@@ -61,6 +61,7 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['api-keys-production', at('api-keys?env=production')],
     ['webhooks', at('webhooks')],
     ['webhook', at(`webhooks/${webhook.id}`)],
+    ['delivery', at(`webhooks/${webhook.id}`), (page) => page.locator('tbody .row-link').first().click()],
     ['webhook-settings', at(`webhooks/${webhook.id}?tab=settings`)],
     ['recover', at(`webhooks/${webhook.id}`), click('Recover')],
     ['members', at('members')],

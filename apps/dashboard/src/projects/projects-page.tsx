@@ -10,7 +10,7 @@ import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
+import { EmptyState, NoData } from '../kit/empty-state.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { Checkbox, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
@@ -42,7 +42,7 @@ const columns: readonly Column<Project>[] = [
   { head: 'Created', width: '14%', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** Who is in calls now, and how many were in the last 24 hours; nothing while it is not known. */
+/** Who is in calls now, and how many were in the last 24 hours. */
 function Activity({ project: { id, status }, environment }: { project: Project; environment: Environment }) {
   // Asked once: a list of many projects must not ask for each of them all the time.
   const query = useQuery({
@@ -51,7 +51,7 @@ function Activity({ project: { id, status }, environment }: { project: Project; 
     refetchInterval: false,
   });
   const { active, total } = query.data?.connections ?? {};
-  if (active === undefined || total === undefined) return <span className="muted">–</span>;
+  if (active === undefined || total === undefined) return <NoData />;
   return (
     <span className={total === 0 ? 'muted' : undefined}>
       {total === 0 ? 'quiet' : `${count(active)} now, ${count(total)} in 24 h`}
