@@ -70,7 +70,7 @@ function DeliveryBody({ webhook, delivery }: { webhook: Webhook; delivery: Deliv
         ))}
       </ol>
       <h3>Request</h3>
-      <pre className="raw excerpt">{requestHead(webhook, delivery)}</pre>
+      <pre className="raw request-head">{requestHead(webhook, delivery)}</pre>
       <p className="muted">
         Its body and signatures are not shown: the dashboard never shows message content, and signs nothing itself.
       </p>
