@@ -21,7 +21,8 @@ for (const [name, load] of Object.entries(questions)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const { rows } = await load();
   for (const row of await rows()) {
-    const floor = 'atLeast' in row.floor ? `≥ ${row.floor.atLeast}` : `≤ ${row.floor.atMost}`;
+    const floor =
+      row.floor === null ? 'peer' : 'atLeast' in row.floor ? `≥ ${row.floor.atLeast}` : `≤ ${row.floor.atMost}`;
     console.log(
       `${isMet(row) ? 'met ' : 'MISS'}  ${row.ratio.toFixed(2).padStart(6)}  ${floor.padEnd(7)} ${row.question}`,
     );

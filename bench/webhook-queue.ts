@@ -1,22 +1,27 @@
-import { randomBytes } from 'node:crypto';
 import { readLimits } from '@parley/contract';
 import pg from 'pg';
+import { PgBoss } from 'pg-boss';
 import { iso, systemClock } from '../apps/server/src/core/clock.ts';
+import { insertEvents, type StoredEvent } from '../apps/server/src/core/event-store.ts';
 import { createIds } from '../apps/server/src/core/ids.ts';
 import { sql } from '../apps/server/src/core/sql.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
   type DeliveryOutcome,
+  insertDeliveries,
   recordOutcomes,
 } from '../apps/server/src/domains/webhooks/queue-store.ts';
 import { tally } from '../apps/server/src/domains/webhooks/recorder.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
 import { bestOf, type Row, thousands } from './ratio.ts';
 
-const rowsPerRun = 8_000;
+/** Long enough for each side's code and plans to be warm before half of a run is over. */
+const rowsPerRun = 20_000;
+const rounds = 4;
 const batch = 200;
 const webhookCount = 20;
+const eventsPerCommit = 50;
 const { limits } = readLimits({});
 const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
@@ -24,28 +29,47 @@ const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'] ?? 'postgres://postgres
 export async function rows(): Promise<Row[]> {
   const database = await openTestDatabase({ url: adminUrl });
   const pool = new pg.Pool({ connectionString: database.url ?? '', max: 2 });
+  const boss = new PgBoss({ connectionString: database.url ?? '', max: 2, supervise: false, schedule: false });
   try {
+    await boss.start();
+    await boss.createQueue(bossQueue);
     await pool.query(
       'create table raw_queue (id bigserial primary key, payload jsonb, due_at timestamptz, done boolean)',
     );
     await pool.query('create index raw_due on raw_queue (due_at) where not done');
-    const webhookIds = await addWebhooks(database);
-    const { ours, raw } = await bestOf({ ours: () => runOurs(database, webhookIds), raw: () => runRaw(pool) });
-    return [
-      {
-        question: 'webhook claim + complete / raw SKIP LOCKED loop',
-        floor: { atLeast: 0.5 },
-        ratio: ours / raw,
-        detail: `${thousands(ours)} with fairness, log and counting against ${thousands(raw)}, batches of ${batch}`,
-      },
-    ];
+    const endpoints = await addWebhooks(database);
+    const sides = { ours: () => runOurs(database, endpoints), raw: () => runRaw(pool), peer: () => runBoss(boss) };
+    return rowsOf(await bestOf(sides, rounds));
   } finally {
+    await boss.stop({ graceful: false });
     await pool.end();
     await database.close();
   }
 }
 
-async function addWebhooks({ db }: TestDatabase): Promise<string[]> {
+function rowsOf({ ours, raw, peer }: Record<'ours' | 'raw' | 'peer', number>): Row[] {
+  return [
+    {
+      question: 'webhook claim + complete / raw SKIP LOCKED loop',
+      floor: { atLeast: 0.5 },
+      ratio: ours / raw,
+      detail: `${thousands(ours)} with fairness, log and counting against ${thousands(raw)}, batches of ${batch}`,
+    },
+    {
+      question: 'webhook claim + complete / pg-boss fetch + complete',
+      floor: null,
+      ratio: ours / peer,
+      detail: `${thousands(ours)} against ${thousands(peer)}, batches of ${batch}`,
+    },
+  ];
+}
+
+interface Endpoints {
+  projectId: string;
+  webhookIds: readonly string[];
+}
+
+async function addWebhooks({ db }: TestDatabase): Promise<Endpoints> {
   const ids = createIds(systemClock);
   const projectId = ids.newUuid();
   const at = iso(systemClock.now());
@@ -57,18 +81,34 @@ async function addWebhooks({ db }: TestDatabase): Promise<string[]> {
       insert into webhooks (id, project_id, environment, url, events, header_names, secret_sealed, secret_hint, created_at, updated_at)
       values (${id}, ${projectId}, 'DEVELOPMENT', 'http://127.0.0.1/', '{}', '{}', 'x', 'x', ${at}, ${at})`);
   }
-  return webhookIds;
+  return { projectId, webhookIds };
 }
 
-async function runOurs({ db }: TestDatabase, webhookIds: readonly string[]): Promise<number> {
-  await db.execute(sql`
-    with e as (
-      insert into events (id, project_id, environment, type, data, created_at, dispatched_at)
-      select ${`evt_${randomBytes(6).toString('hex')}`} || n, w.project_id, 'DEVELOPMENT', 'live_stream.started', '{"a":1}', now(), now()
-      from generate_series(1, ${rowsPerRun / webhookCount}) n, (select project_id from webhooks limit 1) w returning id)
-    insert into deliveries (webhook_id, id, project_id, event_id, event_type, due_at, created_at)
-    select w.id, 'whd_' || md5(e.id || w.id), w.project_id, e.id, 'live_stream.started', now() - interval '1 minute', now()
-    from e cross join webhooks w`);
+/** As the dispatcher queues them: some events a commit, a delivery for each endpoint. */
+async function queueDeliveries({ db }: TestDatabase, projectId: string): Promise<void> {
+  const ids = createIds(systemClock);
+  const createdAt = iso(systemClock.now());
+  const newEvent = (): StoredEvent => ({
+    id: ids.newId('event'),
+    projectId,
+    environment: 'DEVELOPMENT',
+    type: 'live_stream.started',
+    topic: null,
+    data: { a: 1 },
+    createdAt,
+  });
+  for (let queued = 0; queued < rowsPerRun; queued += eventsPerCommit * webhookCount) {
+    const events = Array.from({ length: eventsPerCommit }, newEvent);
+    await db.transaction(async (tx) => {
+      await insertEvents(tx, events);
+      await insertDeliveries(tx, events, createdAt);
+    });
+  }
+}
+
+async function runOurs(database: TestDatabase, { projectId, webhookIds }: Endpoints): Promise<number> {
+  const { db } = database;
+  await queueDeliveries(database, projectId);
   const asks = webhookIds.map((webhookId) => ({ webhookId, take: batch / webhookCount }));
   return perSecond({
     claim: () =>
@@ -85,7 +125,7 @@ async function runOurs({ db }: TestDatabase, webhookIds: readonly string[]): Pro
   });
 }
 
-/** As the worker does: the next batch is claimed while the last one is recorded. The same for both sides. */
+/** As the worker does: the next batch is claimed while the last one is recorded. The same for every side. */
 async function perSecond<T>(queue: {
   claim: () => Promise<T[]>;
   complete: (claimed: T[]) => Promise<unknown>;
@@ -124,5 +164,24 @@ async function runRaw(pool: pg.Pool): Promise<number> {
       ).rows,
     complete: (claimed) =>
       pool.query('update raw_queue set done = true where id = any($1)', [claimed.map(({ id }) => id)]),
+  });
+}
+
+const bossQueue = 'deliveries';
+
+async function runBoss(boss: PgBoss): Promise<number> {
+  for (let queued = 0; queued < rowsPerRun; queued += 1_000) {
+    await boss.insert(
+      bossQueue,
+      Array.from({ length: 1_000 }, () => ({ data: { a: 1 } })),
+    );
+  }
+  return perSecond({
+    claim: () => boss.fetch(bossQueue, { batchSize: batch }),
+    complete: (claimed) =>
+      boss.complete(
+        bossQueue,
+        claimed.map(({ id }) => id),
+      ),
   });
 }

@@ -22,5 +22,10 @@ export const systemClock: Clock = {
     }),
 };
 
-/** ISO 8601 in UTC with milliseconds: how every timestamp is stored and shown. */
-export const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+let written = { epochMs: 0, text: '1970-01-01T00:00:00.000Z' };
+
+/** ISO 8601 in UTC with milliseconds: how every timestamp is stored and shown. Under load most ask for the same one. */
+export function iso(epochMs: number): string {
+  if (epochMs !== written.epochMs) written = { epochMs, text: new Date(epochMs).toISOString() };
+  return written.text;
+}

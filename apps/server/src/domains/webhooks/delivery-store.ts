@@ -6,13 +6,14 @@ import { empty, type Sql, sql } from '../../core/sql.ts';
 export type DeliveryRow = Omit<Delivery, 'maxAttempts'>;
 
 const columns = sql`d.id, d.webhook_id as "webhookId", d.event_id as "eventId", d.event_type as "eventType", d.status,
-  d.attempts, d.attempt_log as "attemptLog", d.created_at as "createdAt", d.delivered_at as "deliveredAt",
-  d.failed_at as "failedAt", (d.attempt_log->-1->>'statusCode')::int as "lastStatusCode",
-  d.attempt_log->-1->>'error' as "lastError", (d.attempt_log->-1->>'durationMs')::int as "lastDurationMs",
+  d.attempts, ('[' || array_to_string(d.attempt_log, ',') || ']')::json as "attemptLog", d.created_at as "createdAt", d.delivered_at as "deliveredAt",
+  d.failed_at as "failedAt", (last.entry->>'statusCode')::int as "lastStatusCode",
+  last.entry->>'error' as "lastError", (last.entry->>'durationMs')::int as "lastDurationMs",
   case when d.status in ('PENDING', 'RETRYING') and w.status = 'ENABLED' then greatest(d.due_at, d.claimed_until) end as "nextAttemptAt"`;
 
 const ofWebhook = (projectId: string, webhookId: string): Sql => sql`
   from deliveries d join webhooks w on w.id = d.webhook_id
+  cross join lateral (select d.attempt_log[cardinality(d.attempt_log)]::json as entry) last
   where d.webhook_id = ${webhookId} and d.project_id = ${projectId}`;
 
 export interface DeliveryFilter {

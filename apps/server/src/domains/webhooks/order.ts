@@ -24,16 +24,17 @@ export function createOrderOf({ keyring, rules }: { keyring: Keyring; rules: Url
   }
 
   function keysOf(delivery: ClaimedDelivery, nowMs: number): SigningKey[] {
-    const { secretSealed, previousSecretSealed, previousSecretExpiresAt } = delivery;
+    const { secretSealed, previousSecretSealed, previousSecretExpiresAt } = delivery.endpoint;
     const isOverlap = previousSecretExpiresAt !== null && Date.parse(previousSecretExpiresAt) > nowMs;
     const sealed = previousSecretSealed !== null && isOverlap ? [secretSealed, previousSecretSealed] : [secretSealed];
     return sealed.map((text) => keep(keys, text, signingKey));
   }
 
   return (delivery, nowMs) => {
-    const { id, eventId, attempt, environment, url, headersSealed, testBody, data, projectId, createdAt } = delivery;
-    const envelope = { id: eventId, type: delivery.eventType, projectId, environment, createdAt };
-    const body = testBody === null ? bodyOf(envelope, data ?? '{}') : Buffer.from(testBody);
+    const { id, eventId, attempt, testBody, event } = delivery;
+    const { projectId, environment, url, headersSealed } = delivery.endpoint;
+    const envelope = { id: eventId, type: delivery.eventType, projectId, environment, createdAt: event.createdAt };
+    const body = testBody === null ? bodyOf(envelope, event.data ?? '{}') : Buffer.from(testBody);
     const own = headersSealed === null ? {} : keep(headers, headersSealed, (text) => JSON.parse(text));
     return {
       url,

@@ -68,15 +68,25 @@ export interface ClaimedDelivery {
   lease: string;
   /** Number of this attempt, from 1. */
   attempt: number;
-  projectId: string;
+  queuedAt: string;
   eventId: string;
   eventType: string;
-  /** Of the event. */
-  createdAt: string;
-  /** Null for a made-up event, which brings its whole body. */
-  data: string | null;
+  /** Of a made-up event, which brings its whole body. */
   testBody: string | null;
-  queuedAt: string;
+  event: EventToSend;
+  endpoint: EndpointToServe;
+}
+
+/** What deliveries of one event share. */
+interface EventToSend {
+  createdAt: string;
+  /** Null for a made-up event. */
+  data: string | null;
+}
+
+/** What deliveries to one endpoint share. */
+interface EndpointToServe {
+  projectId: string;
   environment: Environment;
   url: string;
   headersSealed: string | null;
@@ -93,6 +103,11 @@ export interface ClaimTerms {
   attemptsMax: number;
 }
 
+/** A claimed row as the database gives it. What rows share comes once, with the first of them. */
+interface ClaimedRow extends Omit<ClaimedDelivery, 'event' | 'endpoint'> {
+  shared: { events: Record<string, EventToSend> | null; endpoints: Record<string, EndpointToServe> } | null;
+}
+
 /**
  * Takes up to `take` due deliveries of each endpoint and counts the attempt that is about to be made. Nobody else gets
  * them before the attempt after that would be due. `picked` is sorted so that it is complete before the first row is
@@ -100,21 +115,20 @@ export interface ClaimTerms {
  * attempt that was counted and left no entry died with its process: it is logged now, and if it was the last one the
  * delivery ends here.
  */
-export function claimDeliveries(
+export async function claimDeliveries(
   db: Queryable,
   asks: readonly { webhookId: string; take: number }[],
   { now, holdMs, backoffBaseMs, attemptsMax }: ClaimTerms,
 ): Promise<ClaimedDelivery[]> {
   const waitMs = (power: string) =>
     sql`(${holdMs}::float8 + ${backoffBaseMs}::float8 * 2 ^ ${raw(power)}) * interval '1 ms'`;
-  return db.query(sql`
+  const rows = await db.query<ClaimedRow>(sql`
     with ask as (
       select * from unnest(${asks.map((ask) => ask.webhookId)}::text[], ${asks.map((ask) => ask.take)}::int[])
         as ask (webhook_id, take)
     ),
     picked as materialized (
-      select due.row, w.environment, w.url, w.headers_sealed, w.secret_sealed, w.previous_secret_sealed,
-             w.previous_secret_expires_at
+      select due.row
       from ask join webhooks w on w.id = ask.webhook_id and w.status = 'ENABLED'
       cross join lateral (
         select d.ctid as row from deliveries d
@@ -128,23 +142,38 @@ export function claimDeliveries(
       set attempts = least(d.attempts + 1, ${attemptsMax}), claimed_until = ${now}::timestamptz + ${waitMs('d.attempts')},
           status = case when d.attempts < ${attemptsMax} then d.status else 'FAILED' end,
           failed_at = case when d.attempts < ${attemptsMax} then null else ${now}::timestamptz end,
-          attempt_log = case when jsonb_array_length(d.attempt_log) >= d.attempts then d.attempt_log
-            else d.attempt_log || jsonb_build_object('number', d.attempts, 'statusCode', null, 'error', ${interrupted}::text,
-              'at', to_char(d.claimed_until - ${waitMs('(d.attempts - 1)')}, ${isoFormat}), 'durationMs', 0, 'responseExcerpt', null)
+          attempt_log = case when cardinality(d.attempt_log) >= d.attempts then d.attempt_log
+            else d.attempt_log || json_build_object('number', d.attempts, 'statusCode', null, 'error', ${interrupted}::text,
+              'at', to_char(d.claimed_until - ${waitMs('(d.attempts - 1)')}, ${isoFormat}), 'durationMs', 0, 'responseExcerpt', null)::text
             end
       from picked where d.ctid = picked.row
-      returning d.webhook_id, d.id, d.ctid::text as place, d.claimed_until, d.attempts, d.status, d.project_id, d.event_id,
-        d.event_type, d.test_body, d.created_at, picked.environment, picked.url, picked.headers_sealed,
-        picked.secret_sealed, picked.previous_secret_sealed, picked.previous_secret_expires_at
+      returning d.webhook_id, d.id, d.ctid, d.claimed_until, d.attempts, d.status, d.created_at, d.event_id, d.event_type, d.test_body
     )
-    select c.webhook_id as "webhookId", c.id, c.place, c.claimed_until as lease, c.attempts as attempt, c.project_id as "projectId",
-           c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody",
-           c.created_at as "queuedAt", coalesce(e.created_at, c.created_at) as "createdAt", ${payload} as data, c.environment, c.url,
-           c.headers_sealed as "headersSealed", c.secret_sealed as "secretSealed",
-           c.previous_secret_sealed as "previousSecretSealed",
-           c.previous_secret_expires_at as "previousSecretExpiresAt"
-    from claimed c left join events e on e.id = c.event_id
-    where c.status <> 'FAILED' and (e.id is not null or c.test_body is not null)`);
+    select c.webhook_id as "webhookId", c.id, c.ctid::text as place, c.claimed_until as lease, c.attempts as attempt,
+           c.created_at as "queuedAt", c.event_id as "eventId", c.event_type as "eventType", c.test_body as "testBody",
+           case when row_number() over () = 1 then json_build_object(
+             'events', (
+               select json_object_agg(e.id, json_build_object('createdAt', to_char(e.created_at, ${isoFormat}), 'data', ${payload}))
+               from (select distinct event_id from claimed) of
+               cross join lateral (select * from events where id = of.event_id limit 1) e),
+             'endpoints', (
+               select json_object_agg(w.id, json_build_object('projectId', w.project_id, 'environment', w.environment,
+                 'url', w.url, 'headersSealed', w.headers_sealed, 'secretSealed', w.secret_sealed,
+                 'previousSecretSealed', w.previous_secret_sealed, 'previousSecretExpiresAt', w.previous_secret_expires_at))
+               from webhooks w where w.id = any(${asks.map((ask) => ask.webhookId)}))) end as shared
+    from claimed c where c.status <> 'FAILED'`);
+  return withShared(rows);
+}
+
+/** Gives each delivery its event and its endpoint. One whose event is no longer kept cannot be made. */
+function withShared(rows: readonly ClaimedRow[]): ClaimedDelivery[] {
+  const shared = rows[0]?.shared;
+  if (!shared) return [];
+  return rows.flatMap((row) => {
+    const event = shared.events?.[row.eventId] ?? (row.testBody !== null && { createdAt: row.queuedAt, data: null });
+    const endpoint = shared.endpoints[row.webhookId];
+    return event && endpoint ? Object.assign(row, { event, endpoint }) : [];
+  });
 }
 
 /** What became of one claimed delivery. */
@@ -195,18 +224,18 @@ export function recordOutcomes(
   tallies: readonly EndpointTally[],
   disableAfter: number,
 ): Promise<TrippedEndpoint[]> {
-  const column = (name: 'place' | 'id' | 'lease' | 'status' | 'dueAt' | 'at') => outcomes.map((each) => each[name]);
+  const column = (name: 'place' | 'id' | 'lease' | 'status') => outcomes.map((each) => each[name]);
   const ofTally = (name: keyof EndpointTally) => tallies.map((each) => each[name]);
   return db.query(sql`
     with saved as (
       update deliveries d
-      set status = o.status, due_at = coalesce(o.due_at, d.due_at), claimed_until = null,
+      set status = o.status, due_at = case when o.status = 'RETRYING' then o.at else d.due_at end, claimed_until = null,
           attempt_log = d.attempt_log || o.entry,
           delivered_at = case when o.status = 'DELIVERED' then o.at end,
           failed_at = case when o.status = 'FAILED' then o.at end
       from unnest(${column('place')}::tid[], ${column('id')}::text[], ${column('lease')}::timestamptz[],
-                  ${column('status')}::text[], ${column('dueAt')}::timestamptz[], ${column('at')}::timestamptz[],
-                  ${outcomes.map(({ entry }) => json(entry))}::jsonb[]) as o (place, id, lease, status, due_at, at, entry)
+                  ${column('status')}::text[], ${outcomes.map(({ dueAt, at }) => dueAt ?? at)}::timestamptz[],
+                  ${outcomes.map(({ entry }) => json(entry))}::text[]) as o (place, id, lease, status, at, entry)
       where d.ctid = o.place and d.id = o.id and d.claimed_until = o.lease and not ${isEnded}
     ),
     t as (

@@ -130,7 +130,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   /** The receiver is told the trace, so that its own work can join it. */
   function send(delivery: ClaimedDelivery, nowMs: number): Promise<SendResult> {
     const attributes = {
-      'parley.project_id': delivery.projectId,
+      'parley.project_id': delivery.endpoint.projectId,
       'parley.event_id': delivery.eventId,
       'parley.event_type': delivery.eventType,
       'parley.delivery_id': delivery.id,
