@@ -37,18 +37,18 @@ export async function startUdpProxy(serverPort: number, host = '0.0.0.0'): Promi
     const key = `${client.address}:${client.port}`;
     let back = backs.get(key);
     if (!back) {
-      back = { socket: openBack(client), up: { freeAt: 0 }, down: { freeAt: 0 } };
+      back = { socket: openBack(client), up: new Link(), down: new Link() };
       backs.set(key, back);
     }
     const { socket } = back;
-    pass(up, back.up, packet.length, random, () => socket.send(packet, serverPort, '127.0.0.1'));
+    back.up.pass(up, packet.length, random, () => socket.send(packet, serverPort, '127.0.0.1'));
   });
 
   function openBack(client: RemoteInfo): Socket {
     const socket = createSocket('udp4');
     socket.on('message', (packet) => {
       const link = backs.get(`${client.address}:${client.port}`)?.down;
-      if (link) pass(down, link, packet.length, random, () => front.send(packet, client.port, client.address));
+      link?.pass(down, packet.length, random, () => front.send(packet, client.port, client.address));
     });
     socket.on('error', () => {});
     return socket;
@@ -66,29 +66,44 @@ export async function startUdpProxy(serverPort: number, host = '0.0.0.0'): Promi
   };
 }
 
-interface Link {
+/** One direction of one client. First in, first out: a path that reorders looks to a receiver like one that loses. */
+class Link {
   /** When the last bit queued so far is through. */
-  freeAt: number;
-}
+  #freeAt = 0;
+  readonly #waiting: { at: number; send: () => void }[] = [];
+  #isTicking = false;
 
-function pass(path: Path, link: Link, bytes: number, random: () => number, send: () => void): void {
-  if (random() < path.loss) return;
-  const now = performance.now();
-  let wait = path.delayMs;
-  if (path.bitsPerSecond > 0) {
-    const start = Math.max(now, link.freeAt);
-    if (start - now > path.queueMs) return;
-    link.freeAt = start + (bytes * 8000) / path.bitsPerSecond;
-    wait += link.freeAt - now;
+  pass(path: Path, bytes: number, random: () => number, send: () => void): void {
+    if (random() < path.loss) return;
+    const now = performance.now();
+    let at = now + path.delayMs;
+    if (path.bitsPerSecond > 0) {
+      const start = Math.max(now, this.#freeAt);
+      if (start - now > path.queueMs) return;
+      this.#freeAt = start + (bytes * 8000) / path.bitsPerSecond;
+      at += this.#freeAt - now;
+    }
+    this.#waiting.push({ at, send });
+    this.#release();
   }
-  if (wait < 1) attempt(send);
-  else setTimeout(() => attempt(send), wait);
+
+  #release(): void {
+    if (this.#isTicking) return;
+    while (this.#waiting[0] && this.#waiting[0].at <= performance.now() + 0.5) attempt(this.#waiting.shift()?.send);
+    const next = this.#waiting[0];
+    if (!next) return;
+    this.#isTicking = true;
+    setTimeout(() => {
+      this.#isTicking = false;
+      this.#release();
+    }, next.at - performance.now());
+  }
 }
 
 /** The proxy may be closed while a packet waits. */
-function attempt(send: () => void): void {
+function attempt(send: (() => void) | undefined): void {
   try {
-    send();
+    send?.();
   } catch {}
 }
 
