@@ -75,15 +75,23 @@ test('[SDK-25] the layer follows the size on the page and the wish', { skip }, a
   await soon(async () => assert.equal(await width(), 320));
   await resize(1280);
   await soon(async () => assert.equal(await width(), 1280));
-  const wish = (quality: 'low' | 'high') =>
-    bob.page.evaluate((level) => {
-      const tracks = [...(window.caller.room.participants.get('ada')?.tracks.values() ?? [])];
-      for (const track of tracks) if (track.kind === 'video') track.setQuality(level);
-    }, quality);
-  await wish('low');
+  const wish = (quality: 'low' | 'high', fps: number) =>
+    bob.page.evaluate(
+      ([level, rate]) => {
+        const tracks = [...(window.caller.room.participants.get('ada')?.tracks.values() ?? [])];
+        for (const track of tracks.filter(({ kind }) => kind === 'video')) {
+          track.setQuality(level);
+          track.setFrameRate(rate);
+        }
+      },
+      [quality, fps] as const,
+    );
+  await wish('low', 8);
   await soon(async () => assert.equal(await width(), 320));
-  await wish('high');
+  await soon(async () => assert.ok((await bob.view('ada')).framesPerSecond <= 9));
+  await wish('high', 60);
   await soon(async () => assert.equal(await width(), 1280));
+  await soon(async () => assert.ok((await bob.view('ada')).framesPerSecond > 9));
 });
 
 test('[SDK-26] a screen is shared beside the camera, and ends for everybody', { skip }, async () => {

@@ -7,6 +7,7 @@ export * as chat from '@parley/client/chat';
 export interface RemoteView {
   framesDecoded: number;
   frameWidth: number;
+  framesPerSecond: number;
   audioEnergy: number;
 }
 
@@ -64,7 +65,7 @@ export class Caller {
   }
 
   async view(identity: string): Promise<RemoteView> {
-    const seen: RemoteView = { framesDecoded: 0, frameWidth: 0, audioEnergy: 0 };
+    const seen: RemoteView = { framesDecoded: 0, frameWidth: 0, framesPerSecond: 0, audioEnergy: 0 };
     for (const track of this.room.participants.get(identity)?.tracks.values() ?? []) {
       for (const report of (await track.getStats())?.values() ?? []) {
         if (report.type !== 'inbound-rtp') continue;
@@ -72,6 +73,7 @@ export class Caller {
         else if (track.source !== 'SCREEN_SHARE') {
           seen.framesDecoded += report.framesDecoded ?? 0;
           seen.frameWidth = report.frameWidth ?? 0;
+          seen.framesPerSecond = report.framesPerSecond ?? 0;
         }
       }
     }

@@ -59,6 +59,18 @@ test('[MED-31] the layer follows the subscriber’s wish down and up without los
   await framesGrow(bob);
 });
 
+test('[MED-52] fewer frames come where fewer are wished, and all of them again', { skip }, async () => {
+  const trackId = await trackOf('alice', 'VIDEO');
+  const rate = async () => (await bob.inbound('video'))['framesPerSecond'] ?? 0;
+  await bob.command('track.settings', { updates: [{ trackId, fps: 8 }] });
+  await eventually(async () => (await rate()) > 0 && (await rate()) <= 9, 'the frames do not become fewer');
+  await framesGrow(bob);
+  await bob.command('track.settings', { updates: [{ trackId, fps: 60 }] });
+  await eventually(async () => (await rate()) > 12, 'the frames do not come back');
+  const { freezeCount = 0, nackCount = 0 } = await bob.inbound('video');
+  assert.ok(nackCount < 20, `${nackCount} packets were asked for again, ${freezeCount} freezes`);
+});
+
 test('[MED-32] layers nobody takes are turned off at the publisher, and on again', { skip }, async () => {
   const trackId = await trackOf('alice', 'VIDEO');
   await bob.command('track.settings', { updates: [{ trackId, enabled: false }] });
@@ -188,6 +200,26 @@ test('[MED-38] RED around Opus goes through to who takes it', { skip }, async ()
   const trackId = await alice.page.evaluate(() => window.client.publish('audio', [], 'red'));
   await carol.command('subscribe', { trackIds: [trackId] });
   await eventually(async () => ((await carol.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0, 'carol hears nothing');
+});
+
+test('[MED-18] a browser with transport-wide feedback finds its rate by itself, one without is told it', {
+  skip,
+}, async () => {
+  const dora = await call.join('dora', everything, { lacks: ['transportCc'] });
+  await publish(dora, 'video', SIMULCAST);
+  const toldTo = async (id: string) => {
+    const { participants } = await call.control.command('stats', { room: call.room, participant: id });
+    return participants[0]?.pub?.availableBps;
+  };
+  const believedBy = async ({ page }: Caller) => {
+    const pair = await page.evaluate(() => window.client.pair('pub'));
+    return Number(pair?.['availableOutgoingBitrate'] ?? 0);
+  };
+  await eventually(async () => {
+    const told = (await toldTo('dora')) ?? 0;
+    return told > 0 && Math.abs((await believedBy(dora)) / told - 1) < 0.05;
+  }, 'the browser does not take what it is told');
+  assert.equal(await toldTo('alice'), null);
 });
 
 async function trackOf(identity: string, kind: 'AUDIO' | 'VIDEO'): Promise<string> {

@@ -4,6 +4,7 @@ import type {
   MediaEventFrame,
   MediaPermissions,
 } from '@parley/contract/media-control';
+import type { ExtensionName } from '@parley/media-description';
 import type { Page } from 'playwright-core';
 import { type Browser, launch } from '../../../e2e/browser.ts';
 import type { ControlClient } from './control-client.ts';
@@ -51,7 +52,7 @@ export interface CallKit {
   join(
     id: string,
     permissions?: MediaPermissions,
-    extra?: { autoSubscribe?: boolean; adaptiveStream?: boolean },
+    extra?: { autoSubscribe?: boolean; adaptiveStream?: boolean; lacks?: ExtensionName[] },
   ): Promise<Caller>;
   close(): Promise<void>;
 }
@@ -75,7 +76,7 @@ export async function startCall(variables: Record<string, string> = {}, args: st
     node,
     control,
     room,
-    async join(id, permissions = everything, { autoSubscribe = true, adaptiveStream = false } = {}) {
+    async join(id, permissions = everything, { autoSubscribe = true, adaptiveStream = false, lacks = [] } = {}) {
       const page = await browser.newPage();
       const caller: Caller = {
         id,
@@ -91,11 +92,11 @@ export async function startCall(variables: Record<string, string> = {}, args: st
       await page.exposeFunction('command', (type: MediaCommandName, data: object) =>
         control.command(type, { room, participant: id, ...data } as never),
       );
-      await page.evaluate(async () => {
+      await page.evaluate(async (missing) => {
         const name = 'page-client';
         const { PageClient } = await import(name);
-        window.client = new PageClient(window.command);
-      });
+        window.client = new PageClient(window.command, missing);
+      }, lacks);
       callers.set(id, caller);
       await control.command('participant.add', {
         room,

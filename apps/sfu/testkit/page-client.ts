@@ -8,9 +8,11 @@ import {
   DATA_CHANNELS,
   type DataChannelName,
   type DataHead,
+  DEFAULT_EXTENSIONS,
   type Description,
   decodeData,
   delta,
+  type ExtensionName,
   encodeData,
   fromSdp,
   toSdp,
@@ -43,8 +45,23 @@ export class PageClient {
   readonly elements = new Map<string, HTMLMediaElement>();
   readonly received: { head: DataHead; text: string; channel: DataChannelName }[] = [];
 
-  constructor(command: Command) {
+  readonly #lacks: readonly ExtensionName[];
+
+  /** `lacks`: header extensions that this client does not speak. */
+  constructor(command: Command, lacks: readonly ExtensionName[] = []) {
     this.#command = command;
+    this.#lacks = lacks;
+  }
+
+  /** A description as a browser without those extensions would write or read it. */
+  #without(description: Description): Description {
+    if (this.#lacks.length === 0) return description;
+    const media = description.media.map((entry) => {
+      const extensions = { ...(entry.extensions ?? DEFAULT_EXTENSIONS[entry.kind]) };
+      for (const name of this.#lacks) delete extensions[name];
+      return { ...entry, extensions };
+    });
+    return { ...description, media };
   }
 
   async publish(kind: 'audio' | 'video', encodings: RTCRtpEncodingParameters[] = [], codec?: string): Promise<string> {
@@ -68,7 +85,7 @@ export class PageClient {
   }
 
   async #exchange(cid: string, kind: string, encodings: RTCRtpEncodingParameters[]): Promise<PublishAnswer> {
-    const local = fromSdp(this.#pub.localDescription?.sdp ?? '');
+    const local = this.#without(fromSdp(this.#pub.localDescription?.sdp ?? ''));
     for (const entry of local.media) {
       const transceiver = this.#pub.getTransceivers().find(({ mid }) => mid === entry.mid);
       const known = [...this.#senders].find(([, sender]) => sender === transceiver?.sender)?.[0];
@@ -123,7 +140,7 @@ export class PageClient {
       this.#senders.set(trackId, transceiver.sender);
     }
     await this.#pub.setLocalDescription();
-    const local = fromSdp(this.#pub.localDescription?.sdp ?? '');
+    const local = this.#without(fromSdp(this.#pub.localDescription?.sdp ?? ''));
     for (const entry of local.media) {
       const transceiver = this.#pub.getTransceivers().find(({ mid }) => mid === entry.mid);
       entry.trackId = [...this.#senders].find(([, sender]) => sender === transceiver?.sender)?.[0] ?? '';
@@ -139,7 +156,7 @@ export class PageClient {
     if (restart || !this.#sub) this.#openSub();
     const sub = this.#sub;
     if (!sub) return;
-    this.#subRemote = apply(this.#subRemote, description);
+    this.#subRemote = apply(this.#subRemote, this.#without(description));
     await sub.setRemoteDescription({ type: 'offer', sdp: toSdp(this.#subRemote) });
     await sub.setLocalDescription();
     const answer = fromSdp(sub.localDescription?.sdp ?? '');

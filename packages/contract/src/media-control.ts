@@ -90,7 +90,10 @@ export interface MediaTrackSettings {
   /** Size of the element that shows the track, in device pixels. */
   width?: number;
   height?: number;
-  /** Taken note of only: frames are not thinned. */
+  /**
+   * Frames a second at most: frames of higher temporal layers (VP8, VP9, AV1) or that no other needs (H264) are left
+   * out. A stream without such frames comes whole.
+   */
   fps?: number;
   /** Highest layer wanted: 0 is the lowest. */
   maxLayer?: number;

@@ -65,10 +65,10 @@ export const EXTENSION_URIS = {
   playoutDelay: 'http://www.webrtc.org/experiments/rtp-hdrext/playout-delay',
 } as const;
 
-/** What the node offers; an entry without `extensions` means these. */
+/** What the node offers; an entry without `extensions` means these. The ids are those that Chromium gives them too. */
 export const DEFAULT_EXTENSIONS: Record<Kind, Extensions> = {
-  audio: { audioLevel: 1, absSendTime: 2 },
-  video: { absSendTime: 2, orientation: 3, playoutDelay: 4 },
+  audio: { audioLevel: 1, absSendTime: 2, transportCc: 3 },
+  video: { absSendTime: 2, transportCc: 3, playoutDelay: 5, orientation: 13 },
   data: {},
 };
 

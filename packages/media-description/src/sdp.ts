@@ -94,6 +94,8 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
     const name = URI_NAMES.get(uri);
     if (name) extensions[name] = Number.parseInt(id, 10);
   }
+  // A number in each packet is of no use where nobody wants to hear of it.
+  if (!lines.all('rtcp-fb').some((line) => line.endsWith(' transport-cc'))) delete extensions.transportCc;
   if (!isSame(extensions, DEFAULT_EXTENSIONS[type])) entry.extensions = extensions;
   const [streamId, trackId] = lines.last('msid')?.split(' ') ?? [];
   if (trackId) entry.trackId = trackId;
@@ -203,10 +205,13 @@ function codecLines({ name, pt, rtx, fmtp }: Codec, kind: Kind, entry: MediaEntr
   if (fmtp) lines.push(`a=fmtp:${pt} ${fmtp}`);
   if (kind === 'video')
     lines.push(...['goog-remb', 'ccm fir', 'nack', 'nack pli'].map((type) => `a=rtcp-fb:${pt} ${type}`));
-  if (entry.extensions?.transportCc) lines.push(`a=rtcp-fb:${pt} transport-cc`);
+  if (hasTransportFeedback(entry)) lines.push(`a=rtcp-fb:${pt} transport-cc`);
   if (rtx !== undefined) lines.push(`a=rtpmap:${rtx} rtx/90000`, `a=fmtp:${rtx} apt=${pt}`);
   return lines;
 }
+
+const hasTransportFeedback = ({ kind, extensions = DEFAULT_EXTENSIONS[kind] }: MediaEntry): boolean =>
+  extensions.transportCc !== undefined;
 
 function senderLines({ direction, rids = [], ssrcs = [], trackId, streamId = '-' }: MediaEntry): string[] {
   const isSender = direction === 'sendonly' || direction === 'sendrecv';

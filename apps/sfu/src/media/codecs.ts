@@ -48,7 +48,7 @@ export function offeredCodecs({ codec, red }: Encoding): Codec[] {
 }
 
 /** Extensions that the node understands from publishers. */
-const READ = ['mid', 'rid', 'audioLevel', 'absSendTime', 'orientation', 'playoutDelay'] as const;
+const READ = ['mid', 'rid', 'audioLevel', 'absSendTime', 'transportCc', 'orientation', 'playoutDelay'] as const;
 
 export function acceptedExtensions(offered: Extensions): Extensions {
   return Object.fromEntries(READ.flatMap((name) => (offered[name] === undefined ? [] : [[name, offered[name]]])));

@@ -1,18 +1,21 @@
 import { LossWindow, type PathLoss } from './loss-window.ts';
 
 /**
- * How much a subscriber can take: the lesser of what its browser's delay measurement and its losses allow.
+ * How much a subscriber can take: the lesser of what waiting on the way and its losses allow. The way up is probed with
+ * padding, less and less often while probes fail.
  *
- * The browser tells its measurement as REMB. Seen with Chromium: no report in the first seconds, then values just under
+ * Transport-wide feedback tells what the path bears as soon as packets wait on it. A browser without it tells its own
+ * measurement as REMB. Seen with Chromium: no report in the first seconds, then values just under
  * what arrives, growing slowly however wide the path is; but a report that **falls** is real: the browser saw a queue
- * build up. So a falling report is the brake, and the way up is ours: the path is probed with padding, less and less
- * often while probes fail.
+ * build up. So a falling report is the brake, and nothing else of it counts.
  */
 const START_BPS = 2_500_000;
 const BPS_MAX = 50_000_000;
 const BPS_MIN = 50_000;
 /** A report lower than the last by this much is congestion. */
 const FALLING = 0.97;
+/** A little less than the path bears, so that what waits can drain. */
+const BELOW_BORNE = 0.9;
 const LOSS_MAX = 0.1;
 const LOSS_FREE = 0.02;
 const GROWTH_A_SECOND = 1.08;
@@ -21,8 +24,11 @@ const PROBE_MS = 700;
 const VERDICT_MS = 500;
 const PROBE_WAIT_MS_MIN = 2000;
 const PROBE_WAIT_MS_MAX = 40_000;
+/** Feedback ends a probe that is too much after a few packets: failing costs little, so it may be tried more often. */
+const PROBE_WAIT_MS_MAX_WITH_FEEDBACK = 6000;
 /** After congestion nothing is probed for this long. */
 const QUIET_MS = 4000;
+const CONGESTED_MS = 1000;
 
 export class DownlinkEstimator {
   #byDelay = START_BPS;
@@ -37,6 +43,19 @@ export class DownlinkEstimator {
 
   get bitsPerSecond(): number {
     return Math.round(Math.min(this.#byDelay, this.#byLoss));
+  }
+
+  /** Whether there was a complaint just now: what is on its way may still wait in a queue. */
+  isCongested(now: number): boolean {
+    return now - this.#congestedAt < CONGESTED_MS;
+  }
+
+  /** Packets wait on the way, and this is how many bits a second come through. */
+  queued(borneBps: number, now: number): void {
+    const bps = Math.max(BPS_MIN, borneBps * BELOW_BORNE);
+    // Even a probe that failed tells what the path bears.
+    this.#byDelay = this.#probe ? bps : Math.min(this.#byDelay, bps);
+    this.#complain(now, PROBE_WAIT_MS_MAX_WITH_FEEDBACK);
   }
 
   remb(bps: number, now: number): void {
@@ -64,11 +83,11 @@ export class DownlinkEstimator {
     } else if (share < LOSS_FREE) this.#byLoss = Math.min(BPS_MAX, this.#byLoss * GROWTH_A_SECOND ** seconds);
   }
 
-  #complain(now: number): void {
+  #complain(now: number, probeWaitMax = PROBE_WAIT_MS_MAX): void {
     this.#congestedAt = now;
     if (!this.#probe) return;
     this.#probe = undefined;
-    this.#probeWait = Math.min(PROBE_WAIT_MS_MAX, this.#probeWait * 2);
+    this.#probeWait = Math.min(probeWaitMax, this.#probeWait * 2);
     this.#nextProbeAt = now + this.#probeWait;
   }
 

@@ -1,11 +1,14 @@
 import type { MediaTrackSettings } from '@parley/contract/media-control';
 import { allocate, type Demand, layerForSize } from './allocator.ts';
+import { Deliveries } from './deliveries.ts';
 import { DownlinkEstimator } from './downlink-estimator.ts';
 import type { PathLoss } from './loss-window.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
 import { readRtcp } from './rtcp.ts';
 import type { Slot, StreamState } from './slot.ts';
+import type { Outlet } from './subscription.ts';
+import { type ExtensionTable, stampTransport, translateExtensions } from './template.ts';
 
 /** Part of the estimate that video may use; the rest is for audio, repeats and data. */
 const VIDEO_SHARE = 0.95;
@@ -13,6 +16,7 @@ const DEFAULT_PRIORITY = 100;
 const SCREEN_PRIORITY = 200;
 /** How many `sentBps` samples make a second. */
 const SAMPLES = 5;
+const SAMPLE_MS = 180;
 
 export interface DownlinkDeps {
   slots: readonly Slot[];
@@ -31,6 +35,7 @@ export class Downlink {
   readonly estimator = new DownlinkEstimator();
   readonly bySsrc = new Map<number, Slot>();
   readonly #settings = new Map<string, MediaTrackSettings>();
+  #deliveries = new Deliveries();
   #sentSamples: { bytes: number; at: number }[] = [];
   #probeBps = 0;
 
@@ -41,6 +46,19 @@ export class Downlink {
   /** The transport is another one: its counters start anew. */
   reset(): void {
     this.#sentSamples = [];
+    this.#deliveries = new Deliveries();
+  }
+
+  /** For subscriptions of this path; `table` where the client has extension ids of its own. */
+  outlet(table?: ExtensionTable): Outlet {
+    const { transport } = this.#deps;
+    return {
+      rtp: (packet, now) => {
+        stampTransport(packet, this.#deliveries.sent(packet.length, now));
+        transport()?.send(table ? translateExtensions(packet, table) : packet);
+      },
+      rtcp: (packet) => transport()?.send(packet),
+    };
   }
 
   forget(trackId: string): void {
@@ -59,6 +77,7 @@ export class Downlink {
   /** Reports and requests of the subscriber. */
   onReports(buffer: Buffer, now: number): void {
     const path: PathLoss = { expected: 0, lost: 0 };
+    const before = this.estimator.bitsPerSecond;
     readRtcp(buffer, {
       receptionReport: (report) => {
         const loss = this.#find(report.ssrc)?.subscription.onReceptionReport(report, now);
@@ -76,8 +95,13 @@ export class Downlink {
         use.publication.flushKeyFrameRequests(now);
       },
       remb: (bps) => this.estimator.remb(bps, now),
+      transportFeedback: (feedback) => {
+        const borneBps = this.#deliveries.onFeedback(feedback);
+        if (borneBps !== undefined) this.estimator.queued(borneBps, now);
+      },
     });
     if (path.expected > 0) this.estimator.loss(path, this.sentBps(now), now);
+    if (this.estimator.bitsPerSecond < before) this.allocate(now);
   }
 
   #find(ssrc: number): Slot['use'] {
@@ -93,7 +117,7 @@ export class Downlink {
     return ((transport.sentBytes - first.bytes) * 8000) / (now - first.at);
   }
 
-  /** Every 200 ms, and when anything that matters changed: which layer of which track. */
+  /** Every 200 ms, and at once when anything that matters changed: which layer of which track. */
   allocate(now: number): void {
     const transport = this.#deps.transport();
     if (!transport?.isOpen) return;
@@ -106,14 +130,18 @@ export class Downlink {
       const { publication, subscription } = slot.use ?? {};
       const layer = layers[index] ?? -1;
       if (!publication || !subscription) return;
+      const { fps = Number.POSITIVE_INFINITY } = this.#settings.get(publication.id) ?? {};
+      subscription.setTemporalLimit(publication.temporalLayerFor(Math.max(subscription.current, layer), fps));
       if (subscription.target !== layer) {
         subscription.setTarget(layer);
         this.#deps.events.demandChanged(publication);
         publication.flushKeyFrameRequests(now);
       } else if (subscription.isSwitching) publication.requestKeyFrame(layer);
+      if (layer < subscription.current && this.estimator.isCongested(now)) subscription.letGo();
     });
     this.#probeBps = this.estimator.probe(wantedBps / VIDEO_SHARE, now);
     for (const slot of this.#deps.slots) this.#tellState(slot);
+    if (now - (this.#sentSamples.at(-1)?.at ?? 0) < SAMPLE_MS) return;
     this.#sentSamples.push({ bytes: transport.sentBytes, at: now });
     if (this.#sentSamples.length > SAMPLES) this.#sentSamples.shift();
   }

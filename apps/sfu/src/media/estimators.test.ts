@@ -83,3 +83,27 @@ test('[MED-19] a probe without complaint lifts the estimate, one with a complain
   assert.equal(estimator.probe(2_000_000, 13_000), 0);
   assert.equal(estimator.probe(2_000_000, 14_000), 2_000_000);
 });
+
+test('[MED-19] feedback about a queue brings a subscriber just below what its path bears', () => {
+  const estimator = new DownlinkEstimator();
+  assert.equal(estimator.isCongested(0), false);
+  estimator.queued(400_000, 0);
+  assert.equal(estimator.bitsPerSecond, 360_000);
+  assert.ok(estimator.isCongested(500) && !estimator.isCongested(1500));
+  estimator.queued(900_000, 100);
+  assert.equal(estimator.bitsPerSecond, 360_000, 'only a probe leads up');
+});
+
+test('[MED-19] a probe that fills the path tells what it bears; the next comes soon', () => {
+  const estimator = new DownlinkEstimator();
+  estimator.queued(400_000, 0);
+  assert.equal(estimator.probe(2_000_000, 5000), 2_000_000);
+  estimator.queued(800_000, 5200);
+  assert.equal(estimator.bitsPerSecond, 720_000);
+  assert.equal(estimator.probe(2_000_000, 5300), 0, 'padding ends at once');
+  for (let at = 5200, failed = 0; failed < 5; failed += 1) {
+    at += 6100;
+    assert.equal(estimator.probe(2_000_000, at), 2_000_000);
+    estimator.queued(800_000, at);
+  }
+});

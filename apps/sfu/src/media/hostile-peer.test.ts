@@ -42,6 +42,7 @@ const packets = fc.oneof(
       ssrc: 777,
       payload,
       extensions: [
+        [3, [sequence >> 8, sequence & 0xff]],
         [4, [0x30]],
         [10, [0x71]],
       ],
@@ -81,7 +82,7 @@ test('[MED-11] an admitted peer that sends garbage as media, reports and data ha
       direction: 'sendonly',
       trackId: 'c',
       codecs: [{ name: 'VP8', pt: 96 }],
-      extensions: { mid: 4, rid: 10 },
+      extensions: { transportCc: 3, mid: 4, rid: 10 },
       rids: ['q', 'h'],
     },
   ];

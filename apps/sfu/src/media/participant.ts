@@ -104,8 +104,7 @@ export class Participant {
       jitterMs,
       inBps: Math.round(rates?.inBps ?? 0),
       outBps: Math.round(rates?.outBps ?? 0),
-      availableBps:
-        pc === 'pub' ? this.publisher.estimator.bitsPerSecond : this.subscriber.downlink.estimator.bitsPerSecond,
+      availableBps: pc === 'pub' ? this.publisher.availableBps : this.subscriber.downlink.estimator.bitsPerSecond,
     };
   }
 

@@ -27,7 +27,7 @@ function redMicrophone() {
       assert.ok(readRtp(packet, read));
       sent.push({ payloadType: read.payloadType, payload: [...packet.subarray(read.payloadStart, read.payloadEnd)] });
     };
-    const subscription = new Subscription(publication, ids, take, () => 0);
+    const subscription = new Subscription(publication, ids, { rtp: take, rtcp: () => {} }, () => 0);
     publication.subscribe(subscription);
     subscription.setTarget(0);
     return sent;

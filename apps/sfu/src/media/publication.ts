@@ -7,6 +7,7 @@ import type { SenderReport } from './rtcp.ts';
 import { findExtension, type RtpView } from './rtp.ts';
 import type { ForwardedPacket, ForwardedTrack, Subscription } from './subscription.ts';
 import { PacketTemplate } from './template.ts';
+import { FrameRates, newTemporalPlace, readTemporal } from './temporal.ts';
 import { Upstream } from './upstream.ts';
 
 /** A key frame is expensive for a publisher: at most two a second and layer, however many subscribers ask. */
@@ -35,6 +36,7 @@ export interface Layer {
   readonly height: number | null;
   readonly declaredBitrate: number | null;
   upstream: Upstream | undefined;
+  readonly frameRates: FrameRates;
   /** Bits per second when it was last on long enough to tell. */
   knownBitrate: number | undefined;
   isKeyFrameWanted: boolean;
@@ -97,6 +99,7 @@ export class Publication implements ForwardedTrack {
       layer: 0,
       startsKeyFrame: false,
       vp8: undefined,
+      temporal: newTemporalPlace(),
       now: 0,
     };
   }
@@ -109,6 +112,7 @@ export class Publication implements ForwardedTrack {
       height: declared?.height ?? null,
       declaredBitrate: declared?.bitrate ?? null,
       upstream: undefined,
+      frameRates: new FrameRates(),
       knownBitrate: undefined,
       isKeyFrameWanted: false,
       keyFrameAskedAt: Number.NEGATIVE_INFINITY,
@@ -179,6 +183,10 @@ export class Publication implements ForwardedTrack {
     packet.startsKeyFrame = startsKeyFrame(codec.name, buffer, payloadStart, payloadEnd);
     if (packet.startsKeyFrame) layer.isKeyFrameWanted = false;
     packet.vp8 = codec.name === 'VP8' && readVp8(buffer, payloadStart, payloadEnd, this.#vp8) ? this.#vp8 : undefined;
+    if (this.kind === 'video') {
+      readTemporal(codec.name, packet.vp8, buffer, payloadStart, payloadEnd, packet.temporal);
+      layer.frameRates.packet(packet.temporal.layer, view.timestamp, now);
+    }
     packet.plain = undefined;
     if (this.#plain && view.payloadType === this.encoding.red?.pt) {
       const primary = redPrimary(buffer, payloadStart, payloadEnd);
@@ -213,6 +221,11 @@ export class Publication implements ForwardedTrack {
 
   senderReportOf(layer: number): SenderReport | undefined {
     return this.layers[layer]?.upstream?.lastSenderReport;
+  }
+
+  /** The highest temporal layer of a layer that stays within a wished frame rate. */
+  temporalLayerFor(index: number, fps: number): number {
+    return this.layers[index]?.frameRates.layerFor(fps) ?? 0;
   }
 
   isLayerOn(index: number, now: number): boolean {

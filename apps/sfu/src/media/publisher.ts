@@ -16,7 +16,8 @@ import {
   writeReceiverReport,
   writeRemb,
 } from './rtcp.ts';
-import { findExtension, isRtcp, newRtpView, type RtpView, readExtensionText, readRtp } from './rtp.ts';
+import { extensionLength, findExtension, isRtcp, newRtpView, type RtpView, readExtensionText, readRtp } from './rtp.ts';
+import { ArrivalLog } from './transport-feedback.ts';
 import { UplinkEstimator } from './uplink-estimator.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -25,6 +26,8 @@ const TRACKS_MAX = 16;
 const STREAMS_MAX = 64;
 /** Sender of our RTCP toward publishers: any number that no browser uses for media. */
 const NODE_SSRC = 1;
+/** Senders act on what they hear: late feedback lets a queue grow, frequent feedback costs the path. */
+const FEEDBACK_MS = 50;
 
 export interface PublisherDeps {
   clock: MediaClock;
@@ -63,6 +66,9 @@ export class Publisher {
   #midId: number | undefined;
   #ridId: number | undefined;
   #absSendTimeId: number | undefined;
+  #transportCcId: number | undefined;
+  #arrivals = new ArrivalLog();
+  #feedbackAt = 0;
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
@@ -76,8 +82,9 @@ export class Publisher {
     return this.#publications;
   }
 
-  get estimator(): UplinkEstimator {
-    return this.#estimator;
+  /** What the publisher may send; null where it finds out by itself from our feedback. */
+  get availableBps(): number | null {
+    return this.#arrivals.hasHeard ? null : this.#estimator.bitsPerSecond;
   }
 
   offer(requests: readonly MediaTrackRequest[], change: Description) {
@@ -141,6 +148,7 @@ export class Publisher {
       const local = transport.acceptOffer(remote);
       this.#transport = transport;
       this.#estimator = new UplinkEstimator();
+      this.#arrivals = new ArrivalLog();
       return { ...local, candidates: this.#deps.candidates() };
     } catch (error) {
       transport.close();
@@ -153,6 +161,7 @@ export class Publisher {
       this.#midId = extensions.mid ?? this.#midId;
       this.#ridId = extensions.rid ?? this.#ridId;
       this.#absSendTimeId = extensions.absSendTime ?? this.#absSendTimeId;
+      this.#transportCcId = extensions.transportCc ?? this.#transportCcId;
     }
   }
 
@@ -236,6 +245,8 @@ export class Publisher {
     }
     const view = this.#view;
     if (!readRtp(buffer, view)) return;
+    const numberAt = findExtension(view, this.#transportCcId);
+    if (numberAt >= 0 && extensionLength === 2) this.#arrivals.packet(buffer.readUInt16BE(numberAt), now);
     const stream = this.#streams.get(view.ssrc) ?? this.#learn(view);
     if (!stream) return;
     const at = findExtension(view, this.#absSendTimeId);
@@ -268,7 +279,7 @@ export class Publisher {
     const stream = { publication, ...bound };
     this.#streams.set(view.ssrc, stream);
     // The browser takes a bandwidth report at its word in its first two seconds only: say it at once.
-    if (publication.kind === 'video')
+    if (publication.kind === 'video' && !this.#arrivals.hasHeard)
       this.#transport?.send(writeRemb(NODE_SSRC, this.#estimator.bitsPerSecond, [view.ssrc]));
     return stream;
   }
@@ -280,10 +291,19 @@ export class Publisher {
     for (const subscription of stream.publication.subscriptions) subscription.onSenderReport(report, stream.layer, now);
   }
 
-  /** Every 20 ms: what is missing is asked for, key frames are requested. */
+  /** Every 20 ms: what came is told, what is missing is asked for, key frames are requested. */
   tick(now: number): void {
+    if (now - this.#feedbackAt >= FEEDBACK_MS) this.#sendFeedback(now);
     for (const stream of this.#streams.values()) if (stream.upstream.hasMissing) this.#askAgain(stream, now);
     for (const publication of this.#publications.values()) publication.flushKeyFrameRequests(now);
+  }
+
+  #sendFeedback(now: number): void {
+    const [ssrc] = this.#streams.keys();
+    const feedback = ssrc === undefined ? undefined : this.#arrivals.take(NODE_SSRC, ssrc);
+    if (!feedback) return;
+    this.#feedbackAt = now;
+    this.#transport?.send(feedback);
   }
 
   /** Every second: how it arrived, and how much more may come. */
@@ -305,7 +325,9 @@ export class Publisher {
       .filter(({ publication }) => publication.kind === 'video')
       .map(({ upstream }) => upstream.ssrc);
     const packets = [writeReceiverReport(NODE_SSRC, reports)];
-    if (ssrcs.length > 0) packets.push(writeRemb(NODE_SSRC, this.#estimator.bitsPerSecond, ssrcs));
+    // A browser that has feedback estimates by itself; our own estimate is for the others.
+    if (ssrcs.length > 0 && !this.#arrivals.hasHeard)
+      packets.push(writeRemb(NODE_SSRC, this.#estimator.bitsPerSecond, ssrcs));
     this.#transport.send(Buffer.concat(packets));
   }
 

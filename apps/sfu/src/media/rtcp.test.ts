@@ -11,6 +11,7 @@ import {
   writeRemb,
   writeSenderReport,
 } from './rtcp.ts';
+import { type TransportFeedback, writeTransportFeedback } from './transport-feedback.ts';
 
 const everything = () => {
   const heard: unknown[] = [];
@@ -20,6 +21,7 @@ const everything = () => {
     nack: (ssrc: number, sequences: number[]) => heard.push(['nack', ssrc, sequences]),
     keyFrameRequest: (ssrc: number) => heard.push(['key', ssrc]),
     remb: (bps: number, ssrcs: number[]) => heard.push(['remb', bps, ssrcs]),
+    transportFeedback: ({ base, count }: TransportFeedback) => heard.push(['feedback', base, count]),
     bye: (ssrc: number) => heard.push(['bye', ssrc]),
   };
   return { heard, listener };
@@ -61,6 +63,7 @@ test('[MED-12] a compound packet is heard part by part', () => {
       writeSenderReport(sender, 1, 2),
       writeReceiverReport(1, [report]),
       writePli(1, 6),
+      writeTransportFeedback({ senderSsrc: 1, mediaSsrc: 6, feedbackCount: 3 }, 65_535, [400, Number.NaN, 402]),
       writeRemb(1, 1_500_000, [6, 7]),
     ]),
     listener,
@@ -69,6 +72,7 @@ test('[MED-12] a compound packet is heard part by part', () => {
     ['sr', sender],
     ['rr', report],
     ['key', 6],
+    ['feedback', 65_535, 3],
     ['remb', 1_500_000, [6, 7]],
   ]);
   assert.equal(middleNtp(sender), 0x00018000);

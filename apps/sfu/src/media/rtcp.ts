@@ -1,3 +1,5 @@
+import { readTransportFeedback, type TransportFeedback } from './transport-feedback.ts';
+
 /** What RTCP packets of a compound tell, handed out as they are read. Malformed parts end the reading, never throw. */
 export interface RtcpListener {
   senderReport?(report: SenderReport): void;
@@ -6,6 +8,7 @@ export interface RtcpListener {
   /** PLI or FIR. */
   keyFrameRequest?(ssrc: number): void;
   remb?(bitsPerSecond: number, ssrcs: number[]): void;
+  transportFeedback?(feedback: TransportFeedback): void;
   bye?(ssrc: number): void;
 }
 
@@ -61,7 +64,10 @@ function readPacket(b: Buffer, start: number, end: number, count: number, type: 
   } else if (type === RECEIVER_REPORT && end - start >= 8) readBlocks(b, start + 8, end, count, listener);
   else if (type === BYE && count > 0 && end - start >= 8) listener.bye?.(b.readUInt32BE(start + 4));
   else if (type === TRANSPORT_FEEDBACK && count === 1 && end - start >= 12) readNack(b, start, end, listener);
-  else if (type === PAYLOAD_FEEDBACK && end - start >= 12) readPayloadFeedback(b, start, end, count, listener);
+  else if (type === TRANSPORT_FEEDBACK && count === 15 && listener.transportFeedback) {
+    const feedback = readTransportFeedback(b, start, end);
+    if (feedback) listener.transportFeedback(feedback);
+  } else if (type === PAYLOAD_FEEDBACK && end - start >= 12) readPayloadFeedback(b, start, end, count, listener);
 }
 
 function readBlocks(b: Buffer, start: number, end: number, count: number, listener: RtcpListener): void {

@@ -1,5 +1,11 @@
 import type { MediaEvents } from '@parley/contract/media-control';
-import { type Codec, DEFAULT_EXTENSIONS, type Extensions, type MediaEntry } from '@parley/media-description';
+import {
+  type Codec,
+  DEFAULT_EXTENSIONS,
+  type ExtensionName,
+  type Extensions,
+  type MediaEntry,
+} from '@parley/media-description';
 import type { Publication } from './publication.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -15,11 +21,12 @@ export interface Slot {
   isAnswered: boolean;
   told: StreamState | undefined;
   /** Of a line that the client laid down: what it can carry, and the SSRC that it keeps. */
-  fixed?: { ssrc: number; codecs: Codec[]; last?: Subscription };
+  fixed?: { ssrc: number; codecs: Codec[]; extensions: Extensions; last?: Subscription };
 }
 
 /** A line of a client that offers what it wants to receive. */
-export function fixedSlot({ mid, kind, codecs = [] }: MediaEntry & { kind: 'audio' | 'video' }, ssrc: number): Slot {
+export function fixedSlot(offered: MediaEntry & { kind: 'audio' | 'video' }, ssrc: number): Slot {
+  const { mid, kind, codecs = [] } = offered;
   const entry: MediaEntry = { mid, kind, direction: 'sendonly' };
   return {
     mid,
@@ -29,7 +36,7 @@ export function fixedSlot({ mid, kind, codecs = [] }: MediaEntry & { kind: 'audi
     isDirty: false,
     isAnswered: true,
     told: undefined,
-    fixed: { ssrc, codecs },
+    fixed: { ssrc, codecs, extensions: sharedExtensions(offered) },
   };
 }
 
@@ -40,7 +47,7 @@ export const canReceive = (entry: MediaEntry): entry is MediaEntry & { kind: 'au
 export function answeredLine(offered: MediaEntry, slot: Slot | undefined): MediaEntry {
   const { mid, kind } = offered;
   if (!slot?.fixed) return { mid, kind, direction: 'inactive', codecs: [] };
-  const { ssrc, codecs } = slot.fixed;
+  const { ssrc, codecs, extensions } = slot.fixed;
   const hasRtx = codecs.some(({ rtx }) => rtx !== undefined);
   return {
     mid,
@@ -49,13 +56,13 @@ export function answeredLine(offered: MediaEntry, slot: Slot | undefined): Media
     trackId: `line-${mid}`,
     streamId: 'room',
     codecs,
-    extensions: sharedExtensions(offered),
+    extensions,
     ssrcs: hasRtx ? [ssrc, ssrc + 1] : [ssrc],
   };
 }
 
-/** Packets carry our own extension ids: only those that mean the same to the client are said to be there. */
+/** What both sides have, with the ids of the client, as long as they fit the short heads that we write. */
 function sharedExtensions({ kind, extensions: offered = DEFAULT_EXTENSIONS[kind] }: MediaEntry): Extensions {
-  const ours = Object.entries(DEFAULT_EXTENSIONS[kind]) as [keyof Extensions, number][];
-  return Object.fromEntries(ours.filter(([name, id]) => offered[name] === id));
+  const ours = Object.keys(DEFAULT_EXTENSIONS[kind]) as ExtensionName[];
+  return Object.fromEntries(ours.flatMap((name) => ((offered[name] ?? 15) < 15 ? [[name, offered[name]]] : [])));
 }

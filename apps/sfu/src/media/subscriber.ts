@@ -9,7 +9,8 @@ import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
 import { isRtcp } from './rtp.ts';
 import { answeredLine, canReceive, fixedSlot, type Slot, type StreamState } from './slot.ts';
-import { Subscription } from './subscription.ts';
+import { type Outlet, Subscription } from './subscription.ts';
+import { extensionTable } from './template.ts';
 
 const DATA_MID = 'data';
 
@@ -146,8 +147,9 @@ export class Subscriber {
       kind === publication.kind && !use && fixed?.codecs.some((codec) => codec.name === name);
     const slot = this.#slots.find(canCarry);
     if (!slot?.fixed) return false;
-    const { ssrc, codecs } = slot.fixed;
-    const subscription = this.#newSubscription(publication, codecs, ssrc);
+    const { ssrc, codecs, extensions } = slot.fixed;
+    const outlet = this.#downlink.outlet(extensionTable(extensions));
+    const subscription = this.#newSubscription(publication, codecs, ssrc, outlet);
     if (slot.fixed.last) subscription.follow(slot.fixed.last);
     slot.fixed.last = subscription;
     slot.use = { publication, streamId, subscription };
@@ -172,6 +174,7 @@ export class Subscriber {
     publication: Publication,
     codecs: readonly Codec[] = offeredCodecs(publication.encoding),
     ssrc = this.#takeSsrc(),
+    outlet: Outlet = this.#downlink.outlet(),
   ): Subscription {
     const main = codecs.find(({ name }) => name === publication.encoding.codec.name);
     const ids = {
@@ -181,7 +184,7 @@ export class Subscriber {
       redPayloadType: codecs.find(({ name }) => name === 'red')?.pt,
       rtxPayloadType: main?.rtx,
     };
-    return new Subscription(publication, ids, (packet) => this.#transport?.send(packet), this.#deps.random);
+    return new Subscription(publication, ids, outlet, this.#deps.random);
   }
 
   #refreshEntry(slot: Slot): void {

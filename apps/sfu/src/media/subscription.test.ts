@@ -35,7 +35,7 @@ function rig() {
   const subscription = new Subscription(
     track,
     { ...ids },
-    (packet) => sent.push(read(packet)),
+    { rtp: (packet) => sent.push(read(packet)), rtcp: () => {} },
     () => 0.5,
   );
   const template = new PacketTemplate();
@@ -55,6 +55,7 @@ function rig() {
       layer,
       startsKeyFrame: isKey,
       vp8: hasVp8 ? vp8 : undefined,
+      temporal: { layer: vp8.temporalLayer, startsLayer: vp8.isLayerSync, opensHigher: false },
       now,
     });
   }
@@ -208,4 +209,86 @@ test('[MED-14] one that follows another on its SSRC goes on with its numbers and
   assert.equal(next?.sequence, ((last?.sequence ?? 0) + 1) & 0xffff);
   assert.equal(timestampDistance(last?.timestamp ?? 0, next?.timestamp ?? 0), 90_000);
   assert.deepEqual([next?.pictureId, next?.tl0], [(last?.pictureId ?? 0) + 1, (last?.tl0 ?? 0) + 1]);
+});
+
+test('[MED-14] a layer that is let go is neither sent nor repeated; the next starts with its key frame', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(2);
+  feed(2, frame(100, 0, 1, true), 0);
+  subscription.setTarget(0);
+  subscription.letGo();
+  feed(2, frame(101, 3000, 2), 33);
+  feed(0, frame(500, 9000, 40), 40);
+  assert.equal(subscription.resend([sent[0]?.sequence ?? 0], true, 50), 0);
+  assert.equal(sent.length, 1);
+  feed(0, frame(501, 12_000, 41, true), 73);
+  assert.deepEqual(
+    sent.map(({ sequence }) => sequence - (sent[0]?.sequence ?? 0)),
+    [0, 1],
+  );
+});
+
+/** Frames of three temporal layers, two packets each: base, top, middle, top; a sync frame leads each of them. */
+function layered(frameIndex: number, packetIndex: number): Buffer {
+  const temporal = [0, 2, 1, 2][frameIndex % 4] ?? 0;
+  const isSync = frameIndex % 4 === 1 || frameIndex % 4 === 2;
+  const payload = vp8Payload(100 + frameIndex, 10 + (frameIndex >> 2), frameIndex === 0);
+  payload[0] = packetIndex === 0 ? 0x90 : 0x80;
+  payload[5] = (temporal << 6) | (isSync ? 0x20 : 0);
+  return rtpPacket({ sequence: frameIndex * 2 + packetIndex, timestamp: frameIndex * 3000, payload });
+}
+
+test('[MED-52] frames above the wished rate are left out without a gap in any number, and come back where they may', () => {
+  const { subscription, sent, feed } = rig();
+  const give = (from: number, to: number) => {
+    sent.length = 0;
+    for (let index = from; index < to; index += 1)
+      for (const packet of [0, 1]) feed(0, layered(index, packet), index * 33);
+    return [...new Set(sent.map(({ timestamp }) => timestamp / 3000))];
+  };
+  subscription.setTarget(0);
+  assert.equal(give(0, 8).length, 8);
+  const last = sent.at(-1);
+  subscription.setTemporalLimit(0);
+  assert.deepEqual(give(8, 16), [8, 12]);
+  assert.deepEqual(
+    sent.map(({ sequence }) => sequence - (last?.sequence ?? 0)),
+    [1, 2, 3, 4],
+  );
+  assert.deepEqual(
+    sent.map(({ pictureId }) => pictureId - (last?.pictureId ?? 0)),
+    [1, 1, 2, 2],
+  );
+  subscription.setTemporalLimit(1);
+  assert.deepEqual(give(16, 24), [16, 18, 20, 22]);
+  subscription.setTemporalLimit(7);
+  assert.deepEqual(give(24, 32), [24, 25, 26, 27, 28, 29, 30, 31]);
+  const sequences = sent.map(({ sequence }) => sequence);
+  assert.deepEqual(
+    sequences,
+    sequences.map((_, index) => (sequences[0] ?? 0) + index),
+  );
+});
+
+test('[MED-52] a late packet keeps its place between frames that were left out, and is repeated under it', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  subscription.setTemporalLimit(0);
+  for (const [frameIndex, packetIndex] of [
+    [0, 0],
+    [0, 1],
+    [1, 0],
+    [1, 1],
+    [4, 1],
+    [5, 0],
+    [8, 0],
+  ] as const)
+    feed(0, layered(frameIndex, packetIndex), frameIndex * 33);
+  feed(0, layered(4, 0), 270);
+  const [first, , second, third, late] = sent;
+  assert.ok(first && second && third && late);
+  assert.equal(late.sequence, second.sequence - 1);
+  assert.equal(late.pictureId, second.pictureId);
+  assert.equal(subscription.resend([late.sequence], true, 400), 1);
+  assert.equal(sent.at(-1)?.pictureId, late.pictureId);
 });

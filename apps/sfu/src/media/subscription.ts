@@ -3,7 +3,9 @@ import type { PacketCache } from './packet-cache.ts';
 import { newVp8Descriptor, readVp8, type Vp8Descriptor } from './payload.ts';
 import { middleNtp, type ReceptionReport, type SenderReport, writeSenderReport } from './rtcp.ts';
 import { newRtpView, type RtpView, readRtp, sequenceDistance, timestampDistance } from './rtp.ts';
+import { SkippedNumbers } from './skipped-numbers.ts';
 import { PacketTemplate, stamp } from './template.ts';
+import type { TemporalPlace } from './temporal.ts';
 
 /** A packet on its way to the subscribers of a track, with what is the same for all of them. */
 export interface ForwardedPacket {
@@ -14,6 +16,7 @@ export interface ForwardedPacket {
   layer: number;
   startsKeyFrame: boolean;
   vp8: Vp8Descriptor | undefined;
+  temporal: TemporalPlace;
   now: number;
 }
 
@@ -34,16 +37,24 @@ export interface SubscriptionIds {
   rtxPayloadType: number | undefined;
 }
 
+/** Where packets of a subscription go. RTP is stamped on its way and must not be kept. */
+export interface Outlet {
+  rtp(packet: Buffer, now: number): void;
+  rtcp(packet: Buffer): void;
+}
+
 const HISTORY = 1024;
 /** The same packet is not repeated twice within this time, however often it is asked for. */
 const RESEND_MS_MIN = 30;
 const PAUSED = -1;
+const EVERY_FRAME = 7;
+const SEQUENCE_BITS = 16;
 
 /** One track toward one subscriber: its own SSRC, numbers and time line, whatever layer feeds it. */
 export class Subscription {
   readonly ids: SubscriptionIds;
   readonly #track: ForwardedTrack;
-  readonly #send: (packet: Buffer) => void;
+  readonly #outlet: Outlet;
   #target = PAUSED;
   #current = PAUSED;
   /** Layer of the last packet sent, kept while paused. */
@@ -63,6 +74,15 @@ export class Subscription {
   #lastTl0 = 0;
   /** Packets of the current layer before this one belong to another time. */
   #floor = 0;
+  /** Highest temporal layer that is wished, and that goes out now. */
+  #temporalLimit = EVERY_FRAME;
+  #temporal = EVERY_FRAME;
+  /** Newest packet of the current layer and its frame, as the publisher numbers them, and whether it is left out. */
+  #newest = 0;
+  #frame = -1;
+  #isFrameSkipped = false;
+  #skipped = new SkippedNumbers(SEQUENCE_BITS);
+  #skippedPictures = new SkippedNumbers(SEQUENCE_BITS);
   #rtxSequence: number;
   readonly #history: SentHistory | undefined;
   packets = 0;
@@ -75,10 +95,10 @@ export class Subscription {
   lossPercent: number | null = null;
   jitterMs: number | null = null;
 
-  constructor(track: ForwardedTrack, ids: SubscriptionIds, send: (packet: Buffer) => void, random: () => number) {
+  constructor(track: ForwardedTrack, ids: SubscriptionIds, outlet: Outlet, random: () => number) {
     this.#track = track;
     this.ids = ids;
-    this.#send = send;
+    this.#outlet = outlet;
     this.#lastSequence = Math.floor(random() * 0x7fff);
     this.#rtxSequence = Math.floor(random() * 0x7fff);
     this.#history = ids.rtxPayloadType === undefined ? undefined : new SentHistory();
@@ -102,6 +122,11 @@ export class Subscription {
     else if (layer !== this.#current) this.#track.requestKeyFrame(layer);
   }
 
+  /** Frames of higher temporal layers are left out. More of them come back where the stream allows it. */
+  setTemporalLimit(layer: number): void {
+    this.#temporalLimit = layer;
+  }
+
   get target(): number {
     return this.#target;
   }
@@ -113,6 +138,12 @@ export class Subscription {
   /** True while a key frame of the target is awaited. */
   get isSwitching(): boolean {
     return this.#target !== PAUSED && this.#target !== this.#current;
+  }
+
+  /** Nothing more of the current layer, new or repeated: what waits on the way must drain before a key frame gets through. */
+  letGo(): void {
+    this.#current = PAUSED;
+    this.#history?.clear();
   }
 
   /** The source of the current layer was replaced: nothing of it goes on before its next key frame. */
@@ -131,8 +162,9 @@ export class Subscription {
       const ahead = sequenceDistance(this.#floor, view.sequence);
       if (ahead < 0) return;
       if (ahead > 8192) this.#floor = (view.sequence - 4096) & 0xffff;
+      if (this.#skips(packet)) return;
     }
-    const sequence = (view.sequence + this.#sequenceOffset) & 0xffff;
+    const sequence = (view.sequence + this.#sequenceOffset - this.#skipped.before(view.sequence)) & 0xffff;
     const timestamp = (view.timestamp + this.#timestampOffset) >>> 0;
     const isPlain = packet.plain !== undefined && this.ids.redPayloadType === undefined;
     const template = (isPlain && packet.plain) || packet.template;
@@ -152,11 +184,43 @@ export class Subscription {
     stamp(template.packet, payloadType, sequence, timestamp, this.ids.ssrc);
     this.packets += 1;
     this.octets += template.packet.length;
-    this.#send(template.packet);
+    this.#outlet.rtp(template.packet, packet.now);
+  }
+
+  /** Whether a packet belongs to a frame above the wished rate; its numbers are then taken by the next. */
+  #skips({ view, vp8, temporal, startsKeyFrame }: ForwardedPacket): boolean {
+    // A late packet fills a gap that the subscriber has seen already.
+    if (sequenceDistance(this.#newest, view.sequence) <= 0) return false;
+    this.#newest = view.sequence;
+    if (view.timestamp !== this.#frame) {
+      this.#frame = view.timestamp;
+      this.#isFrameSkipped = !this.#takesFrame(temporal, startsKeyFrame);
+    }
+    if (!this.#isFrameSkipped) return false;
+    this.#skipped.add(view.sequence);
+    if (vp8 && vp8.pictureIdAt > 0 && vp8.pictureId !== this.#skippedPictures.last)
+      this.#skippedPictures.add(vp8.pictureId);
+    return true;
+  }
+
+  /** Fewer frames at any time; more of them only from where they need nothing that was left out. */
+  #takesFrame({ layer, startsLayer, opensHigher }: TemporalPlace, isKeyFrame: boolean): boolean {
+    const limit = this.#temporalLimit;
+    if (limit < this.#temporal || isKeyFrame) this.#temporal = limit;
+    else if (startsLayer && layer > this.#temporal && layer <= limit) this.#temporal = layer;
+    const isTaken = layer <= this.#temporal;
+    if (isTaken && opensHigher) this.#temporal = limit;
+    return isTaken;
   }
 
   #switch(packet: ForwardedPacket): void {
     const { view, vp8, layer, now } = packet;
+    this.#skipped = new SkippedNumbers(SEQUENCE_BITS);
+    this.#skippedPictures = new SkippedNumbers(vp8?.pictureIdBits || SEQUENCE_BITS);
+    this.#temporal = this.#temporalLimit;
+    this.#newest = view.sequence;
+    this.#frame = view.timestamp;
+    this.#isFrameSkipped = false;
     this.#sequenceOffset = (this.#lastSequence + 1 - view.sequence) & 0xffff;
     if (this.#isStarted && layer !== this.#last)
       this.#timestampOffset = (this.#continuedTimestamp(layer, view.timestamp, now) - view.timestamp) >>> 0;
@@ -191,7 +255,8 @@ export class Subscription {
   #stampVp8(vp8: Vp8Descriptor, template: PacketTemplate, view: RtpView): void {
     const shift = template.payloadStart - view.payloadStart;
     if (vp8.pictureIdAt > 0) {
-      this.#pictureId = (vp8.pictureId + this.#pictureIdOffset) & (vp8.pictureIdBits === 15 ? 0x7fff : 0x7f);
+      const pictureId = vp8.pictureId + this.#pictureIdOffset - this.#skippedPictures.before(vp8.pictureId);
+      this.#pictureId = pictureId & (vp8.pictureIdBits === 15 ? 0x7fff : 0x7f);
       writePictureId(template.packet, vp8.pictureIdAt + shift, vp8.pictureIdBits, this.#pictureId);
     }
     if (vp8.tl0PicIdxAt > 0) {
@@ -229,7 +294,7 @@ export class Subscription {
     }
     this.#rtxSequence = (this.#rtxSequence + 1) & 0xffff;
     stamp(bytes, rtxPayloadType, this.#rtxSequence, history.timestamp(slot), rtxSsrc);
-    this.#send(bytes);
+    this.#outlet.rtp(bytes, now);
     return true;
   }
 
@@ -239,7 +304,7 @@ export class Subscription {
     const packet = paddingPacket(now);
     this.#rtxSequence = (this.#rtxSequence + 1) & 0xffff;
     stamp(packet, this.ids.rtxPayloadType, this.#rtxSequence, this.#lastTimestamp, this.ids.rtxSsrc);
-    this.#send(packet);
+    this.#outlet.rtp(packet, now);
     return packet.length;
   }
 
@@ -248,7 +313,7 @@ export class Subscription {
     if (layer !== this.#current) return;
     const rtpTimestamp = (report.rtpTimestamp + this.#timestampOffset) >>> 0;
     this.#lastReport = { middle: middleNtp(report), at: now };
-    this.#send(writeSenderReport({ ...report, ssrc: this.ids.ssrc, rtpTimestamp }, this.packets, this.octets));
+    this.#outlet.rtcp(writeSenderReport({ ...report, ssrc: this.ids.ssrc, rtpTimestamp }, this.packets, this.octets));
   }
 
   /** What was lost on the path since the last report. */
@@ -312,6 +377,10 @@ class SentHistory {
     this.#pictureId[slot] = pictureId;
     this.#tl0[slot] = tl0;
     this.#resentAt[slot] = 0;
+  }
+
+  clear(): void {
+    this.#layer.fill(PAUSED);
   }
 
   /** Slot of a packet that may be repeated now, or -1. */

@@ -4,6 +4,7 @@ import { extensionLength, findExtension, RTP_HEADER_BYTES, type RtpView, toAbsSe
 /** Enough for any packet on a path of 1500 bytes, with our extensions and the two bytes of RTX. */
 const BYTES_MAX = 2048;
 const ABS_SEND_TIME_AT = RTP_HEADER_BYTES + 4;
+const TRANSPORT_NUMBER_AT = ABS_SEND_TIME_AT + 4;
 
 /** Extensions that go on as they came, with the id we gave them; all have ids under 15. */
 const PASSED = ['audioLevel', 'orientation', 'playoutDelay'] as const;
@@ -31,7 +32,8 @@ export class PacketTemplate {
     bytes[ABS_SEND_TIME_AT + 1] = sendTime >> 16;
     bytes[ABS_SEND_TIME_AT + 2] = (sendTime >> 8) & 0xff;
     bytes[ABS_SEND_TIME_AT + 3] = sendTime & 0xff;
-    let at = ABS_SEND_TIME_AT + 4;
+    bytes[TRANSPORT_NUMBER_AT] = ((SENT_IDS.transportCc ?? 0) << 4) | 1;
+    let at = TRANSPORT_NUMBER_AT + 3;
     if (view.extensionStart !== 0) at = this.#passExtensions(view, ids, at);
     while ((at & 3) !== 0) bytes[at++] = 0;
     const words = (at - RTP_HEADER_BYTES - 4) >> 2;
@@ -70,4 +72,36 @@ export function stamp(packet: Buffer, payloadType: number, sequence: number, tim
   packet[9] = (ssrc >>> 16) & 0xff;
   packet[10] = (ssrc >>> 8) & 0xff;
   packet[11] = ssrc & 0xff;
+}
+
+/** Writes a packet's place in the count of its transport. */
+export function stampTransport(packet: Buffer, number: number): void {
+  packet[TRANSPORT_NUMBER_AT + 1] = number >> 8;
+  packet[TRANSPORT_NUMBER_AT + 2] = number & 0xff;
+}
+
+/** Our extension id to the client's; 0 for what it does not have. */
+export type ExtensionTable = Uint8Array;
+
+export function extensionTable(theirs: Extensions): ExtensionTable {
+  const table = new Uint8Array(16);
+  for (const [name, id] of Object.entries(SENT_IDS)) table[id] = theirs[name as keyof Extensions] ?? 0;
+  return table;
+}
+
+const translated = Buffer.alloc(BYTES_MAX);
+
+/** A copy with the client's extension ids; what it does not have becomes padding. Valid until the next. */
+export function translateExtensions(packet: Buffer, table: ExtensionTable): Buffer {
+  packet.copy(translated);
+  const end = ABS_SEND_TIME_AT + packet.readUInt16BE(RTP_HEADER_BYTES + 2) * 4;
+  for (let at = ABS_SEND_TIME_AT; at < end; ) {
+    const head = translated[at] ?? 0;
+    const next = head === 0 ? at + 1 : at + 2 + (head & 0x0f);
+    const id = table[head >> 4] ?? 0;
+    if (id === 0) translated.fill(0, at, next);
+    else translated[at] = (id << 4) | (head & 0x0f);
+    at = next;
+  }
+  return translated.subarray(0, packet.length);
 }

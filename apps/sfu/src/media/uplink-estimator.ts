@@ -1,12 +1,11 @@
 import { LossWindow, type PathLoss } from './loss-window.ts';
+import { QueueMeter } from './queue-meter.ts';
 
 /**
- * How much a publisher may send, told to it as REMB. Delay tells before loss does: packets carry their send time, and
- * the least delay of each interval, against the least of the last seconds, is what queues on the way. Taking the least
- * of an interval keeps the jitter of our own event loop out.
+ * How much a publisher without transport-wide feedback may send, told to it as REMB. Delay tells before loss does:
+ * packets carry their send time.
  */
 const INTERVAL_MS = 100;
-const BASE_INTERVALS = 100;
 const QUEUE_MS_MAX = 120;
 /** Consecutive intervals over the limit before it counts. */
 const OVERUSE_INTERVALS = 3;
@@ -21,9 +20,7 @@ const ABS_SEND_TIME_WRAP_MS = 64_000;
 
 export class UplinkEstimator {
   #estimate = UPLINK_BPS_MAX;
-  readonly #delays: number[] = [];
-  #intervalStart = 0;
-  #intervalLeast = Number.POSITIVE_INFINITY;
+  readonly #queue = new QueueMeter(INTERVAL_MS);
   #overused = 0;
   #bytes = 0;
   #bytesSince = 0;
@@ -44,8 +41,10 @@ export class UplinkEstimator {
     }
     if (absSendTime < 0) return;
     const delay = this.#relativeDelay((absSendTime * 1000) / 262_144, now);
-    if (now - this.#intervalStart >= INTERVAL_MS) this.#closeInterval(now);
-    if (delay < this.#intervalLeast) this.#intervalLeast = delay;
+    const queuedMs = this.#queue.add(delay, now);
+    if (queuedMs === undefined) return;
+    this.#overused = queuedMs > QUEUE_MS_MAX ? this.#overused + 1 : 0;
+    if (this.#overused >= OVERUSE_INTERVALS) this.#shrink(now);
   }
 
   /** Send times wrap every 64 s; the difference to our clock is unwrapped against the last one. */
@@ -56,18 +55,6 @@ export class UplinkEstimator {
     else if (jump < -ABS_SEND_TIME_WRAP_MS / 2) this.#relativeBase += ABS_SEND_TIME_WRAP_MS;
     this.#lastRelative = relative;
     return this.#relativeBase + relative;
-  }
-
-  #closeInterval(now: number): void {
-    if (this.#intervalLeast !== Number.POSITIVE_INFINITY) {
-      this.#delays.push(this.#intervalLeast);
-      if (this.#delays.length > BASE_INTERVALS) this.#delays.shift();
-      const queued = this.#intervalLeast - Math.min(...this.#delays);
-      this.#overused = queued > QUEUE_MS_MAX ? this.#overused + 1 : 0;
-      if (this.#overused >= OVERUSE_INTERVALS) this.#shrink(now);
-    }
-    this.#intervalStart = now;
-    this.#intervalLeast = Number.POSITIVE_INFINITY;
   }
 
   /** Losses on the path since the last call. Some loss is no congestion: between the two limits nothing changes. */

@@ -1,5 +1,6 @@
 import type { Runtime } from '../runtime.ts';
 import type { TrackSettings } from '../signal/records.ts';
+import type { TrackWish } from './remote-track.ts';
 
 export interface AdaptiveStreamDeps {
   runtime: Pick<Runtime, 'setTimer'>;
@@ -11,7 +12,7 @@ export interface AdaptiveStreamDeps {
 export interface AdaptiveStream {
   show(trackId: string, element: HTMLMediaElement): void;
   hide(trackId: string, element: HTMLMediaElement): void;
-  wish(trackId: string, wish: { enabled?: boolean; maxLayer?: number }): void;
+  wish(trackId: string, wish: TrackWish): void;
   forget(trackId: string): void;
   /** A new session knows nothing of what was told. */
   reset(): void;
@@ -20,7 +21,7 @@ export interface AdaptiveStream {
 
 interface Watched {
   elements: Map<HTMLVideoElement, { isVisible: boolean }>;
-  wish: { enabled?: boolean; maxLayer?: number };
+  wish: TrackWish;
   /** What was told last, as text. */
   told: string;
 }

@@ -2,10 +2,17 @@ import type { TrackRecord, TrackSource } from '../signal/records.ts';
 import { type Attachments, createAttachments } from './elements.ts';
 import type { RemoteParticipant } from './remote-participant.ts';
 
+/** What the application asks for, whatever the size on the page. */
+export interface TrackWish {
+  enabled?: boolean;
+  maxLayer?: number;
+  fps?: number;
+}
+
 export type TrackQuality = 'low' | 'medium' | 'high';
 
 export interface RemoteTrackPort {
-  wish(trackId: string, wish: { enabled?: boolean; maxLayer?: number }): void;
+  wish(trackId: string, wish: TrackWish): void;
   shown(trackId: string, element: HTMLMediaElement): void;
   hidden(trackId: string, element: HTMLMediaElement): void;
   blocked(element: HTMLMediaElement): void;
@@ -52,6 +59,11 @@ export class RemoteTrack {
   /** The best that may come; the size on the page may bring less. */
   setQuality(quality: TrackQuality): void {
     this.#port.wish(this.id, { maxLayer: LAYERS[quality] });
+  }
+
+  /** Frames a second at most, where the stream has frames that can be left out; others come whole. */
+  setFrameRate(fps: number): void {
+    this.#port.wish(this.id, { fps });
   }
 
   /** Into this element or a new one, which you put into the page. */
