@@ -45,14 +45,8 @@ export interface CallPage {
   watches(identity: string): Promise<void>;
 }
 
-export interface SdkKit {
-  service: TestService;
-  node: TestNode;
-  /** Of a project's backend. */
-  api: Api;
-  /** Between browsers and the server; and between browsers and the media node. */
-  tcp: TcpProxy;
-  udp: UdpProxy;
+/** Pages with the SDK in them. */
+export interface Pages {
   /** What went wrong in any page: uncaught errors and rejections. */
   problems: string[];
   newRoom(): Promise<Room>;
@@ -60,13 +54,29 @@ export interface SdkKit {
   /** A page in which nothing ran yet. */
   blankPage(): Promise<Page>;
   caller(room: Room, identity: string, options?: CallerOptions): Promise<CallPage>;
+  close(): Promise<void>;
+}
+
+export interface PagesOptions {
+  args?: string[];
+  /** What the pages import as `sdk`. */
+  script?: string;
+}
+
+export interface SdkKit extends Pages {
+  service: TestService;
+  node: TestNode;
+  /** Of a project's backend. */
+  api: Api;
+  /** Between browsers and the server; and between browsers and the media node. */
+  tcp: TcpProxy;
+  udp: UdpProxy;
   /** The media node ends, and another takes its place. */
   replaceNode(): Promise<void>;
   /** Kills the process that carries media, as kill -9 does. */
   killMediaProcess(): void;
   /** The server ends, and another process goes on in its place. */
   replaceServer(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface CallerOptions {
@@ -74,42 +84,47 @@ export interface CallerOptions {
   room?: object;
 }
 
-/** Server, media node and browser, with a network between them that fails on command. */
-export async function startSdk({
-  script = 'page.ts',
-  ...options
-}: TestServiceOptions & {
-  args?: string[];
-  /** What the pages import as `sdk`. */
-  script?: string;
-} = {}): Promise<SdkKit> {
-  const [service, bundle] = await Promise.all([startService(options), buildPage(script)]);
-  const [tcp, project, browser] = await Promise.all([
-    startTcpProxy(service.url),
-    service.newProject(),
-    launch({ modules: { sdk: bundle.url }, args: options.args ?? [] }),
-  ]);
-  const url = tcp.url.replace(/\/$/, '');
-  const media = await startMedia(service, url);
+/** A browser for a service that runs already. `api` is that of a project's backend. */
+export async function startPages(url: string, api: Api, options: PagesOptions = {}): Promise<Pages> {
+  const bundle = await buildPage(options.script ?? 'page.ts');
+  const browser = await launch({ modules: { sdk: bundle.url }, args: options.args ?? [] });
   const problems: string[] = [];
-  const others: TestService[] = [];
-  // Through the proxy, which knows where the server is when another has taken its place.
-  const api = createApi({ baseUrl: url, credential: project.apiKey });
   const parts = { api, browser, problems, url };
-
   return {
-    service,
-    api,
-    tcp,
     problems,
-    get node() {
-      return media.node;
-    },
-    udp: media.udp,
     newRoom: () => api.call('createRoom', { body: { name: `room-${++roomNumber}` } }),
     page: () => newPage(parts),
     blankPage: () => browser.newPage(),
     caller: (room, identity, callerOptions = {}) => newCaller(parts, room, identity, callerOptions),
+    async close() {
+      await browser.close();
+      await bundle.remove();
+    },
+  };
+}
+
+/** Server, media node and browser, with a network between them that fails on command. */
+export async function startSdk({ script, args, ...options }: TestServiceOptions & PagesOptions = {}): Promise<SdkKit> {
+  const service = await startService(options);
+  const [tcp, project] = await Promise.all([startTcpProxy(service.url), service.newProject()]);
+  // Through the proxy, which knows where the server is when another has taken its place.
+  const url = tcp.url.replace(/\/$/, '');
+  const api = createApi({ baseUrl: url, credential: project.apiKey });
+  const [pages, media] = await Promise.all([
+    startPages(url, api, { ...(script && { script }), ...(args && { args }) }),
+    startMedia(service, url),
+  ]);
+  const others: TestService[] = [];
+
+  return {
+    ...pages,
+    service,
+    api,
+    tcp,
+    get node() {
+      return media.node;
+    },
+    udp: media.udp,
     replaceNode: () => media.replace(),
     killMediaProcess() {
       for (const pid of media.node.node.pids()) process.kill(pid, 'SIGKILL');
@@ -121,12 +136,11 @@ export async function startSdk({
       await service.service.stop();
     },
     async close() {
-      await browser.close();
+      await pages.close();
       await media.stop();
       await tcp.close();
       for (const other of others) await other.stop();
       await service.stop();
-      await bundle.remove();
     },
   };
 }

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import type { Room } from '@parley/contract';
+import { createApi } from '@parley/server';
+import { eventually } from '../../apps/server/testkit/eventually.ts';
+import { type ServerProcess, startProcess } from '../../apps/server/testkit/process.ts';
+import { freeUdpPort } from '../../apps/sfu/testkit/node.ts';
+import { skipWithoutBrowser } from '../browser.ts';
+import { type CallPage, type Pages, startPages } from './kit.ts';
+
+const skip = skipWithoutBrowser();
+let server: ServerProcess;
+let pages: Pages;
+let room: Room;
+let variables: Record<string, string>;
+
+before(async () => {
+  if (skip) return;
+  variables = { SFU_EMBEDDED: 'true', SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_UDP_PORT: String(await freeUdpPort()) };
+  server = await startProcess(variables);
+  const { SVC_API_KEY: credential = '' } = await server.devEnv();
+  const api = createApi({ baseUrl: server.url, credential });
+  pages = await startPages(server.url, api);
+  room = await pages.newRoom();
+});
+after(async () => {
+  if (skip) return;
+  await pages.close();
+  await server.kill();
+  await rm(server.dataDir, { recursive: true, force: true });
+  assert.deepEqual(pages.problems, [], 'no page had an uncaught error or rejection');
+});
+
+const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 90_000 });
+
+/** Connected, with one tile for each of the other's tracks and a picture that moves. */
+async function sees(who: CallPage, other: string): Promise<void> {
+  const log = async () => (await who.log()).join('\n');
+  await soon(async () => assert.equal(await who.state(), 'connected', await log()));
+  await soon(async () => assert.deepEqual(await who.tiles(), [`${other} CAMERA`, `${other} MICROPHONE`], await log()));
+  await who.watches(other);
+}
+
+test('[SDK-32] server and media node are killed and started again: the call goes on, without a ghost', {
+  skip,
+  timeout: 240_000,
+}, async () => {
+  const [ada, bob] = [await pages.caller(room, 'ada'), await pages.caller(room, 'bob')];
+  for (const one of [ada, bob]) {
+    // The media node of a server that has just started may not have found it yet.
+    await eventually(() => one.join(), { withinMs: 30_000, everyMs: 250 });
+    await one.setMicrophone(true);
+    await one.setCamera(true);
+  }
+  await sees(ada, 'bob');
+  await sees(bob, 'ada');
+
+  await server.kill('SIGKILL');
+  for (const one of [ada, bob]) await soon(async () => assert.equal(await one.state(), 'reconnecting'));
+  server = await startProcess({ ...variables, PORT: String(server.port), DATA_DIR: server.dataDir });
+  await sees(ada, 'bob');
+  await sees(bob, 'ada');
+  for (const one of [ada, bob]) {
+    const states = (await one.log()).filter((line) => line.includes(' → '));
+    assert.equal(states.at(-1), 'reconnecting → connected', states.join('\n'));
+  }
+});
