@@ -15,8 +15,8 @@ const pageSize = 50;
 const callers = 16;
 const runMs = 2_500;
 
-/** A million messages in one conversation, written by the database itself, and its counters as if they had been sent. */
-async function fill({ db }: TestDatabase, room: string): Promise<string> {
+/** Messages in one conversation, written by the database itself, and its counters as if they had been sent. */
+export async function fill({ db }: TestDatabase, room: string, messages: number): Promise<string> {
   const [row] = await db.query<{ id: string }>(sql`select id from conversations where public_id = ${room}`);
   if (!row) throw new Error(`no conversation ${room}`);
   const step = 50_000;
@@ -56,7 +56,7 @@ export async function rows(): Promise<Row[]> {
   const stage = await startStage({ dataDir, env: { DATABASE_URL: databaseUrl }, conversations: 1, users: 1 });
   try {
     const [room = ''] = stage.rooms;
-    const uuid = await fill(database, room);
+    const uuid = await fill(database, room, messages);
     const cursors = createCursors(createKeyring(secretKey));
     const scope = cursorScope({ projectId: stage.project.id, environment: 'DEVELOPMENT' }, uuid);
     const before = (position: number): string => `&before=${encodeURIComponent(cursors.write(scope, [position]))}`;

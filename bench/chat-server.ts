@@ -5,7 +5,9 @@ import { openAdapters } from '../apps/server/src/adapters/open.ts';
 import { compose } from '../apps/server/src/compose.ts';
 import { readConfig } from '../apps/server/src/config.ts';
 import { systemClock } from '../apps/server/src/core/clock.ts';
+import type { Db, Queryable } from '../apps/server/src/core/db.ts';
 import { createLog } from '../apps/server/src/core/log.ts';
+import type { Sql } from '../apps/server/src/core/sql.ts';
 
 export type ServerOrder = { order: 'start' | 'watch' | 'watched' | 'queued' };
 
@@ -13,12 +15,18 @@ export type ServerOrder = { order: 'start' | 'watch' | 'watched' | 'queued' };
 export interface Watched {
   delayP99Ms: number;
   cpuSeconds: number;
+  /** Statements that only read, by their text; counted where COUNT_READS is set. */
+  reads: Record<string, number>;
+  residentBytes: number;
 }
 
 const config = readConfig(process.env);
 const log = createLog(config.logLevel);
 const adapters = await openAdapters(config, { clock: systemClock, log });
-const service = await compose({ config, adapters, clock: systemClock, log });
+const reads = new Map<string, number>();
+const isCounting = process.env['COUNT_READS'] === 'true';
+const db = isCounting ? countReads(adapters.db) : adapters.db;
+const service = await compose({ config, adapters: { ...adapters, db }, clock: systemClock, log });
 // What the histogram says beyond its own tick is the delay.
 const tickMs = 10;
 let delay = monitorEventLoopDelay({ resolution: tickMs });
@@ -37,6 +45,24 @@ function look(): void {
   for (const socket of upgraded) queuedBytes = Math.max(queuedBytes, socket.writableLength);
 }
 
+function countReads(db: Db): Db {
+  const note = (statement: Sql): Sql => {
+    const { text } = statement;
+    if (!/\b(insert|update|delete)\b/.test(text)) reads.set(text, (reads.get(text) ?? 0) + 1);
+    return statement;
+  };
+  const noting = <Q extends Queryable>(inner: Q): Q => ({
+    ...inner,
+    query: (statement: Sql) => inner.query(note(statement)),
+    execute: (statement: Sql) => inner.execute(note(statement)),
+  });
+  return {
+    ...noting(db),
+    transaction: (work) => db.transaction((tx) => work(noting(tx))),
+    batch: (statements) => db.batch(statements.map(note)),
+  };
+}
+
 const answers = {
   async queued() {
     if (!isLooking) setInterval(look, 5).unref();
@@ -52,11 +78,17 @@ const answers = {
     delay = monitorEventLoopDelay({ resolution: tickMs });
     delay.enable();
     cpu = process.cpuUsage();
+    reads.clear();
     return {};
   },
   async watched(): Promise<Watched> {
     const { user, system } = process.cpuUsage(cpu);
-    return { delayP99Ms: delay.percentile(99) / 1e6 - tickMs, cpuSeconds: (user + system) / 1e6 };
+    return {
+      delayP99Ms: delay.percentile(99) / 1e6 - tickMs,
+      cpuSeconds: (user + system) / 1e6,
+      reads: Object.fromEntries(reads),
+      residentBytes: process.memoryUsage.rss(),
+    };
   },
 };
 

@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { clientFrame, upgrade } from './raw-websocket.ts';
 
 /** Child process: opens raw sockets, upgrades them and counts bytes. Counting must cost less than what is measured. */
 interface Open {
@@ -18,20 +19,9 @@ let expected = Number.POSITIVE_INFINITY;
 
 const report = (message: object): void => void process.send?.(message);
 
-/** A masked text frame with a zero mask, as a client must send it. */
-function clientFrame(text: string): Buffer {
-  const body = Buffer.from(text);
-  return Buffer.concat([Buffer.from([0x81, 0x80 | body.length, 0, 0, 0, 0]), body]);
-}
-
 function openOne({ port, path, greeting, ready }: Open): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(
-        `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: Upgrade\r\n` +
-          `sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==${headersEnd}`,
-      );
-    });
+    const socket = upgrade(port, path);
     let text = '';
     let isGreeted = greeting === undefined;
     socket.on('error', reject);

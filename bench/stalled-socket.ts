@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { newDataDir } from '../apps/server/testkit/process.ts';
 import type { SocketTimes } from './chat-listeners.ts';
 import { type Stage, startStage, tokenOf } from './chat-stage.ts';
 import { type Child, startChild } from './children.ts';
 import type { Row } from './ratio.ts';
+import { clientFrame, seen, upgrade } from './raw-websocket.ts';
 
 const listeners = 1_000;
 const messages = 250;
@@ -73,32 +74,11 @@ async function traffic({ project, rooms }: Stage, child: Child): Promise<SocketT
 
 /** A subscriber who reads the answer to its subscription and then nothing any more. */
 async function stall({ port }: Stage, token: string, room: string): Promise<Socket> {
-  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  const socket = upgrade(port, `/v1/chat/ws?token=${token}`);
   socket.on('error', () => undefined);
-  await new Promise<void>((resolve) => {
-    let seen = '';
-    socket.on('data', (bytes) => {
-      seen += bytes.toString('latin1');
-      if (seen.includes('"hello"') && !seen.includes('asked')) {
-        seen += 'asked';
-        socket.write(masked(JSON.stringify({ type: 'subscribe', id: 's', conversations: [{ ref: room }] })));
-      }
-      if (seen.includes('"ref":"s"')) {
-        socket.pause();
-        resolve();
-      }
-    });
-    socket.write(
-      `GET /v1/chat/ws?token=${token} HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: Upgrade\r\n` +
-        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-    );
-  });
+  await seen(socket, '"hello"');
+  socket.write(clientFrame(JSON.stringify({ type: 'subscribe', id: 's', conversations: [{ ref: room }] })));
+  await seen(socket, '"ref":"s"');
+  socket.pause();
   return socket;
-}
-
-/** A text frame as a client must send it, with a mask of zeros. */
-function masked(text: string): Buffer {
-  const body = Buffer.from(text);
-  const head = Buffer.from([0x81, 0x80 | 126, body.length >> 8, body.length & 255, 0, 0, 0, 0]);
-  return Buffer.concat([head, body]);
 }

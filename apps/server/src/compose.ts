@@ -79,6 +79,9 @@ const docsFolder = join(import.meta.dirname, '..', '..', '..', 'docs');
 
 /** How long open sockets get to move to another process. */
 const socketGraceMs = 5_000;
+// As many as the system lets wait: what a crowd that comes at once has beyond it is dropped without a word, and tries
+// again only seconds later.
+const backlogMax = 65_535;
 
 export type Service = Awaited<ReturnType<typeof compose>>;
 
@@ -369,7 +372,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
       await webhooks.start();
       timers.start();
       sockets.start();
-      await app.listen({ host: config.host, port: config.port });
+      await app.listen({ host: config.host, port: config.port, backlog: backlogMax });
       await prepare();
       isPrepared = true;
     },

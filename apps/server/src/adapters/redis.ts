@@ -17,6 +17,8 @@ export type Script = (keys: readonly string[], args: readonly (string | number)[
 
 // A request must not wait for a Redis that hangs.
 const commandTimeoutMs = 250;
+// One that answers others is only busy, as with a crowd that came at once; but nobody waits longer than this.
+const busyTimeoutMs = 2_000;
 // After a command went unanswered the next ones fail at once, for this long.
 const pauseMs = 1_000;
 const pingMs = 800;
@@ -29,6 +31,7 @@ export function createRedis({ url, prefix, clock, onError = () => {} }: RedisOpt
   let client = open();
   let pausedUntil = 0;
   let misses = 0;
+  let heardAt = 0;
 
   function open(): RedisClient {
     const opened = newClient(url, onError);
@@ -58,17 +61,29 @@ export function createRedis({ url, prefix, clock, onError = () => {} }: RedisOpt
     if (performance.now() < pausedUntil) throw new SharedStateUnavailable('Redis did not answer a moment ago.');
     let timer: NodeJS.Timeout | undefined;
     let isAnswered = false;
+    const askedAt = performance.now();
     const late = new Promise<never>((_, reject) => {
       const giveUp = () => {
         if (isAnswered) return;
-        pausedUntil = performance.now() + pauseMs;
+        const now = performance.now();
+        const isSilent = now - heardAt > commandTimeoutMs;
+        if (!isSilent && now - askedAt < busyTimeoutMs) return wait();
+        if (isSilent) pausedUntil = now + pauseMs;
         reject(new SharedStateUnavailable('Redis did not answer in time.'));
       };
       // After a busy moment of ours the answer may lie unread: it is read between the timer and the immediate.
-      timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
+      const wait = () => {
+        timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
+      };
+      wait();
     });
     const answer = send(client);
-    answer.catch(() => {}); // it may fail after the time limit
+    answer.then(
+      () => {
+        heardAt = performance.now();
+      },
+      () => {}, // it may fail after the time limit
+    );
     try {
       return await Promise.race([answer, late]);
     } catch (error) {

@@ -6,6 +6,7 @@ import { createFakeClock } from '../../../testkit/fake-clock.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 import { openSocket, type SocketClient } from '../../../testkit/socket-client.ts';
 import type { Adapters } from '../../compose.ts';
+import { presenceTurns } from './socket.ts';
 
 /** What ends by itself, in a time of its own. */
 const clock = createFakeClock();
@@ -92,6 +93,38 @@ test('[PRES-2] 45 s after a process has died its users have gone, told once, and
   alice.ws.terminate();
   await watcher.close();
   await doomed.stop();
+});
+
+test('[PRES-3] whoever stays connected stays present, and a crowd that leaves at once is told one by one', async () => {
+  const { id } = await chat.conversation(['alice', 'bob', 'carol']);
+  const watcher = await (await chat.user('bob')).connect();
+  await subscribe(watcher, id, { presence: false });
+  const { token } = await chat.user('alice');
+  const tabs = await Promise.all(
+    Array.from({ length: presenceTurns + 1 }, () => openSocket(`${service.url}/v1/chat/ws?token=${token}`)),
+  );
+  const carol = await (await chat.user('carol')).connect();
+  const crowd = [...tabs, carol];
+  for (const client of crowd) await subscribe(client, id);
+  const present = async () =>
+    (await chat.project.api.call('listPresence', { room: id })).map(({ userId, connections }) => [userId, connections]);
+  const everybody = [
+    ['alice', tabs.length],
+    ['carol', 1],
+  ];
+  for (let minute = 0; minute < 2; minute++) {
+    for (let left = 6; left > 0; left--) {
+      await clock.advance(10_000);
+      for (const client of [watcher, ...crowd]) await client.ask({ type: 'ping' });
+    }
+    assert.deepEqual((await present()).toSorted(), everybody);
+  }
+  for (const { ws } of crowd) ws.terminate();
+  await watcher.take('presence', ({ event, userId }) => event === 'leave' && userId === 'alice');
+  await watcher.take('presence', ({ event, userId }) => event === 'leave' && userId === 'carol');
+  assert.deepEqual(await present(), []);
+  assert.equal(watcher.frames.filter(({ event }) => event === 'leave').length, 2);
+  await watcher.close();
 });
 
 test('[TYP-2] typing that nobody repeats ends after 7 s and is told as ended', async () => {

@@ -28,7 +28,7 @@ import { createReactions } from './reactions.ts';
 import { createReads } from './reads.ts';
 import { createRetention } from './retention.ts';
 import { createSends } from './sends.ts';
-import { createChatSocket, placeOf, quietly } from './socket.ts';
+import { createChatSocket, placeOf, presenceTurns, quietly } from './socket.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens } from './tokens.ts';
@@ -90,7 +90,7 @@ export function createChat(deps: ChatDeps) {
   const everywhere = { onEveryProcess: true };
   timers.every('chat-connections', 1_000, () => connections.flush(), everywhere);
   timers.every('chat-alive', 10_000, () => connections.markAlive(), everywhere);
-  timers.every('chat-presence-refresh', 15_000, () => chatSocket.refreshPresence(), everywhere);
+  timers.every('chat-presence-refresh', 15_000 / presenceTurns, () => chatSocket.refreshPresence(), everywhere);
   timers.every('chat-channels', 30_000, async () => hub.tidy(), everywhere);
   timers.every('chat-catch-up', 1_500, catchUp, everywhere);
   timers.every('chat-presence-sweep', 1_000, () => presence.sweep());

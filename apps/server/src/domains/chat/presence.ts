@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Limits, Presence } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
 import type { ExpiringSets } from '../../core/ports.ts';
@@ -28,6 +29,7 @@ const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
 export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
+  const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
 
   async function refresh({ conversationId, userId, connectionId, status, since }: Place): Promise<boolean> {
     const value = JSON.stringify({ userId, status, since });
@@ -44,11 +46,33 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
     if (!isNew) hub.tell(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
   }
 
-  /** The last connection of a user takes the user with it. */
-  async function leave({ conversationId, userId, connectionId }: Place): Promise<void> {
-    await expiringSets.remove(connectionsOf(conversationId), connectionId);
-    const others = await connections(conversationId);
-    if (others.some((other) => other.userId === userId)) return;
+  /** The last connection of a user takes the user with it. Whoever else leaves in this turn is looked after with them. */
+  function leave(place: Place): Promise<void> {
+    const { conversationId } = place;
+    const known = leaving.get(conversationId);
+    if (known) {
+      known.places.push(place);
+      return known.done;
+    }
+    const places = [place];
+    const done = nextTurn().then(() => {
+      leaving.delete(conversationId);
+      return leaveAll(conversationId, places);
+    });
+    leaving.set(conversationId, { places, done });
+    return done;
+  }
+
+  async function leaveAll(conversationId: string, places: readonly Place[]): Promise<void> {
+    const set = connectionsOf(conversationId);
+    await Promise.all(places.map(({ connectionId }) => expiringSets.remove(set, connectionId)));
+    const staying = new Set((await connections(conversationId)).map(({ userId }) => userId));
+    const users = new Set(places.map(({ userId }) => userId));
+    const gone = [...users].filter((userId) => !staying.has(userId));
+    await Promise.all(gone.map((userId) => leaveAsUser(conversationId, userId)));
+  }
+
+  async function leaveAsUser(conversationId: string, userId: string): Promise<void> {
     if (await expiringSets.remove(usersOf(conversationId), userId)) tellLeave(conversationId, userId);
   }
 

@@ -35,11 +35,13 @@ export interface ChatSocketDeps {
 
 export interface ChatSocket {
   socket: AnySocket;
-  /** Keeps everybody who is connected present; called every few seconds. */
+  /** Keeps those whose turn it is present; everybody is after `presenceTurns` calls. */
   refreshPresence(): Promise<void>;
 }
 
 const presenceDataMax = 1024;
+/** A crowd is not refreshed all at once: what waits for the shared store meanwhile would have to wait for all of it. */
+export const presenceTurns = 15;
 /** What an answer needs beside the page it carries. */
 const frameSlack = 512;
 
@@ -58,6 +60,7 @@ export const quietly = (log: Log, work: Promise<unknown>): void =>
 export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
   const { clock, limits, tokens, presence, subscriptions, connections, log } = deps;
   const clients = new Map<string, Client>();
+  let [opened, turn] = [0, 0];
   const heartbeatTimeoutMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
 
   async function authenticate(token: string): Promise<ChatSession> {
@@ -123,7 +126,8 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
     connectBudget: 'CHAT_CONNECT_RATE_LIMIT' as const,
     authenticate,
     opened(connection: Connection<ChatSession>) {
-      const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0 };
+      const presenceTurn = opened++ % presenceTurns;
+      const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0, presenceTurn };
       clients.set(connection.id, client);
       connections.note(factsOf(client));
       hello(connection);
@@ -145,7 +149,9 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
   return {
     socket: socket<ChatSession, typeof chatClientFrames>(definition),
     async refreshPresence() {
+      turn = (turn + 1) % presenceTurns;
       for (const client of clients.values()) {
+        if (client.presenceTurn !== turn) continue;
         for (const subscription of client.subscriptions.values()) {
           if (subscription.isPresent) quietly(log, presence.refresh(placeOf(client, subscription)));
         }

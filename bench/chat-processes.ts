@@ -1,0 +1,123 @@
+import { rm } from 'node:fs/promises';
+import { newDataDir } from '../apps/server/testkit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { adminUrl, redisUrl, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
+import { type Child, requestsPerSecond, startChild } from './children.ts';
+import { countCpu } from './cpu-books.ts';
+import type { Heard } from './group-members.ts';
+import { hasHaproxy, startHaproxy } from './haproxy.ts';
+import type { Row } from './ratio.ts';
+
+const connections = 192;
+const conversations = 20;
+const listeners = 10;
+const runMs = 3_000;
+const rounds = 3;
+const body = JSON.stringify({ text: 'x'.repeat(200), senderId: 'user-1', clientMessageId: 'c%d' });
+
+/** Three processes, or one of them, behind one address. */
+interface Fleet {
+  stage: Stage;
+  port: number;
+  pids: number[];
+  databaseUrl: string;
+  generator: Child;
+}
+
+interface Outcome {
+  perSecond: number;
+  /** Of the servers and the database; the balancer and the clients are left out. */
+  cpuUsPerSend: number;
+  heardPerSecond: number;
+}
+
+async function measure({ stage, port, pids, databaseUrl, generator }: Fleet, isHeard: boolean): Promise<Outcome> {
+  const crowd = startChild('./group-members.ts');
+  const users = isHeard ? stage.users : [];
+  const members = tokensOf(stage, users).map((name) => ({ name, rooms: stage.rooms }));
+  await crowd.ask({ open: { protocol: 'parley', port, members } });
+  const spentMs = await countCpu(pids, databaseUrl);
+  const [{ perSecond }, { heard }] = await Promise.all([
+    requestsPerSecond(generator, {
+      port,
+      method: 'POST',
+      paths: stage.rooms.map((room) => `/v1/chat/conversations/${room}/messages`),
+      headers: { authorization: `Bearer ${stage.key}` },
+      body,
+      connections,
+      ms: runMs,
+    }),
+    crowd.ask<Heard>({ hear: runMs }),
+  ]);
+  const cpuUs = (await spentMs()) * 1000;
+  await crowd.stop();
+  const seconds = runMs / 1000;
+  return { perSecond, cpuUsPerSend: cpuUs / (perSecond * seconds), heardPerSecond: heard / seconds };
+}
+
+/** What more processes give and cost where they share the cores with the database and those who send. */
+export async function rows(): Promise<Row[]> {
+  if (!hasHaproxy()) {
+    console.log('haproxy is not installed (Debian: haproxy): three processes are not compared with one');
+    return [];
+  }
+  const database = await openTestDatabase({ url: adminUrl });
+  const dataDir = await newDataDir();
+  const databaseUrl = database.url ?? '';
+  const shared = { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `bench-${process.pid}:` };
+  const env = { DATABASE_URL: databaseUrl, ...shared };
+  const stage = await startStage({ dataDir, env, conversations, users: listeners });
+  const others = [await startServer({ DATA_DIR: dataDir, ...env }), await startServer({ DATA_DIR: dataDir, ...env })];
+  const balancers = [
+    await startHaproxy([stage.port]),
+    await startHaproxy([stage.port, ...others.map(({ port }) => port)]),
+  ];
+  const children = [stage.child, ...others.map(({ child }) => child)];
+  const generator = startChild('./http-load.ts');
+  try {
+    const pids = children.map((child) => child.process.pid ?? 0);
+    const [one, three] = balancers.map(({ port }) => ({ stage, port, pids, databaseUrl, generator }));
+    if (!one || !three) throw new Error('a side is missing');
+    return [...(await compare(one, three, false)), ...(await compare(one, three, true))];
+  } finally {
+    for (const child of [generator, ...children]) await child.stop();
+    for (const balancer of balancers) await balancer.stop();
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function compare(one: Fleet, three: Fleet, isHeard: boolean): Promise<Row[]> {
+  const [alone, together]: [Outcome[], Outcome[]] = [[], []];
+  await measure(three, isHeard); // to warm up
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await measure(one, isHeard));
+    together.push(await measure(three, isHeard));
+  }
+  return rowsOf(best(alone), best(together), isHeard ? `, ${listeners} deliveries each` : '');
+}
+
+const best = (outcomes: readonly Outcome[]): Outcome => ({
+  perSecond: Math.max(...outcomes.map(({ perSecond }) => perSecond)),
+  cpuUsPerSend: Math.min(...outcomes.map(({ cpuUsPerSend }) => cpuUsPerSend)),
+  heardPerSecond: Math.max(...outcomes.map(({ heardPerSecond }) => heardPerSecond)),
+});
+
+function rowsOf(one: Outcome, three: Outcome, what: string): Row[] {
+  const rate = ({ perSecond, heardPerSecond }: Outcome): string =>
+    `${Math.round(perSecond)}/s${heardPerSecond > 0 ? ` (${Math.round(heardPerSecond)} frames/s)` : ''}`;
+  return [
+    {
+      question: `POST message${what}: three processes behind haproxy / one`,
+      floor: { atLeast: 1 },
+      ratio: three.perSecond / one.perSecond,
+      detail: `${rate(three)} against ${rate(one)}, on the cores that the database and the clients use too`,
+    },
+    {
+      question: `POST message${what}: CPU of one with three processes / with one`,
+      floor: { atMost: 1.5 },
+      ratio: three.cpuUsPerSend / one.cpuUsPerSend,
+      detail: `${three.cpuUsPerSend.toFixed(0)} µs against ${one.cpuUsPerSend.toFixed(0)} µs, database included`,
+    },
+  ];
+}

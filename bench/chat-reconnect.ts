@@ -1,0 +1,142 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '../apps/server/src/core/sql.ts';
+import { newDataDir } from '../apps/server/testkit/process.ts';
+import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
+import type { Checked, Returned } from './chat-crowd.ts';
+import type { Watched } from './chat-server.ts';
+import { addMembers, adminUrl, redisUrl, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
+import { type Child, startChild } from './children.ts';
+import type { Row } from './ratio.ts';
+
+const sockets = 5_000;
+/** Messages go on before, during and after. */
+const messagesPerSecond = 100;
+const awayMs = 5_000;
+
+/** How a crowd is spread over conversations. */
+interface Layout {
+  name: string;
+  conversations: number;
+  presence: boolean;
+  messagesPerSecond: number;
+}
+
+const groups: Layout = { name: 'groups of 20', conversations: 250, presence: true, messagesPerSecond };
+/** Everybody hears everything, so that few messages are many frames. Presence in so large a hall is nobody's wish. */
+const hall: Layout = { name: 'one conversation', conversations: 1, presence: false, messagesPerSecond: 4 };
+
+interface Outcome {
+  returned: Returned;
+  checked: Checked;
+  reads: number;
+  watched: Watched;
+}
+
+/** Sends to every conversation in turn until it is stopped. */
+function traffic({ project, rooms }: Stage, perSecond: number): { stop(): Promise<void> } {
+  let isOver = false;
+  const sending = (async () => {
+    for (let at = 0; !isOver; at++) {
+      const room = rooms[at % rooms.length] ?? '';
+      const body = { text: 'x'.repeat(200), senderId: 'backend', clientMessageId: `t${at}` };
+      // A server that is being started again refuses; what counts is what it took.
+      await project.api.call('sendMessage', { room, body }).catch(() => undefined);
+      await sleep(1000 / perSecond);
+    }
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await sending;
+    },
+  };
+}
+
+async function headsOf({ db }: TestDatabase): Promise<Record<string, number>> {
+  const rows = await db.query<{ room: string; change: number }>(
+    sql`select public_id as room, last_change as change from conversations`,
+  );
+  return Object.fromEntries(rows.map(({ room, change }) => [room, change]));
+}
+
+const totalOf = (reads: Record<string, number>): number => Object.values(reads).reduce((sum, count) => sum + count, 0);
+
+/** Connections gone at once, and back at once a few seconds later; or the server itself, started again in between. */
+async function measure({ conversations, presence, messagesPerSecond }: Layout, isRestarted: boolean): Promise<Outcome> {
+  const database = await openTestDatabase({ url: adminUrl });
+  const dataDir = await newDataDir();
+  const shared = { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `bench-${process.pid}-${conversations}:` };
+  const env = { DATABASE_URL: database.url ?? '', ...shared, COUNT_READS: 'true' };
+  const stage = await startStage({ dataDir, env, conversations, users: 1 });
+  const crowd = startChild('./chat-crowd.ts');
+  let server: Child = stage.child;
+  try {
+    const users = Array.from({ length: sockets }, (_, at) => `member-${at}`);
+    const roomOf = (at: number): string => stage.rooms[at % stage.rooms.length] ?? '';
+    for (const [place, room] of stage.rooms.entries()) {
+      await addMembers(
+        database,
+        room,
+        users.filter((_, at) => at % conversations === place),
+      );
+    }
+    const members = tokensOf(stage, users).map((token, at) => ({ token, rooms: [roomOf(at)] }));
+    await crowd.ask({ gather: { port: stage.port, members, presence } });
+    const talk = traffic(stage, messagesPerSecond);
+    await sleep(awayMs);
+    await crowd.ask({ scatter: true });
+    if (isRestarted) {
+      await server.stop();
+      server = (await startServer({ DATA_DIR: dataDir, ...env, PORT: String(stage.port) })).child;
+    } else await sleep(awayMs);
+    await server.ask({ order: 'watch' });
+    const returned = await crowd.ask<Returned>({ return: { port: stage.port } });
+    const watched = await server.ask<Watched>({ order: 'watched' });
+    await sleep(awayMs);
+    await talk.stop();
+    const checked = await crowd.ask<Checked>({ reach: await headsOf(database) });
+    return { returned, checked, watched, reads: totalOf(watched.reads) };
+  } finally {
+    await crowd.stop();
+    await server.stop();
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A crowd that loses its connections and comes back all at once, under traffic. */
+export async function rows(): Promise<Row[]> {
+  const result: Row[] = [];
+  for (const layout of [groups, hall]) {
+    result.push(...rowsOf(layout.name, await measure(layout, false), { atMost: 0.01 }));
+  }
+  result.push(...rowsOf(`${groups.name}, the server killed`, await measure(groups, true), { atMost: 1 }));
+  return result;
+}
+
+function rowsOf(name: string, { returned, checked, reads, watched }: Outcome, readsFloor: { atMost: number }): Row[] {
+  const who = `${sockets.toLocaleString('en')} sockets reconnecting at once (${name})`;
+  const { seconds, p50Ms, p99Ms, retries, unrecovered } = returned;
+  if (process.env['SHOW_READS']) console.log(watched.reads);
+  return [
+    {
+      question: `${who}: all back, in s`,
+      floor: { atMost: 30 },
+      ratio: seconds,
+      detail: `p50 ${(p50Ms / 1000).toFixed(1)} s, p99 ${(p99Ms / 1000).toFixed(1)} s, ${retries} tried again, CPU ${watched.cpuSeconds.toFixed(1)} s`,
+    },
+    {
+      question: `${who}: changes missed or heard twice`,
+      floor: { atMost: 0 },
+      ratio: checked.missed + checked.repeated,
+      detail: `${checked.missed} missed, ${checked.repeated} twice, ${unrecovered} gaps not closed by the server`,
+    },
+    {
+      question: `${who}: database reads a socket`,
+      floor: readsFloor,
+      ratio: reads / sockets,
+      detail: `${reads} reads, everything that the process does beside it included`,
+    },
+  ];
+}

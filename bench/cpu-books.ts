@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { processCpuMs } from '../apps/server/testkit/cpu.ts';
+
+/**
+ * Starts counting the CPU of some processes and of everything PostgreSQL does for a database on its connections; what
+ * its own background processes do for everybody is left out, for each side alike. The answer gives the milliseconds
+ * since then.
+ */
+export async function countCpu(pids: readonly number[], databaseUrl: string): Promise<() => Promise<number>> {
+  const before = await books(pids, databaseUrl);
+  return async () => {
+    const after = await books(pids, databaseUrl);
+    // A pool closes connections that were idle for long: those are not in the books any more, and did nothing.
+    return [...after].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0);
+  };
+}
+
+async function books(pids: readonly number[], databaseUrl: string): Promise<Map<number, number>> {
+  const all = [...pids, ...(await backends(databaseUrl))];
+  return new Map(await Promise.all(all.map(async (pid) => [pid, (await processCpuMs(pid)) ?? 0] as const)));
+}
+
+async function backends(url: string): Promise<number[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await client.end();
+  return rows.map(({ pid }) => pid);
+}
