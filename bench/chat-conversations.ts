@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { WebSocket } from 'ws';
-import { sql } from '../apps/server/src/core/sql.ts';
+import { type Sql, sql } from '../apps/server/src/core/sql.ts';
 import { newDataDir } from '../apps/server/testkit/process.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
 import { adminUrl, type Stage, startStage, tokensOf } from './chat-stage.ts';
@@ -26,27 +26,44 @@ interface Place {
   stop(): Promise<void>;
 }
 
-async function fill({ db }: TestDatabase, projectId: string, count: number): Promise<void> {
+async function fill(database: TestDatabase, projectId: string, count: number): Promise<void> {
+  const step = 10_000;
+  for (let from = 0; from < count; from += step) {
+    const numbers = sql`generate_series(${from + 1}::int, ${Math.min(from + step, count)}::int) n`;
+    await fillPart(database, { projectId, count, numbers });
+  }
+  for (const table of ['conversations', 'conversation_members', 'messages']) {
+    await database.db.script(`vacuum analyze ${table}`);
+  }
+}
+
+async function fillPart({ db }: TestDatabase, { projectId, count, numbers }: Part): Promise<void> {
+  const named = sql`${numbers} join conversations c on c.public_id = 'conv_' || lpad(n::text, 24, '0')`;
   await db.execute(sql`
     insert into conversations (id, public_id, project_id, environment, name, type, epoch, last_seq, last_change,
       last_position, member_count, message_count, last_message_at, created_at, updated_at)
     select gen_random_uuid(), 'conv_' || lpad(n::text, 24, '0'), ${projectId}, 'DEVELOPMENT', 'talk-' || n, 'GROUP', 'e',
       ${messagesEach}::int, ${messagesEach}::int, ${messagesEach}::int, ${membersEach}::int, ${messagesEach}::int, now(),
       now() - n * interval '1 second', now()
-    from generate_series(1, ${count}::int) n`);
+    from ${numbers}`);
   await db.execute(sql`
     insert into conversation_members (conversation_id, user_id, role, joined_at)
-    select c.id, user_id, 'MEMBER', now()
-    from (select id, row_number() over (order by id) as n from conversations) c, lateral (
-      select 'usual-' || (c.n + k * 7919) % ${count}::int as user_id from generate_series(1, ${membersEach}::int) k
+    select c.id, user_id, 'MEMBER', now() from ${named}, lateral (
+      select 'usual-' || (n + k * 7919) % ${count}::int as user_id from generate_series(1, ${membersEach}::int) k
       union all select 'everywhere'
-      union all select 'busy' where c.n % ${count / busyIn}::int = 0) u
+      union all select 'busy' where n % ${count / busyIn}::int = 0) u
     on conflict do nothing`);
   await db.execute(sql`
     insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, created_at)
-    select id, n, n, n, 'msg_' || md5(id::text || n), 'text', repeat('x', 200), 'usual-1', now()
-    from conversations, generate_series(1, ${messagesEach}::int) n`);
-  for (const table of ['conversations', 'conversation_members', 'messages']) await db.script(`vacuum analyze ${table}`);
+    select c.id, k, k, k, 'msg_' || md5(c.id::text || k), 'text', repeat('x', 200), 'usual-1', now()
+    from ${named}, generate_series(1, ${messagesEach}::int) k`);
+}
+
+interface Part {
+  projectId: string;
+  count: number;
+  /** Which of them, as `n`. */
+  numbers: Sql;
 }
 
 async function start(count: number): Promise<Place> {
@@ -115,9 +132,9 @@ const overviewOf = (userId: string): string[] => [`/v1/chat/users/${userId}/conv
 async function subscribing({ stage, rooms }: Place): Promise<Times> {
   const [token = ''] = tokensOf(stage, ['everywhere']);
   const ws = new WebSocket(`${stage.url.replace(/^http/, 'ws')}/v1/chat/ws?token=${token}`);
+  ws.on('error', () => undefined);
   const answered = (mark: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      ws.once('error', reject);
+    new Promise((resolve) => {
       ws.on('message', function look(data: Buffer) {
         if (!data.includes(mark)) return;
         ws.off('message', look);
@@ -141,9 +158,12 @@ async function subscribing({ stage, rooms }: Place): Promise<Times> {
 
 /** The same questions asked of a project with a hundred conversations and of one with a hundred thousand. */
 export async function rows(): Promise<Row[]> {
-  const [small, large] = [await start(few), await start(many)];
+  const places: Place[] = [];
   const generator = startChild('./http-load.ts');
   try {
+    for (const count of [few, many]) places.push(await start(count));
+    const [small, large] = places;
+    if (!small || !large) throw new Error('a side is missing');
     const result: Row[] = [];
     for (const [name, ask] of Object.entries(questions)) {
       const [ofSmall, ofLarge]: [Times[], Times[]] = [[], []];
@@ -156,7 +176,7 @@ export async function rows(): Promise<Row[]> {
     return result;
   } finally {
     await generator.stop();
-    for (const place of [small, large]) await place.stop();
+    for (const place of places) await place.stop();
   }
 }
 

@@ -118,17 +118,33 @@ export async function listConversations(
   scope: ProjectScope,
   { retentionDefault, userId, listed, after, limit }: ConversationPage,
 ): Promise<Conversation[]> {
-  const members =
-    userId === null
-      ? empty
-      : sql`join conversation_members m on m.conversation_id = c.id and m.user_id = ${userId} and m.active`;
+  const source = userId === null ? sql`conversations c` : await sourceOf(db, userId);
   return db.query<Conversation>(sql`
     select ${recordColumns(retentionDefault)}${userId === null ? empty : sql`, ${ownColumns}`}
-    from conversations c ${members}
+    from ${source}
     where ${inScope(scope)}
+      ${userId === null ? empty : sql`and m.user_id = ${userId} and m.active`}
       ${listed === null ? empty : sql`and c.public_id = any(${listed})`}
       ${after === null ? empty : sql`and (c.created_at, c.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
     order by c.created_at desc, c.id desc limit ${limit}`);
+}
+
+const manyMemberships = 5_000;
+
+/**
+ * A user's conversations `c` with their membership `m`. The `limit 1` fixes which of the two is walked: a plan that is
+ * made once for everybody would sort all that a user has for whoever is in very many, or walk a whole project for
+ * whoever is in few.
+ */
+async function sourceOf(db: Queryable, userId: string): Promise<Sql> {
+  const [memberships] = await db.query<{ count: number }>(sql`
+    select count(*) from (select from conversation_members where user_id = ${userId} and active
+      limit ${manyMemberships}) memberships`);
+  return (memberships?.count ?? 0) < manyMemberships
+    ? sql`conversation_members m cross join lateral (
+        select * from conversations where id = m.conversation_id limit 1) c`
+    : sql`conversations c cross join lateral (
+        select * from conversation_members where conversation_id = c.id and user_id = ${userId} limit 1) m`;
 }
 
 export interface NewConversation {

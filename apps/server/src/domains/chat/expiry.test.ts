@@ -6,7 +6,6 @@ import { createFakeClock } from '../../../testkit/fake-clock.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 import { openSocket, type SocketClient } from '../../../testkit/socket-client.ts';
 import type { Adapters } from '../../compose.ts';
-import { presenceTurns } from './socket.ts';
 
 /** What ends by itself, in a time of its own. */
 const clock = createFakeClock();
@@ -101,7 +100,7 @@ test('[PRES-3] whoever stays connected stays present, and a crowd that leaves at
   await subscribe(watcher, id, { presence: false });
   const { token } = await chat.user('alice');
   const tabs = await Promise.all(
-    Array.from({ length: presenceTurns + 1 }, () => openSocket(`${service.url}/v1/chat/ws?token=${token}`)),
+    Array.from({ length: 4 }, () => openSocket(`${service.url}/v1/chat/ws?token=${token}`)),
   );
   const carol = await (await chat.user('carol')).connect();
   const crowd = [...tabs, carol];

@@ -41,7 +41,7 @@ export interface ChatSocket {
 
 const presenceDataMax = 1024;
 /** A crowd is not refreshed all at once: what waits for the shared store meanwhile would have to wait for all of it. */
-export const presenceTurns = 15;
+export const presenceTurns = 60;
 /** What an answer needs beside the page it carries. */
 const frameSlack = 512;
 
