@@ -43,6 +43,7 @@ const dayMs = 24 * hourMs;
 /** An overview that took this long to count is shown for so many times as long; `asOf` says of when it is. */
 const dearMs = 500;
 const keptTimes = 20;
+const keptMsMax = 30_000;
 
 /** What people signed in to the dashboard see: metadata, never content. */
 export function createDashboard(deps: DashboardDeps) {
@@ -75,7 +76,7 @@ export function createDashboard(deps: DashboardDeps) {
     const started = clock.now();
     const overview = await count(scope);
     const took = clock.now() - started;
-    if (took >= dearMs) dear.set(key, { overview, until: clock.now() + took * keptTimes });
+    if (took >= dearMs) dear.set(key, { overview, until: clock.now() + Math.min(took * keptTimes, keptMsMax) });
     return overview;
   }
 
