@@ -76,6 +76,6 @@ function add(counts: TransitionCounts, winners: number, events: number, expected
 async function countEvents({ adapters }: TestService, streamId: string): Promise<Record<string, number>> {
   const rows = await adapters.db.query<{ type: string; count: number }>(sql`
     select type, count(*)::int as count from events
-    where type like 'live_stream.%' and data->>'streamId' = ${streamId} group by type`);
+    where type like 'live_stream.%' and data::json->>'streamId' = ${streamId} group by type`);
   return Object.fromEntries(rows.map(({ type, count }) => [type, count]));
 }

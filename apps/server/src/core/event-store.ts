@@ -28,7 +28,7 @@ export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]
   if (events.length === 0) return;
   await tx.execute(sql`
     insert into events (id, project_id, environment, type, topic, data, created_at)
-    select e->>'id', (e->>'projectId')::uuid, e->>'environment', e->>'type', e->>'topic', e->'data',
+    select e->>'id', (e->>'projectId')::uuid, e->>'environment', e->>'type', e->>'topic', e->>'data',
            (e->>'createdAt')::timestamptz
     from jsonb_array_elements(${json(events)}::jsonb) e`);
 }
@@ -43,7 +43,7 @@ export async function markDispatched(tx: Tx, ids: readonly string[], at: string)
 /** Events that a killed process recorded and never handed on, oldest first, locked until the transaction ends. */
 export async function lockStrandedEvents(tx: Tx, before: string, limit: number): Promise<StoredEvent[]> {
   return tx.query<StoredEvent>(sql`
-    select id, project_id as "projectId", environment, type, topic, data, created_at as "createdAt"
+    select id, project_id as "projectId", environment, type, topic, data::json as data, created_at as "createdAt"
     from events where dispatched_at is null and created_at < ${before}
     order by created_at limit ${limit} for update skip locked`);
 }

@@ -38,7 +38,11 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
       request.pause();
       reject(new ServiceError('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax }));
     });
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('end', () => {
+      // Every request closes: only one that closes before its end was cut.
+      request.off('close', onCut);
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
     request.on('close', onCut);
     request.on('error', onCut);
   });

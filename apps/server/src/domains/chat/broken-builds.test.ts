@@ -162,8 +162,9 @@ test('[CHECK-3] a number that is acknowledged and not the one stored is found ou
 
 /** Says one more than was stored, as a counter outside the lock would now and then. */
 function oneMore(row: Row): Row {
-  const numbered = row['numbered'] as { seq: number } | null;
-  return numbered ? { ...row, numbered: { ...numbered, seq: numbered.seq + 1 } } : row;
+  const { seq, record } = row as { seq: number | null; record: string | null };
+  if (seq === null || record === null) return row;
+  return { ...row, seq: seq + 1, record: JSON.stringify({ ...JSON.parse(record), seq: seq + 1 }) };
 }
 
 test('[CHECK-3] a bus that loses, repeats and reorders is no fault: the store fills in', async () => {

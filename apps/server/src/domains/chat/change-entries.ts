@@ -5,12 +5,15 @@ import type { ChangeEntry } from './channel.ts';
 /** A frame must fit 65536 bytes; only a list of reactors can make one larger. */
 const recordMax = 60_000;
 
+/** A message whose JSON is there already. */
+export type MessageRecord = Pick<Message, 'id' | 'seq' | 'senderId'> & { record: string };
+
 /** A change as `changes` and the live frames show it. */
 interface ChangeObject {
   type: string;
   conversationId: string;
   change: number;
-  message?: Message;
+  message?: Message | MessageRecord;
   member?: ConversationMember;
   conversation?: Conversation;
   [field: string]: unknown;
@@ -33,7 +36,8 @@ export function entryOf({ message, ...change }: ChangeObject, at: number): Chang
   };
 }
 
-function recordOf(message: Message): string {
+function recordOf(message: Message | MessageRecord): string {
+  if ('record' in message) return message.record;
   const record = JSON.stringify(message);
   if (record.length < recordMax / 3 || Buffer.byteLength(record) < recordMax) return record;
   return JSON.stringify({ ...message, reactions: message.reactions.map((reaction) => ({ ...reaction, userIds: [] })) });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createFakeClock } from '../../../testkit/fake-clock.ts';
 import { createGroupCommit } from './group-commit.ts';
 
 interface Item {
@@ -12,8 +13,11 @@ interface Item {
 /** A store whose batches end when the test says so. */
 function slowStore() {
   const batches: { items: readonly Item[]; end: () => void }[] = [];
+  const clock = createFakeClock();
   const queue = createGroupCommit<Item, string>({
+    clock,
     keysOf: ({ key }) => (key === undefined ? [] : [key]),
+    isFound: (room) => room !== 'refused',
     lockOf: ({ room }) => room,
     store: (items) =>
       new Promise((resolve, reject) => {
@@ -25,11 +29,11 @@ function slowStore() {
   const settle = async () => {
     for (let turn = 0; turn < 4; turn++) await nextTurn();
   };
-  return { batches, queue, settle };
+  return { batches, queue, clock, settle };
 }
 
-test('[MSG-16] who asks together is stored together; who asks meanwhile waits for the same conversation only', async () => {
-  const { batches, queue, settle } = slowStore();
+test('[MSG-16] who asks together is stored together; behind a batch that takes long only the same conversation waits', async () => {
+  const { batches, queue, clock, settle } = slowStore();
   const first = [queue.add({ room: 'a' }), queue.add({ room: 'b' }), queue.add({ room: 'a' })];
   await settle();
   assert.deepEqual(
@@ -38,8 +42,12 @@ test('[MSG-16] who asks together is stored together; who asks meanwhile waits fo
   );
   const later = [queue.add({ room: 'a' }), queue.add({ room: 'c' }), queue.add({ room: 'b' })];
   await settle();
+  assert.equal(batches.length, 1, 'they are gathered for one large batch');
+  await clock.advance(20);
+  await settle();
   assert.deepEqual(batches[1]?.items, [{ room: 'c' }], 'a and b are locked by the batch under way');
   queue.add({ room: 'd' });
+  await clock.advance(20);
   await settle();
   assert.equal(batches.length, 2, 'two at a time');
   batches[0]?.end();
@@ -61,6 +69,25 @@ test('[MSG-16] items with one key never share a batch', async () => {
   assert.deepEqual(batches[1]?.items, [{ room: 'a', key: 'k' }]);
   batches[1]?.end();
   assert.deepEqual(await Promise.all(answers), ['a', 'a', 'b']);
+});
+
+test('[MSG-16] many retries of what has been stored go together; of what was refused one by one', async () => {
+  for (const [room, then] of [
+    ['a', [3]],
+    ['refused', [1, 1, 1]],
+  ] as const) {
+    const { batches, queue, settle } = slowStore();
+    const answers = Array.from({ length: 4 }, () => queue.add({ room, key: 'k' }));
+    for (let batch = 0; batch <= then.length; batch++) {
+      await settle();
+      batches[batch]?.end();
+    }
+    await Promise.all(answers);
+    assert.deepEqual(
+      batches.map(({ items }) => items.length),
+      [1, ...then],
+    );
+  }
 });
 
 test('[MSG-16] one item that cannot be stored fails alone', async () => {

@@ -1,4 +1,5 @@
 import { fail } from '@parley/contract';
+import type { Clock } from '../../core/clock.ts';
 import { DatabaseUnavailable } from '../../core/db.ts';
 
 /** Gathers single writes into batches: one commit serves everybody who asked in the meantime. */
@@ -8,21 +9,28 @@ export interface GroupCommit<Item, Outcome> {
 }
 
 export interface GroupCommitOptions<Item, Outcome> {
+  clock: Clock;
   /** Stores all items or none, and says what became of each. */
   store: (items: readonly Item[]) => Promise<Outcome[]>;
   /** Items that share a key must not be in one batch: they could not see each other. */
   keysOf: (item: Item) => readonly string[];
+  /** True when everybody who comes later with one of the item's keys will find it stored: they may come together. */
+  isFound: (outcome: Outcome) => boolean;
   /** What a batch locks for this item: no other batch of this process is under way for the same, it would only wait. */
   lockOf: (item: Item) => string;
 }
 
 const batchMax = 200;
 const inFlightMax = 2;
+/** One large batch costs less than two small ones; a second one starts when the first takes long, as behind a lock. */
+const lateMs = 20;
 /** More than this and the database is not keeping up: better to say so than to let everybody wait. */
 const waitingMax = 5_000;
 
 interface Waiting<Item, Outcome> {
   item: Item;
+  /** Keys that no other waiting item can store any more. */
+  found: Set<string> | null;
   resolve: (outcome: Outcome) => void;
   reject: (error: unknown) => void;
 }
@@ -30,19 +38,22 @@ interface Waiting<Item, Outcome> {
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { store, keysOf, lockOf } = options;
+  const { clock, store, keysOf, isFound, lockOf } = options;
   const locked = new Set<string>();
   let waiting: Waiting<Item, Outcome>[] = [];
   let inFlight = 0;
+  let late = 0;
   let isScheduled = false;
 
+  const isFull = (): boolean => inFlight >= inFlightMax || inFlight > late;
+
   function schedule(): void {
-    if (isScheduled || inFlight >= inFlightMax || waiting.length === 0) return;
+    if (isScheduled || isFull() || waiting.length === 0) return;
     isScheduled = true;
     // At the end of the turn: requests that arrived together go together.
     setImmediate(() => {
       isScheduled = false;
-      const batch = inFlight < inFlightMax ? nextBatch() : [];
+      const batch = isFull() ? [] : nextBatch();
       if (batch.length === 0) return;
       void run(batch);
       schedule();
@@ -55,7 +66,8 @@ export function createGroupCommit<Item, Outcome>(
     const keys = new Set<string>();
     for (const entry of waiting) {
       const own = keysOf(entry.item);
-      const isFree = !locked.has(lockOf(entry.item)) && !own.some((key) => keys.has(key));
+      const isFree =
+        !locked.has(lockOf(entry.item)) && !own.some((key) => keys.has(key) && entry.found?.has(key) !== true);
       if (batch.length < batchMax && isFree) {
         batch.push(entry);
         for (const key of own) keys.add(key);
@@ -69,16 +81,41 @@ export function createGroupCommit<Item, Outcome>(
     inFlight++;
     const locks = batch.map(({ item }) => lockOf(item));
     for (const lock of locks) locked.add(lock);
+    const ended = new AbortController();
+    const watched = watch(ended.signal);
     try {
       const outcomes = await store(batch.map(({ item }) => item));
       // Index by index: `store` answers in the order of the items.
       for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at] as Outcome);
+      noteFound(batch, outcomes);
     } catch (error) {
       await salvage(batch, error);
     } finally {
+      ended.abort();
+      if (await watched) late--;
       inFlight--;
       for (const lock of locks) locked.delete(lock);
       schedule();
+    }
+  }
+
+  /** Resolves when the batch has ended, with whether it was late. */
+  async function watch(ended: AbortSignal): Promise<boolean> {
+    await clock.sleep(lateMs, ended);
+    if (ended.aborted) return false;
+    late++;
+    schedule();
+    return true;
+  }
+
+  function noteFound(batch: readonly Waiting<Item, Outcome>[], outcomes: readonly Outcome[]): void {
+    if (waiting.length === 0) return;
+    const found = batch.flatMap(({ item }, at) => (isFound(outcomes[at] as Outcome) ? keysOf(item) : []));
+    if (found.length === 0) return;
+    const keys = new Set(found);
+    for (const entry of waiting) {
+      const own = keysOf(entry.item).filter((key) => keys.has(key));
+      if (own.length > 0) entry.found = new Set([...(entry.found ?? []), ...own]);
     }
   }
 
@@ -97,7 +134,7 @@ export function createGroupCommit<Item, Outcome>(
     add: (item) =>
       new Promise((resolve, reject) => {
         if (waiting.length >= waitingMax) fail('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, found: null, resolve, reject });
         schedule();
       }),
   };

@@ -1,7 +1,7 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
 import type { Queryable } from '../../core/db.ts';
 import { empty, raw, sql } from '../../core/sql.ts';
-import { messageJson } from './message-json-store.ts';
+import { messageText } from './message-json-store.ts';
 
 /** What a read of a conversation says about it, beside what was read: the caller may not be allowed to see it. */
 export interface ReadGate {
@@ -38,26 +38,24 @@ export async function readHistory(
   filter: HistoryFilter,
 ): Promise<HistoryRow | undefined> {
   const { before, after, threadRootId, senderId, includeDeleted, limit } = filter;
+  const filters = sql`m.conversation_id = c.id
+    ${threadRootId === null ? empty : sql`and m.thread_root_id = ${threadRootId}`}
+    ${senderId === null ? empty : sql`and m.sender_id = ${senderId}`}
+    ${includeDeleted ? empty : sql`and m.deleted_at is null`}`;
   // With `after` the page is what comes next, not what is newest; it is shown newest first all the same.
-  const order = raw(after === null ? 'desc' : 'asc');
+  const isForward = after !== null;
+  const from = isForward ? sql`and m.position > ${after}` : before === null ? empty : sql`and m.position < ${before}`;
+  const onward = raw(isForward ? 'm.position > h.newest' : 'm.position < h.oldest');
   const [row] = await db.query<HistoryRow>(sql`
-    select c.name, c.status, p.role, c.last_position as "lastPosition", h.*
+    select c.name, c.status, p.role, c.last_position as "lastPosition", h.text, h.oldest, h.newest,
+           h.total = ${limit} and exists (select from messages m where ${filters} and ${onward}) as "hasMore"
     from conversations c
     left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
     cross join lateral (
-      select coalesce(json_agg(${messageJson(userId)} order by m.position desc) filter (where m.n <= ${limit}), '[]')::text
-               as text,
-             min(m.position) filter (where m.n <= ${limit}) as oldest,
-             max(m.position) filter (where m.n <= ${limit}) as newest, count(*) > ${limit} as "hasMore"
-      from (
-        select m.*, row_number() over (order by m.position ${order}) as n from messages m
-        where m.conversation_id = c.id
-          ${before === null ? empty : sql`and m.position < ${before}`}
-          ${after === null ? empty : sql`and m.position > ${after}`}
-          ${threadRootId === null ? empty : sql`and m.thread_root_id = ${threadRootId}`}
-          ${senderId === null ? empty : sql`and m.sender_id = ${senderId}`}
-          ${includeDeleted ? empty : sql`and m.deleted_at is null`}
-        order by m.position ${order} limit ${limit + 1}) m) h
+      select concat('[', string_agg(${messageText(userId)}, ','${isForward ? raw(' order by m.position desc') : empty}), ']') as text,
+             min(m.position) as oldest, max(m.position) as newest, count(*) as total
+      from (select m.* from messages m where ${filters} ${from}
+            order by m.position ${raw(isForward ? 'asc' : 'desc')} limit ${limit}) m) h
     where c.id = ${conversationUuid}`);
   return row;
 }
@@ -82,8 +80,8 @@ export async function readChanges(
     from conversations c
     left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
     cross join lateral (
-      select coalesce(json_agg(${changeJson(userId)} order by x.change)
-               filter (where x.n <= ${limit} and (not x.is_message or m.id is not null)), '[]')::text as text,
+      select concat('[', string_agg(${changeText(userId)}, ',' order by x.change)
+               filter (where x.n <= ${limit} and (not x.is_message or m.id is not null)), ']') as text,
              max(x.change) filter (where x.n <= ${limit}) as newest, count(*) > ${limit} as "hasMore"
       from (
         select u.*, row_number() over (order by u.change) as n from (
@@ -99,6 +97,6 @@ export async function readChanges(
   return row;
 }
 
-const changeJson = (viewer: string | null) => sql`case when x.is_message
-  then json_build_object('type', x.type, 'conversationId', c.public_id, 'change', x.change, 'message', ${messageJson(viewer)})
-  else (jsonb_build_object('type', x.type, 'conversationId', c.public_id, 'change', x.change) || x.data)::json end`;
+const changeText = (viewer: string | null) => sql`case when x.is_message
+  then concat('{"type":"', x.type, '","conversationId":"', c.public_id, '","change":', x.change, ',"message":', ${messageText(viewer)}, '}')
+  else (jsonb_build_object('type', x.type, 'conversationId', c.public_id, 'change', x.change) || x.data)::text end`;

@@ -2,7 +2,7 @@ import type { ChatMemberRole, Message } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable, Tx } from '../../core/db.ts';
 import { empty, json, sql } from '../../core/sql.ts';
-import { messageJson } from './message-json-store.ts';
+import { messageJson, messageText } from './message-json-store.ts';
 
 /** What the rules ask of a message, and the caller's place in its conversation. */
 export interface MessageEntry {
@@ -47,7 +47,7 @@ export async function findMessageJson(
   viewer: string | null,
 ): Promise<string | undefined> {
   const [row] = await db.query<{ text: string }>(sql`
-    select ${messageJson(viewer)}::text as text from messages m join conversations c on c.id = m.conversation_id
+    select ${messageText(viewer)} as text from messages m join conversations c on c.id = m.conversation_id
     where m.conversation_id = ${conversationUuid} and m.position = ${position}`);
   return row?.text;
 }
@@ -99,7 +99,7 @@ export async function listThread(
   page: { after: number; limit: number; viewer: string | null },
 ): Promise<{ position: number; text: string }[]> {
   return db.query(sql`
-    select m.position, ${messageJson(page.viewer)}::text as text
+    select m.position, ${messageText(page.viewer)} as text
     from messages m join conversations c on c.id = m.conversation_id
     where m.conversation_id = ${conversationUuid} and (m.id = ${rootId} or m.thread_root_id = ${rootId})
       and m.deleted_at is null and m.position > ${page.after}

@@ -224,7 +224,7 @@ test('[MSG-13] a send is stored with its event: message.created carries the whol
   const { id: room } = await chat.conversation();
   const sent = await chat.project.api.call('sendMessage', { room, body: { text: 'told' } });
   const [event] = await service.adapters.db.query<{ type: string; data: object }>(
-    sql`select type, data from events where topic = ${`chat/${room}`} and type like 'message.%'`,
+    sql`select type, data::json as data from events where topic = ${`chat/${room}`} and type like 'message.%'`,
   );
   assert.deepEqual(event, {
     type: 'message.created',
@@ -239,7 +239,7 @@ test('[MSG-17] without an endpoint an event is stored as handed on; with one it 
     service.adapters.db.query<{ isHandedOn: boolean; deliveries: number }>(sql`
       select e.dispatched_at is not null as "isHandedOn",
              (select count(*) from deliveries d where d.event_id = e.id) as deliveries
-      from events e where e.topic = ${`chat/${room}`} and e.data->'message'->>'text' = ${text}`);
+      from events e where e.topic = ${`chat/${room}`} and e.data::json->'message'->>'text' = ${text}`);
   await kit.project.api.call('sendMessage', { room, body: { text: 'unheard' } });
   assert.deepEqual(await find('unheard'), [{ isHandedOn: true, deliveries: 0 }]);
 

@@ -113,8 +113,8 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
   recorded as (
     insert into events (id, project_id, environment, type, topic, data, created_at)
     select "eventId", project_id, environment, type, 'chat/' || public_id,
-      data || jsonb_build_object('conversationId', public_id, 'change', change,
-        'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), at
+      (data || jsonb_build_object('conversationId', public_id, 'change', change,
+        'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text, at
     from told)
   select place, null as problem, public_id as "publicId", project_id as "projectId", environment, change, count from told
   union all

@@ -44,7 +44,10 @@ interface Given {
 export function createReactions({ db, messages, clock, ids, limits, onCommitted }: ReactionDeps) {
   // A crowd that reacts to one message is many writes to one row: they are stored together, like messages.
   const queue = createGroupCommit<ReactionItem, ReactionOutcome>({
+    clock,
     keysOf: ({ messageId, emoji, userId }) => [`${messageId} ${emoji} ${userId}`],
+    // What was added may be taken back by the next: each must see the one before it.
+    isFound: () => false,
     lockOf: ({ conversationId }) => conversationId,
     async store(items) {
       const outcomes = await storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE);

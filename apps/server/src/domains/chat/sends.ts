@@ -2,7 +2,6 @@ import {
   type ErrorCode,
   fail,
   type Limits,
-  type Message,
   type MessageType,
   type SendMessage,
   ServiceError,
@@ -16,10 +15,18 @@ import type { Metrics } from '../../core/metrics.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import { refuse } from '../../core/validation.ts';
 import { assertListed, assertScope, type ChatCaller, userOf } from './callers.ts';
+import type { MessageRecord } from './change-entries.ts';
 import { topicOf } from './conversations.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { findMessageJson } from './message-store.ts';
-import { type SendItem, type SendOutcome, type SendProblem, storeMessages } from './send-store.ts';
+import {
+  type Draft,
+  type SendItem,
+  type SendOutcome,
+  type SendProblem,
+  type Stored,
+  storeMessages,
+} from './send-store.ts';
 import type { Target, Targets } from './targets.ts';
 import { assertTextFits } from './texts.ts';
 
@@ -57,10 +64,12 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
 
 export function createSends({ db, targets, clock, ids, limits, metrics, onCommitted }: SendDeps): Sends {
   const queue = createGroupCommit<SendItem, SendOutcome>({
-    keysOf: ({ conversationId, message: { senderId, clientMessageId, attachmentId } }) => [
-      ...(clientMessageId === null ? [] : [`${conversationId} ${senderId} ${clientMessageId}`]),
-      ...(attachmentId === null ? [] : [attachmentId]),
+    clock,
+    keysOf: ({ conversationId, draft: { senderId = '', clientMessageId, attachmentId } }) => [
+      ...(clientMessageId === undefined ? [] : [`${conversationId} ${senderId} ${clientMessageId}`]),
+      ...(attachmentId === undefined ? [] : [attachmentId]),
     ],
+    isFound: ({ is }) => is !== 'refused',
     lockOf: ({ conversationId }) => conversationId,
     async store(items) {
       const outcomes = await storeMessages(db, items);
@@ -76,7 +85,7 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
       const target = await targets.find(caller, reference);
       assertListed(caller, target.publicId);
       const outcome = await queue.add(itemOf(caller, target, draft, content));
-      if (outcome.is === 'stored') return { text: JSON.stringify(outcome.message), isRepeat: false };
+      if (outcome.is === 'stored') return { text: outcome.stored.record, isRepeat: false };
       if (outcome.is === 'repeated') return repeat(caller, target, outcome.position);
       targets.forget(caller, reference);
       // The name may have moved to another conversation meanwhile: look once more.
@@ -91,21 +100,22 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
       metrics.observe('parley_chat_send_latency_seconds', (now - draft.clientSentAt) / 1000);
     }
     return {
-      eventId: ids.newId('event'),
-      conversationId: target.id,
+      scope: caller,
       name: target.name,
+      conversationId: target.id,
+      publicId: target.publicId,
+      eventId: ids.newId('event'),
       isUser: caller.kind === 'chatToken',
-      message: newMessage({
+      draft: {
         id: ids.newId('message'),
-        conversationId: target.publicId,
-        senderId: userOf(caller) ?? draft.senderId ?? null,
-        replyTo: draft.replyTo ?? null,
-        clientMessageId: draft.clientMessageId ?? null,
-        attachmentId: draft.attachmentId ?? null,
-        clientSentAt: draft.clientSentAt ?? null,
+        senderId: userOf(caller) ?? draft.senderId,
+        replyTo: draft.replyTo,
+        clientMessageId: draft.clientMessageId,
+        attachmentId: draft.attachmentId,
+        clientSentAt: draft.clientSentAt,
         createdAt: iso(now),
         ...content,
-      }),
+      },
     };
   }
 
@@ -117,43 +127,7 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
   return { send };
 }
 
-type Content = Pick<Message, 'type' | 'text' | 'metadata'>;
-
-type Known = Content &
-  Pick<
-    Message,
-    'id' | 'conversationId' | 'senderId' | 'replyTo' | 'clientMessageId' | 'attachmentId' | 'clientSentAt' | 'createdAt'
-  >;
-
-/** A message that nobody has answered, edited or reacted to, in the order of `messageJson`; its numbers are the store's. */
-const newMessage = (known: Known): Message => ({
-  id: known.id,
-  publicId: known.id,
-  conversationId: known.conversationId,
-  seq: 0,
-  change: 0,
-  type: known.type,
-  text: known.text,
-  senderId: known.senderId,
-  senderRole: null,
-  replyTo: known.replyTo,
-  threadRootId: null,
-  replyCount: 0,
-  lastReplyAt: null,
-  clientMessageId: known.clientMessageId,
-  attachmentId: known.attachmentId,
-  attachment: null,
-  metadata: known.metadata,
-  reactions: [],
-  edited: false,
-  editedAt: null,
-  deleted: false,
-  deletedAt: null,
-  deletedBy: null,
-  clientSentAt: known.clientSentAt,
-  createdAt: known.createdAt,
-  updatedAt: known.createdAt,
-});
+type Content = Pick<Draft, 'type' | 'text' | 'metadata'>;
 
 /** Everything about a draft that needs no look at the database. */
 function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): Content {
@@ -164,7 +138,7 @@ function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): C
   if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
   const missing = missingField(type, draft);
   if (missing) refuse([{ field: missing, rule: 'required', message: `A message of type ${type} needs ${missing}.` }]);
-  return { type, text: text ?? null, metadata: metadata ?? {} };
+  return { type, text, metadata: metadata ?? undefined };
 }
 
 function missingField(type: MessageType, { text, attachmentId, metadata }: SendMessage): string | null {
@@ -176,18 +150,25 @@ function missingField(type: MessageType, { text, attachmentId, metadata }: SendM
 function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]): StoredEvent[] {
   return items.flatMap((item, at) => {
     const outcome = outcomes[at];
-    if (outcome?.is !== 'stored') return [];
-    const { message, roomId, projectId, environment, isHandedOn } = outcome;
-    const { conversationId, change, createdAt } = message;
-    return {
-      id: item.eventId,
-      projectId,
-      environment,
-      type: 'message.created',
-      topic: topicOf(conversationId),
-      data: { conversationId, roomId, change, message },
-      createdAt,
-      isHandedOn,
-    };
+    return outcome?.is === 'stored' ? [eventOf(item, outcome.stored)] : [];
   });
+}
+
+/** What is on record in full, as far as it is told from here. */
+function eventOf(
+  { scope, publicId, eventId, draft }: SendItem,
+  { record, seq, change, isHandedOn }: Stored,
+): StoredEvent {
+  const { projectId, environment } = scope;
+  const message: MessageRecord = { id: draft.id, seq, senderId: draft.senderId ?? null, record };
+  return {
+    id: eventId,
+    projectId,
+    environment,
+    type: 'message.created',
+    topic: topicOf(publicId),
+    data: { conversationId: publicId, change, message },
+    createdAt: draft.createdAt,
+    isHandedOn,
+  };
 }

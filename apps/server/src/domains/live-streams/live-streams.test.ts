@@ -20,7 +20,7 @@ const create = (project: TestProject, body: object = {}) =>
 /** Events of a stream in the order they were recorded. */
 async function eventsOf(streamId: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
   return service.adapters.db.query(sql`
-    select type, data from events where type like 'live_stream.%' and data->>'streamId' = ${streamId} order by created_at, id`);
+    select type, data::json as data from events where type like 'live_stream.%' and data::json->>'streamId' = ${streamId} order by created_at, id`);
 }
 
 test('[LIVE-1] creating provisions a room, a conversation and the host in one go', async () => {

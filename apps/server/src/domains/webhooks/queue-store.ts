@@ -53,7 +53,7 @@ export function listLanes(db: Queryable, now: string): Promise<{ webhookId: stri
 }
 
 /** An event's data as webhooks carry it. */
-export const payload = sql`(e.data - ${socketFields}::text[])::text`;
+export const payload = sql`(e.data::jsonb - ${socketFields}::text[])::text`;
 
 const interrupted = 'The attempt was interrupted on our side; what came of it is not known.';
 const isoFormat = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
