@@ -45,17 +45,20 @@ export async function readHistory(
   // With `after` the page is what comes next, not what is newest; it is shown newest first all the same.
   const isForward = after !== null;
   const from = isForward ? sql`and m.position > ${after}` : before === null ? empty : sql`and m.position < ${before}`;
-  const onward = raw(isForward ? 'm.position > h.newest' : 'm.position < h.oldest');
+  const order = raw(isForward ? 'asc' : 'desc');
+  // Not `exists`: only what is asked for in an order is sure to be looked up in the index.
+  const next = sql`select m.position from messages m where ${filters}
+    and ${raw(isForward ? 'm.position > h.newest' : 'm.position < h.oldest')} order by m.position ${order} limit 1`;
   const [row] = await db.query<HistoryRow>(sql`
     select c.name, c.status, p.role, c.last_position as "lastPosition", h.text, h.oldest, h.newest,
-           h.total = ${limit} and exists (select from messages m where ${filters} and ${onward}) as "hasMore"
+           h.total = ${limit} and (${next}) is not null as "hasMore"
     from conversations c
     left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
     cross join lateral (
       select concat('[', string_agg(${messageText(userId)}, ','${isForward ? raw(' order by m.position desc') : empty}), ']') as text,
              min(m.position) as oldest, max(m.position) as newest, count(*) as total
       from (select m.* from messages m where ${filters} ${from}
-            order by m.position ${raw(isForward ? 'asc' : 'desc')} limit ${limit}) m) h
+            order by m.position ${order} limit ${limit}) m) h
     where c.id = ${conversationUuid}`);
   return row;
 }
