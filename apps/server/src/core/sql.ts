@@ -2,15 +2,18 @@
 export class Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
+  #text: string | undefined;
 
-  constructor(strings: readonly string[], values: readonly unknown[]) {
+  constructor(strings: readonly string[], values: readonly unknown[], text?: string) {
     this.strings = strings;
     this.values = values;
+    this.#text = text;
   }
 
   /** The text with `$1…$n` placeholders. */
   get text(): string {
-    return this.strings.reduce((text, part, index) => `${text}$${index}${part}`);
+    this.#text ??= this.strings.reduce((text, part, index) => `${text}$${index}${part}`);
+    return this.#text;
   }
 }
 
@@ -48,3 +51,31 @@ export const empty: Sql = raw('');
 
 /** A value for a `jsonb` parameter. */
 export const json = (value: unknown): string => JSON.stringify(value);
+
+/** Where a value goes that is not known yet. */
+class Place<Name> {
+  readonly name: Name;
+
+  constructor(name: Name) {
+    this.name = name;
+  }
+}
+
+/**
+ * For long statements that are sent often: putting one together takes longer than sending it. `build` makes the text
+ * once for each shape, with `at(name)` where a value goes.
+ */
+export function statements<Shape extends object, Values extends object>(
+  build: (shape: Shape, at: (name: keyof Values) => unknown) => Sql,
+): (shape: Shape, values: Values) => Sql {
+  const built = new Map<string, Sql>();
+  return (shape, values) => {
+    const key = JSON.stringify(shape);
+    const known = built.get(key) ?? build(shape, (name) => new Place(name));
+    built.set(key, known);
+    const given = known.values.map((value) =>
+      value instanceof Place ? values[(value as Place<keyof Values>).name] : value,
+    );
+    return new Sql(known.strings, given, known.text);
+  };
+}

@@ -13,8 +13,8 @@ const attachmentJson = sql`(select json_build_object('id', a.id, 'publicId', a.i
   'metadata', a.metadata, 'checksum', a.checksum, 'createdAt', ${isoJson('a.created_at')},
   'completedAt', ${isoJson('a.completed_at')}, 'messageId', m.id) from attachments a where a.id = m.attachment_id)`;
 
-/** Reactions of one message by emoji, oldest emoji first; `reacted` only where there is a viewer. */
-export function reactionsJson(messageId: Sql, viewer: string | null): Sql {
+/** Reactions of one message by emoji, oldest emoji first; `reacted` only where the viewer is not null. */
+export function reactionsJson(messageId: Sql, viewer: unknown): Sql {
   const reacted = viewer === null ? raw('') : sql`, 'reacted', bool_or(r.user_id = ${viewer})`;
   return sql`(select coalesce(json_agg(e.summary order by e.first, e.emoji), '[]') from (
     select r.emoji, min(r.created_at) as first, json_build_object('emoji', r.emoji, 'count', count(*),
@@ -33,7 +33,7 @@ const plain = (text: string): Sql => orNull(`'"' || ${text} || '"'`);
  * One message of `messages m` in `conversations c`, as the text of a JSON object. The row of a deleted message holds no
  * content any more, so the same expression makes its tombstone.
  */
-const madeNow = (viewer: string | null): Sql => sql`concat('{"id":"', m.id, '","publicId":"', m.id,
+const madeNow = (viewer: unknown): Sql => sql`concat('{"id":"', m.id, '","publicId":"', m.id,
   '","conversationId":"', c.public_id, '","seq":', m.seq, ',"change":', m.change, ',"type":"', m.type,
   '","text":', ${quoted('m.text')}, ',"senderId":', ${quoted('m.sender_id')},
   ',"senderRole":', ${plain('m.sender_role')}, ',"replyTo":', ${plain('m.reply_to')},
@@ -53,6 +53,6 @@ const madeNow = (viewer: string | null): Sql => sql`concat('{"id":"', m.id, '","
 /** As it is stored with a new message; whoever looks at it, since nobody has reacted yet. */
 export const newMessageText: Sql = madeNow(null);
 
-export const messageText = (viewer: string | null): Sql => sql`coalesce(m.record, ${madeNow(viewer)})`;
+export const messageText = (viewer: unknown): Sql => sql`coalesce(m.record, ${madeNow(viewer)})`;
 
 export const messageJson = (viewer: string | null): Sql => sql`${messageText(viewer)}::json`;

@@ -2,7 +2,7 @@ import type { Message, MessageType } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Db } from '../../core/db.ts';
 import { handedOnAtBirth } from '../../core/event-store.ts';
-import { empty, json, raw, type Sql, sql } from '../../core/sql.ts';
+import { empty, json, raw, type Sql, sql, statements } from '../../core/sql.ts';
 import { newMessageText } from './message-json-store.ts';
 
 /** One message to be stored. Everything that needs no look at the database has been checked. */
@@ -95,10 +95,13 @@ interface References {
 }
 
 const insertBatch = (items: readonly SendItem[]): Sql =>
-  insertStatement(json(items.map(inputOf)), {
-    messages: items.some(({ draft }) => draft.replyTo !== undefined),
-    files: items.some(({ draft }) => draft.attachmentId !== undefined),
-  });
+  insertStatement(
+    {
+      messages: items.some(({ draft }) => draft.replyTo !== undefined),
+      files: items.some(({ draft }) => draft.attachmentId !== undefined),
+    },
+    { items: json(items.map(inputOf)) },
+  );
 
 const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at: number) => ({
   at,
@@ -109,13 +112,37 @@ const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at:
   ...draft,
 });
 
+const replyProblems = raw(
+  `when i."replyTo" is not null and (r.id is null or r.deleted_at is not null) then 'INVALID_REPLY_TARGET'`,
+);
+const replyTarget = raw(`left join lateral (
+      select id, conversation_id, thread_root_id, deleted_at from messages where id = i."replyTo" limit 1) r
+      on r.conversation_id = i."conversationId"`);
+const replied = raw(`replied as (
+    update messages root set reply_count = root.reply_count + t.total, last_reply_at = t.last_at
+    from (select thread_root_id as id, count(*) as total, max(created_at) as last_at from placed
+          where thread_root_id is not null group by thread_root_id) t
+    where root.id = t.id),`);
+
+const fileProblems = raw(`
+        when i."attachmentId" is not null and (a.status is null or a.status = 'EXPIRED') then 'ATTACHMENT_NOT_FOUND'
+        when a.status = 'PENDING' then 'ATTACHMENT_NOT_READY'
+        when a.status = 'ATTACHED' then 'ATTACHMENT_ALREADY_USED'`);
+const file = raw(`left join lateral (
+      select status, conversation_id, uploader_id from attachments where id = i."attachmentId" limit 1) a
+      on a.conversation_id = i."conversationId" and (not i."isUser" or a.uploader_id = i."senderId")`);
+const attached = raw(`attached as (
+    update attachments a set status = 'ATTACHED', message_id = m.id, expires_at = null
+    from placed m where a.id = m.attachment_id),`);
+
 /**
  * What a draft refers to is looked up row by row and by one index alone (`lateral … limit 1`, the other conditions
  * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
  */
-const insertStatement = (input: string, { messages, files }: References): Sql => sql`
+const insertStatement = statements<References, { items: string }>(
+  ({ messages, files }, at) => sql`
   with input as (
-    select * from jsonb_to_recordset(${input}::jsonb) as i (
+    select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
       at int, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, id text, type text, text text,
       "senderId" text, "replyTo" text, "clientMessageId" text, "attachmentId" text, metadata jsonb,
       "clientSentAt" double precision, "createdAt" timestamptz)),
@@ -192,30 +219,8 @@ const insertStatement = (input: string, { messages, files }: References): Sql =>
     from placed)
   select at, null as problem, change, seq, record, is_handed_on as "isHandedOn" from placed
   union all
-  select at, problem, repeats, null, null, null from checked where problem is not null`;
-
-const replyProblems = raw(
-  `when i."replyTo" is not null and (r.id is null or r.deleted_at is not null) then 'INVALID_REPLY_TARGET'`,
+  select at, problem, repeats, null, null, null from checked where problem is not null`,
 );
-const replyTarget = raw(`left join lateral (
-      select id, conversation_id, thread_root_id, deleted_at from messages where id = i."replyTo" limit 1) r
-      on r.conversation_id = i."conversationId"`);
-const replied = raw(`replied as (
-    update messages root set reply_count = root.reply_count + t.total, last_reply_at = t.last_at
-    from (select thread_root_id as id, count(*) as total, max(created_at) as last_at from placed
-          where thread_root_id is not null group by thread_root_id) t
-    where root.id = t.id),`);
-
-const fileProblems = raw(`
-        when i."attachmentId" is not null and (a.status is null or a.status = 'EXPIRED') then 'ATTACHMENT_NOT_FOUND'
-        when a.status = 'PENDING' then 'ATTACHMENT_NOT_READY'
-        when a.status = 'ATTACHED' then 'ATTACHMENT_ALREADY_USED'`);
-const file = raw(`left join lateral (
-      select status, conversation_id, uploader_id from attachments where id = i."attachmentId" limit 1) a
-      on a.conversation_id = i."conversationId" and (not i."isUser" or a.uploader_id = i."senderId")`);
-const attached = raw(`attached as (
-    update attachments a set status = 'ATTACHED', message_id = m.id, expires_at = null
-    from placed m where a.id = m.attachment_id),`);
 
 function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
   if (!row) throw new Error('a message of the batch has no outcome');

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { type DashboardRole, environmentTags, fail } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
 import type { ApiKeyCaller } from '../../core/caller.ts';
@@ -42,7 +42,7 @@ const touchEveryMs = 60_000;
 
 const keyPattern = /^svk_(dev|prod)_([A-Za-z0-9]{16})\.([A-Za-z0-9]{43})$/;
 
-export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const hashSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** An unknown key is compared too, so that it takes as long as a known one. */
 const nobody: KeyRecord = {
