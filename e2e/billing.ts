@@ -1,16 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Room } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
 import { eventually } from '../apps/server/testkit/eventually.ts';
 import { createPeople, type TestProject } from '../apps/server/testkit/people.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
 import { joinRoom, type SignalClient } from '../apps/server/testkit/signal-client.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 import { type Bill, judge, type Stay } from './billing-judge.ts';
+import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
 export interface BillingOptions {
   sessions: number;
@@ -28,7 +24,6 @@ export interface BillingOptions {
   log?: (line: string) => void;
 }
 
-const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));
 /** A machine that is busy may refuse a start or two. */
 const start = (variables: Record<string, string>): Promise<ServerProcess> =>
   eventually(() => startProcess(variables), { withinMs: 120_000, everyMs: 1_000 });
@@ -72,30 +67,10 @@ async function startFleet({ processes, nodes, env, secret, random }: BillingOpti
   const servers: ServerProcess[] = [];
   for (let index = 0; index < processes; index++) servers.push(await start(shared));
   const urlOf = (index: number): string => servers[index % servers.length]?.url ?? '';
-  const media = new Map<string, { child: ChildProcess; variables: Record<string, string> }>();
+  const media: NodeProcess[] = [];
   const kills: Bill['kills'] = [];
-
-  const spawnNode = (variables: Record<string, string>): ChildProcess =>
-    spawn(process.execPath, [nodeFile], { env: { PATH: process.env['PATH'], ...variables }, stdio: 'ignore' });
-
-  async function end(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
-
-  for (let index = 0; index < nodes; index++) {
-    const variables = {
-      SFU_NAME: `node-${index}`,
-      SFU_REGISTRATION_SECRET: secret,
-      CONTROL_URL: urlOf(index),
-      SFU_INTERNAL_PORT: String(await freePort()),
-      SFU_UDP_PORT: String(await freeUdpPort()),
-      SFU_ANNOUNCED_HOST: '127.0.0.1',
-    };
-    media.set(variables.SFU_NAME, { child: spawnNode(variables), variables });
-  }
+  for (let index = 0; index < nodes; index++)
+    media.push(await startNodeProcess({ name: `node-${index}`, secret, controlUrl: urlOf(index) }));
 
   async function killServer(index: number): Promise<void> {
     const server = servers[index % servers.length] as ServerProcess;
@@ -109,12 +84,11 @@ async function startFleet({ processes, nodes, env, secret, random }: BillingOpti
   }
 
   async function killNode(index: number): Promise<void> {
-    const name = `node-${index % nodes}`;
-    const node = media.get(name);
+    const node = media[index % nodes];
     if (!node) return;
-    kills.push({ what: 'node', name, atMs: Date.now() });
-    await end(node.child);
-    node.child = spawnNode(node.variables);
+    kills.push({ what: 'node', name: node.name, atMs: Date.now() });
+    await node.kill();
+    node.start();
   }
 
   return {
@@ -133,7 +107,7 @@ async function startFleet({ processes, nodes, env, secret, random }: BillingOpti
       }
     },
     async stop(): Promise<void> {
-      for (const { child } of media.values()) await end(child);
+      for (const node of media) await node.kill();
       for (const server of servers) {
         await server.kill();
         await rm(server.dataDir, { recursive: true, force: true });

@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type Api, createApi } from '@parley/server';
 import { eventually } from '../apps/server/testkit/eventually.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
 import { everyPermission, joinRoom, type SignalClient } from '../apps/server/testkit/signal-client.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
 const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 const isProduction = redisUrl !== undefined && process.env['PARLEY_TEST_DATABASE_URL'] !== undefined;
-const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));
 
 describe('two servers and two media nodes on PostgreSQL and Redis', {
   skip: isProduction ? false : 'needs PostgreSQL and Redis: npm run test:production',
 }, () => {
   const secret = randomUUID() + randomUUID();
-  const nodes = new Map<string, ChildProcess>();
+  const nodes = new Map<string, NodeProcess>();
   let database: TestDatabase;
   let shared: Record<string, string>;
   let servers: ServerProcess[] = [];
@@ -35,24 +30,12 @@ describe('two servers and two media nodes on PostgreSQL and Redis', {
   const urlOf = (index: number): string => servers[index]?.url ?? '';
 
   async function startNode(name: string, controlUrl: string): Promise<void> {
-    const variables = {
-      SFU_NAME: name,
-      SFU_REGISTRATION_SECRET: secret,
-      CONTROL_URL: controlUrl,
-      SFU_INTERNAL_PORT: String(await freePort()),
-      SFU_UDP_PORT: String(await freeUdpPort()),
-      SFU_ANNOUNCED_HOST: '127.0.0.1',
-    };
-    nodes.set(name, spawn(process.execPath, [nodeFile], { env: { ...process.env, ...variables }, stdio: 'ignore' }));
+    nodes.set(name, await startNodeProcess({ name, secret, controlUrl }));
   }
 
   async function stopNode(name: string): Promise<void> {
-    const child = nodes.get(name);
+    await nodes.get(name)?.kill();
     nodes.delete(name);
-    if (!child || child.exitCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
   }
 
   before(async () => {

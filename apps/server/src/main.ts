@@ -1,8 +1,9 @@
 import { relative } from 'node:path';
+import { followDatabaseTime } from './adapters/db/database-time.ts';
 import { openAdapters } from './adapters/open.ts';
 import type { Service } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { systemClock } from './core/clock.ts';
+import { createSettableClock, systemClock } from './core/clock.ts';
 import { createLog } from './core/log.ts';
 import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
@@ -22,10 +23,13 @@ async function main(): Promise<void> {
     openAdapters(config, { clock: systemClock, log }),
     import('./compose.ts'),
   ]);
-  const service = await compose({ config, adapters, clock: systemClock, log });
+  const clock = createSettableClock();
+  const stopFollowing = await followDatabaseTime(clock, adapters.db);
+  const service = await compose({ config, adapters, clock, log });
   let mediaNode: ReturnType<typeof startMediaNode> | null = null;
   stopOnSignals(service, async () => {
     await mediaNode?.stop();
+    stopFollowing();
     await adapters.close();
   });
   await service.start(config.isProduction ? undefined : () => welcome(service));

@@ -14,8 +14,8 @@ export interface ChatFleet {
   /** Calls with the API key at one of the processes, whichever number is given. */
   api(place: number): Api;
   url(place: number): string;
-  /** kill -9, and the same process again. */
-  restart(place: number): Promise<void>;
+  /** Ends a process, with -9 unless told, and starts the same again. */
+  restart(place: number, signal?: NodeJS.Signals): Promise<void>;
   /** The same processes with an empty conversation. */
   again(): Promise<ChatFleet>;
   stop(): Promise<void>;
@@ -25,6 +25,8 @@ export interface FleetOptions {
   processes: number;
   /** DATABASE_URL and REDIS_URL; embedded without. */
   env?: Record<string, string>;
+  /** What one of the processes is told beyond that. */
+  envOf?: (place: number) => Record<string, string>;
   members: readonly string[];
 }
 
@@ -44,17 +46,17 @@ const fleetEnv = {
   CHAT_REACT_RATE_LIMIT: unlimited,
 };
 
-export async function startFleet({ processes: count, env = {}, members }: FleetOptions): Promise<ChatFleet> {
+export async function startFleet(options: FleetOptions): Promise<ChatFleet> {
+  const { processes: count, env = {}, envOf = () => ({}), members } = options;
   const dataDir = await newDataDir();
-  const start = (port?: number) =>
+  const start = (place: number, port?: number) => {
+    const own = { ...envOf(place), ...(port === undefined ? {} : { PORT: String(port) }) };
+    const variables: Record<string, string> = { ...fleetEnv, DATA_DIR: dataDir, ...env, ...own };
     // On a busy machine a start may take longer than a process waits for its database.
-    eventually(
-      () =>
-        startProcess({ ...fleetEnv, DATA_DIR: dataDir, ...env, ...(port === undefined ? {} : { PORT: String(port) }) }),
-      { withinMs: 60_000, everyMs: 500 },
-    );
+    return eventually(() => startProcess(variables), { withinMs: 60_000, everyMs: 500 });
+  };
   const processes: ServerProcess[] = [];
-  while (processes.length < count) processes.push(await start());
+  while (processes.length < count) processes.push(await start(processes.length));
   const at = (place: number): ServerProcess => processes[place % count] as ServerProcess;
 
   const project = await createPeople(at(0).url).newProject();
@@ -75,11 +77,11 @@ export async function startFleet({ processes: count, env = {}, members }: FleetO
     },
     url: (place) => at(place).url,
     api: (place) => createApi({ baseUrl: at(place).url, credential: project.apiKey }),
-    async restart(place) {
+    async restart(place, signal = 'SIGKILL') {
       const old = at(place);
-      await old.kill('SIGKILL');
+      await old.kill(signal);
       // On the same port: whoever has its address finds it again.
-      processes[place % count] = await start(old.port);
+      processes[place % count] = await start(place % count, old.port);
     },
     async stop() {
       for (const one of processes) await one.kill('SIGKILL');

@@ -24,6 +24,8 @@ export interface WriteOptions {
   pauseMs?: number;
   prefix?: string;
   onAcknowledged?: (count: number) => void;
+  /** Each attempt: which process was asked, when, and what it threw, if it did. */
+  onAttempt?: (attempt: { place: number; startedMs: number; error?: unknown }) => void;
   /** Gives up on what is under way: the trial has failed. */
   signal?: AbortSignal;
 }
@@ -38,20 +40,23 @@ const isRefusal = (error: unknown): boolean => error instanceof ApiError && erro
  * another process, with the same key. Everything is logged.
  */
 export async function writeAll(fleet: ChatFleet, log: LogEntry[], options: WriteOptions): Promise<{ retries: number }> {
-  const { writers, each, pauseMs = 0, prefix = '', onAcknowledged, signal } = options;
+  const { writers, each, pauseMs = 0, prefix = '', onAcknowledged, onAttempt, signal } = options;
   let [acknowledged, retries] = [0, 0];
 
   async function send(writer: number, place: number): Promise<void> {
     const key = `${prefix}${writer}/${place}`;
     log.push({ is: 'invoke', key });
     for (let attempt = 0; ; attempt++) {
+      const [place, startedMs] = [writer + attempt, performance.now()];
       try {
         const body = { text: key, senderId: `w${writer}`, clientMessageId: key };
-        const { seq, change } = await fleet.api(writer + attempt).call('sendMessage', { room: fleet.room, body });
+        const { seq, change } = await fleet.api(place).call('sendMessage', { room: fleet.room, body });
         log.push({ is: 'ok', key, seq, change });
+        onAttempt?.({ place, startedMs });
         onAcknowledged?.(++acknowledged);
         return;
       } catch (error) {
+        onAttempt?.({ place, startedMs, error });
         log.push({ is: isRefusal(error) ? 'fail' : 'info', key });
         if (isRefusal(error) || signal?.aborted) throw error;
         retries++;
@@ -140,6 +145,8 @@ export async function wholeLog(fleet: ChatFleet): Promise<Change[]> {
   }
 }
 
+const pingEveryMs = 15_000;
+
 /** One subscriber who comes back after every loss, to whichever process, and remembers each change once. */
 export class Follower {
   readonly changes = new Map<number, Change>();
@@ -153,6 +160,7 @@ export class Follower {
   #taken = 0;
   #lastLive = 0;
   #place: number;
+  #pingedMs = 0;
 
   constructor(fleet: ChatFleet, token: string, place: number) {
     this.#fleet = fleet;
@@ -177,6 +185,14 @@ export class Follower {
   async tend(): Promise<void> {
     this.take();
     if (!this.isConnected) await this.connect();
+    else this.#beat();
+  }
+
+  /** As every client does: who is silent for too long is taken for gone. */
+  #beat(): void {
+    if (performance.now() - this.#pingedMs < pingEveryMs) return;
+    this.#pingedMs = performance.now();
+    this.#client?.send({ type: 'ping' });
   }
 
   take(): void {

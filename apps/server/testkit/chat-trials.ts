@@ -1,5 +1,14 @@
 import type { ChatFleet } from './chat-fleet.ts';
-import { Follower, follow, readForward, seeded, wholeHistory, wholeLog, writeAll } from './chat-storm.ts';
+import {
+  Follower,
+  follow,
+  readForward,
+  seeded,
+  type WriteOptions,
+  wholeHistory,
+  wholeLog,
+  writeAll,
+} from './chat-storm.ts';
 import { checkHistory, type LogEntry } from './history-checker.ts';
 import type { OwnRedis } from './redis.ts';
 
@@ -20,7 +29,7 @@ const progress = (log: TrialOptions['log'], every: number) => (count: number) =>
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function followersOf(fleet: ChatFleet, count: number): Promise<Follower[]> {
+export async function followersOf(fleet: ChatFleet, count: number): Promise<Follower[]> {
   const token = await fleet.tokenOf('alice');
   const followers = Array.from({ length: count }, (_, place) => new Follower(fleet, token, place));
   for (const follower of followers) await follower.connect();
@@ -28,7 +37,11 @@ async function followersOf(fleet: ChatFleet, count: number): Promise<Follower[]>
 }
 
 /** Rounds of ten messages a writer until told to finish. */
-function keepWriting(fleet: ChatFleet, entries: LogEntry[], options: { writers: number; pauseMs: number }) {
+export function keepWriting(
+  fleet: ChatFleet,
+  entries: LogEntry[],
+  options: Pick<WriteOptions, 'writers' | 'pauseMs' | 'onAttempt'>,
+) {
   const failing = new AbortController();
   let [isOver, round, retries] = [false, 0, 0];
   const done = (async () => {
@@ -47,8 +60,20 @@ function keepWriting(fleet: ChatFleet, entries: LogEntry[], options: { writers: 
       isOver = true;
       failing.abort();
     },
-    facts: () => ({ acknowledged: round * options.writers * 10, retries }),
+    facts: () => ({ acknowledged: entries.filter(({ is }) => is === 'ok').length, retries }),
   };
+}
+
+/** What is stored, and what everybody who listened has heard of it in the end. */
+export async function gather(fleet: ChatFleet, followers: readonly Follower[]) {
+  const history = await wholeHistory(fleet);
+  const last = (await wholeLog(fleet)).at(-1)?.change ?? 0;
+  const faults: string[] = [];
+  for (const [place, follower] of followers.entries()) {
+    await follower.reach(last).catch((error: unknown) => void faults.push(`follower ${place}: ${String(error)}`));
+    faults.push(...follower.faults.map((fault) => `follower ${place} heard ${fault}`));
+  }
+  return { history, faults, sightings: followers.map((follower, place) => follower.sighting(`follower ${place}`)) };
 }
 
 /** Holds the log against the store and against everybody who listened or paged. */
@@ -58,14 +83,7 @@ async function judge(
   followers: readonly Follower[],
   readers: Parameters<typeof checkHistory>[2] = [],
 ): Promise<string[]> {
-  const history = await wholeHistory(fleet);
-  const last = (await wholeLog(fleet)).at(-1)?.change ?? 0;
-  const faults: string[] = [];
-  for (const [place, follower] of followers.entries()) {
-    await follower.reach(last).catch((error: unknown) => void faults.push(`follower ${place}: ${String(error)}`));
-    faults.push(...follower.faults.map((fault) => `follower ${place} heard ${fault}`));
-  }
-  const sightings = followers.map((follower, place) => follower.sighting(`follower ${place}`));
+  const { history, faults, sightings } = await gather(fleet, followers);
   const findings = checkHistory(log, history, [...readers, ...sightings]);
   return [...faults, ...findings.slice(0, 20).map(({ rule, detail }) => `${rule}: ${detail}`)];
 }

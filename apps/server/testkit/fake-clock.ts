@@ -6,19 +6,23 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Moves time on in one step: whoever sleeps until then wakes once, however often they would have. For days. */
   jump(ms: number): void;
+  /** Sets the clock ahead or back, as an operator would: it says another time, and none has passed. */
+  step(ms: number): void;
   /** How long each of those who sleep asked for. */
   sleeping(): number[];
 }
 
 export function createFakeClock(startAt = Date.parse('2026-01-01T00:00:00Z')): FakeClock {
   let now = startAt;
+  let offMs = 0;
   let sleepers: { ms: number; at: number; wake: () => void }[] = [];
 
   /** Lets what was woken run as far as it can without time passing. */
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
   return {
-    now: () => now,
+    now: () => now + offMs,
+    elapsed: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
@@ -47,6 +51,9 @@ export function createFakeClock(startAt = Date.parse('2026-01-01T00:00:00Z')): F
       now += ms;
       const due = sleepers.filter((sleeper) => sleeper.at <= now);
       for (const { wake } of due) wake();
+    },
+    step(ms) {
+      offMs += ms;
     },
     sleeping: () => sleepers.map(({ ms }) => ms),
   };

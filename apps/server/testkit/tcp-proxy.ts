@@ -10,6 +10,11 @@ export interface TcpProxy {
   freeze(): void;
   /** Connections that are open now pass nothing any more; new ones do. */
   freezeOpenOnes(): void;
+  /**
+   * Marked connections stay open, and what the server says to them is swallowed: dead without a sign. Later ones are
+   * whole. Gives how many there were.
+   */
+  deafenMarked(): number;
   /** New connections go to another server. */
   retarget(url: string): void;
   /** Lets new and frozen connections through again. */
@@ -17,9 +22,12 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+/** `mark`: a connection whose client says this is marked. */
+export async function startTcpProxy(targetUrl: string, { mark }: { mark?: RegExp } = {}): Promise<TcpProxy> {
   let target = new URL(targetUrl);
   const pairs = new Set<readonly [Socket, Socket]>();
+  const marked = new Set<Socket>();
+  const deaf = new Set<Socket>();
   let state: 'open' | 'cut' | 'frozen' = 'open';
 
   const server = createServer((client) => {
@@ -31,10 +39,15 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       [client, upstream],
       [upstream, client],
     ] as const) {
-      from.on('data', (bytes) => to.write(bytes));
+      from.on('data', (bytes) => {
+        if (from === client && mark?.test(bytes.toString('latin1'))) marked.add(client);
+        if (!deaf.has(to)) to.write(bytes);
+      });
       from.on('error', () => {});
       from.on('close', () => {
         pairs.delete(pair);
+        marked.delete(client);
+        deaf.delete(client);
         to.destroy();
       });
       if (state === 'frozen') from.pause();
@@ -60,6 +73,10 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     },
     freezeOpenOnes() {
       for (const socket of sockets()) socket.pause();
+    },
+    deafenMarked() {
+      for (const client of marked) deaf.add(client);
+      return marked.size;
     },
     retarget(next) {
       target = new URL(next);

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { DeliveryPair, DeliveryProgress } from './delivery-pairs.ts';
 import { createPeople } from './people.ts';
 import { freePort } from './ports.ts';
 import { hasValidSignature } from './receiver.ts';
-import type { StormOrder, StormPair, StormProgress } from './storm-process.ts';
+import type { StormOrder } from './storm-process.ts';
 
 export interface StormOptions {
   events: number;
@@ -45,7 +46,7 @@ interface Arrival {
 }
 
 /** What the receivers saw, by endpoint and event. */
-type Seen = Map<string, Arrival[]>;
+export type Seen = Map<string, Arrival[]>;
 
 const attemptsMax = 6;
 const childFile = fileURLToPath(new URL('./storm-process.ts', import.meta.url));
@@ -146,14 +147,14 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
   }
   const names = new Map([...Array(endpoints).keys()].map((index) => [secrets.get(`id/${index}`) ?? '', String(index)]));
   return {
-    ...judge(pairs, seen, names, backoffBaseMs),
+    ...judgePairs(pairs, seen, names, backoffBaseMs),
     ...counts,
     kills: killed,
     seconds: (performance.now() - startedMs) / 1000,
   };
 }
 
-async function startCounting(
+export async function startCounting(
   name: string,
   {
     seen,
@@ -189,24 +190,30 @@ async function startCounting(
 
 async function drained(node: () => Node, log: (line: string) => void): Promise<void> {
   for (;;) {
-    const { events, undispatched, open } = await node().ask<StormProgress>({ order: 'progress' });
+    const { events, undispatched, open } = await node().ask<DeliveryProgress>({ order: 'progress' });
     log(`${events} events, ${undispatched} not queued yet, ${open} deliveries open`);
     if (undispatched === 0 && open === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 
-async function readPairs(node: Node, projectId: string): Promise<StormPair[]> {
-  const pairs: StormPair[] = [];
+async function readPairs(node: Node, projectId: string): Promise<DeliveryPair[]> {
+  const pairs: DeliveryPair[] = [];
   for (let after = ''; ; ) {
-    const page = await node.ask<StormPair[]>({ order: 'pairs', projectId, after, limit: 500 });
+    const page = await node.ask<DeliveryPair[]>({ order: 'pairs', projectId, after, limit: 500 });
     if (page.length === 0) return pairs;
     pairs.push(...page);
     after = page.at(-1)?.eventId ?? '';
   }
 }
 
-function judge(pairs: readonly StormPair[], seen: Seen, names: ReadonlyMap<string, string>, backoffBaseMs: number) {
+/** Holds what became of each pair against what arrived. */
+export function judgePairs(
+  pairs: readonly DeliveryPair[],
+  seen: Seen,
+  names: ReadonlyMap<string, string>,
+  backoffBaseMs: number,
+) {
   const result = { delivered: 0, failed: 0, lost: 0, early: 0, excess: 0, mistold: 0 };
   for (const { eventId, webhookId, status, attempts } of pairs) {
     const arrivals = seen.get(`${names.get(webhookId)}/${eventId}`) ?? [];

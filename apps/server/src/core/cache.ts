@@ -16,13 +16,13 @@ export function createCache<V>({ clock, ttlMs, sizeMax }: { clock: Clock; ttlMs:
   function keep(key: string, load: Promise<V>, value: V): void {
     if (loading.get(key) !== load) return;
     if (entries.size >= sizeMax) entries.delete(entries.keys().next().value ?? key);
-    entries.set(key, { value, until: clock.now() + ttlMs });
+    entries.set(key, { value, until: clock.elapsed() + ttlMs });
   }
 
   return {
     get(key, load) {
       const known = entries.get(key);
-      if (known && known.until > clock.now()) return Promise.resolve(known.value);
+      if (known && known.until > clock.elapsed()) return Promise.resolve(known.value);
       entries.delete(key);
       const running = loading.get(key);
       if (running) return running;

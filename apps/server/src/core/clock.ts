@@ -1,13 +1,16 @@
 /** Time as a dependency: the only place that reads the system clock. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: for what is stored, shown or compared with another process's. */
   now(): number;
+  /** Milliseconds since some moment, whatever any clock is set to: for how long something of this process takes. */
+  elapsed(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. Never rejects and never keeps the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => Math.floor(performance.now()),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -21,6 +24,22 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', finish, { once: true });
     }),
 };
+
+/** Time that is told what time it is, and goes on steadily from there. */
+export interface SettableClock extends Clock {
+  set(epochMs: number): void;
+}
+
+export function createSettableClock(): SettableClock {
+  let startedAt = Date.now() - performance.now();
+  return {
+    ...systemClock,
+    now: () => Math.round(startedAt + performance.now()),
+    set(epochMs) {
+      startedAt = epochMs - performance.now();
+    },
+  };
+}
 
 let written = { epochMs: 0, text: '1970-01-01T00:00:00.000Z' };
 

@@ -15,7 +15,7 @@ before(async () => {
 after(() => database.close());
 
 let now = Date.parse('2026-11-15T12:00:00Z');
-const clock = { now: () => now, sleep: async () => {} };
+const clock = { now: () => now, elapsed: () => now, sleep: async () => {} };
 const ids = createIds(clock);
 const log = createLog('silent');
 const scope = { projectId: ids.newUuid(), environment: 'DEVELOPMENT' as const };

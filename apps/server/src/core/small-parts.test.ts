@@ -10,7 +10,7 @@ import { isOriginAllowed, serializedOrigin } from './origins.ts';
 import { empty, join, sql } from './sql.ts';
 
 let now = 1_700_000_000_000;
-const clock = { now: () => now, sleep: async () => {} };
+const clock = { now: () => now, elapsed: () => now, sleep: async () => {} };
 const keyring = createKeyring('another-root-secret-that-is-long-enough');
 
 test('[SQL-1] values never become part of the text, fragments do', () => {

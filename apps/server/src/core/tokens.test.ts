@@ -7,7 +7,7 @@ import { createTokens, tokenFamilies } from './tokens.ts';
 
 const keyring = createKeyring('a-root-secret-that-is-long-enough-for-the-test');
 let now = Date.parse('2026-11-15T12:00:00Z');
-const clock = { now: () => now, sleep: async () => {} };
+const clock = { now: () => now, elapsed: () => now, sleep: async () => {} };
 const tokens = createTokens({ keyring, clock, issuer: 'http://localhost' });
 const claims = { sub: 'ada', jti: 'rtk_1' };
 

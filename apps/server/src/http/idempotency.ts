@@ -45,12 +45,12 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
 
   /** Gives a parallel first request a moment to finish, so that retries get its answer and not a conflict. */
   async function waitForAnswer(scope: string, bodyHash: string): Promise<{ status: number; answer: string } | null> {
-    for (const deadline = clock.now() + waitForFirstMs; ; await clock.sleep(pollMs)) {
+    for (const deadline = clock.elapsed() + waitForFirstMs; ; await clock.sleep(pollMs)) {
       const stored = await findAnswer(db, scope);
       if (!stored) return null;
       if (stored.bodyHash !== bodyHash) fail('SVC_IDEMPOTENCY_MISMATCH');
       if (isFinished(stored)) return stored;
-      if (clock.now() >= deadline) fail('SVC_IDEMPOTENCY_IN_PROGRESS');
+      if (clock.elapsed() >= deadline) fail('SVC_IDEMPOTENCY_IN_PROGRESS');
     }
   }
 

@@ -52,7 +52,7 @@ export interface Wire {
 /** A connection as the sockets hold it. */
 export interface LiveConnection {
   /** Deadlines: authentication, heartbeat, expiry. Called about once a second. */
-  tick(now: number): void;
+  tick(times: { now: number; elapsed: number }): void;
   /** Tells the client to come back elsewhere. */
   announceReconnect(afterMs: number): void;
   close(code: CloseCode, reason: string): void;
@@ -74,10 +74,10 @@ export function createConnection(
   { clock, log, limits, budgets, isOriginAllowed }: ConnectionDeps,
 ): LiveConnection {
   const connectedAt = clock.now();
-  let state: State = { name: 'awaitingAuth', deadline: connectedAt + authTimeoutMs, isChecking: false };
+  let heardAt = clock.elapsed();
+  let state: State = { name: 'awaitingAuth', deadline: heardAt + authTimeoutMs, isChecking: false };
   /** Kept after the end: handlers that were running may still ask who it was. */
   let lastSession: SocketSession | null = null;
-  let lastSeenAt = connectedAt;
   const inbox: RawFrame[] = [];
   let isWorking = false;
   const meter = createMeter(definition.frameBudget ? limits[definition.frameBudget] : null, limits);
@@ -96,7 +96,7 @@ export function createConnection(
       return lastSession ?? fail('SVC_UNAUTHENTICATED');
     },
     get lastSeenAt() {
-      return lastSeenAt;
+      return clock.now() - (clock.elapsed() - heardAt);
     },
     get isOpen() {
       return state.name === 'open';
@@ -208,7 +208,7 @@ export function createConnection(
   }
 
   function receive(bytes: Buffer): void {
-    lastSeenAt = clock.now();
+    heardAt = clock.elapsed();
     if (state.name === 'closing') return;
     let frame: RawFrame;
     try {
@@ -221,7 +221,7 @@ export function createConnection(
       void answer(frame);
       return;
     }
-    const verdict = meter.count(lastSeenAt);
+    const verdict = meter.count(heardAt);
     if (verdict.is === 'close') close(4429, `RATE_LIMITED; retryAfter=${verdict.retryAfterSeconds}`);
     else if (verdict.is === 'warn') {
       tellError(
@@ -241,7 +241,7 @@ export function createConnection(
     else receive(data as Buffer);
   });
   ws.on('ping', () => {
-    lastSeenAt = clock.now();
+    heardAt = clock.elapsed();
   });
   // ws has already answered with the right close code (1002, 1007, 1009): only an unhandled event would hurt.
   ws.on('error', () => undefined);
@@ -257,13 +257,13 @@ export function createConnection(
   }
 
   return {
-    tick(now) {
+    tick({ now, elapsed }) {
       if (state.name === 'awaitingAuth') {
-        if (now >= state.deadline && !state.isChecking) close(4408, 'AUTH_TIMEOUT');
+        if (elapsed >= state.deadline && !state.isChecking) close(4408, 'AUTH_TIMEOUT');
       } else if (state.name === 'open') {
         const { expiresAt } = state.session;
         if (now >= expiresAt + clockLeewaySeconds * 1000) close(4401, 'TOKEN_EXPIRED');
-        else if (now - lastSeenAt > definition.heartbeatTimeoutMs) close(4408, 'HEARTBEAT_LOST');
+        else if (elapsed - heardAt > definition.heartbeatTimeoutMs) close(4408, 'HEARTBEAT_LOST');
         else if (!state.isExpiringTold && now >= expiresAt - expiringBeforeMs) {
           state.isExpiringTold = true;
           definition.expiring(connection);

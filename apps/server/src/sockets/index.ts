@@ -153,8 +153,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
   async function tickForEver(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(tickMs, stopping.signal);
-      const now = clock.now();
-      for (const connection of live) connection.tick(now);
+      const times = { now: clock.now(), elapsed: clock.elapsed() };
+      for (const connection of live) connection.tick(times);
     }
   }
 

@@ -359,6 +359,20 @@ test('[SOCK-11] 45 s of silence end with 4408; any frame is a heartbeat', async 
   await own.stop();
 });
 
+test('[RUN-8] a clock that is set ahead or back closes no socket, and silence ends with 4408 as before', async () => {
+  const own = await start();
+  const client = await openSocket(`${own.url}/v1/chat/ws?token=good-stays`);
+  await client.take('hello');
+  for (const offMs of [600_000, -1_200_000]) {
+    own.clock.step(offMs);
+    await own.clock.advance(30_000);
+    await client.ask({ type: 'echo', text: '' });
+  }
+  await own.clock.advance(50_000);
+  assert.deepEqual(await client.whenClosed(), { code: 4408, reason: 'HEARTBEAT_LOST' });
+  await own.stop();
+});
+
 test('[SOCK-12] a token that ends is announced a minute before, and the connection ends with it', async () => {
   const own = await start();
   const client = await openSocket(`${own.url}/v1/chat/ws?token=good-ends`);

@@ -13,7 +13,7 @@ export function createMemoryCounters(clock: Clock): Counters {
   const windows = new Map<string, Window>();
 
   function current(key: string, windowMs: number): Window {
-    const now = clock.now();
+    const now = clock.elapsed();
     const known = windows.get(key);
     if (known && known.endsAt > now) return known;
     if (windows.size >= tidyAt) for (const [name, window] of windows) if (window.endsAt <= now) windows.delete(name);
@@ -26,13 +26,13 @@ export function createMemoryCounters(clock: Clock): Counters {
     async hit(key, windowMs, by = 1) {
       const window = current(key, windowMs);
       window.count += by;
-      return { count: window.count, remainingMs: window.endsAt - clock.now() };
+      return { count: window.count, remainingMs: window.endsAt - clock.elapsed() };
     },
     async take(key, windowMs, limit, by = 1) {
       const window = current(key, windowMs);
       const taken = window.count + by <= limit;
       if (taken) window.count += by;
-      return { taken, count: window.count, remainingMs: window.endsAt - clock.now() };
+      return { taken, count: window.count, remainingMs: window.endsAt - clock.elapsed() };
     },
     async reset(key) {
       windows.delete(key);

@@ -7,14 +7,14 @@ export function createMemoryLocks(clock: Clock): Locks {
   return {
     async acquire(name, ttlMs) {
       const current = held.get(name);
-      if (current && current.until > clock.now()) return null;
-      const mine = { until: clock.now() + ttlMs };
+      if (current && current.until > clock.elapsed()) return null;
+      const mine = { until: clock.elapsed() + ttlMs };
       held.set(name, mine);
-      const isMine = () => held.get(name) === mine && mine.until > clock.now();
+      const isMine = () => held.get(name) === mine && mine.until > clock.elapsed();
       return {
         async renew() {
           if (!isMine()) return false;
-          mine.until = clock.now() + ttlMs;
+          mine.until = clock.elapsed() + ttlMs;
           return true;
         },
         async release() {

@@ -118,7 +118,7 @@ interface Waiting {
 function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<ControlLink> {
   const waiting = new Map<number, Waiting>();
   let nextId = 1;
-  let heardAt = clock.now();
+  let heardAt = clock.elapsed();
   let link: ControlLink | null = null;
 
   function take(id: number): Waiting | undefined {
@@ -152,10 +152,10 @@ function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<
     const settled = new AbortController();
     void clock.sleep(connectTimeoutMs * 2, settled.signal).then(() => link ?? socket.terminate());
     socket.on('ping', () => {
-      heardAt = clock.now();
+      heardAt = clock.elapsed();
     });
     socket.on('message', (bytes) => {
-      heardAt = clock.now();
+      heardAt = clock.elapsed();
       const frame = frameOf(String(bytes));
       if (frame === null) socket.terminate();
       else if (!('type' in frame) || frame.type !== 'hello') read(frame);

@@ -120,7 +120,7 @@ export function createNodes(deps: NodesDeps): Nodes {
     onEvent: (listener) => void eventListeners.push(listener),
     onHello: (listener) => void helloListeners.push(listener),
     tick() {
-      for (const { link } of nodes.values()) if (link && clock.now() - link.heardAt > silentMs) link.close();
+      for (const { link } of nodes.values()) if (link && clock.elapsed() - link.heardAt > silentMs) link.close();
     },
     close() {
       closing.abort();

@@ -35,7 +35,7 @@ export function createEventFeed({ db, clock, isKeyActive }: EventFeedDeps) {
   ): AsyncGenerator<string> {
     const seen = new Map<string, number>();
     let newestMs = sinceMs;
-    let spokeMs = clock.now();
+    let spokeMs = clock.elapsed();
     yield ': connected\n\n';
     while (!leaving.aborted && (await isKeyActive(caller.publicId))) {
       for await (const event of eventsFrom(caller, types, Math.max(sinceMs, newestMs - lateMs))) {
@@ -43,12 +43,12 @@ export function createEventFeed({ db, clock, isKeyActive }: EventFeedDeps) {
         const atMs = Date.parse(event.createdAt);
         seen.set(event.id, atMs);
         newestMs = Math.max(newestMs, atMs);
-        spokeMs = clock.now();
+        spokeMs = clock.elapsed();
         yield frameOf(event);
       }
       for (const [id, atMs] of seen) if (atMs < newestMs - lateMs) seen.delete(id);
-      if (clock.now() - spokeMs >= heartbeatMs) {
-        spokeMs = clock.now();
+      if (clock.elapsed() - spokeMs >= heartbeatMs) {
+        spokeMs = clock.elapsed();
         yield ': still here\n\n';
       }
       await clock.sleep(lookEveryMs, leaving);

@@ -71,14 +71,14 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
   }
 
   async function send({ url: text, headers, body, policy }: SendOrder): Promise<SendResult> {
-    const startedMs = clock.now();
+    const startedMs = clock.elapsed();
     const finished = new AbortController();
     const outcome = (part: Partial<SendResult>): SendResult => ({
       isDelivered: false,
       statusCode: null,
       error: null,
       responseExcerpt: null,
-      durationMs: clock.now() - startedMs,
+      durationMs: clock.elapsed() - startedMs,
       ...part,
     });
     const url = new URL(text);

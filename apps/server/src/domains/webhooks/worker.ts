@@ -218,8 +218,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   /** More is due than this process can take: others need not wait for their next look. */
   function callForHelp(): void {
     const waiting = lanes.waiting();
-    if (waiting.length === 0 || clock.now() < helpAt) return;
-    helpAt = clock.now() + helpEveryMs;
+    if (waiting.length === 0 || clock.elapsed() < helpAt) return;
+    helpAt = clock.elapsed() + helpEveryMs;
     bus.publish(topic, { from: self, webhookIds: waiting });
   }
 

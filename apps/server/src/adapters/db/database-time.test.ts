@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTestDatabase } from '../../../testkit/test-database.ts';
+import { createSettableClock } from '../../core/clock.ts';
+import { followDatabaseTime } from './database-time.ts';
+
+const aMomentMs = 10_000;
+const isNow = (atMs: number): boolean => Math.abs(atMs - Date.now()) < aMomentMs;
+
+test('[RUN-8] a process whose clock is wrong takes the time from the database', async () => {
+  const { db, close } = await openTestDatabase();
+  const clock = createSettableClock();
+  clock.set(Date.now() + 600_000);
+  const stop = await followDatabaseTime(clock, db);
+  assert.ok(isNow(clock.now()), `${clock.now()} is not now`);
+  stop();
+  await close();
+});
+
+test('[RUN-8] setting the clock of the machine moves neither the time nor what is measured', (t) => {
+  const clock = createSettableClock();
+  const [before, started] = [clock.now(), clock.elapsed()];
+  for (const offMs of [600_000, -600_000]) {
+    t.mock.timers.enable({ apis: ['Date'], now: before + offMs });
+    assert.ok(Math.abs(clock.now() - before) < aMomentMs);
+    assert.ok(clock.elapsed() - started >= 0 && clock.elapsed() - started < aMomentMs);
+    t.mock.timers.reset();
+  }
+});

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../apps/server/testkit/ports.ts';
+import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+
+/** A real media node: its own process, so that it can be killed. */
+export interface NodeProcess {
+  readonly name: string;
+  /** Ends it; resolves when it is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** The same node again, on its old ports. */
+  start(): void;
+}
+
+const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));
+
+/** Starts a node that registers by itself, and waits for nothing. */
+export async function startNodeProcess({
+  name,
+  secret,
+  controlUrl,
+}: {
+  name: string;
+  secret: string;
+  controlUrl: string;
+}): Promise<NodeProcess> {
+  const env = {
+    PATH: process.env['PATH'],
+    SFU_NAME: name,
+    SFU_REGISTRATION_SECRET: secret,
+    CONTROL_URL: controlUrl,
+    SFU_INTERNAL_PORT: String(await freePort()),
+    SFU_UDP_PORT: String(await freeUdpPort()),
+    SFU_ANNOUNCED_HOST: '127.0.0.1',
+  };
+  const spawned = (): ChildProcess => spawn(process.execPath, [nodeFile], { env, stdio: 'ignore' });
+  let child = spawned();
+  return {
+    name,
+    async kill(signal = 'SIGKILL') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+    },
+    start() {
+      child = spawned();
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type Bar,
+  backWithin,
+  completeWithin,
+  fact,
+  keptWorking,
+  mediaFlows,
+  noExit,
+  nothingLost,
+  onlyStatuses,
+  quick,
+  refused,
+  saysNotReady,
+  socketsStay,
+  staysHealthy,
+  webhooksKept,
+} from './bars.ts';
+import type { Answer, Kind, MediaSample, Observation } from './observation.ts';
+import { scenarios } from './scenarios.ts';
+
+/** A fault from second 10 to second 20. */
+const fault = { from: 10_000, to: 20_000 };
+
+const answer = (kind: Kind, at: number, more: Partial<Answer> = {}): Answer => ({
+  kind,
+  process: 0,
+  at,
+  ms: 10,
+  status: 200,
+  code: null,
+  hasRetryAfter: false,
+  ...more,
+});
+const unavailable = { status: 503, code: 'SVC_SERVICE_UNAVAILABLE', hasRetryAfter: true };
+
+/** A packet every 100 ms, but for a pause. */
+const media = (pauseMs = 0): MediaSample[] =>
+  Array.from({ length: 300 }, (_, place) => {
+    const at = place * 100;
+    const isPaused = at > 12_000 && at <= 12_000 + pauseMs;
+    return { call: 'node-0', at, packets: isPaused ? 121 : place + 1 };
+  });
+
+const good: Observation = {
+  log: [
+    { is: 'invoke', key: 'a' },
+    { is: 'ok', key: 'a', seq: 1, change: 1 },
+  ],
+  history: [{ key: 'a', seq: 1 }],
+  sightings: [{ by: 'follower', keys: [{ key: 'a', seq: 1 }] }],
+  followerFaults: [],
+  answers: [answer('send', 12_000), answer('healthz', 13_000), answer('send', 21_000)],
+  fault,
+  completeMs: 100,
+  closedSockets: 0,
+  exits: [],
+  media: media(),
+  webhooks: { delivered: 1, failed: 0, lost: 0, early: 0, mistold: 0, badSignatures: 0, unstable: 0 },
+  facts: { kills: 20 },
+};
+const seen = (more: Partial<Observation>): Observation => ({ ...good, ...more });
+const answering = (...answers: Answer[]): Observation => seen({ answers });
+
+function assertTells(bar: Bar, right: Observation, ...wrong: Observation[]): void {
+  assert.deepEqual(bar(right), []);
+  for (const [place, one] of wrong.entries()) assert.notDeepEqual(bar(one), [], `wrong ${place} passes`);
+}
+
+test('[FAULT-1] a lost, doubled, renumbered or unheard message is found, and a run without any', () => {
+  assertTells(
+    nothingLost,
+    good,
+    seen({ history: [] }),
+    seen({ history: [...good.history, { key: 'a', seq: 2 }] }),
+    seen({ history: [{ key: 'a', seq: 2 }] }),
+    seen({ sightings: [{ by: 'follower', keys: [] }] }),
+    seen({ followerFaults: ['follower 0 heard 1 after 1'] }),
+    seen({ log: [] }),
+  );
+});
+
+test('[FAULT-1] every way a webhook can go wrong is found', () => {
+  const { webhooks } = good;
+  const wrongs = (['lost', 'early', 'mistold', 'badSignatures', 'unstable'] as const).map((what) =>
+    seen({ webhooks: { ...webhooks, [what]: 1 } }),
+  );
+  assertTells(webhooksKept, good, ...wrongs, seen({ webhooks: { ...webhooks, delivered: 0 } }));
+});
+
+test('[FAULT-1] work that stops, is slow, or was never asked for is found', () => {
+  const bar = keptWorking(['send'], 1_000);
+  const at = (more: Partial<Answer>): Observation => answering(answer('send', 12_000, more));
+  assertTells(bar, good, at({ status: 500 }), at({ status: 0 }), at({ status: -1 }), at({ ms: 1_001 }), answering());
+  // Before the fault began is another matter.
+  assert.deepEqual(bar(answering(answer('send', 12_000), answer('send', 1_000, { status: 500 }))), []);
+});
+
+test('[FAULT-1] a refusal that is late, bare, of another kind, or none at all is found', () => {
+  const at = (more: Partial<Answer>): Observation => answering(answer('send', 12_000, { ...unavailable, ...more }));
+  assertTells(
+    refused(['send'], ['SVC_SERVICE_UNAVAILABLE']),
+    at({}),
+    at({ ms: 2_001 }),
+    at({ hasRetryAfter: false }),
+    at({ code: 'SVC_INTERNAL' }),
+    at({ status: 201, code: null }),
+    at({ status: 500 }),
+    answering(),
+  );
+  assertTells(
+    quick(['send']),
+    at({}),
+    at({ ms: 2_001 }),
+    at({ hasRetryAfter: false }),
+    at({ status: 500 }),
+    answering(),
+  );
+  assert.deepEqual(quick(['send'])(good), []);
+});
+
+test('[FAULT-1] a process that does not live, says ready without its database, or ends is found', () => {
+  assertTells(staysHealthy, good, answering(answer('healthz', 1_000, { status: 503 })), answering());
+  const ready = (status: number): Observation => answering(answer('readyz', 15_000, { status }));
+  assertTells(saysNotReady, ready(503), ready(200), answering());
+  assertTells(noExit, good, seen({ exits: ['process 0 ended'] }));
+  assertTells(socketsStay, good, seen({ closedSockets: 1 }));
+});
+
+test('[FAULT-1] media that pauses is found, and a run without a call', () => {
+  assertTells(mediaFlows(500), good, seen({ media: media(700) }), seen({ media: [] }));
+});
+
+test('[FAULT-1] what comes back late or never is found', () => {
+  const bar = backWithin(['send'], 1_000);
+  const late = answer('send', 22_000, { status: 503 });
+  assertTells(bar, good, answering(late, answer('send', 23_000)), answering(late), answering());
+  assertTells(completeWithin(5_000), good, seen({ completeMs: 5_001 }));
+});
+
+test('[FAULT-1] an answer that is not allowed is found whenever it is given, and a figure out of its bounds', () => {
+  assertTells(
+    onlyStatuses(503),
+    good,
+    answering(answer('send', 1, { status: 500 })),
+    answering(answer('send', 1, { status: 0 })),
+  );
+  assertTells(fact('kills', 20, 20), good, seen({ facts: { kills: 19 } }), seen({ facts: {} }));
+});
+
+test('[FAULT-1] every scenario is held against what must always hold', () => {
+  assert.ok(Object.keys(scenarios).length >= 12);
+  for (const [name, { bars }] of Object.entries(scenarios)) {
+    assert.ok(Object.values(bars).includes(nothingLost), name);
+    assert.ok(Object.values(bars).includes(webhooksKept), name);
+  }
+});

@@ -1,0 +1,74 @@
+import { type ChatFleet, startFleet } from '../../../apps/server/testkit/chat-fleet.ts';
+import {
+  type OwnPostgres,
+  type OwnPostgresOptions,
+  startOwnPostgres,
+} from '../../../apps/server/testkit/own-postgres.ts';
+import { type OwnRedis, startOwnRedis } from '../../../apps/server/testkit/redis.ts';
+import { startTcpProxy, type TcpProxy } from '../../../apps/server/testkit/tcp-proxy.ts';
+import { type NodeProcess, startNodeProcess } from '../../../e2e/node-process.ts';
+
+/** Three server processes on a PostgreSQL and a Redis of their own, each with a wire of its own to Redis. */
+export interface Cluster {
+  fleet: ChatFleet;
+  postgres: OwnPostgres;
+  redis: OwnRedis;
+  /** Between each process and Redis. */
+  wires: readonly TcpProxy[];
+  nodes: readonly NodeProcess[];
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  nodes?: number;
+  env?: Record<string, string>;
+  envOf?: (place: number) => Record<string, string>;
+  postgres?: OwnPostgresOptions;
+}
+
+export const processCount = 3;
+export const backoffBaseMs = 1_000;
+const secret = 'a-secret-that-the-processes-of-this-cluster-share';
+
+const clusterEnv = {
+  SFU_REGISTRATION_SECRET: secret,
+  SFU_ALLOWED_HOSTS: '127.0.0.1',
+  TRUST_PROXY: '127.0.0.1',
+  // Short, so that what is asked many times a second stays within its budget.
+  RATE_LIMIT_WINDOW_SECONDS: '5',
+  CHAT_REACT_RATE_LIMIT: '30',
+  SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000000',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  WEBHOOK_BACKOFF_BASE_MS: String(backoffBaseMs),
+  WEBHOOK_DISABLE_AFTER_FAILURES: '1000000',
+};
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { nodes: nodeCount = 0, env = {}, envOf = () => ({}) } = options;
+  const [postgres, redis] = await Promise.all([startOwnPostgres(options.postgres), startOwnRedis()]);
+  const wires: TcpProxy[] = [];
+  while (wires.length < processCount) wires.push(await startTcpProxy(redis.url, { mark: /\bsubscribe\b/i }));
+  const fleet = await startFleet({
+    processes: processCount,
+    env: { ...clusterEnv, DATABASE_URL: postgres.url, ...env },
+    envOf: (place) => ({ REDIS_URL: wires[place]?.url ?? '', ...envOf(place) }),
+    members: ['alice'],
+  });
+  const nodes: NodeProcess[] = [];
+  for (let place = 0; place < nodeCount; place++)
+    nodes.push(await startNodeProcess({ name: `node-${place}`, secret, controlUrl: fleet.url(place) }));
+  return {
+    fleet,
+    postgres,
+    redis,
+    wires,
+    nodes,
+    async stop() {
+      for (const node of nodes) await node.kill();
+      await fleet.stop();
+      for (const wire of wires) await wire.close();
+      await redis.kill();
+      await postgres.remove();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  backWithin,
+  mediaFlows,
+  noExit,
+  onlyStatuses,
+  refused,
+  saysNotReady,
+  socketsStay,
+  staysHealthy,
+} from '../bars.ts';
+import { always, core, type Scenarios } from '../scenario.ts';
+
+/** Long enough to see whether all is back within ten seconds. */
+const options = { nodes: 2, afterMs: 12_000 };
+
+const bars = {
+  ...always,
+  'no process ends': noExit,
+  'open sockets stay': socketsStay,
+  'media flows': mediaFlows(1_000),
+  '/healthz says 200': staysHealthy,
+  'nothing but 503 goes wrong': onlyStatuses(503),
+  'all is back within 10 s': backWithin(core, 10_000),
+};
+
+export const postgres: Scenarios = {
+  'postgres-restart': {
+    title: 'PostgreSQL restarts',
+    options,
+    async harm({ postgres: own, begin, end }) {
+      begin();
+      await own.stop('fast');
+      await own.start();
+      end();
+    },
+    bars,
+  },
+
+  'postgres-crash': {
+    title: 'PostgreSQL crashes and recovers',
+    options,
+    async harm({ postgres: own, begin, end }) {
+      begin();
+      await own.stop('immediate');
+      await own.start();
+      end();
+    },
+    bars,
+  },
+
+  'postgres-stop': {
+    title: 'PostgreSQL is gone for 30 s',
+    options,
+    async harm({ postgres: own, log, begin, end }, { scale }) {
+      await own.stop('fast');
+      begin();
+      log('PostgreSQL is gone');
+      await pause(Math.max(8_000, 30_000 * scale));
+      end();
+      await own.start();
+    },
+    bars: {
+      ...bars,
+      '/readyz says 503': saysNotReady,
+      'sends, reads, mints and joins answer 503 and when to come back, within 2 s': refused(core, [
+        'SVC_SERVICE_UNAVAILABLE',
+      ]),
+    },
+  },
+};

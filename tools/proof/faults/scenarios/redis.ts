@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError, createApi } from '@parley/server';
+import { createClient } from 'redis';
+import { eventually } from '../../../../apps/server/testkit/eventually.ts';
+import { completeWithin, fact, keptWorking, mediaFlows, noExit, refused, socketsStay } from '../bars.ts';
+import { always, core, type Scenarios } from '../scenario.ts';
+import type { Scene } from '../scene.ts';
+
+/** How long a request may take when Redis hangs: one command's patience on top of its own work. */
+const workingMsMax = 1_500;
+/** CHAT_REACT_RATE_LIMIT of the cluster. */
+const reactionsMax = 30;
+
+const bars = {
+  ...always,
+  'no process ends': noExit,
+  'open sockets stay': socketsStay,
+  'media flows': mediaFlows(1_000),
+  'sends, reads, mints and joins go on': keptWorking(core, workingMsMax),
+  'subscribers are complete within 5 s': completeWithin(5_000),
+};
+
+/** One user reacts at every process as often as one window allows all of them together; how often it was allowed. */
+async function reactEverywhere({ fleet }: Scene): Promise<number[]> {
+  const body = { text: 'react to this', senderId: 'alice', clientMessageId: `reactions ${performance.now()}` };
+  const elsewhere = await fleet.project.api.call('createConversation', {
+    body: { name: body.clientMessageId, members: ['alice'] },
+  });
+  const { id: messageId } = await fleet.project.api.call('sendMessage', { room: elsewhere.id, body });
+  const credential = await fleet.tokenOf('alice');
+  const allowed = fleet.processes.map(async ({ url }) => {
+    const api = createApi({ baseUrl: url, credential });
+    const tries = Array.from({ length: reactionsMax }, () =>
+      api.call('addReaction', { messageId, body: { emoji: '👍' } }),
+    );
+    const outcomes = await Promise.allSettled(tries);
+    for (const one of outcomes) if (one.status === 'rejected' && !isOverLimit(one.reason)) throw one.reason;
+    return outcomes.filter(({ status }) => status === 'fulfilled').length;
+  });
+  return Promise.all(allowed);
+}
+
+const isOverLimit = (error: unknown): boolean => error instanceof ApiError && error.status === 429;
+
+async function flush(url: string): Promise<void> {
+  const client = createClient({ url });
+  await client.connect();
+  await client.flushAll();
+  client.destroy();
+}
+
+export const redis: Scenarios = {
+  'redis-stop': {
+    title: 'Redis is gone for 30 s',
+    options: { nodes: 2 },
+    async harm(scene, { scale }) {
+      const { redis: own, log, begin, end, measure, accepted } = scene;
+      await own.kill();
+      begin();
+      log('Redis is gone');
+      const before = accepted();
+      await pause(2_000);
+      const allowed = await reactEverywhere(scene);
+      log(`reactions allowed at each process: ${allowed.join(', ')}`);
+      await pause(Math.max(6_000, 28_000 * scale));
+      measure('webhooksWithout', accepted() - before);
+      measure('fewestAllowed', Math.min(...allowed));
+      measure(
+        'allAllowed',
+        allowed.reduce((sum, count) => sum + count, 0),
+      );
+      end();
+      await own.start();
+    },
+    bars: {
+      ...bars,
+      'presence and typing say 503': refused(['presence', 'typing'], ['SVC_SERVICE_UNAVAILABLE']),
+      'webhooks are delivered': fact('webhooksWithout', 1, Number.POSITIVE_INFINITY),
+      'each process grants its share of a limit': fact('fewestAllowed', 1, reactionsMax),
+      'all together grant no more than the limit': fact('allAllowed', 1, reactionsMax),
+    },
+  },
+
+  'redis-hang': {
+    title: 'Redis takes connections and answers nothing for 30 s',
+    options: { nodes: 2 },
+    async harm({ redis: own, begin, end }, { scale }) {
+      own.freeze();
+      begin();
+      await pause(Math.max(8_000, 30_000 * scale));
+      end();
+      own.thaw();
+    },
+    bars: {
+      ...bars,
+      'presence and typing say 503': refused(['presence', 'typing'], ['SVC_SERVICE_UNAVAILABLE'], 1_000),
+    },
+  },
+
+  'redis-flush': {
+    title: 'FLUSHALL, ten times',
+    options: { nodes: 2 },
+    async harm({ redis: own, fleet, begin, end, measure }) {
+      begin();
+      for (let time = 0; time < 10; time++) {
+        await flush(own.url);
+        await pause(500);
+      }
+      end();
+      // alice has not left: as soon as her client is heard of again she is shown again.
+      const flushed = performance.now();
+      const isPresent = async (): Promise<boolean> =>
+        (await fleet.api(0).call('listPresence', { room: fleet.room })).length > 0;
+      await eventually(isPresent, { withinMs: 60_000, everyMs: 100 });
+      measure('presentAgainMs', Math.round(performance.now() - flushed));
+    },
+    bars: { ...bars, 'who is there is shown again within its lifetime': fact('presentAgainMs', 0, 45_000) },
+  },
+
+  'redis-deaf': {
+    title: 'Every subscription of a process dies without a sign, one process after the other',
+    options: { nodes: 2 },
+    async harm({ wires, log, begin, end }) {
+      begin();
+      for (const wire of wires) {
+        log(`${wire.deafenMarked()} subscriptions are deaf`);
+        await pause(1_000);
+      }
+      end();
+    },
+    bars,
+  },
+};

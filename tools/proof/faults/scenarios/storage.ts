@@ -1,0 +1,140 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError } from '@parley/server';
+import { backWithin, fact, keptWorking, noExit, onlyStatuses, socketsStay, staysHealthy } from '../bars.ts';
+import { always, type Scenario, type Scenarios } from '../scenario.ts';
+import type { Scene } from '../scene.ts';
+import { mountSmallDisk, type SmallDisk } from '../small-disk.ts';
+
+const bytes = 300_000;
+const steady: Scenario['bars'] = {
+  ...always,
+  'no process ends': noExit,
+  'open sockets stay': socketsStay,
+  '/healthz says 200': staysHealthy,
+};
+
+/** One upload from its request to its completion, at some process. */
+async function upload({ fleet }: Scene, place: number) {
+  const api = fleet.api(place);
+  const body = { filename: 'a.bin', mimeType: 'application/octet-stream', size: bytes, uploaderId: 'alice' };
+  const { attachment, uploadUrl, headers } = await api.call('requestAttachment', { room: fleet.room, body });
+  // Signed for PUBLIC_URL, which no balancer serves here.
+  const { pathname, search } = new URL(uploadUrl);
+  const put = await fetch(`${fleet.url(place)}${pathname}${search}`, {
+    method: 'PUT',
+    headers,
+    body: Buffer.alloc(bytes),
+  });
+  const completed = await api.call('completeAttachment', { attachmentId: attachment.id }).then(
+    () => 200,
+    (error: unknown) => (error instanceof ApiError ? error.status : 0),
+  );
+  return { id: attachment.id, put: put.status, completed };
+}
+
+async function download({ fleet }: Scene, attachmentId: string, place: number): Promise<number> {
+  const api = fleet.api(place);
+  try {
+    const { url } = await api.call('getAttachmentDownload', { attachmentId });
+    const { pathname, search } = new URL(url);
+    return (await fetch(`${fleet.url(place)}${pathname}${search}`)).status;
+  } catch (error) {
+    return error instanceof ApiError ? error.status : 0;
+  }
+}
+
+function onDisk(
+  megabytes: number,
+  optionsOn: (disk: SmallDisk) => Scenario['options'],
+): {
+  disk: () => SmallDisk;
+  prepare: NonNullable<Scenario['prepare']>;
+} {
+  let disk: SmallDisk | undefined;
+  return {
+    disk: () => {
+      if (!disk) throw new Error('no disk yet');
+      return disk;
+    },
+    prepare() {
+      disk = mountSmallDisk(megabytes);
+      return { options: { ...optionsOn(disk) }, clear: disk.remove };
+    },
+  };
+}
+
+const attachments = onDisk(8, ({ folder }) => ({ env: { DATA_DIR: folder } }));
+const database = onDisk(400, ({ folder }) => {
+  const own = join(folder, 'postgres');
+  mkdirSync(own);
+  const settings = { min_wal_size: '32MB', max_wal_size: '64MB' };
+  return { afterMs: 12_000, postgres: { folder: own, settings } };
+});
+
+export const storage: Scenarios = {
+  'attachments-full': {
+    title: 'The disk of the attachments is full, then gone',
+    prepare: attachments.prepare,
+    async harm(scene) {
+      const { fleet, begin, end, measure } = scene;
+      const disk = attachments.disk();
+      const places = [...fleet.processes.keys()];
+      const kept = await upload(scene, 0);
+      disk.fill();
+      begin();
+      const full = await Promise.all(places.map((place) => upload(scene, place)));
+      measure('refusedUploads', full.filter(({ put }) => put === 503 || put === 507).length);
+      measure('completedWithoutBytes', full.filter(({ completed }) => completed === 200).length);
+      measure('downloadWhileFull', await download(scene, kept.id, 1));
+      await pause(2_000);
+      const blobs = join(disk.folder, 'blobs');
+      renameSync(blobs, `${blobs}.away`);
+      writeFileSync(blobs, '');
+      const away = await Promise.all(places.map((place) => upload(scene, place)));
+      measure('refusedUploadsWhileGone', away.filter(({ put }) => put === 503).length);
+      measure('downloadWhileGone', await download(scene, kept.id, 1));
+      end();
+      rmSync(blobs);
+      renameSync(`${blobs}.away`, blobs);
+      disk.empty();
+      const again = await upload(scene, 2);
+      measure('uploadAfter', again.completed);
+      measure('downloadAfter', await download(scene, again.id, 0));
+      measure('downloadOfOld', await download(scene, kept.id, 0));
+    },
+    bars: {
+      ...steady,
+      'chat goes on': keptWorking(['send', 'read', 'mint', 'presence'], 2_000),
+      'uploads to a full disk are refused': fact('refusedUploads', 3, 3),
+      'none is complete without its bytes': fact('completedWithoutBytes', 0, 0),
+      'what is there can be had from a full disk': fact('downloadWhileFull', 200, 200),
+      'uploads to a disk that is gone are refused': fact('refusedUploadsWhileGone', 3, 3),
+      'downloads from it say 503': fact('downloadWhileGone', 503, 503),
+      'uploads work afterwards': fact('uploadAfter', 200, 200),
+      'downloads work afterwards': fact('downloadAfter', 200, 200),
+      'what was there is there': fact('downloadOfOld', 200, 200),
+    },
+  },
+
+  'postgres-full': {
+    title: "PostgreSQL's disk is full for 10 s",
+    prepare: database.prepare,
+    async harm({ postgres, log, begin, end }) {
+      const disk = database.disk();
+      begin();
+      disk.fill();
+      log("PostgreSQL's disk is full");
+      await pause(10_000);
+      disk.empty();
+      end();
+      await postgres.start();
+    },
+    bars: {
+      ...steady,
+      'nothing but 503 goes wrong': onlyStatuses(503),
+      'all is back within 10 s': backWithin(['send', 'read', 'mint'], 10_000),
+    },
+  },
+};
