@@ -24,9 +24,11 @@ export interface ClusterOptions {
   env?: Record<string, string>;
   envOf?: (place: number) => Record<string, string>;
   postgres?: OwnPostgresOptions;
+  /** One process on the embedded database instead. */
+  isEmbedded?: boolean;
 }
 
-export const processCount = 3;
+const processCount = 3;
 export const backoffBaseMs = 1_000;
 const secret = 'a-secret-that-the-processes-of-this-cluster-share';
 
@@ -43,7 +45,20 @@ const clusterEnv = {
   WEBHOOK_DISABLE_AFTER_FAILURES: '1000000',
 };
 
+const absent = (): never => {
+  throw new Error('an embedded server has none');
+};
+
+/** One process that stands on itself alone. */
+async function startAlone({ env = {} }: ClusterOptions): Promise<Cluster> {
+  const fleet = await startFleet({ processes: 1, env: { ...clusterEnv, ...env }, members: ['alice'] });
+  const postgres = { url: '', start: absent, stop: absent, remove: absent };
+  const redis = { url: '', start: absent, kill: absent, freeze: absent, thaw: absent };
+  return { fleet, postgres, redis, wires: [], nodes: [], stop: fleet.stop };
+}
+
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  if (options.isEmbedded) return startAlone(options);
   const { nodes: nodeCount = 0, env = {}, envOf = () => ({}) } = options;
   const [postgres, redis] = await Promise.all([startOwnPostgres(options.postgres), startOwnRedis()]);
   const wires: TcpProxy[] = [];

@@ -6,7 +6,7 @@ import { eventually } from '../../../apps/server/testkit/eventually.ts';
 import type { LogEntry } from '../../../apps/server/testkit/history-checker.ts';
 import { everyPermission } from '../../../apps/server/testkit/signal-client.ts';
 import { type Call, startCall } from './call.ts';
-import { type Cluster, type ClusterOptions, processCount, startCluster } from './cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import type { MediaSample, Observation } from './observation.ts';
 import { startProbes } from './probes.ts';
 import { startReceiving } from './webhooks.ts';
@@ -48,7 +48,7 @@ export async function observe(options: SceneOptions, harm: (scene: Scene) => Pro
     ends.unshift(() => {
       for (const call of calls) call.end();
     });
-    const followers = await followersOf(fleet, processCount * 2);
+    const followers = await followersOf(fleet, fleet.processes.length * 2);
     const following = follow(followers);
     const urls = () => fleet.processes.map(({ url }) => url);
     const probes = startProbes({ urls, apiKey: fleet.project.apiKey, conversation: fleet.room, rtcTokens });

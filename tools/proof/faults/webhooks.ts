@@ -30,6 +30,7 @@ export async function startReceiving(fleet: ChatFleet, databaseUrl: string) {
     accepted: (): number => [...seen.values()].filter((arrivals) => arrivals.some(({ isGood }) => isGood)).length,
     /** Waits until nothing is under way any more. */
     async tally(log: readonly LogEntry[]): Promise<WebhookTally> {
+      if (databaseUrl === '') return unknown;
       const db = createPostgres({ url: databaseUrl });
       try {
         await drained(db);
@@ -48,6 +49,9 @@ export async function startReceiving(fleet: ChatFleet, databaseUrl: string) {
     },
   };
 }
+
+/** Nobody but the server reads an embedded database. */
+const unknown = { delivered: 0, failed: 0, lost: 0, early: 0, mistold: 0, badSignatures: 0, unstable: 0 };
 
 /** Gives up after a while: what is open then is lost, and counted as such. */
 async function drained(db: Db): Promise<void> {

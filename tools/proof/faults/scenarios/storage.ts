@@ -2,7 +2,17 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '@parley/server';
-import { backWithin, fact, keptWorking, noExit, onlyStatuses, socketsStay, staysHealthy } from '../bars.ts';
+import {
+  backWithin,
+  fact,
+  keptWorking,
+  noExit,
+  nothingLost,
+  onlyStatuses,
+  refused,
+  socketsStay,
+  staysHealthy,
+} from '../bars.ts';
 import { always, type Scenario, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 import { mountSmallDisk, type SmallDisk } from '../small-disk.ts';
@@ -73,7 +83,35 @@ const database = onDisk(400, ({ folder }) => {
   return { afterMs: 12_000, postgres: { folder: own, settings } };
 });
 
+const embedded = onDisk(400, ({ folder }) => ({ isEmbedded: true, env: { DATA_DIR: folder } }));
+
 export const storage: Scenarios = {
+  'embedded-full': {
+    title: 'The disk of an embedded database is full, and the process is killed on it',
+    prepare: embedded.prepare,
+    async harm({ fleet, log, begin, end }, { scale }) {
+      const disk = embedded.disk();
+      disk.fill(32 * 1024 * 1024);
+      // It looks twice a second how much room there is.
+      await pause(2_000);
+      begin();
+      log('the disk is nearly full');
+      await pause(Math.max(4_000, 10_000 * scale));
+      disk.fill();
+      log('the disk is full');
+      await pause(Math.max(4_000, 10_000 * scale));
+      end();
+      disk.empty();
+      await fleet.restart(0);
+    },
+    bars: {
+      'nothing acknowledged is lost, nothing is there twice, no gap': nothingLost,
+      'reads go on': keptWorking(['read', 'mint', 'healthz'], 2_000),
+      'writes answer 503 and when to come back, within 2 s': refused(['send'], ['SVC_SERVICE_UNAVAILABLE']),
+      'nothing but 503 and refused connections': onlyStatuses(503, 0),
+    },
+  },
+
   'attachments-full': {
     title: 'The disk of the attachments is full, then gone',
     prepare: attachments.prepare,

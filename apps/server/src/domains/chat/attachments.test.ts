@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { AttachmentUpload } from '@parley/contract';
 import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
@@ -19,6 +21,24 @@ const here = (url: string): string => url.replace(/^https?:\/\/[^/]+/, service.u
 
 const put = (upload: Pick<AttachmentUpload, 'uploadUrl'>, body: BodyInit = 'hello', type = 'text/plain', extra = '') =>
   fetch(`${here(upload.uploadUrl)}${extra}`, { method: 'PUT', headers: { 'content-type': type }, body });
+
+test('[ATT-8] while the store is away a file is unavailable, not gone', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const upload = await alice.api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await alice.api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  const { url } = await alice.api.call('getAttachmentDownload', { attachmentId });
+  const folder = join(service.config.dataDir, 'blobs');
+  await rename(folder, `${folder}-away`);
+  const refused = await fetch(here(url));
+  assert.deepEqual(
+    [refused.status, refused.headers.get('retry-after'), ((await refused.json()) as { code: string }).code],
+    [503, '2', 'SVC_STORAGE_UNAVAILABLE'],
+  );
+  await rename(`${folder}-away`, folder);
+  assert.equal(await (await fetch(here(url))).text(), 'hello');
+});
 
 test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', async () => {
   const { id: room } = await chat.conversation();

@@ -11,7 +11,7 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
-import { BlobSizeMismatch, type Blobs } from '../../core/ports.ts';
+import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../core/ports.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import {
   type AttachmentEntry,
@@ -189,7 +189,9 @@ export function createAttachments(deps: AttachmentDeps) {
     const entry = (await findSignedAttachment(db, id)) ?? fail('SVC_FORBIDDEN');
     signedUrls.check('GET', entry, query);
     if (entry.status !== 'UPLOADED' && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
-    const content = (await blobs.read(entry.blobKey)) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
+    const content = await blobs.read(entry.blobKey);
+    // It was there when it was completed: the store is away, or has lost it.
+    if (content === null) throw new BlobsUnavailable('the store does not have a file that was completed');
     return {
       content,
       headers: {
