@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Files at signed URLs: bytes in and out, which the JSON pipeline has no part in. The URL is the credential. */
@@ -44,11 +45,12 @@ export function mountFiles(app: FastifyInstance, files: FileRoutes): void {
       await files.receive(idOf(request), queryOf(request), {
         contentType: request.headers['content-type'],
         contentLength: length === undefined ? null : Number(length),
-        content: request.raw,
+        // Of its own: a store that gives up destroys what it reads from, and with it would go the way to answer.
+        content: Readable.from(request.raw.iterator({ destroyOnReturn: false }), { objectMode: false }),
       });
     } catch (error) {
-      // What is left of the body is not worth reading.
       reply.header('connection', 'close');
+      await discard(request.raw);
       throw error;
     }
     return reply.code(204).send();
@@ -59,6 +61,23 @@ export function mountFiles(app: FastifyInstance, files: FileRoutes): void {
     const { content, headers } = await files.serve(idOf(request), queryOf(request));
     return reply.headers(headers).send(content);
   }
+}
+
+const discardedMsMax = 5_000;
+const discardedBytesMax = 32 * 1024 * 1024;
+
+/** Reads what is left of a refused body: whoever is cut off while they send never sees the answer. Not for ever. */
+async function discard(body: Readable): Promise<void> {
+  if (body.readableEnded || body.destroyed) return;
+  const enough = new AbortController();
+  const timer = setTimeout(() => enough.abort(), discardedMsMax);
+  let bytes = 0;
+  body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > discardedBytesMax) enough.abort();
+  });
+  await finished(body, { signal: enough.signal, cleanup: true }).catch(() => {});
+  clearTimeout(timer);
 }
 
 const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).id;

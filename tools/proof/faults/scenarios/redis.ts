@@ -22,7 +22,7 @@ const bars = {
 
 /** One user reacts at every process as often as one window allows all of them together; how often it was allowed. */
 async function reactEverywhere({ fleet }: Scene): Promise<number[]> {
-  const body = { text: 'react to this', senderId: 'alice', clientMessageId: `reactions ${performance.now()}` };
+  const body = { text: 'react to this', senderId: 'alice', clientMessageId: `reactions-${Date.now()}` };
   const elsewhere = await fleet.project.api.call('createConversation', {
     body: { name: body.clientMessageId, members: ['alice'] },
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { AttachmentUpload } from '@parley/contract';
@@ -38,6 +38,26 @@ test('[ATT-8] while the store is away a file is unavailable, not gone', async ()
   );
   await rename(`${folder}-away`, folder);
   assert.equal(await (await fetch(here(url))).text(), 'hello');
+});
+
+test('[ATT-8] an upload that the store cannot take is answered, however much of it is still on its way', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const size = 8 * 1024 * 1024;
+  const upload = await alice.api.call('requestAttachment', { room, body: { ...file, size } });
+  const folder = join(service.config.dataDir, 'blobs');
+  await rename(folder, `${folder}-away`);
+  await writeFile(folder, '');
+  const refused = await put(upload, new Uint8Array(size));
+  assert.deepEqual(
+    [refused.status, ((await refused.json()) as { code: string }).code],
+    [503, 'SVC_STORAGE_UNAVAILABLE'],
+  );
+  await rm(folder);
+  await rename(`${folder}-away`, folder);
+  const attachmentId = upload.attachment.id;
+  await assertRefused(alice.api.call('completeAttachment', { attachmentId }), 409, 'SVC_ATTACHMENT_NOT_UPLOADED');
+  assert.equal((await put(upload, new Uint8Array(size))).status, 204);
 });
 
 test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', async () => {
