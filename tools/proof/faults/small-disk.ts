@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -21,7 +21,12 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
     folder,
     fill(leaveBytes = 0) {
       const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leaveBytes)));
+      try {
+        appendFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leaveBytes)));
+      } catch (error) {
+        // Somebody else took the last of it meanwhile: full is full.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
     },
     empty: () => rmSync(ballast, { force: true }),
     remove() {

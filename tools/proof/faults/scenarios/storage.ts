@@ -144,7 +144,7 @@ export const storage: Scenarios = {
     },
     bars: {
       ...steady,
-      'chat goes on': keptWorking(['send', 'read', 'mint', 'presence'], 2_000),
+      'chat goes on': keptWorking(['send', 'read', 'mint'], 2_000),
       'uploads to a full disk are refused': fact('refusedUploads', 3, 3),
       'none is complete without its bytes': fact('completedWithoutBytes', 0, 0),
       'what is there can be had from a full disk': fact('downloadWhileFull', 200, 200),

@@ -22,19 +22,15 @@ let lastRequestAt = 0;
 let isClosing = false;
 
 const pg = await open(start);
-let keepRoom = (): void => {};
 port.on('message', (requests: Request[]) => {
-  for (const request of requests) {
-    answer(request);
-    keepRoom();
-  }
+  for (const request of requests) answer(request);
   lastRequestAt = performance.now();
 });
 const isFree = () => !isClosing && !pg.isInTransaction();
 const isIdle = () => isFree() && performance.now() - lastRequestAt > 200;
 const upkeep = createUpkeep({ run: (text) => exchange(serialize.query(text)), isFree, isIdle });
 setInterval(upkeep, 5_000).unref();
-if (start.dataFolder !== null) keepRoom = guardDiskSpace(start.dataFolder, start.freeBytesMin);
+if (start.dataFolder !== null) guardDiskSpace(start.dataFolder, start.freeBytesMin);
 reply({ status: 'ready' });
 // Tests start hundreds of databases in memory, each for a few statements.
 if (start.dataFolder !== null) await warmUp((text, values) => exchange(extended('', text, values)), isIdle);
@@ -57,22 +53,17 @@ async function open({ dataFolder, template, snapshotFile }: WorkerStart): Promis
 }
 
 // PostgreSQL panics when its log finds the disk full, and cannot start again until there is room: stop writing earlier.
-// Gives what is to be done after each statement: under load only there is a moment between two transactions.
-function guardDiskSpace(folder: string, freeBytesMin: number): () => void {
-  let [isReadOnly, mustBeReadOnly] = [false, false];
-  const change = () => {
+function guardDiskSpace(folder: string, freeBytesMin: number): void {
+  let isReadOnly = false;
+  const check = () => {
+    const { bavail, bsize } = statfsSync(folder);
+    const mustBeReadOnly = bavail * bsize < (isReadOnly ? 1.5 : 1) * freeBytesMin;
     if (mustBeReadOnly === isReadOnly || !isFree()) return;
     exchange(serialize.query(`set default_transaction_read_only = ${mustBeReadOnly ? 'on' : 'off'}`));
     isReadOnly = mustBeReadOnly;
   };
-  const look = () => {
-    const { bavail, bsize } = statfsSync(folder);
-    mustBeReadOnly = bavail * bsize < (isReadOnly ? 1.5 : 1) * freeBytesMin;
-    change();
-  };
-  look();
-  setInterval(look, 500).unref();
-  return change;
+  check();
+  setInterval(check, 500).unref();
 }
 
 function answer(request: Request): void {
