@@ -1,15 +1,20 @@
 import { rm } from 'node:fs/promises';
+import { processCpuMs } from '../apps/server/testkit/cpu.ts';
 import { newDataDir } from '../apps/server/testkit/process.ts';
 import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
-import { adminUrl, redisUrl, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
+import { adminUrl, redisUrl, type Server, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';
 import { countCpu } from './cpu-books.ts';
 import type { Heard } from './group-members.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
+import type { LoadResult } from './http-load.ts';
 import type { Row } from './ratio.ts';
 
 const connections = 192;
-const conversations = 20;
+/** Those that are written to. */
+const busy = 20;
+/** Those that only the bystander hears: enough for it to listen on nearly every channel of the bus. */
+const quiet = 180;
 const listeners = 10;
 const runMs = 3_000;
 const rounds = 3;
@@ -31,22 +36,25 @@ interface Outcome {
   heardPerSecond: number;
 }
 
+const post = ({ stage, port, generator }: Pick<Fleet, 'stage' | 'port' | 'generator'>): Promise<LoadResult> =>
+  requestsPerSecond(generator, {
+    port,
+    method: 'POST',
+    paths: stage.rooms.slice(0, busy).map((room) => `/v1/chat/conversations/${room}/messages`),
+    headers: { authorization: `Bearer ${stage.key}` },
+    body,
+    connections,
+    ms: runMs,
+  });
+
 async function measure({ stage, port, pids, databaseUrl, generator }: Fleet, isHeard: boolean): Promise<Outcome> {
   const crowd = startChild('./group-members.ts');
   const users = isHeard ? stage.users : [];
-  const members = tokensOf(stage, users).map((name) => ({ name, rooms: stage.rooms }));
+  const members = tokensOf(stage, users).map((name) => ({ name, rooms: stage.rooms.slice(0, busy) }));
   await crowd.ask({ open: { protocol: 'parley', port, members } });
   const spentMs = await countCpu(pids, databaseUrl);
   const [{ perSecond }, { heard }] = await Promise.all([
-    requestsPerSecond(generator, {
-      port,
-      method: 'POST',
-      paths: stage.rooms.map((room) => `/v1/chat/conversations/${room}/messages`),
-      headers: { authorization: `Bearer ${stage.key}` },
-      body,
-      connections,
-      ms: runMs,
-    }),
+    post({ stage, port, generator }),
     crowd.ask<Heard>({ hear: runMs }),
   ]);
   const cpuUs = (await spentMs()) * 1000;
@@ -66,7 +74,7 @@ export async function rows(): Promise<Row[]> {
   const databaseUrl = database.url ?? '';
   const shared = { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `bench-${process.pid}:` };
   const env = { DATABASE_URL: databaseUrl, ...shared };
-  const stage = await startStage({ dataDir, env, conversations, users: listeners });
+  const stage = await startStage({ dataDir, env, conversations: busy + quiet, users: listeners });
   const others = [await startServer({ DATA_DIR: dataDir, ...env }), await startServer({ DATA_DIR: dataDir, ...env })];
   const balancers = [
     await startHaproxy([stage.port]),
@@ -78,7 +86,9 @@ export async function rows(): Promise<Row[]> {
     const pids = children.map((child) => child.process.pid ?? 0);
     const [one, three] = balancers.map(({ port }) => ({ stage, port, pids, databaseUrl, generator }));
     if (!one || !three) throw new Error('a side is missing');
-    return [...(await compare(one, three, false)), ...(await compare(one, three, true))];
+    const rows = [...(await compare(one, three, false)), ...(await compare(one, three, true))];
+    const [bystander] = others;
+    return bystander ? [...rows, await listening(one, bystander)] : rows;
   } finally {
     for (const child of [generator, ...children]) await child.stop();
     for (const balancer of balancers) await balancer.stop();
@@ -95,6 +105,33 @@ async function compare(one: Fleet, three: Fleet, isHeard: boolean): Promise<Row[
     together.push(await measure(three, isHeard));
   }
   return rowsOf(best(alone), best(together), isHeard ? `, ${listeners} deliveries each` : '');
+}
+
+/** What each further process spends on messages of conversations that nobody has open there. */
+async function listening(one: Fleet, bystander: Server): Promise<Row> {
+  const crowd = startChild('./group-members.ts');
+  const rooms = one.stage.rooms.slice(busy);
+  const share = quiet / listeners;
+  const members = tokensOf(one.stage, one.stage.users).map((name, at) => ({
+    name,
+    rooms: rooms.slice(at * share, (at + 1) * share),
+  }));
+  await crowd.ask({ open: { protocol: 'parley', port: bystander.port, members } });
+  const pid = bystander.child.process.pid ?? 0;
+  const costs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = (await processCpuMs(pid)) ?? 0;
+    const { perSecond } = await post(one);
+    const spentMs = ((await processCpuMs(pid)) ?? 0) - before;
+    costs.push((spentMs * 1000) / (perSecond * (runMs / 1000)));
+  }
+  await crowd.stop();
+  return {
+    question: 'a message that nobody in a process hears: its CPU there, in µs',
+    floor: null,
+    ratio: Math.min(...costs),
+    detail: `of ${costs.map((cost) => cost.toFixed(1)).join(', ')}: Redis hands every message to every process`,
+  };
 }
 
 const best = (outcomes: readonly Outcome[]): Outcome => ({

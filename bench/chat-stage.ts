@@ -10,10 +10,7 @@ import type { TestDatabase } from '../apps/server/testkit/test-database.ts';
 import { type Child, startChild } from './children.ts';
 
 /** One server process with a project, conversations in it and users who belong to all of them. */
-export interface Stage {
-  child: Child;
-  url: string;
-  port: number;
+export interface Stage extends Server {
   project: TestProject;
   key: string;
   rooms: string[];
@@ -33,8 +30,14 @@ export const redisUrl = process.env['PARLEY_TEST_REDIS_URL'] ?? 'redis://127.0.0
 
 const publicUrl = 'http://localhost:4000';
 
+export interface Server {
+  child: Child;
+  url: string;
+  port: number;
+}
+
 /** One server process, ready to be asked. */
-export async function startServer(env: Record<string, string>): Promise<{ child: Child; url: string; port: number }> {
+export async function startServer(env: Record<string, string>): Promise<Server> {
   const port = Number(env['PORT'] ?? (await freePort()));
   const child = startChild('./chat-server.ts', {
     NODE_ENV: 'production',
