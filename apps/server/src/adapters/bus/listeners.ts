@@ -16,6 +16,7 @@ export function createListeners(onError: (error: unknown) => void) {
         if (group.size === 0 && byTopic.get(topic) === group) byTopic.delete(topic);
       };
     },
+    has: (topic: string): boolean => byTopic.has(topic),
     deliver(topic: string, message: unknown): void {
       for (const listener of [...(byTopic.get(topic) ?? [])]) {
         try {
