@@ -8,12 +8,15 @@ interface Row {
   id: string;
   /** The page that put it; another one takes it over when that is gone. */
   owner: string;
+  /** Its place among those of the same millisecond; keys are random, and the store orders by them. */
+  turn: number;
   operation: Operation;
 }
 
 /** Survives a reload. Pages of one origin share it, and each sends only what it put or what a closed page left. */
 export function createIndexedDbQueue(owner: string): QueueStorage {
   let database: Promise<IDBDatabase> | null = null;
+  let turn = 0;
   // Held as long as the page lives, so that others can see that it does.
   void navigator.locks?.request(lockOf(owner), () => new Promise(() => {})).catch(() => {});
 
@@ -29,10 +32,11 @@ export function createIndexedDbQueue(owner: string): QueueStorage {
       const alive = new Set((await navigator.locks?.query())?.held?.map(({ name }) => name));
       const left = rows.filter((row) => row.owner === owner || !alive.has(lockOf(row.owner)));
       for (const row of left) await run('readwrite', (objects) => objects.put({ ...row, owner }));
-      return left.map(({ operation }) => operation).sort((a, b) => a.at - b.at);
+      left.sort((a, b) => a.operation.at - b.operation.at || a.turn - b.turn);
+      return left.map(({ operation }) => operation);
     },
     async put(operation) {
-      const row: Row = { id: operation.id, owner, operation };
+      const row: Row = { id: operation.id, owner, turn: turn++, operation };
       await run('readwrite', (objects) => objects.put(row));
     },
     async remove(id) {
