@@ -161,6 +161,7 @@ function rowsOf(ours: Outcome, peer: Outcome | null, version: string | null): Ro
     floor: { atMost: 4 },
     ratio: ours.pageMs,
     detail: beside(({ pageMs }) => `${pageMs.toFixed(1)} ms`),
+    bars: { unit: 'ms', sides: { Parley: ours.pageMs } },
   };
   if (!peer) return [page];
   return [
@@ -169,12 +170,14 @@ function rowsOf(ours: Outcome, peer: Outcome | null, version: string | null): Ro
       floor: { atLeast: 3 },
       ratio: ours.perSecond / peer.perSecond,
       detail: beside(({ perSecond }) => `${Math.round(perSecond)}/s`),
+      bars: { unit: 'messages/s', sides: { Parley: ours.perSecond, ejabberd: peer.perSecond } },
     },
     {
       question: 'CPU of a delivery, database included / ejabberd',
       floor: { atMost: 0.33 },
       ratio: ours.cpuUsPerDelivery / peer.cpuUsPerDelivery,
       detail: beside(({ cpuUsPerDelivery }) => `${cpuUsPerDelivery.toFixed(0)} µs`),
+      bars: { unit: 'µs', sides: { Parley: ours.cpuUsPerDelivery, ejabberd: peer.cpuUsPerDelivery } },
     },
     page,
   ];

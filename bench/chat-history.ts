@@ -113,18 +113,21 @@ function rowsOf({ ours, raw, first, deep: far, last }: Best): Row[] {
       floor: { atLeast: 0.5 },
       ratio: ours / raw,
       detail: `${thousands(ours)} against ${thousands(raw)} by ${callers} callers`,
+      bars: { unit: 'pages/s', sides: { Parley: ours, 'raw query': raw } },
     },
     {
       question: `history page ${deep.toLocaleString('en')} deep / first page, ${count} messages`,
       floor: { atMost: 1.5 },
       ratio: first / far,
       detail: `${ms(far)} against ${ms(first)}`,
+      bars: { unit: 'ms', sides: { [`${deep.toLocaleString('en')} deep`]: 1000 / far, 'first page': 1000 / first } },
     },
     {
       question: `last page of ${count} messages / first page`,
       floor: { atMost: 1.5 },
       ratio: first / last,
       detail: `${ms(last)} against ${ms(first)}`,
+      bars: { unit: 'ms', sides: { 'last page': 1000 / last, 'first page': 1000 / first } },
     },
   ];
 }

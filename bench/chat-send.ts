@@ -100,6 +100,8 @@ type Best = Record<'ours' | 'insert' | 'prepared' | 'noDatabase' | 'embedded' | 
 const against = (left: number, right: number, what: string): string =>
   `${thousands(left)} against ${thousands(right)} ${what}`;
 
+const unit = 'messages/s';
+
 function rowsOf({ ours, insert, prepared, noDatabase, embedded, delivered, authInsert }: Best, delayMs: number): Row[] {
   return [
     {
@@ -107,30 +109,35 @@ function rowsOf({ ours, insert, prepared, noDatabase, embedded, delivered, authI
       floor: { atLeast: 1.5 },
       ratio: ours / insert,
       detail: against(ours, insert, `over ${connections} connections; with its insert prepared ${thousands(prepared)}`),
+      bars: { unit, sides: { Parley: ours, 'bare Fastify + insert': insert, 'its insert prepared': prepared } },
     },
     {
       question: `POST message with Redis and ${subscribers} deliveries each / key check + one insert`,
       floor: { atLeast: 1.2 },
       ratio: delivered / authInsert,
       detail: against(delivered, authInsert, `; ${thousands(delivered * subscribers)} frames delivered`),
+      bars: { unit, sides: { 'Parley, delivered': delivered, 'key check + insert': authInsert } },
     },
     {
       question: 'POST message, full stack / the same route without a database',
       floor: { atLeast: 0.5 },
       ratio: ours / noDatabase,
       detail: against(ours, noDatabase, ''),
+      bars: { unit, sides: { Parley: ours, 'no database': noDatabase } },
     },
     {
       question: 'embedded POST / PostgreSQL POST',
       floor: { atLeast: 0.4 },
       ratio: embedded / ours,
       detail: against(embedded, ours, ''),
+      bars: { unit, sides: { embedded, 'on PostgreSQL': ours } },
     },
     {
       question: 'main-loop delay p99 with the embedded database saturated, in ms',
       floor: { atMost: 30 },
       ratio: delayMs,
       detail: `over ${connections} connections that wait for nothing else`,
+      bars: { unit: 'ms', sides: { Parley: delayMs } },
     },
   ];
 }

@@ -46,12 +46,14 @@ export async function rows(): Promise<Row[]> {
         question: `lists and one timeline over ${eventsTotal / 1e6} M connection events, p99 in ms`,
         floor: { atMost: 50 },
         ratio: lists.p99,
+        bars: { unit: 'ms', sides: { 'lists, p99': lists.p99 } },
         detail: `slowest of the kinds: ${lists.path}, p50 ${lists.p50.toFixed(1)} ms; ${calls} calls each over HTTP`,
       },
       {
         question: 'metrics with both series, p99 in ms',
         floor: { atMost: 50 },
         ratio: metrics.p99,
+        bars: { unit: 'ms', sides: { 'metrics, p99': metrics.p99 } },
         detail: `p50 ${metrics.p50.toFixed(1)} ms, from rollups: connection_events was not read once`,
       },
     ];

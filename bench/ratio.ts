@@ -1,16 +1,37 @@
-export type Floor = { atLeast: number } | { atMost: number };
-
 /** One line of the table that `npm run bench` prints. */
 export interface Row {
   question: string;
   /** The bar; null where a peer is only shown beside us. */
   floor: Floor | null;
+  /** What the floor is about: ours divided by theirs, or ours alone. */
   ratio: number;
   detail: string;
+  bars?: Bars;
+}
+
+export type Floor = { atLeast: number } | { atMost: number };
+
+/** What was measured, for the chart. */
+export interface Bars {
+  unit: string;
+  /** By name, ours first, then what the ratio divides by. */
+  sides: Record<string, number>;
 }
 
 export const isMet = ({ floor, ratio }: Row): boolean =>
   floor === null || ('atLeast' in floor ? ratio >= floor.atLeast : ratio <= floor.atMost);
+
+/** Three digits, and whole numbers from a thousand on. */
+export function figure(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en');
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 0.1 || value === 0 ? 2 : 4;
+  return String(Number(value.toFixed(digits)));
+}
+
+export function floorText(floor: Floor | null): string {
+  if (floor === null) return 'none';
+  return 'atLeast' in floor ? `≥ ${figure(floor.atLeast)}` : `≤ ${figure(floor.atMost)}`;
+}
 
 /** Work done per second by one side of a comparison. */
 export type Side = () => Promise<number>;

@@ -1,38 +1,67 @@
-import { isMet, type Row } from './ratio.ts';
+/**
+ * `npm run bench`: every question, or those named on the command line. Prints each floor with both sides of the same
+ * run and writes docs/benchmarks: a file of figures a question, and the page that is made of all of them.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDirty, readMachine } from './machine.ts';
+import { questions } from './questions.ts';
+import { figure, floorText, isMet, type Row } from './ratio.ts';
+import { type Result, writeReport, writeResult } from './report.ts';
 
-/** One file a question; each gives its rows. Name files on the command line to run only those. */
-const questions: Record<string, () => Promise<{ rows: () => Promise<Row[]> }>> = {
-  'socket-fan-out': () => import('./socket-fan-out.ts'),
-  'chat-send': () => import('./chat-send.ts'),
-  'chat-history': () => import('./chat-history.ts'),
-  'chat-ejabberd': () => import('./chat-ejabberd.ts'),
-  'chat-processes': () => import('./chat-processes.ts'),
-  'chat-conversations': () => import('./chat-conversations.ts'),
-  'chat-idle': () => import('./chat-idle.ts'),
-  'chat-reconnect': () => import('./chat-reconnect.ts'),
-  'stalled-socket': () => import('./stalled-socket.ts'),
-  'sfu-forwarding': () => import('./sfu-forwarding.ts'),
-  'webhook-queue': () => import('./webhook-queue.ts'),
-  'webhook-delivery': () => import('./webhook-delivery.ts'),
-  observability: () => import('./observability.ts'),
-};
+/** Far more than any of them takes: one that hangs must not hold up the rest. */
+const questionMs = 8 * 60_000;
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in questions));
 if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')}`);
+const names = Object.keys(questions).filter((name) => wanted.length === 0 || wanted.includes(name));
 
-let failed = 0;
-for (const [name, load] of Object.entries(questions)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const { rows } = await load();
-  for (const row of await rows()) {
-    const floor =
-      row.floor === null ? 'peer' : 'atLeast' in row.floor ? `≥ ${row.floor.atLeast}` : `≤ ${row.floor.atMost}`;
-    console.log(
-      `${isMet(row) ? 'met ' : 'MISS'}  ${row.ratio.toFixed(2).padStart(6)}  ${floor.padEnd(7)} ${row.question}`,
-    );
-    console.log(`                       ${row.detail}`);
-    if (!isMet(row)) failed++;
-  }
+const machine = await readMachine();
+let missed = 0;
+for (const [index, name] of names.entries()) {
+  console.log(`\n[${index + 1} of ${names.length}] ${name}`);
+  const begun = performance.now();
+  const outcome = await answer(name);
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  writeResult(name, { at: new Date().toISOString(), seconds, machine, ...outcome });
+  missed += show(outcome);
+  console.log(`      ${seconds} s`);
 }
-process.exitCode = failed > 0 ? 1 : 0;
+writeReport();
+if (isDirty()) console.log('\nThe tree has changes that are in no commit: the figures are told under the last one.');
+console.log(missed === 0 ? '\nEvery floor is met.' : `\n${missed} not met.`);
+process.exitCode = missed > 0 ? 1 : 0;
+
+/** In a process of its own, so that one that fails or hangs leaves the others alone. */
+async function answer(name: string): Promise<Pick<Result, 'rows' | 'failed'>> {
+  const child = fork(new URL('./answer.ts', import.meta.url), [name], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const exited = once(child, 'exit').then(([code, signal]) => ({ rows: [], failed: `ended with ${code ?? signal}` }));
+  const answered = once(child, 'message').then(([message]) => message as { rows: Row[]; failed?: string });
+  const late = sleep(
+    questionMs,
+    { rows: [], failed: `no answer within ${questionMs / 60_000} minutes` },
+    { ref: false },
+  );
+  const outcome = await Promise.race([answered, exited, late]);
+  if (child.exitCode === null) child.kill('SIGKILL');
+  await exited;
+  return outcome;
+}
+
+/** Prints an outcome; says how many of its rows did not make it. */
+function show({ rows, failed }: Pick<Result, 'rows' | 'failed'>): number {
+  if (failed !== undefined) {
+    console.log(`FAILED  ${failed}`);
+    return 1;
+  }
+  for (const row of rows) {
+    const verdict = row.floor === null ? 'peer' : isMet(row) ? 'met ' : 'MISS';
+    console.log(`${verdict}  ${figure(row.ratio).padStart(7)}  ${floorText(row.floor).padEnd(8)} ${row.question}`);
+    console.log(`                         ${row.detail}`);
+  }
+  return rows.filter((row) => !isMet(row)).length;
+}

@@ -5,7 +5,7 @@ import type { TestProject } from '../apps/server/testkit/people.ts';
 import { startReceiver } from '../apps/server/testkit/receiver.ts';
 import { startService, type TestService } from '../apps/server/testkit/service.ts';
 import { addWebhook, record, streamEvents } from '../apps/server/testkit/webhooks.ts';
-import type { Row } from './ratio.ts';
+import type { Bars, Row } from './ratio.ts';
 
 const eventsPerSecond = 1_000;
 const perCommit = 10;
@@ -40,11 +40,16 @@ export async function rows(): Promise<Row[]> {
     const ratio = (name: keyof Side): number => best(beside[name]) / best(without[name]);
     const told = (name: keyof Side): string =>
       `${best(beside[name]).toFixed(1)} ms against ${best(without[name]).toFixed(1)} ms, best of ${rounds} in turns, ${messagesPerSecond} messages/s`;
+    const bars = (name: keyof Side): Bars => ({
+      unit: 'ms',
+      sides: { 'with one that hangs': best(beside[name]), without: best(without[name]) },
+    });
     return [
       {
         question: 'delivery delay p95 at 1,000 events/s, in seconds',
         floor: { atMost: 1 },
         ratio: percentile(ages, 0.95) / 1000,
+        bars: { unit: 'ms', sides: { p95: percentile(ages, 0.95), p50: percentile(ages, 0.5) } },
         detail: `p50 ${percentile(ages, 0.5)} ms, p95 ${percentile(ages, 0.95)} ms, ${ages.length} deliveries`,
       },
       {
@@ -52,12 +57,14 @@ export async function rows(): Promise<Row[]> {
         floor: { atMost: 1.05 },
         ratio: ratio('sendP99s'),
         detail: told('sendP99s'),
+        bars: bars('sendP99s'),
       },
       {
         question: 'delivery delay p95 of another endpoint with a hanging one / without',
         floor: { atMost: 1.1 },
         ratio: ratio('delayP95s'),
         detail: told('delayP95s'),
+        bars: bars('delayP95s'),
       },
     ];
   } finally {

@@ -47,6 +47,8 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
+const unit = 'deliveries/s';
+
 function rowsOf({ ours, raw, peer }: Record<'ours' | 'raw' | 'peer', number>): Row[] {
   return [
     {
@@ -54,12 +56,14 @@ function rowsOf({ ours, raw, peer }: Record<'ours' | 'raw' | 'peer', number>): R
       floor: { atLeast: 0.5 },
       ratio: ours / raw,
       detail: `${thousands(ours)} with fairness, log and counting against ${thousands(raw)}, batches of ${batch}`,
+      bars: { unit, sides: { Parley: ours, 'raw loop': raw } },
     },
     {
       question: 'webhook claim + complete / pg-boss fetch + complete',
       floor: null,
       ratio: ours / peer,
       detail: `${thousands(ours)} against ${thousands(peer)}, batches of ${batch}`,
+      bars: { unit, sides: { Parley: ours, 'pg-boss': peer } },
     },
   ];
 }

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { freePort } from '../apps/server/testkit/ports.ts';
+import { newDataDir, spawnServer } from '../apps/server/testkit/process.ts';
+import type { Row } from './ratio.ts';
+
+const rounds = 3;
+const lookEveryMs = 5;
+const withinMs = 30_000;
+
+/** `npm start` on the embedded defaults, from the process's first breath to the first 200 of /readyz. */
+export async function rows(): Promise<Row[]> {
+  const first: number[] = [];
+  const later: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const dataDir = await newDataDir();
+    first.push(await startSeconds(dataDir));
+    later.push(await startSeconds(dataDir));
+    await rm(dataDir, { recursive: true, force: true });
+  }
+  return [rowOf('first', 4, first), rowOf('later', 2, later)];
+}
+
+function rowOf(which: string, atMost: number, seconds: readonly number[]): Row {
+  const best = Math.min(...seconds);
+  return {
+    question: `API start, embedded, ${which}, in seconds`,
+    floor: { atMost },
+    ratio: best,
+    detail: `all rounds: ${seconds.map((each) => each.toFixed(2)).join(', ')} s`,
+    bars: { unit: 's', sides: { [which === 'first' ? 'an empty folder' : 'its second start']: best } },
+  };
+}
+
+async function startSeconds(dataDir: string): Promise<number> {
+  const port = await freePort();
+  const begun = performance.now();
+  const { child, output } = spawnServer({ PORT: String(port), DATA_DIR: dataDir });
+  try {
+    while (!(await isReady(port))) {
+      const isLate = performance.now() - begun > withinMs;
+      if (isLate || child.exitCode !== null) throw new Error(`the server did not start: ${output()}`);
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+    return (performance.now() - begun) / 1000;
+  } finally {
+    const ended = once(child, 'exit');
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended;
+  }
+}
+
+const isReady = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(
+    ({ status }) => status === 200,
+    () => false,
+  );

@@ -1,0 +1,91 @@
+import type { Row } from './ratio.ts';
+
+/** One file a question. What it asks and what stands on the other side is said here, for whoever reads the report. */
+export interface Question {
+  title: string;
+  /** What each side is and does. */
+  peers: string;
+  load: () => Promise<{ rows: () => Promise<Row[]> }>;
+}
+
+export const questions: Record<string, Question> = {
+  'api-start': {
+    title: 'Start',
+    peers:
+      'No peer. `node apps/server/src/main.ts` on the embedded database until `/readyz` answers 200; best of 3 folders.',
+    load: () => import('./api-start.ts'),
+  },
+  'chat-send': {
+    title: 'Sending a message',
+    peers:
+      'Ours is the whole service over HTTP: key, limits, idempotency, counters, outbox, fan-out. **Bare Fastify** is the same route with one `pg` insert a request and nothing else (**key check + insert** also looks the key up); **no database** is the same route that answers at once. All over the same load generator in a process of its own.',
+    load: () => import('./chat-send.ts'),
+  },
+  'chat-history': {
+    title: 'Reading history',
+    peers:
+      'The **raw query** is the same SELECT sent by a bare `pg` pool, without HTTP, authentication or JSON. The other rows compare us with ourselves at another depth of a conversation of a million messages.',
+    load: () => import('./chat-history.ts'),
+  },
+  'chat-ejabberd': {
+    title: 'Group chat beside ejabberd',
+    peers:
+      '**ejabberd** is the one of the system’s package: rooms (MUC) with their archive (MAM) on the same PostgreSQL with the same settings. Both store every message, deliver it to ten members of its room and are asked for the newest page; CPU is that of the server and of its database sessions. Where it is not installed only our own rows are there.',
+    load: () => import('./chat-ejabberd.ts'),
+  },
+  'chat-processes': {
+    title: 'Three processes instead of one',
+    peers:
+      'Ourselves with one process and with three behind haproxy, on cores that the database, Redis and the clients use too: what is measured here is the price, not the gain, of more processes.',
+    load: () => import('./chat-processes.ts'),
+  },
+  'chat-conversations': {
+    title: 'Many conversations',
+    peers:
+      'Ourselves: the same questions to a project with a hundred conversations and to one with a hundred thousand.',
+    load: () => import('./chat-conversations.ts'),
+  },
+  'chat-idle': {
+    title: 'Idle sockets',
+    peers: 'No peer: ten thousand chat sockets with heartbeats and presence on one process.',
+    load: () => import('./chat-idle.ts'),
+  },
+  'chat-reconnect': {
+    title: 'Everybody comes back at once',
+    peers: 'No peer: five thousand sockets that lose their connection, or their server, under traffic.',
+    load: () => import('./chat-reconnect.ts'),
+  },
+  'socket-fan-out': {
+    title: 'Fan-out to sockets',
+    peers:
+      'Deliveries per second of the sender’s CPU, readers in another process. **Bare sockets** are TCP sockets that get one prebuilt frame with one `write` each: no encoding, no queue, no accounting. **socket.io** 4.8.4 (its default adapter, WebSocket only, no compression) emits the same event to a room.',
+    load: () => import('./socket-fan-out.ts'),
+  },
+  'stalled-socket': {
+    title: 'A reader that stalls',
+    peers: 'No peer: the other 999 sockets of one conversation with and without a reader that stops reading, in turns.',
+    load: () => import('./stalled-socket.ts'),
+  },
+  'webhook-queue': {
+    title: 'The webhook queue',
+    peers:
+      'Claim and complete on PostgreSQL in batches of the same size, the next batch claimed while the last is recorded. The **raw loop** is the least that a SKIP LOCKED queue can do: one table, two statements, no fairness, no attempt log, no counting of failures. **pg-boss** 12.30.0 is a job queue on PostgreSQL for Node: its `fetch` and `complete`, without its housekeeping.',
+    load: () => import('./webhook-queue.ts'),
+  },
+  'webhook-delivery': {
+    title: 'Delivering webhooks',
+    peers: 'No peer: delay from event to receiver, and what an endpoint that hangs does to senders and to others.',
+    load: () => import('./webhook-delivery.ts'),
+  },
+  'sfu-forwarding': {
+    title: 'Forwarding media',
+    peers:
+      'One publisher and N subscribers over DTLS-SRTP, packets received per CPU-second of the forwarding process. **Janus** is the one of the system’s package, its video room; its rows are there where it is installed.',
+    load: () => import('./sfu-forwarding.ts'),
+  },
+  observability: {
+    title: 'Looking back at calls',
+    peers: 'No peer: what the dashboard asks for, over a million connection events on PostgreSQL, by HTTP.',
+    load: () => import('./observability.ts'),
+  },
+};
