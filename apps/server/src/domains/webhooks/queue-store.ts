@@ -64,9 +64,9 @@ export interface ClaimedDelivery {
   id: string;
   /** Where the row lies while it is held: the outcome is written there without a search. */
   place: string;
-  /** Until when the row is held if no outcome is recorded; also the proof that the claim is still ours. */
+  /** Until when the row is held if no outcome is recorded. */
   lease: string;
-  /** Number of this attempt, from 1. */
+  /** Number of this attempt, from 1. Every claim counts one, so it is also the proof that the claim is still ours. */
   attempt: number;
   queuedAt: string;
   eventId: string;
@@ -224,7 +224,7 @@ export function recordOutcomes(
   tallies: readonly EndpointTally[],
   disableAfter: number,
 ): Promise<TrippedEndpoint[]> {
-  const column = (name: 'place' | 'id' | 'lease' | 'status') => outcomes.map((each) => each[name]);
+  const column = (name: 'place' | 'id' | 'status') => outcomes.map((each) => each[name]);
   const ofTally = (name: keyof EndpointTally) => tallies.map((each) => each[name]);
   return db.query(sql`
     with saved as (
@@ -233,10 +233,10 @@ export function recordOutcomes(
           attempt_log = d.attempt_log || o.entry,
           delivered_at = case when o.status = 'DELIVERED' then o.at end,
           failed_at = case when o.status = 'FAILED' then o.at end
-      from unnest(${column('place')}::tid[], ${column('id')}::text[], ${column('lease')}::timestamptz[],
+      from unnest(${column('place')}::tid[], ${column('id')}::text[], ${outcomes.map(({ entry }) => entry.number)}::int2[],
                   ${column('status')}::text[], ${outcomes.map(({ dueAt, at }) => dueAt ?? at)}::timestamptz[],
-                  ${outcomes.map(({ entry }) => json(entry))}::text[]) as o (place, id, lease, status, at, entry)
-      where d.ctid = o.place and d.id = o.id and d.claimed_until = o.lease and not ${isEnded}
+                  ${outcomes.map(({ entry }) => json(entry))}::text[]) as o (place, id, attempt, status, at, entry)
+      where d.ctid = o.place and d.id = o.id and d.attempts = o.attempt and d.claimed_until is not null and not ${isEnded}
     ),
     t as (
       select * from unnest(${ofTally('webhookId')}::text[], ${ofTally('at')}::timestamptz[], ${ofTally('lead')}::int[],
