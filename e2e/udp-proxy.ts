@@ -16,6 +16,8 @@ export interface UdpProxy {
   /** Toward the server, and toward the clients: change them at any time. */
   readonly up: Path;
   readonly down: Path;
+  /** A packet that reaches the server from wherever each client seems to be. */
+  inject(packet: Uint8Array): void;
   close(): void;
 }
 
@@ -58,6 +60,9 @@ export async function startUdpProxy(serverPort: number, host = '0.0.0.0'): Promi
     port: front.address().port,
     up,
     down,
+    inject(packet) {
+      for (const { socket } of backs.values()) attempt(() => socket.send(packet, serverPort, '127.0.0.1'));
+    },
     close() {
       front.close();
       for (const { socket } of backs.values()) socket.close();

@@ -1,17 +1,18 @@
 /**
  * How Chromium's pictures and rates follow a path that narrows and widens, with transport-wide feedback and with REMB
- * alone, one after the other on the same machine: `node tools/proof/bandwidth.ts [rounds]`.
+ * alone, one after the other on the same machine: `node tools/proof/bandwidth.ts`. The path takes 50 ms there and back,
+ * and its queue 300 ms at most.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
 import { type Caller, SIMULCAST, startCall } from '../../apps/sfu/testkit/call.ts';
 import { takeGaps, watchFrames } from '../../apps/sfu/testkit/frame-gaps.ts';
 import { freeUdpPort } from '../../apps/sfu/testkit/node.ts';
-import { startUdpProxy } from '../../e2e/udp-proxy.ts';
+import { startUdpProxy, type UdpProxy } from '../../e2e/udp-proxy.ts';
 
-const ROUNDS = Number(process.argv[2] ?? 3);
 const WANTED_BPS = 1_500_000;
-const DOWN_CAP_BPS = 400_000;
+const DOWN_CAPS_BPS = [400_000, 800_000, 250_000];
+const DELAY_MS = 25;
 const UP_CAP_BPS = 500_000;
 const FREEZE_MS_MAX = 1000;
 
@@ -23,51 +24,71 @@ interface Row {
 }
 
 const rows: Row[] = [];
+interface Stage {
+  proxy: UdpProxy;
+  alice: Caller;
+  bob: Caller;
+  tell(what: string, value: string, isGood?: boolean): void;
+}
+
 async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> {
-  const tell = (what: string, value: string, isGood = true) => rows.push({ feedback, what, value, isGood });
   const port = await freeUdpPort();
   const proxy = await startUdpProxy(port);
+  for (const path of [proxy.up, proxy.down]) path.delayMs = DELAY_MS;
   const call = await startCall({ SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) });
   const alice = await call.join('alice', undefined, { lacks });
   const bob = await call.join('bob', undefined, { lacks });
+  const tell: Stage['tell'] = (what, value, isGood = true) => rows.push({ feedback, what, value, isGood });
+  const stage = { proxy, alice, bob, tell };
+  await publish(stage);
+  await watchFrames(bob);
+  for (const cap of DOWN_CAPS_BPS) await narrowDown(stage, cap);
+  await narrowUp(stage);
+  await call.close();
+  proxy.close();
+}
+
+async function publish({ alice, bob, tell }: Stage): Promise<void> {
   const started = performance.now();
   await alice.page.evaluate((encodings) => window.client.publish('video', encodings), SIMULCAST);
   const rose = await msUntil(async () => (await available(alice)) >= WANTED_BPS, started);
-  await alice.page.evaluate(() => window.client.publish('audio'));
   tell('publisher: 1.5 Mbit/s on a clean path, from publishing on', ms(rose), rose !== undefined);
+  await alice.page.evaluate(() => window.client.publish('audio'));
   await msUntil(() => layerOf(bob) === 2);
   await sleep(10_000);
   const settled = await available(alice);
   tell('publisher: after ten seconds more', mbps(settled), settled >= WANTED_BPS);
+}
 
-  await watchFrames(bob);
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    await takeGaps(bob);
-    proxy.down.bitsPerSecond = DOWN_CAP_BPS;
-    const fell = await msUntil(() => (layerOf(bob) ?? 2) < 2);
-    await sleep(10_000);
-    const down = await takeGaps(bob);
-    proxy.down.bitsPerSecond = 0;
-    const climbed = await msUntil(() => layerOf(bob) === 2);
-    await sleep(3000);
-    const up = await takeGaps(bob);
-    tell(`subscriber, round ${round}: lower layer`, ms(fell), fell !== undefined);
-    tell(`subscriber, round ${round}: pictures missing at the cap`, gaps(down), (down[0] ?? 0) <= FREEZE_MS_MAX);
-    tell(`subscriber, round ${round}: best layer again`, ms(climbed), climbed !== undefined);
-    tell(`subscriber, round ${round}: pictures missing on the way up`, gaps(up), (up[0] ?? 0) <= FREEZE_MS_MAX);
-  }
+/** The path to the subscriber becomes narrow for ten seconds. */
+async function narrowDown({ proxy, bob, tell }: Stage, cap: number): Promise<void> {
+  await takeGaps(bob);
+  proxy.down.bitsPerSecond = cap;
+  const fell = await msUntil(() => (layerOf(bob) ?? 2) < 2);
+  await sleep(10_000);
+  const down = await takeGaps(bob);
+  proxy.down.bitsPerSecond = 0;
+  const climbed = await msUntil(() => layerOf(bob) === 2);
+  await sleep(3000);
+  const up = await takeGaps(bob);
+  const name = `subscriber, ${mbps(cap)}`;
+  tell(`${name}: lower layer`, ms(fell), fell !== undefined);
+  tell(`${name}: without a picture at the cap`, gaps(down), (down[0] ?? 0) <= FREEZE_MS_MAX);
+  tell(`${name}: best layer again`, ms(climbed), climbed !== undefined);
+  tell(`${name}: without a picture on the way up`, gaps(up), (up[0] ?? 0) <= FREEZE_MS_MAX);
+}
 
+/** The path from the publisher becomes narrow. */
+async function narrowUp({ proxy, alice, tell }: Stage): Promise<void> {
   proxy.up.bitsPerSecond = UP_CAP_BPS;
   const slowed = await msUntil(async () => (await available(alice)) < UP_CAP_BPS * 1.2);
   await sleep(8000);
   const narrow = await available(alice);
   proxy.up.bitsPerSecond = 0;
   const recovered = await msUntil(async () => (await available(alice)) >= WANTED_BPS);
-  tell('publisher: slowed down at 0.5 Mbit/s', ms(slowed), slowed !== undefined);
-  tell('publisher: eight seconds later', mbps(narrow), narrow < UP_CAP_BPS * 1.2);
+  tell(`publisher, ${mbps(UP_CAP_BPS)}: slowed down`, ms(slowed), slowed !== undefined);
+  tell(`publisher, ${mbps(UP_CAP_BPS)}: eight seconds later`, mbps(narrow), narrow < UP_CAP_BPS * 1.2);
   tell('publisher: 1.5 Mbit/s again', ms(recovered), recovered !== undefined);
-  await call.close();
-  proxy.close();
 }
 
 async function msUntil(

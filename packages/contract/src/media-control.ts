@@ -127,7 +127,10 @@ export interface MediaTransportStats {
   jitterMs: number | null;
   inBps: number;
   outBps: number;
-  /** What the node believes can be sent to this participant (`sub`) or received from it (`pub`). */
+  /**
+   * What the node believes can be sent to this participant (`sub`) or received from it (`pub`); null for a publisher
+   * that estimates by itself.
+   */
   availableBps: number | null;
 }
 

@@ -142,3 +142,13 @@ test("[MED-1] GStreamer's way of writing is read: lines that live only in the bu
     ],
   );
 });
+
+test('[MED-1] transport-wide numbers are taken only where feedback about them is wanted too', () => {
+  const sdp = fixture('publish-simulcast-offer');
+  const isNumbered = (text: string) =>
+    fromSdp(text).media.map(({ extensions }) => extensions?.transportCc !== undefined);
+  assert.deepEqual(isNumbered(sdp), [true, true]);
+  assert.deepEqual(isNumbered(sdp.replaceAll(/a=rtcp-fb:\d+ transport-cc\r?\n/g, '')), [false, false]);
+  const written = toSdp({ ...fromSdp(sdp), media: [track('0')] });
+  assert.match(written, /a=rtcp-fb:96 transport-cc\r\n/, 'what the node offers by default');
+});

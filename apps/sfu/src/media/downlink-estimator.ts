@@ -5,9 +5,9 @@ import { LossWindow, type PathLoss } from './loss-window.ts';
  * padding, less and less often while probes fail.
  *
  * Transport-wide feedback tells what the path bears as soon as packets wait on it. A browser without it tells its own
- * measurement as REMB. Seen with Chromium: no report in the first seconds, then values just under
- * what arrives, growing slowly however wide the path is; but a report that **falls** is real: the browser saw a queue
- * build up. So a falling report is the brake, and nothing else of it counts.
+ * measurement as REMB. Seen with Chromium: no report in the first seconds, then values just under what arrives, growing
+ * slowly however wide the path is; but a report that **falls** is real: the browser saw a queue build up. So a falling
+ * report is the brake, and a low one says nothing.
  */
 const START_BPS = 2_500_000;
 const BPS_MAX = 50_000_000;
@@ -19,13 +19,28 @@ const BELOW_BORNE = 0.9;
 const LOSS_MAX = 0.1;
 const LOSS_FREE = 0.02;
 const GROWTH_A_SECOND = 1.08;
-const PROBE_MS = 700;
-/** A complaint comes a little after its cause. */
-const VERDICT_MS = 500;
-const PROBE_WAIT_MS_MIN = 2000;
-const PROBE_WAIT_MS_MAX = 40_000;
-/** Feedback ends a probe that is too much after a few packets: failing costs little, so it may be tried more often. */
-const PROBE_WAIT_MS_MAX_WITH_FEEDBACK = 6000;
+
+/** How the way up is tried. Each failure doubles the wait for the next, up to a most. */
+interface Probing {
+  lengthMs: number;
+  /** A complaint comes a little after its cause. */
+  verdictMs: number;
+  waitMsMin: number;
+  waitMsMax: number;
+  /** How far above the estimate. */
+  stepMax: number;
+}
+
+const BY_REPORTS: Probing = {
+  lengthMs: 700,
+  verdictMs: 500,
+  waitMsMin: 2000,
+  waitMsMax: 40_000,
+  stepMax: Number.POSITIVE_INFINITY,
+};
+/** Feedback tells soon and exactly: short steps, so that one too many does not fill the path, and more of them. */
+const BY_FEEDBACK: Probing = { lengthMs: 400, verdictMs: 300, waitMsMin: 300, waitMsMax: 8000, stepMax: 1.5 };
+
 /** After congestion nothing is probed for this long. */
 const QUIET_MS = 4000;
 const CONGESTED_MS = 1000;
@@ -38,7 +53,8 @@ export class DownlinkEstimator {
   #lossJudgedAt = 0;
   #congestedAt = Number.NEGATIVE_INFINITY;
   #probe: { until: number; bps: number } | undefined;
-  #probeWait = PROBE_WAIT_MS_MIN;
+  #probing = BY_REPORTS;
+  #probeWait = BY_REPORTS.waitMsMin;
   #nextProbeAt = 0;
 
   get bitsPerSecond(): number {
@@ -50,12 +66,15 @@ export class DownlinkEstimator {
     return now - this.#congestedAt < CONGESTED_MS;
   }
 
-  /** Packets wait on the way, and this is how many bits a second come through. */
-  queued(borneBps: number, now: number): void {
+  /** Feedback came; when packets wait on the way, with the bits a second that come through. */
+  feedback(borneBps: number | undefined, now: number): void {
+    if (this.#probing !== BY_FEEDBACK) this.#probeWait = BY_FEEDBACK.waitMsMin;
+    this.#probing = BY_FEEDBACK;
+    if (borneBps === undefined) return;
     const bps = Math.max(BPS_MIN, borneBps * BELOW_BORNE);
     // Even a probe that failed tells what the path bears.
     this.#byDelay = this.#probe ? bps : Math.min(this.#byDelay, bps);
-    this.#complain(now, PROBE_WAIT_MS_MAX_WITH_FEEDBACK);
+    this.#complain(now);
   }
 
   remb(bps: number, now: number): void {
@@ -83,11 +102,11 @@ export class DownlinkEstimator {
     } else if (share < LOSS_FREE) this.#byLoss = Math.min(BPS_MAX, this.#byLoss * GROWTH_A_SECOND ** seconds);
   }
 
-  #complain(now: number, probeWaitMax = PROBE_WAIT_MS_MAX): void {
+  #complain(now: number): void {
     this.#congestedAt = now;
     if (!this.#probe) return;
     this.#probe = undefined;
-    this.#probeWait = Math.min(probeWaitMax, this.#probeWait * 2);
+    this.#probeWait = Math.min(this.#probing.waitMsMax, this.#probeWait * 2);
     this.#nextProbeAt = now + this.#probeWait;
   }
 
@@ -96,17 +115,18 @@ export class DownlinkEstimator {
    * without a complaint lifts the estimate to what was carried.
    */
   probe(wantedBps: number, now: number): number {
+    const { lengthMs, verdictMs, waitMsMin, stepMax } = this.#probing;
     if (this.#probe) {
       if (now < this.#probe.until) return this.#probe.bps;
-      if (now < this.#probe.until + VERDICT_MS) return 0;
+      if (now < this.#probe.until + verdictMs) return 0;
       this.#byDelay = Math.max(this.#byDelay, this.#probe.bps);
       this.#byLoss = Math.max(this.#byLoss, this.#probe.bps);
       this.#probe = undefined;
-      this.#probeWait = PROBE_WAIT_MS_MIN;
+      this.#probeWait = waitMsMin;
       this.#nextProbeAt = now + this.#probeWait;
     }
     if (wantedBps <= this.bitsPerSecond || now < this.#nextProbeAt || now - this.#congestedAt < QUIET_MS) return 0;
-    this.#probe = { until: now + PROBE_MS, bps: wantedBps };
-    return wantedBps;
+    this.#probe = { until: now + lengthMs, bps: Math.min(wantedBps, this.bitsPerSecond * stepMax) };
+    return this.#probe.bps;
   }
 }

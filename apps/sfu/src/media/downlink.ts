@@ -12,6 +12,8 @@ import { type ExtensionTable, stampTransport, translateExtensions } from './temp
 
 /** Part of the estimate that video may use; the rest is for audio, repeats and data. */
 const VIDEO_SHARE = 0.95;
+/** A little more than the next layer needs is asked for: the rate of a layer is never quite the same. */
+const PROBE_MARGIN = 1.1;
 const DEFAULT_PRIORITY = 100;
 const SCREEN_PRIORITY = 200;
 /** How many `sentBps` samples make a second. */
@@ -95,10 +97,7 @@ export class Downlink {
         use.publication.flushKeyFrameRequests(now);
       },
       remb: (bps) => this.estimator.remb(bps, now),
-      transportFeedback: (feedback) => {
-        const borneBps = this.#deliveries.onFeedback(feedback);
-        if (borneBps !== undefined) this.estimator.queued(borneBps, now);
-      },
+      transportFeedback: (feedback) => this.estimator.feedback(this.#deliveries.onFeedback(feedback), now),
     });
     if (path.expected > 0) this.estimator.loss(path, this.sentBps(now), now);
     if (this.estimator.bitsPerSecond < before) this.allocate(now);
@@ -139,7 +138,7 @@ export class Downlink {
       } else if (subscription.isSwitching) publication.requestKeyFrame(layer);
       if (layer < subscription.current && this.estimator.isCongested(now)) subscription.letGo();
     });
-    this.#probeBps = this.estimator.probe(wantedBps / VIDEO_SHARE, now);
+    this.#probeBps = this.estimator.probe((wantedBps / VIDEO_SHARE) * PROBE_MARGIN, now);
     for (const slot of this.#deps.slots) this.#tellState(slot);
     if (now - (this.#sentSamples.at(-1)?.at ?? 0) < SAMPLE_MS) return;
     this.#sentSamples.push({ bytes: transport.sentBytes, at: now });

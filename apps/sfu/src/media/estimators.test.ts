@@ -87,23 +87,33 @@ test('[MED-19] a probe without complaint lifts the estimate, one with a complain
 test('[MED-19] feedback about a queue brings a subscriber just below what its path bears', () => {
   const estimator = new DownlinkEstimator();
   assert.equal(estimator.isCongested(0), false);
-  estimator.queued(400_000, 0);
+  estimator.feedback(400_000, 0);
   assert.equal(estimator.bitsPerSecond, 360_000);
   assert.ok(estimator.isCongested(500) && !estimator.isCongested(1500));
-  estimator.queued(900_000, 100);
+  estimator.feedback(900_000, 100);
   assert.equal(estimator.bitsPerSecond, 360_000, 'only a probe leads up');
 });
 
-test('[MED-19] a probe that fills the path tells what it bears; the next comes soon', () => {
+test('[MED-19] with feedback the way up goes by steps; one that fills the path tells what it bears', () => {
   const estimator = new DownlinkEstimator();
-  estimator.queued(400_000, 0);
-  assert.equal(estimator.probe(2_000_000, 5000), 2_000_000);
-  estimator.queued(800_000, 5200);
-  assert.equal(estimator.bitsPerSecond, 720_000);
-  assert.equal(estimator.probe(2_000_000, 5300), 0, 'padding ends at once');
-  for (let at = 5200, failed = 0; failed < 5; failed += 1) {
-    at += 6100;
-    assert.equal(estimator.probe(2_000_000, at), 2_000_000);
-    estimator.queued(800_000, at);
+  estimator.feedback(400_000, 0);
+  let now = 4000;
+  /** Runs the probe that is due, to its end or to the given complaint. */
+  const probe = (borneBps?: number) => {
+    const bps = estimator.probe(2_000_000, now);
+    now += 200;
+    estimator.feedback(borneBps, now);
+    now += 600;
+    estimator.probe(2_000_000, now);
+    now += 300;
+    return bps;
+  };
+  assert.equal(probe(), 540_000, 'half as much again');
+  assert.equal(estimator.bitsPerSecond, 540_000);
+  assert.equal(probe(700_000), 810_000);
+  assert.equal(estimator.bitsPerSecond, 630_000, 'a failed one tells the capacity');
+  for (let failed = 0; failed < 6; failed += 1) {
+    now += 8000;
+    assert.equal(probe(700_000), 945_000, 'and the next comes after eight seconds at most');
   }
 });
