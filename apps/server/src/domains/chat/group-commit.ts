@@ -91,7 +91,7 @@ export function createGroupCommit<Item, Outcome>(
     } catch (error) {
       await salvage(batch, error);
     } finally {
-      ended.abort();
+      ended.abort(null);
       if (await watched) late--;
       inFlight--;
       for (const lock of locks) locked.delete(lock);
