@@ -62,6 +62,7 @@ async function publish({ alice, bob, tell }: Stage): Promise<void> {
 
 /** The path to the subscriber becomes narrow for ten seconds. */
 async function narrowDown({ proxy, bob, tell }: Stage, cap: number): Promise<void> {
+  await msUntil(() => layerOf(bob) === 2);
   await takeGaps(bob);
   proxy.down.bitsPerSecond = cap;
   const fell = await msUntil(() => (layerOf(bob) ?? 2) < 2);

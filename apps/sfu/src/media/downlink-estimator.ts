@@ -44,6 +44,10 @@ const BY_FEEDBACK: Probing = { lengthMs: 400, verdictMs: 300, waitMsMin: 300, wa
 /** After congestion nothing is probed for this long. */
 const QUIET_MS = 4000;
 const CONGESTED_MS = 1000;
+/** A complaint so soon after the estimate was lifted is the verdict on that. */
+const TRIED_MS = 3000;
+/** After this long without a complaint earlier failures are forgotten. */
+const CALM_MS = 15_000;
 
 export class DownlinkEstimator {
   #byDelay = START_BPS;
@@ -56,6 +60,7 @@ export class DownlinkEstimator {
   #probing = BY_REPORTS;
   #probeWait = BY_REPORTS.waitMsMin;
   #nextProbeAt = 0;
+  #liftedAt = Number.NEGATIVE_INFINITY;
 
   get bitsPerSecond(): number {
     return Math.round(Math.min(this.#byDelay, this.#byLoss));
@@ -104,8 +109,9 @@ export class DownlinkEstimator {
 
   #complain(now: number): void {
     this.#congestedAt = now;
-    if (!this.#probe) return;
+    if (!this.#probe && now - this.#liftedAt > TRIED_MS) return;
     this.#probe = undefined;
+    this.#liftedAt = Number.NEGATIVE_INFINITY;
     this.#probeWait = Math.min(this.#probing.waitMsMax, this.#probeWait * 2);
     this.#nextProbeAt = now + this.#probeWait;
   }
@@ -122,8 +128,9 @@ export class DownlinkEstimator {
       this.#byDelay = Math.max(this.#byDelay, this.#probe.bps);
       this.#byLoss = Math.max(this.#byLoss, this.#probe.bps);
       this.#probe = undefined;
-      this.#probeWait = waitMsMin;
-      this.#nextProbeAt = now + this.#probeWait;
+      this.#liftedAt = now;
+      if (now - this.#congestedAt > CALM_MS) this.#probeWait = waitMsMin;
+      this.#nextProbeAt = now + waitMsMin;
     }
     if (wantedBps <= this.bitsPerSecond || now < this.#nextProbeAt || now - this.#congestedAt < QUIET_MS) return 0;
     this.#probe = { until: now + lengthMs, bps: Math.min(wantedBps, this.bitsPerSecond * stepMax) };

@@ -117,3 +117,19 @@ test('[MED-19] with feedback the way up goes by steps; one that fills the path t
     assert.equal(probe(700_000), 945_000, 'and the next comes after eight seconds at most');
   }
 });
+
+test('[MED-19] a lift that does not hold counts as a probe that failed, for who cannot be sent padding', () => {
+  const estimator = new DownlinkEstimator();
+  const tries: number[] = [];
+  for (let now = 0, liftedAt = 0; now < 60_000; now += 200) {
+    const isLifted = estimator.bitsPerSecond > 600_000;
+    liftedAt = isLifted ? liftedAt || now : 0;
+    const isQueued = isLifted && now - liftedAt >= 600;
+    estimator.feedback(isQueued ? 500_000 : undefined, now);
+    if (isQueued) tries.push(now);
+    estimator.probe(650_000, now);
+  }
+  const waits = tries.slice(2).map((at, index) => at - (tries[index + 1] ?? 0));
+  assert.ok(waits.length >= 4 && waits.length <= 9, `${waits}`);
+  assert.ok((waits.at(-1) ?? 0) > 8000, `${waits}`);
+});
