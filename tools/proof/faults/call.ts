@@ -9,16 +9,19 @@ export interface Call {
   readonly clients: readonly SignalClient[];
   readonly roomId: string;
   packets(): number;
-  /** The receiver joins anew, with the token it has. */
-  rejoin(url: string): Promise<SignalClient>;
+  /** Somebody else comes into the room. */
+  enter(url: string): Promise<SignalClient>;
   end(): void;
 }
 
 const ssrc = 4711;
 const packetsPerSecond = 40;
 
-export async function startCall(urls: readonly [string, string], tokens: readonly [string, string]): Promise<Call> {
-  const sender = await joinRoom(urls[0], tokens[0]);
+export async function startCall(
+  urls: readonly [string, string],
+  tokens: Record<'sender' | 'receiver' | 'visitor', string>,
+): Promise<Call> {
+  const sender = await joinRoom(urls[0], tokens.sender);
   const [source, sink] = [new RtpPeer('sender'), new RtpPeer('receiver')];
   const tracks = [{ cid: 'live', kind: 'VIDEO', source: 'CAMERA' }];
   const answer = await sender.ask({ type: 'publish', tracks, description: source.offer('live', ssrc) });
@@ -27,14 +30,14 @@ export async function startCall(urls: readonly [string, string], tokens: readonl
   const video = new Vp8Source({ ssrc, packetsPerSecond, bytes: 200 });
   video.start((packet) => source.send(packet));
 
-  const receiver = await joinRoom(urls[1], tokens[1]);
+  const receiver = await joinRoom(urls[1], tokens.receiver);
   answerOffers(receiver, sink);
   const beats = [sender, receiver].map((client) => setInterval(() => client.send({ type: 'ping', t: 0 }), 5_000));
   return {
     node: sender.joined.room.serverName ?? '',
     clients: [sender, receiver],
     roomId: sender.joined.room.id,
-    rejoin: (url) => joinRoom(url, tokens[1]),
+    enter: (url) => joinRoom(url, tokens.visitor),
     packets: () => sink.received,
     end() {
       video.stop();

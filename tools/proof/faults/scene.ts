@@ -150,7 +150,12 @@ async function startCalls({ fleet, nodes }: Cluster): Promise<{ calls: Call[]; r
   const calls: Call[] = [];
   for (let number = 0; calls.length < nodes.length; number++) {
     const room = await newRoom(`call-${number}`);
-    const tokens = [await mint(room, 'sender'), await mint(room, 'receiver')] as const;
+    const [sender, receiver, visitor] = [
+      await mint(room, 'sender'),
+      await mint(room, 'receiver'),
+      await mint(room, 'visitor'),
+    ];
+    const tokens = { sender, receiver, visitor };
     const call = await eventually(() => startCall([fleet.url(number), fleet.url(number + 1)], tokens), patience);
     // Placed by load: sooner or later each node has one.
     if (calls.some(({ node }) => node === call.node)) call.end();

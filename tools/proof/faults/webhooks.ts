@@ -74,7 +74,7 @@ async function allPairs(db: Db, projectId: string): Promise<DeliveryPair[]> {
 /** The event of each message. */
 const createdEvents = (db: Db): Promise<{ id: string; key: string }[]> =>
   db.query(sql`
-    select id, data->'message'->>'clientMessageId' as key from events where type = 'message.created'`);
+    select id, data::jsonb->'message'->>'clientMessageId' as key from events where type = 'message.created'`);
 
 /** Acknowledged messages with no event, or with two. */
 function countUnstable(events: readonly { key: string }[], log: readonly LogEntry[]): number {

@@ -28,7 +28,7 @@ function callOn({ calls }: Scene, node: string): Call {
   return found;
 }
 
-/** Joins the room again and again until it is let in; what refused it, and how long the slowest refusal took. */
+/** Somebody tries to come into the room until they are let in; what refused it, and how long the slowest refusal took. */
 async function knock(call: Call, url: string): Promise<{ slowestMs: number; refusals: string[]; node: string }> {
   const refusals = new Set<string>();
   let slowestMs = 0;
@@ -36,7 +36,7 @@ async function knock(call: Call, url: string): Promise<{ slowestMs: number; refu
     async () => {
       const started = performance.now();
       try {
-        const client = await call.rejoin(url);
+        const client = await call.enter(url);
         client.ws.terminate();
         return { slowestMs, refusals: [...refusals], node: client.joined.room.serverName ?? '' };
       } catch (error) {
