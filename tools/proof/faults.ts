@@ -39,18 +39,18 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)
 // The native peers of the calls would keep the process.
 process.exit();
 
-/** Prints what was measured and how each bar stands. */
-function report({ bars }: Scenario, seen: Observation): boolean {
+/** Prints what was measured and how each bar stands; says whether all is as it must be. */
+function report({ bars, isBroken = false }: Scenario, seen: Observation): boolean {
   log(JSON.stringify(figures(seen)));
   log(`  answers while it lasted: ${counted(seen)}`);
-  let holds = true;
+  let isRight = true;
   for (const [bar, judge] of Object.entries(bars)) {
     const faults = judge(seen);
-    log(`  ${faults.length === 0 ? 'holds' : 'FAILS'}  ${bar}`);
+    log(`  ${faults.length === 0 ? 'holds' : 'FAILS'}  ${bar}${isBroken ? ' (must fail)' : ''}`);
     for (const fault of faults) log(`           ${fault}`);
-    holds &&= faults.length === 0;
+    isRight &&= faults.length > 0 === isBroken;
   }
-  return holds;
+  return isRight;
 }
 
 function figures(seen: Observation): Record<string, unknown> {

@@ -151,7 +151,8 @@ test('[FAULT-1] an answer that is not allowed is found whenever it is given, and
 
 test('[FAULT-1] every scenario is held against what must always hold', () => {
   assert.ok(Object.keys(scenarios).length >= 12);
-  for (const [name, { bars }] of Object.entries(scenarios)) {
+  for (const [name, { bars, isBroken }] of Object.entries(scenarios)) {
+    if (isBroken) continue;
     assert.ok(Object.values(bars).includes(nothingLost), name);
     assert.ok(Object.values(bars).includes(webhooksKept) || name.startsWith('embedded'), name);
   }

@@ -11,6 +11,8 @@ export interface Scenario {
   /** Causes it; `scale` shortens what takes long. */
   harm(scene: Scene, size: { scale: number; seed: number }): Promise<void>;
   bars: Readonly<Record<string, Bar>>;
+  /** Every bar must be found not to hold. */
+  isBroken?: boolean;
 }
 
 export type Scenarios = Readonly<Record<string, Scenario>>;

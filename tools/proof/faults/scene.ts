@@ -98,7 +98,9 @@ export async function observe(options: SceneOptions, harm: (scene: Scene) => Pro
     const completeMs = await untilComplete(entries, followers, fault.to);
     await pause(afterMs);
     const exits = fleet.processes.flatMap(({ child, output }, place) =>
-      child.exitCode !== null && pids.includes(child) ? [`process ${place} ended: ${output().slice(-500)}`] : [],
+      (child.exitCode !== null || child.signalCode !== null) && pids.includes(child)
+        ? [`process ${place} ended: ${output().slice(-500)}`]
+        : [],
     );
     await writing.finish();
     await probes.stop();
