@@ -15,6 +15,9 @@ export interface OwnPostgres {
   start(): Promise<void>;
   /** `fast` ends it in order; `immediate` is a crash: what was not on disk is gone. Resolves when it has ended. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
+  /** Lets all of it hang: connections stay open and are taken, and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
   /** Ends it and removes its data. */
   remove(): Promise<void>;
 }
@@ -79,6 +82,13 @@ export async function startOwnPostgres({
     await ended;
   }
 
+  /** Each connection has a process of its own. */
+  function signalAll(signal: NodeJS.Signals): void {
+    const { stdout } = spawnSync('pgrep', ['-P', String(child?.pid)], { encoding: 'utf8' });
+    child?.kill(signal);
+    for (const pid of stdout.split('\n').filter(Boolean)) process.kill(Number(pid), signal);
+  }
+
   const own: OwnPostgres = {
     url,
     async start() {
@@ -86,6 +96,8 @@ export async function startOwnPostgres({
       await eventually(() => answers(url), { withinMs: 60_000 });
     },
     stop,
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
     async remove() {
       await stop('immediate');
       rmSync(given === undefined ? folder : data, { recursive: true, force: true });

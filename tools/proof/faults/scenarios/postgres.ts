@@ -24,6 +24,12 @@ const bars = {
   'all is back within 10 s': backWithin(core, 10_000),
 };
 
+const refusals = {
+  'sends, reads, mints and joins answer 503 and when to come back, within 2 s': refused(core, [
+    'SVC_SERVICE_UNAVAILABLE',
+  ]),
+};
+
 export const postgres: Scenarios = {
   'postgres-restart': {
     title: 'PostgreSQL restarts',
@@ -49,6 +55,20 @@ export const postgres: Scenarios = {
     bars,
   },
 
+  'postgres-hang': {
+    title: 'PostgreSQL takes connections and answers nothing for 15 s',
+    options,
+    async harm({ postgres: own, log, begin, end }, { scale }) {
+      own.freeze();
+      begin();
+      log('PostgreSQL hangs');
+      await pause(Math.max(8_000, 15_000 * scale));
+      end();
+      own.thaw();
+    },
+    bars: { ...bars, '/readyz says 503': saysNotReady, ...refusals },
+  },
+
   'postgres-stop': {
     title: 'PostgreSQL is gone for 30 s',
     options,
@@ -60,12 +80,6 @@ export const postgres: Scenarios = {
       end();
       await own.start();
     },
-    bars: {
-      ...bars,
-      '/readyz says 503': saysNotReady,
-      'sends, reads, mints and joins answer 503 and when to come back, within 2 s': refused(core, [
-        'SVC_SERVICE_UNAVAILABLE',
-      ]),
-    },
+    bars: { ...bars, '/readyz says 503': saysNotReady, ...refusals },
   },
 };

@@ -87,7 +87,7 @@ const embedded = onDisk(400, ({ folder }) => ({ isEmbedded: true, env: { DATA_DI
 
 export const storage: Scenarios = {
   'embedded-full': {
-    title: 'The disk of an embedded database is full, and the process is killed on it',
+    title: 'The disk of an embedded database is full; then there is room, and the process is killed',
     prepare: embedded.prepare,
     async harm({ fleet, log, begin, end }, { scale }) {
       const disk = embedded.disk();
