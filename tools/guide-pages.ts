@@ -172,7 +172,17 @@ export const generatedGuides: Readonly<Record<string, () => string>> = {
   'docs/guides/protocol-chat.md': chatGuide,
 };
 
-const readingOrder = ['quick-start', 'concepts', 'rooms', 'chat', 'live-streams', 'webhooks', 'deploy', 'scale'];
+const readingOrder = [
+  'quick-start',
+  'concepts',
+  'rooms',
+  'chat',
+  'live-streams',
+  'webhooks',
+  'deploy',
+  'scale',
+  'failures',
+];
 
 /** What a language model should read first (llmstxt.org). */
 export function llmsText(): string {

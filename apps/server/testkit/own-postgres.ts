@@ -11,6 +11,7 @@ import { freePort } from './ports.ts';
 export interface OwnPostgres {
   /** Of its empty database. */
   url: string;
+  isRunning(): boolean;
   /** Starts it if it has ended; resolves when it takes connections. */
   start(): Promise<void>;
   /** `fast` ends it in order; `immediate` is a crash: what was not on disk is gone. Resolves when it has ended. */
@@ -91,6 +92,7 @@ export async function startOwnPostgres({
 
   const own: OwnPostgres = {
     url,
+    isRunning,
     async start() {
       if (!isRunning()) child = spawn(join(bin, 'postgres'), args, { ...user, cwd: folder, stdio: 'ignore' });
       await eventually(() => answers(url), { withinMs: 60_000 });

@@ -52,7 +52,15 @@ const absent = (): never => {
 /** One process that stands on itself alone. */
 async function startAlone({ env = {} }: ClusterOptions): Promise<Cluster> {
   const fleet = await startFleet({ processes: 1, env: { ...clusterEnv, ...env }, members: ['alice'] });
-  const postgres = { url: '', start: absent, stop: absent, freeze: absent, thaw: absent, remove: absent };
+  const postgres = {
+    url: '',
+    isRunning: absent,
+    start: absent,
+    stop: absent,
+    freeze: absent,
+    thaw: absent,
+    remove: absent,
+  };
   const redis = { url: '', start: absent, kill: absent, freeze: absent, thaw: absent };
   return { fleet, postgres, redis, wires: [], nodes: [], stop: fleet.stop };
 }

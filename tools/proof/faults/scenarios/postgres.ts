@@ -24,10 +24,14 @@ const bars = {
   'all is back within 10 s': backWithin(core, 10_000),
 };
 
+/** What a key may do is known for a second: the net under its revocation. */
+const knownMs = 1_000;
 const refusals = {
-  'sends, reads, mints and joins answer 503 and when to come back, within 2 s': refused(core, [
-    'SVC_SERVICE_UNAVAILABLE',
-  ]),
+  'sends, reads, mints and joins answer 503 and when to come back, within 2 s': refused(
+    core,
+    ['SVC_SERVICE_UNAVAILABLE'],
+    knownMs,
+  ),
 };
 
 export const postgres: Scenarios = {

@@ -159,7 +159,7 @@ export const storage: Scenarios = {
   'postgres-full': {
     title: "PostgreSQL's disk is full for 10 s",
     prepare: database.prepare,
-    async harm({ postgres, log, begin, end }) {
+    async harm({ postgres, log, begin, end, measure }) {
       const disk = database.disk();
       begin();
       disk.fill();
@@ -167,6 +167,7 @@ export const storage: Scenarios = {
       await pause(10_000);
       disk.empty();
       end();
+      measure('hasEnded', postgres.isRunning() ? 0 : 1);
       await postgres.start();
     },
     bars: {

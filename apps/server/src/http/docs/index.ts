@@ -18,7 +18,17 @@ export interface DocsDeps {
 }
 
 /** Guides in the order a newcomer reads them; what is not named here follows by name. */
-const readingOrder = ['quick-start', 'concepts', 'rooms', 'chat', 'live-streams', 'webhooks', 'deploy', 'scale'];
+const readingOrder = [
+  'quick-start',
+  'concepts',
+  'rooms',
+  'chat',
+  'live-streams',
+  'webhooks',
+  'deploy',
+  'scale',
+  'failures',
+];
 /** The routes and errors have pages of their own, straight from the contract. */
 const fromContract = ['/docs/reference/routes', '/docs/reference/errors'];
 
