@@ -71,12 +71,12 @@ export function createDashboard(deps: DashboardDeps) {
   async function keptWhileDear(scope: ProjectScope): Promise<ChatOverview> {
     const key = `${scope.projectId} ${scope.environment}`;
     const known = dear.get(key);
-    if (known && clock.now() < known.until) return known.overview;
+    if (known && clock.elapsed() < known.until) return known.overview;
     dear.delete(key);
-    const started = clock.now();
+    const started = clock.elapsed();
     const overview = await count(scope);
-    const took = clock.now() - started;
-    if (took >= dearMs) dear.set(key, { overview, until: clock.now() + Math.min(took * keptTimes, keptMsMax) });
+    const took = clock.elapsed() - started;
+    if (took >= dearMs) dear.set(key, { overview, until: clock.elapsed() + Math.min(took * keptTimes, keptMsMax) });
     return overview;
   }
 
