@@ -17,8 +17,9 @@ export interface Returned {
   p99Ms: number;
   /** Subscriptions whose gap the server would not close. */
   unrecovered: number;
-  /** Attempts beyond the first. */
+  /** Attempts beyond the first, and why the last of them was needed. */
   retries: number;
+  lastFailure: string;
 }
 
 export interface Checked {
@@ -142,14 +143,17 @@ async function gather({ port, members, presence }: Extract<CrowdOrder, { gather:
   return {};
 }
 
+let lastFailure = '';
+
 /** Whoever is refused or cut tries again, as a client does. */
 async function comeBack(member: Member, port: number): Promise<number> {
   for (let retries = 0; ; retries++) {
-    const isBack = await member.connect(port).then(
-      () => true,
-      () => false,
-    );
-    if (isBack) return retries;
+    try {
+      await member.connect(port);
+      return retries;
+    } catch (error) {
+      lastFailure = String(error);
+    }
     member.leave();
     await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 800));
   }
@@ -174,6 +178,7 @@ async function comeBackAll(port: number): Promise<Returned> {
     p99Ms: at(0.99),
     unrecovered: crowd.reduce((sum, { unrecovered }) => sum + unrecovered, 0),
     retries: retries.reduce((sum, count) => sum + count, 0),
+    lastFailure,
   };
 }
 

@@ -181,6 +181,7 @@ const readingOrder = [
   'webhooks',
   'deploy',
   'scale',
+  'capacity',
   'failures',
 ];
 

@@ -27,6 +27,7 @@ const readingOrder = [
   'webhooks',
   'deploy',
   'scale',
+  'capacity',
   'failures',
 ];
 /** The routes and errors have pages of their own, straight from the contract. */
