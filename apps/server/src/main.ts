@@ -1,5 +1,7 @@
-import { relative } from 'node:path';
+import { enableCompileCache } from 'node:module';
+import { join, relative } from 'node:path';
 import { followDatabaseTime } from './adapters/db/database-time.ts';
+import { cacheFolder } from './adapters/db/template.ts';
 import { openAdapters } from './adapters/open.ts';
 import type { Service } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
@@ -16,6 +18,8 @@ import { version } from './version.ts';
 const sinceStart = (): number => performance.now();
 
 async function main(): Promise<void> {
+  // In our own folder: in the system's shared one anybody could lay down what we would run.
+  enableCompileCache(join(cacheFolder(), 'compiled'));
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   // The database starts on a thread of its own: the service's modules are loaded meanwhile.
