@@ -230,9 +230,13 @@ export class Follower {
     if (!this.#client) return;
     this.take();
     const since = this.head;
-    this.#lastLive = since;
+    this.#lastLive = 0;
     const answer = await subscribe(this.#client, this.#fleet.room, { since });
-    if (answer['recovered'] === true) return;
+    if (answer['recovered'] === true) {
+      this.#lastLive = Math.max(this.#lastLive, since);
+      return;
+    }
+    // A process that is behind what we know says so; it will tell the rest again.
     this.unrecovered++;
     const query = { limit: 100 };
     for (let from = since; ; ) {

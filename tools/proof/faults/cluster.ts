@@ -70,28 +70,28 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { nodes: nodeCount = 0, env = {}, envOf = () => ({}) } = options;
   const [postgres, redis] = await Promise.all([startOwnPostgres(options.postgres), startOwnRedis()]);
   const wires: TcpProxy[] = [];
-  while (wires.length < processCount) wires.push(await startTcpProxy(redis.url, { mark: /\bsubscribe\b/i }));
-  const fleet = await startFleet({
-    processes: processCount,
-    env: { ...clusterEnv, DATABASE_URL: postgres.url, ...env },
-    envOf: (place) => ({ REDIS_URL: wires[place]?.url ?? '', ...envOf(place) }),
-    members: ['alice'],
-  });
   const nodes: NodeProcess[] = [];
-  for (let place = 0; place < nodeCount; place++)
-    nodes.push(await startNodeProcess({ name: `node-${place}`, secret, controlUrl: fleet.url(place) }));
-  return {
-    fleet,
-    postgres,
-    redis,
-    wires,
-    nodes,
-    async stop() {
-      for (const node of nodes) await node.kill();
-      await fleet.stop();
-      for (const wire of wires) await wire.close();
-      await redis.kill();
-      await postgres.remove();
-    },
-  };
+  let fleet: ChatFleet | undefined;
+  async function stop(): Promise<void> {
+    for (const node of nodes) await node.kill();
+    await fleet?.stop();
+    for (const wire of wires) await wire.close();
+    await redis.kill();
+    await postgres.remove();
+  }
+  try {
+    while (wires.length < processCount) wires.push(await startTcpProxy(redis.url, { mark: /\bsubscribe\b/i }));
+    fleet = await startFleet({
+      processes: processCount,
+      env: { ...clusterEnv, DATABASE_URL: postgres.url, ...env },
+      envOf: (place) => ({ REDIS_URL: wires[place]?.url ?? '', ...envOf(place) }),
+      members: ['alice'],
+    });
+    for (let place = 0; place < nodeCount; place++)
+      nodes.push(await startNodeProcess({ name: `node-${place}`, secret, controlUrl: fleet.url(place) }));
+    return { fleet, postgres, redis, wires, nodes, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
