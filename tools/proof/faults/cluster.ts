@@ -80,7 +80,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await postgres.remove();
   }
   try {
-    while (wires.length < processCount) wires.push(await startTcpProxy(redis.url, { mark: /\bsubscribe\b/i }));
+    while (wires.length < processCount) wires.push(await startTcpProxy(redis.url, { mark: /\r\nsubscribe\r\n/ }));
     fleet = await startFleet({
       processes: processCount,
       env: { ...clusterEnv, DATABASE_URL: postgres.url, ...env },

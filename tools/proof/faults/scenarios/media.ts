@@ -51,17 +51,14 @@ async function knock(call: Call, url: string): Promise<{ slowestMs: number; refu
   );
 }
 
-/** Seconds that were billed to each of the call's people beyond the moment the node died. */
+/** Seconds that each of the call's people stayed, and pays for, beyond the moment the node died. */
 async function billedAfter({ fleet }: Scene, call: Call, diedMs: number): Promise<number[]> {
   const people = new Set(call.clients.map(({ joined }) => joined.sessionId));
   return eventually(async () => {
-    const { sessions } = await fleet.project.owner.api.call('getProjectUsage', {
-      projectId: fleet.project.id,
-      query: { limit: 200, days: 2 },
-    });
-    const own = sessions.filter(({ id }) => people.has(id));
-    if (own.length < people.size || own.some(({ endedAt }) => endedAt === null)) throw new Error('not metered yet');
-    return own.map(({ startedAt, seconds }) => (Date.parse(startedAt) + seconds * 1000 - diedMs) / 1000);
+    const sessions = await fleet.api(0).call('listRoomSessions', { id: call.roomId, query: { limit: 200 } });
+    const ends = sessions.filter(({ sessionId }) => people.has(sessionId)).flatMap(({ leftAt }) => leftAt ?? []);
+    if (ends.length < people.size) throw new Error('they have not left yet');
+    return ends.map((leftAt) => (Date.parse(leftAt) - diedMs) / 1000);
   }, patience);
 }
 

@@ -120,14 +120,16 @@ export const redis: Scenarios = {
   'redis-deaf': {
     title: 'Every subscription of a process dies without a sign, one process after the other',
     options: { nodes: 2 },
-    async harm({ wires, log, begin, end }) {
+    async harm({ wires, begin, end, measure }) {
+      let deaf = 0;
       begin();
       for (const wire of wires) {
-        log(`${wire.deafenMarked()} subscriptions are deaf`);
+        deaf += wire.deafenMarked();
         await pause(1_000);
       }
       end();
+      measure('deaf', deaf);
     },
-    bars,
+    bars: { ...bars, 'each process had one': fact('deaf', 3, 3) },
   },
 };
