@@ -22,7 +22,9 @@ export interface GroupCommitOptions<Item, Outcome> {
 
 const batchMax = 200;
 const inFlightMax = 2;
-/** One large batch costs less than two small ones; a second one starts when the first takes long, as behind a lock. */
+/** A batch has its own price: a second one starts beside the first when it is at least so large … */
+const secondMin = 32;
+/** … or when the first takes long, as behind a lock. */
 const lateMs = 20;
 /** More than this and the database is not keeping up: better to say so than to let everybody wait. */
 const waitingMax = 5_000;
@@ -45,7 +47,7 @@ export function createGroupCommit<Item, Outcome>(
   let late = 0;
   let isScheduled = false;
 
-  const isFull = (): boolean => inFlight >= inFlightMax || inFlight > late;
+  const isFull = (): boolean => inFlight >= inFlightMax || (inFlight > late && waiting.length < secondMin);
 
   function schedule(): void {
     if (isScheduled || isFull() || waiting.length === 0) return;
