@@ -2,9 +2,9 @@
  * A host and viewers of one live stream without a browser, in a process of their own: each speaks the signaling protocol
  * and has a DTLS-SRTP peer. Driven over the process channel by `audience.ts`.
  */
-import type { Description } from '@parley/media-description';
 import { JoinRefused, joinRoom, type SignalClient } from '../apps/server/testkit/signal-client.ts';
-import { RtpPeer, Vp8Source } from '../apps/sfu/testkit/rtp-peer.ts';
+import { RtpPeer } from '../apps/sfu/testkit/rtp-peer.ts';
+import { answerOffers, beat, sendVideo } from './rtp-caller.ts';
 
 export type AudienceRequest =
   | { kind: 'publish'; url: string; token: string; packetsPerSecond: number; bytes: number }
@@ -14,7 +14,6 @@ export type AudienceRequest =
   /** How each viewer's stay ended; null for one that goes on. */
   | { kind: 'ends' };
 
-const SSRC = 12345;
 /** Joins under way at once: a crowd arrives over seconds. */
 const AT_ONCE = 8;
 const viewers: { client: SignalClient; peer: RtpPeer }[] = [];
@@ -22,11 +21,7 @@ const viewers: { client: SignalClient; peer: RtpPeer }[] = [];
 async function publish({ url, token, packetsPerSecond, bytes }: AudienceRequest & { kind: 'publish' }): Promise<void> {
   const client = await joinRoom(url, token);
   const peer = new RtpPeer('host');
-  const tracks = [{ cid: 'live', kind: 'VIDEO', source: 'CAMERA' }];
-  const answer = await client.ask({ type: 'publish', tracks, description: peer.offer('live', SSRC) });
-  if (answer.type !== 'response') throw new Error(JSON.stringify(answer));
-  peer.accept((answer['data'] as { description: Description }).description);
-  new Vp8Source({ ssrc: SSRC, packetsPerSecond, bytes }).start((packet) => peer.send(packet));
+  await sendVideo(client, peer, { packetsPerSecond, bytes });
   beat(client);
 }
 
@@ -36,28 +31,13 @@ async function watch(url: string, token: string): Promise<string | null> {
     const client = await joinRoom(url, token);
     const peer = new RtpPeer('viewer');
     viewers.push({ client, peer });
-    let isFirst = true;
-    const answer = (frame: { [field: string]: unknown }): void => {
-      const description = isFirst ? peer.answer(frame['description'] as Description) : { media: [] };
-      isFirst = false;
-      client.send({ type: 'sub.answer', revision: frame['revision'], description });
-    };
-    for (const frame of client.frames) if (frame.type === 'sub.offer') answer(frame);
-    client.ws.on('message', (data) => {
-      const frame = JSON.parse(String(data)) as { type: string };
-      if (frame.type === 'sub.offer') answer(frame);
-    });
+    answerOffers(client, peer);
     beat(client);
     return null;
   } catch (error) {
     if (!(error instanceof JoinRefused)) throw error;
     return String(error.frame['svcCode'] ?? error.frame.type);
   }
-}
-
-function beat({ ws, send }: SignalClient): void {
-  const timer = setInterval(() => send({ type: 'ping', t: 0 }), 10_000);
-  ws.on('close', () => clearInterval(timer));
 }
 
 async function watchAll(url: string, tokens: readonly string[]): Promise<(string | null)[]> {

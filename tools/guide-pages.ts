@@ -16,6 +16,7 @@ import {
   signalingClientFrames,
   signalingServerFrames,
 } from '@parley/contract';
+import { readingOrder } from '../apps/server/src/http/docs/reading-order.ts';
 import { advice, adviceByStatus } from './error-advice.ts';
 import { code, fields, header, type SchemaParts, table } from './reference-pages.ts';
 
@@ -171,19 +172,6 @@ export const generatedGuides: Readonly<Record<string, () => string>> = {
   'docs/guides/protocol-signaling.md': signalingGuide,
   'docs/guides/protocol-chat.md': chatGuide,
 };
-
-const readingOrder = [
-  'quick-start',
-  'concepts',
-  'rooms',
-  'chat',
-  'live-streams',
-  'webhooks',
-  'deploy',
-  'scale',
-  'capacity',
-  'failures',
-];
 
 /** What a language model should read first (llmstxt.org). */
 export function llmsText(): string {

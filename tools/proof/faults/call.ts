@@ -1,6 +1,6 @@
-import type { Description } from '@parley/media-description';
 import { joinRoom, type SignalClient } from '../../../apps/server/testkit/signal-client.ts';
-import { RtpPeer, Vp8Source } from '../../../apps/sfu/testkit/rtp-peer.ts';
+import { RtpPeer } from '../../../apps/sfu/testkit/rtp-peer.ts';
+import { answerOffers, beat, sendVideo } from '../../../e2e/rtp-caller.ts';
 
 /** Two people in a room: one sends video, the other receives it. Neither comes back when it is thrown out. */
 export interface Call {
@@ -14,7 +14,6 @@ export interface Call {
   end(): void;
 }
 
-const ssrc = 4711;
 const packetsPerSecond = 40;
 
 export async function startCall(
@@ -23,16 +22,11 @@ export async function startCall(
 ): Promise<Call> {
   const sender = await joinRoom(urls[0], tokens.sender);
   const [source, sink] = [new RtpPeer('sender'), new RtpPeer('receiver')];
-  const tracks = [{ cid: 'live', kind: 'VIDEO', source: 'CAMERA' }];
-  const answer = await sender.ask({ type: 'publish', tracks, description: source.offer('live', ssrc) });
-  if (answer.type !== 'response') throw new Error(JSON.stringify(answer));
-  source.accept((answer['data'] as { description: Description }).description);
-  const video = new Vp8Source({ ssrc, packetsPerSecond, bytes: 200 });
-  video.start((packet) => source.send(packet));
+  const video = await sendVideo(sender, source, { packetsPerSecond, bytes: 200 });
 
   const receiver = await joinRoom(urls[1], tokens.receiver);
   answerOffers(receiver, sink);
-  const beats = [sender, receiver].map((client) => setInterval(() => client.send({ type: 'ping', t: 0 }), 5_000));
+  for (const client of [sender, receiver]) beat(client);
   return {
     node: sender.joined.room.serverName ?? '',
     clients: [sender, receiver],
@@ -41,24 +35,8 @@ export async function startCall(
     packets: () => sink.received,
     end() {
       video.stop();
-      for (const beat of beats) clearInterval(beat);
       for (const client of [sender, receiver]) client.ws.terminate();
       for (const peer of [source, sink]) peer.close();
     },
   };
-}
-
-/** The first offer makes the connection; the later ones only say what is in it. */
-function answerOffers(client: SignalClient, peer: RtpPeer): void {
-  let isFirst = true;
-  const answer = (frame: { [field: string]: unknown }): void => {
-    const description = isFirst ? peer.answer(frame['description'] as Description) : { media: [] };
-    isFirst = false;
-    client.send({ type: 'sub.answer', revision: frame['revision'], description });
-  };
-  for (const frame of client.frames) if (frame.type === 'sub.offer') answer(frame);
-  client.ws.on('message', (data) => {
-    const frame = JSON.parse(String(data)) as { type: string };
-    if (frame.type === 'sub.offer') answer(frame);
-  });
 }

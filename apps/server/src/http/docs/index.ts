@@ -6,6 +6,7 @@ import { lazy } from '../../core/lazy.ts';
 import { escapeHtml, sendPage } from '../page.ts';
 import { type DocsPage, documentsIn, nameOf } from './documents.ts';
 import { docsPage, type NavGroup } from './layout.ts';
+import { readingOrder } from './reading-order.ts';
 import { groupPage, groupsOf, groupTitle, referenceIndex } from './reference.ts';
 import { docsCss } from './style.ts';
 
@@ -17,19 +18,6 @@ export interface DocsDeps {
   publicUrl: string;
 }
 
-/** Guides in the order a newcomer reads them; what is not named here follows by name. */
-const readingOrder = [
-  'quick-start',
-  'concepts',
-  'rooms',
-  'chat',
-  'live-streams',
-  'webhooks',
-  'deploy',
-  'scale',
-  'capacity',
-  'failures',
-];
 /** The routes and errors have pages of their own, straight from the contract. */
 const fromContract = ['/docs/reference/routes', '/docs/reference/errors'];
 

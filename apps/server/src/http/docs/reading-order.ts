@@ -1,0 +1,13 @@
+/** Guides in the order a newcomer reads them; what is not named here follows by name. */
+export const readingOrder = [
+  'quick-start',
+  'concepts',
+  'rooms',
+  'chat',
+  'live-streams',
+  'webhooks',
+  'deploy',
+  'scale',
+  'capacity',
+  'failures',
+];
