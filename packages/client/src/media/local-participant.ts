@@ -11,7 +11,7 @@ import {
 import type { DataOptions } from './data.ts';
 import { LocalTrack, type LocalTrackPort, type Recapture } from './local-track.ts';
 import type { Quality } from './remote-participant.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../turns.ts';
 
 export interface PublishOptions {
   source?: TrackSource;

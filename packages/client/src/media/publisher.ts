@@ -2,7 +2,7 @@ import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-de
 import { ConnectionError } from '../errors.ts';
 import { encodingsFor, layersOf } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../turns.ts';
 
 export interface PublisherDeps {
   newPeerConnection(): RTCPeerConnection;

@@ -10,7 +10,7 @@ import {
   type MediaEntry,
   toSdp,
 } from '@parley/media-description';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../turns.ts';
 
 export interface SubscriberDeps {
   newPeerConnection(): RTCPeerConnection;
