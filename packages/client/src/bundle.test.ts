@@ -17,11 +17,11 @@ async function weigh(entry: string): Promise<{ bytes: number; laterBytes: number
   return { bytes: size(code), laterBytes: later.length > 0 ? size(later) : 0, code: code.join('\n') };
 }
 
-test('[SDK-7] the chat client is at most 12 kB gzipped and carries no schema library', async (context) => {
+test('[SDK-7] the chat client is at most 13 kB gzipped and carries no schema library', async (context) => {
   const { bytes, laterBytes, code } = await weigh('./chat/index.ts');
   context.diagnostic(`chat: ${bytes} bytes gzipped; IndexedDB queue, when asked for: ${laterBytes}`);
   assert.ok(code.includes('svc.chat.v1'), 'the bundle has the client in it');
-  assert.ok(bytes <= 12_000, `${bytes} bytes`);
+  assert.ok(bytes <= 13_000, `${bytes} bytes`);
   assert.ok(!code.includes('~kind') && !code.includes('typebox'));
 });
 

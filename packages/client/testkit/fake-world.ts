@@ -6,6 +6,8 @@ export interface FakeWorld extends Runtime {
   /** Lets time pass, timer by timer. */
   advance(ms: number): Promise<void>;
   wake(): void;
+  /** How many are set. */
+  readonly timers: number;
 }
 
 export class FakeSocket {
@@ -60,6 +62,9 @@ export function createFakeWorld(random: () => number = () => 0.5): FakeWorld {
 
   return {
     sockets,
+    get timers() {
+      return timers.size;
+    },
     now: () => now,
     random,
     newId: () => `id-${++lastId}`,

@@ -44,7 +44,8 @@ export function createChangeLog(onChange: (change: Change) => void): ChangeLog {
     },
     start(change) {
       last = change;
-      release();
+      // Numbers of another history mean nothing here.
+      early.clear();
     },
     take(change) {
       if (last !== null && change.change <= last) return;

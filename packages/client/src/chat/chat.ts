@@ -7,6 +7,7 @@ import type { Frame, Link } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 import { type Runtime, systemRuntime } from '../runtime.ts';
 import { createStore, type Store } from '../store.ts';
+import { createTurns } from '../turns.ts';
 import { type Conversation, type ConversationPort, createConversation } from './conversation.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { lazyIndexedDbQueue, memoryQueue, type QueueStorage } from './queue-storage.ts';
@@ -37,7 +38,7 @@ export interface ChatState {
 }
 
 export interface JoinOptions {
-  /** Be shown to others, and hear of them. Default true. */
+  /** Be shown to the others as present. Default true. What the others do is heard either way. */
   presence?: boolean;
 }
 
@@ -65,8 +66,15 @@ export class Chat implements Events<ChatEvents> {
   readonly #joined = new Map<string, { port: ConversationPort; presence: boolean }>();
   /** Joins that wait for their answer: one frame for one conversation. */
   readonly #joining = new Map<string, Promise<Conversation>>();
+  /** Frames that came right behind the answer to a join. */
+  #unclaimed: Frame[] = [];
+  /** Pages of twenty conversations at once would be more than the server keeps for a slow reader. */
+  readonly #inTurn = createTurns();
   readonly #setState: (change: Partial<ChatState>) => void;
   #hello: Hello | null = null;
+  #presence: 'ONLINE' | 'AWAY' = 'ONLINE';
+  /** How many conversations one frame subscribes to. */
+  #groupSize = Number.POSITIVE_INFINITY;
 
   /** The second argument is for tests: another clock, another socket. */
   constructor({ url, token, queue = 'memory', reconnect = {} }: ChatOptions, runtime: Runtime = systemRuntime) {
@@ -120,11 +128,13 @@ export class Chat implements Events<ChatEvents> {
       return await known;
     } finally {
       this.#joining.delete(ref);
+      if (this.#joining.size === 0) this.#unclaimed = [];
     }
   }
 
-  /** Shown to the others in every joined conversation. */
+  /** Shown to the others in every joined conversation, on this connection and the next ones. */
   setPresence(status: 'ONLINE' | 'AWAY'): void {
+    this.#presence = status;
     this.#connection.link?.send('presence', { status });
   }
 
@@ -136,17 +146,20 @@ export class Chat implements Events<ChatEvents> {
     const port = joined?.port ?? this.#open(item.conversationId, presence);
     // A second ref of the same conversation: what it said is as good as a reconnect.
     port.subscribed(item);
+    if (!joined) this.#unclaimed.filter(isOf(item.conversationId)).forEach(port.handle);
     return port.api;
   }
 
   #open(id: string, presence: boolean): ConversationPort {
-    const port = createConversation({
+    const port: ConversationPort = createConversation({
       id,
       userId: this.#hello?.userId ?? '',
       typingTtlMs: (this.#hello?.typingTtlSeconds ?? 7) * 1000,
       runtime: this.#runtime,
       http: this.#http,
+      isConnected: () => this.#portOf(id) === port && this.#connection.link?.isOpen === true,
       request: (type, fields) => this.#request(type, fields),
+      readChanges: (since) => this.#inTurn(() => this.#request('changes', { conversation: id, since })),
       send: (type, fields) => void this.#connection.link?.send(type, fields),
       enqueue: (operation) => this.#outbox.add(operation),
       discard: (operationId) => this.#outbox.discard(operationId),
@@ -158,6 +171,7 @@ export class Chat implements Events<ChatEvents> {
   }
 
   async #leave(id: string): Promise<void> {
+    this.#portOf(id)?.pause();
     if (!this.#joined.delete(id)) return;
     this.#connection.link?.send('unsubscribe', { conversations: [id] });
   }
@@ -168,13 +182,32 @@ export class Chat implements Events<ChatEvents> {
     const hello = link.hello as unknown as Hello;
     if (this.#hello && this.#hello.userId !== hello.userId) throw otherUser(this.#hello.userId, hello.userId);
     this.#hello = hello;
+    // Before anything else: nobody sees this user come in as what they are not.
+    if (this.#presence !== 'ONLINE') link.send('presence', { status: this.#presence });
     const wanted = [...this.#joined].map(([ref, { port, presence }]) => ({ ref, presence, ...port.position }));
-    if (wanted.length === 0) return;
+    const size = Math.min(this.#groupSize, wanted.length);
+    void link.closed.then(({ reason }) => {
+      // Cut for reading too slowly, it asks for less at once the next time.
+      this.#groupSize = reason === 'SLOW_CONSUMER' ? Math.max(1, Math.ceil(size / 4)) : Number.POSITIVE_INFINITY;
+    });
+    for (let at = 0; at < wanted.length; at += size) {
+      const group = wanted.slice(at, at + size);
+      await this.#resubscribe(link, group);
+      // What these have missed is here before the next are asked for.
+      const settled = group.map(({ ref }) => this.#portOf(ref)?.settled());
+      if (at + size < wanted.length) await Promise.race([link.closed, Promise.all(settled)]);
+    }
+  }
+
+  async #resubscribe(link: Link, wanted: readonly { ref: string }[]): Promise<void> {
     const items = await askSubscriptions(link.request, wanted);
     wanted.forEach(({ ref }, index) => {
       const item = items[index];
+      const port = this.#portOf(ref);
       if (!item || 'code' in item) this.#lost(ref, refusalOf(item, ref));
-      else this.#portOf(ref)?.subscribed(item);
+      else if (port) port.subscribed(item);
+      // Left while it waited for its turn.
+      else link.send('unsubscribe', { conversations: [ref] });
     });
   }
 
@@ -184,19 +217,27 @@ export class Chat implements Events<ChatEvents> {
     else if (type === 'reconnect') this.#connection.cycle(Number(frame['afterMs']));
     else if (type === 'error') this.#events.emit('error', errorFrom(frame as WireError));
     else if (type === 'unsubscribed') this.#lost(String(frame['conversationId']), removedError);
-    else this.#portOf(String(frame['conversationId']))?.handle(frame);
+    else {
+      const port = this.#portOf(String(frame['conversationId']));
+      if (port) port.handle(frame);
+      else if (this.#joining.size > 0) this.#unclaimed.push(frame);
+    }
   }
 
   /** The server ended a subscription, or did not renew it. */
   #lost(id: string, error: SvcError): void {
     const port = this.#portOf(id);
     this.#joined.delete(id);
+    port?.pause();
     port?.emit('error', error);
   }
 
   #moved(state: ConnectionState, previous: ConnectionState, error?: ConnectionError): void {
     if (state === 'connected' && this.#hello) this.#outbox.open(this.#hello.userId);
-    else this.#outbox.close();
+    else {
+      this.#outbox.close();
+      for (const { port } of this.#joined.values()) port.pause();
+    }
     this.#setState({ connection: state, userId: this.#hello?.userId ?? null });
     this.#events.emit('connectionStateChanged', state, previous, error);
     for (const { port } of this.#joined.values()) port.emit('connectionStateChanged', state, previous, error);
@@ -227,10 +268,15 @@ export class Chat implements Events<ChatEvents> {
   }
 }
 
-async function askSubscriptions(request: Link['request'], conversations: object[]): Promise<SubscribeItem[]> {
+async function askSubscriptions(request: Link['request'], conversations: readonly object[]): Promise<SubscribeItem[]> {
   // The answer of our own frame.
   return ((await request('subscribe', { conversations })) as { conversations: SubscribeItem[] }).conversations;
 }
+
+const isOf =
+  (id: string) =>
+  (frame: Frame): boolean =>
+    frame['conversationId'] === id;
 
 function storageOf(queue: ChatOptions['queue'], runtime: Runtime): QueueStorage {
   if (queue === 'indexeddb') return lazyIndexedDbQueue(runtime.newId());

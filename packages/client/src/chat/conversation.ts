@@ -73,7 +73,10 @@ export interface ConversationDeps {
   typingTtlMs: number;
   runtime: Runtime;
   http: Http;
+  isConnected(): boolean;
   request(type: string, fields: object): Promise<unknown>;
+  /** One page at a time, whichever conversation it is of. */
+  readChanges(since: number): Promise<unknown>;
   send(type: string, fields: object): void;
   enqueue(operation: Operation): Promise<Outcome>;
   discard(id: string): void;
@@ -88,6 +91,10 @@ export interface ConversationPort {
   /** What a subscription says: where this client stands. */
   readonly position: { since?: number; epoch?: string };
   subscribed(subscription: Subscription): void;
+  /** Resolves once nothing of the conversation is missing, or reading it was tried. */
+  settled(): Promise<void>;
+  /** The connection is gone, or the conversation left: nobody types here, and no timer stays. */
+  pause(): void;
   handle(frame: Frame): void;
   moved(operation: Operation, isQueued: boolean): void;
   done(operation: Operation, data: unknown): void;
@@ -112,8 +119,9 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
   );
   const catchUp = createCatchUp({
     runtime,
+    isConnected: deps.isConnected,
     onChange: apply,
-    readChanges: (since) => deps.request('changes', { conversation: id, since }),
+    readChanges: deps.readChanges,
     reload,
     onError: (error) => events.emit('error', error),
   });
@@ -139,7 +147,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
   /** The server's numbers do not continue ours: what it has now replaces what we had. */
   async function reload(): Promise<void> {
     timeline.clear();
-    await history({ limit: 100 });
+    await history();
   }
 
   function takeRecords(records: readonly MessageRecord[], isFiltered: boolean): readonly Message[] {
@@ -219,13 +227,15 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       change({ kind: 'unreact', ...at(), messageId: target, emoji }, () => timeline.setReaction(target, emoji, false)),
     async markRead(messageId) {
       unsentRead = messageId;
-      try {
-        await deps.request('read', { messageId });
+      const forget = (): void => {
         if (unsentRead === messageId) unsentRead = null;
-      } catch (error) {
+      };
+      await deps.request('read', { messageId }).then(forget, (error) => {
         // Kept: the next connection tells it. Anything but a lost connection is the caller's to know.
-        if (!(error instanceof ConnectionError)) throw error;
-      }
+        if (error instanceof ConnectionError) return;
+        forget();
+        throw error;
+      });
     },
     setTyping: (isTyping = true) => signalTyping(isTyping),
     upload: (file, options) => upload({ http, runtime, conversationId: id }, file, options),
@@ -281,6 +291,11 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     subscribed(subscription) {
       catchUp.subscribed(subscription);
       if (unsentRead !== null) api.markRead(unsentRead).catch((error) => events.emit('error', error));
+    },
+    settled: catchUp.settled,
+    pause() {
+      catchUp.pause();
+      typists.clear();
     },
     handle,
     moved(operation, isQueued) {

@@ -40,5 +40,8 @@ export function createTypists(
       if (!cancel) onChange(userId, true);
     },
     stop,
+    clear(): void {
+      for (const userId of [...timers.keys()]) stop(userId);
+    },
   };
 }

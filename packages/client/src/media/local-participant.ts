@@ -1,5 +1,6 @@
 import { ConnectionError, MediaError, PermissionError, type SvcError } from '../errors.ts';
 import type { Permissions, TrackSource } from '../signal/records.ts';
+import { createTurns } from '../turns.ts';
 import {
   type CameraOptions,
   captureCamera,
@@ -11,7 +12,6 @@ import {
 import type { DataOptions } from './data.ts';
 import { LocalTrack, type LocalTrackPort, type Recapture } from './local-track.ts';
 import type { Quality } from './remote-participant.ts';
-import { createTurns } from '../turns.ts';
 
 export interface PublishOptions {
   source?: TrackSource;

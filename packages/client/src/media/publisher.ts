@@ -1,8 +1,8 @@
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
 import { ConnectionError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 import { encodingsFor, layersOf } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
-import { createTurns } from '../turns.ts';
 
 export interface PublisherDeps {
   newPeerConnection(): RTCPeerConnection;
