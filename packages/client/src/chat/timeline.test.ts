@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ApiError } from '../errors.ts';
 import { createChangeLog } from './change-log.ts';
-import type { Change, MessageRecord } from './records.ts';
+import type { Change, Message, MessageRecord } from './records.ts';
 import { Timeline } from './timeline.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -42,9 +42,16 @@ function record(seq: number, change: number, fields: Partial<MessageRecord> = {}
 
 type Step =
   | { is: 'send' }
+  | { is: 'reply'; pick: number }
   | { is: 'edit'; pick: number }
   | { is: 'delete'; pick: number }
   | { is: 'react' | 'unreact'; pick: number; emoji: string; userId: string };
+
+/** Frames go to everybody, so they do not say what one user did. */
+const framed = (message: MessageRecord): MessageRecord => ({
+  ...message,
+  reactions: message.reactions.map(({ reacted: _, ...shared }) => shared),
+});
 
 /** A conversation as a server would keep it: the numbered log, and every record after every change. */
 function play(steps: readonly Step[]): { log: Change[]; states: MessageRecord[][] } {
@@ -56,17 +63,25 @@ function play(steps: readonly Step[]): { log: Change[]; states: MessageRecord[][
   };
   for (const step of steps) {
     const change = log.length + 1;
+    const createdAt = new Date(change).toISOString();
+    const target = 'pick' in step ? records[step.pick % records.length] : undefined;
     if (step.is === 'send') {
-      const message = record(records.length + 1, change);
+      const message = record(records.length + 1, change, { createdAt });
+      records = [...records, message];
+      log.push({ type: 'message', change, message });
+    } else if (!target || target.deleted) {
+    } else if (step.is === 'reply') {
+      const threadRootId = target.threadRootId ?? target.id;
+      const message = record(records.length + 1, change, { createdAt, replyTo: target.id, threadRootId });
+      const root = records.find(({ id }) => id === threadRootId) ?? assert.fail('no root');
+      put({ ...root, replyCount: root.replyCount + 1, lastReplyAt: createdAt });
       records = [...records, message];
       log.push({ type: 'message', change, message });
     } else {
-      const target = records[step.pick % records.length];
-      if (!target || target.deleted) continue;
       if (step.is === 'edit') {
         const message = { ...target, change, text: `text ${change}`, edited: true };
         put(message);
-        log.push({ type: 'message.updated', change, message });
+        log.push({ type: 'message.updated', change, message: framed(message) });
       } else if (step.is === 'delete') {
         const message = { ...target, change, text: null, reactions: [], deleted: true };
         put(message);
@@ -96,18 +111,20 @@ const emoji = fc.constantFrom('👍', '❤');
 const userId = fc.constantFrom('ada', 'bob', 'cleo');
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ is: fc.constant('send' as const) }),
-  fc.record({ is: fc.constant('edit' as const), pick }),
+  fc.record({ is: fc.constantFrom('edit' as const, 'reply' as const), pick }),
   fc.record({ is: fc.constant('delete' as const), pick }),
   fc.record({ is: fc.constantFrom('react' as const, 'unreact' as const), pick, emoji, userId }),
 );
 
 const comparable = (
-  list: readonly { id: string | null; text: string | null; deleted: boolean; reactions: object[] }[],
+  list: readonly Pick<Message, 'id' | 'text' | 'deleted' | 'replyCount' | 'lastReplyAt' | 'reactions'>[],
 ) =>
-  list.map(({ id, text, deleted, reactions }) => ({
+  list.map(({ id, text, deleted, replyCount, lastReplyAt, reactions }) => ({
     id,
     text,
     deleted,
+    replyCount,
+    lastReplyAt,
     reactions: reactions.map((one) => JSON.stringify(one, Object.keys(one).sort())).sort(),
   }));
 
@@ -122,7 +139,7 @@ test('[SDK-10] live frames late, early, lost or twice, and history of any moment
         given.push(change.change);
         timeline.apply(change);
       });
-      const start = roll(log.length + 1);
+      const start = roll(2) * roll(log.length + 1);
       changes.start(start);
       const live = log.slice(start).flatMap((change) => Array.from({ length: roll(4) }, () => change));
       for (const change of live.toSorted(() => roll(3) - 1)) {
@@ -131,6 +148,8 @@ test('[SDK-10] live frames late, early, lost or twice, and history of any moment
       }
       // What a reader of `changes` would get, then the whole history.
       changes.cover(log.slice(changes.last ?? 0), log.length);
+      // Who was there from the beginning needs no history.
+      if (start === 0) assert.deepEqual(comparable(timeline.list()), comparable(states.at(-1) ?? []));
       for (const one of states.at(-1) ?? []) timeline.upsert(one);
 
       assert.deepEqual(
@@ -199,4 +218,53 @@ test('[SDK-11] a message object stays the same until the message changes', () =>
   timeline.apply({ type: 'reaction.added', change: 3, messageId: 'msg_2', userId: 'bob', emoji: '👍', count: 1 });
   assert.equal(timeline.list()[0], first);
   assert.notEqual(timeline.list()[1], second);
+});
+
+test('[SDK-10] an own reaction is known after an edit that does not tell it, also beyond the ten who are listed', () => {
+  const timeline = new Timeline('conv_1', 'ada');
+  const userIds = Array.from({ length: 10 }, (_, at) => `user${at}`);
+  const of = (message: string) => timeline.view(message)?.reactions.map(({ emoji, reacted }) => [emoji, reacted]);
+  timeline.upsert(
+    record(1, 1, {
+      reactions: [
+        { emoji: '👍', count: 12, userIds, reacted: true },
+        { emoji: '❤', count: 1, userIds: ['ada'], reacted: true },
+        { emoji: '🎉', count: 1, userIds: ['bob'], reacted: false },
+      ],
+    }),
+  );
+  const reactions = [
+    { emoji: '👍', count: 12, userIds },
+    { emoji: '❤', count: 1, userIds: ['bob'] },
+    { emoji: '🎉', count: 2, userIds: ['bob', 'ada'] },
+  ];
+  timeline.apply({ type: 'message.updated', change: 2, message: record(1, 2, { reactions }) });
+  assert.deepEqual(of('msg_1'), [
+    ['👍', true],
+    ['❤', false],
+    ['🎉', true],
+  ]);
+  // Seen for the first time, with more than are listed: not known, so not said.
+  timeline.apply({ type: 'message.updated', change: 3, message: record(2, 3, { reactions: reactions.slice(0, 1) }) });
+  assert.deepEqual(of('msg_2'), [['👍', undefined]]);
+});
+
+test('[SDK-10] replies of one moment are each counted once, and a page of history does not count them again', () => {
+  const timeline = new Timeline('conv_1', 'ada');
+  const count = () => timeline.view('msg_1')?.replyCount;
+  const reply = (seq: number) => ({
+    type: 'message',
+    change: seq,
+    message: record(seq, seq, { createdAt: '2026-01-01T00:00:01.000Z', threadRootId: 'msg_1' }),
+  });
+  timeline.upsert(record(1, 1));
+  timeline.apply(reply(2));
+  timeline.apply(reply(3));
+  assert.equal(count(), 2);
+  // Read before them, come after them.
+  timeline.upsert(record(1, 1));
+  assert.equal(count(), 2);
+  timeline.upsert(record(1, 1, { replyCount: 3, lastReplyAt: '2026-01-01T00:00:01.000Z' }));
+  timeline.apply(reply(4));
+  assert.equal(count(), 3);
 });

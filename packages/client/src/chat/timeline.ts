@@ -11,6 +11,8 @@ interface Overlay {
 
 interface Entry {
   record: MessageRecord;
+  /** Replies until then are in the count the server gave; later ones are counted as they come. */
+  countedUntil: string;
   overlay: Overlay | null;
   /** Made when asked for; the same object until something changes. */
   view: Message | null;
@@ -63,13 +65,19 @@ export class Timeline {
   /** Takes a record from the server, wherever it came from. */
   upsert(record: MessageRecord): void {
     const known = this.#byId.get(record.id);
+    const reactions = withOwn(record.reactions, known?.record.reactions ?? [], this.#userId);
+    const countedUntil = record.lastReplyAt ?? '';
     if (known) {
       // Equal numbers too: an edit of ours may be refused and read again.
       if (record.change < known.record.change) return;
-      known.record = record;
+      const { replyCount, lastReplyAt } = known.record;
+      // A reply does not change its root's number: what was read earlier may come later.
+      const isBefore = countedUntil < (lastReplyAt ?? '');
+      known.record = { ...record, reactions, ...(isBefore ? { replyCount, lastReplyAt } : {}) };
+      if (!isBefore) known.countedUntil = countedUntil;
       known.view = null;
     } else {
-      const entry: Entry = { record, overlay: null, view: null };
+      const entry: Entry = { record: { ...record, reactions }, countedUntil, overlay: null, view: null };
       this.#byId.set(record.id, entry);
       this.#entries.splice(this.#placeOf(record.seq), 0, entry);
     }
@@ -86,6 +94,7 @@ export class Timeline {
   /** Applies one numbered change. Frames without a message of ours are none of the timeline's business. */
   apply({ type, change, message, messageId = '', userId = '', emoji = '', count = 0 }: Change): void {
     if (message) this.upsert(message);
+    if (message?.threadRootId && type === 'message') this.#countReply(message.threadRootId, message.createdAt);
     const entry = this.#byId.get(messageId);
     if (!entry || entry.record.change >= change) return;
     if (type !== 'reaction.added' && type !== 'reaction.removed') return;
@@ -93,6 +102,13 @@ export class Timeline {
     const reactions = withReaction(entry.record.reactions, emoji, userId, count, type === 'reaction.added', isMine);
     entry.record = { ...entry.record, change, reactions };
     entry.view = null;
+  }
+
+  #countReply(rootId: string, at: string): void {
+    const root = this.#byId.get(rootId);
+    if (!root || at <= root.countedUntil) return;
+    root.record = { ...root.record, replyCount: root.record.replyCount + 1, lastReplyAt: at };
+    root.view = null;
   }
 
   addPending(clientMessageId: string, draft: NewMessage, sentAt: number, isQueued: boolean): void {
@@ -242,6 +258,20 @@ function project({ record, overlay }: Entry, userId: string): Message {
 }
 
 const USER_IDS_MAX = 10;
+
+/** What goes to everybody does not say whether this user reacted: the list does, or what was known before. */
+function withOwn(
+  reactions: readonly ReactionSummary[],
+  before: readonly ReactionSummary[],
+  userId: string,
+): ReactionSummary[] {
+  return reactions.map((one) => {
+    const { emoji, count, userIds, reacted = before.find((known) => known.emoji === emoji)?.reacted } = one;
+    if (one.reacted !== undefined) return one;
+    if (userIds.includes(userId) || userIds.length >= count) return { ...one, reacted: userIds.includes(userId) };
+    return reacted === undefined ? one : { ...one, reacted };
+  });
+}
 
 /** The summary after one reaction came or went; `count` is the number that is then right. */
 function withReaction(
