@@ -116,6 +116,35 @@ test('[SDK-14] an unknown outcome is settled by the same clientMessageId, never 
   );
 });
 
+test('[SDK-14] a reaction taken back twice, because nobody knew of the first time, is done', async () => {
+  const unreact: Operation = { ...react('u1'), kind: 'unreact' } as Operation;
+  const gone = new ApiError({ code: 'SVC_REACTION_NOT_FOUND', message: 'Not there.' });
+  let answers = 0;
+  const { world, outbox, refused } = rig(async () => {
+    throw ++answers === 1 ? new ConnectionError('network', { code: 'timeout' }) : gone;
+  });
+  outbox.open('ada');
+  await settle();
+  const sent = outbox.add(unreact);
+  await world.advance(5_000);
+  assert.deepEqual([await sent, refused, outbox.count], ['sent', [], 0]);
+  // The first time it is the caller's mistake.
+  await assert.rejects(outbox.add({ ...unreact, id: 'u2' }), { code: 'SVC_REACTION_NOT_FOUND' });
+
+  // Cut before the answer, it is sent again by the next connection; or by the next page.
+  answers = 0;
+  const lost = outbox.add({ ...unreact, id: 'u3' });
+  outbox.close();
+  assert.equal(await lost, 'queued');
+  outbox.open('ada');
+  await world.advance(5_000);
+  const stored = { ...memoryQueue, load: () => [unreact] };
+  const later = rig(async () => Promise.reject(gone), stored);
+  later.outbox.open('ada');
+  await later.world.advance(1_000);
+  assert.deepEqual([refused, later.refused, later.outbox.count], [['u2'], [], 0]);
+});
+
 test('[SDK-12] a refused send is told and does not hold up the next one', async () => {
   const { outbox, refused } = rig(async (_, { clientMessageId }) => {
     if (clientMessageId === 'bad') throw new ApiError({ code: 'SVC_TEXT_TOO_LONG', message: 'Too long.' });

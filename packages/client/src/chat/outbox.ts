@@ -35,6 +35,8 @@ export interface Outbox {
 interface Item {
   operation: Operation;
   tries: number;
+  /** The server may have it already. */
+  isRepeat: boolean;
   settled: PromiseWithResolvers<Outcome>;
 }
 
@@ -61,8 +63,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     });
   }
 
-  function enqueue(operation: Operation): Item {
-    const item: Item = { operation, tries: 0, settled: Promise.withResolvers() };
+  function enqueue(operation: Operation, isRepeat: boolean): Item {
+    const item: Item = { operation, tries: 0, isRepeat, settled: Promise.withResolvers() };
     // Restored operations have nobody who waits.
     item.settled.promise.catch(() => {});
     laneOf(operation).push(item);
@@ -95,14 +97,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     deps.onMove(operation, false);
     const { type, fields } = frameOf(operation);
     try {
-      const data = await deps.request(type, fields);
-      remove(item);
-      deps.onDone(operation, data);
-      item.settled.resolve('sent');
+      finish(item, await deps.request(type, fields));
     } catch (error) {
+      if (item.isRepeat && isDoneBefore(operation, error)) return finish(item, undefined);
       const waitMore = afterFailure(item, error);
       if (waitMore > 0) await sleep(runtime, waitMore, lost);
     }
+  }
+
+  function finish(item: Item, data: unknown): void {
+    remove(item);
+    deps.onDone(item.operation, data);
+    item.settled.resolve('sent');
   }
 
   /** How long to wait before it is tried again; 0 when that is decided by something else. */
@@ -114,6 +120,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
     // The outcome is unknown: the same operation again settles it.
     const isUnknown = failure instanceof ConnectionError;
+    item.isRepeat ||= isUnknown || failure.retryable;
     if (isUnknown && !open) return 0;
     if ((isUnknown || failure.retryable) && ++item.tries < TRIES_MAX) return backoffMs(item.tries, runtime.random);
     remove(item);
@@ -127,7 +134,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       // Another user of this browser does not speak as this one.
       const stored = (await storage.load()).filter((operation) => operation.userId === userId);
       const known = new Set([...lanes.sends, ...lanes.others].map(({ operation }) => operation.id));
-      for (const operation of stored) if (!known.has(operation.id)) enqueue(operation);
+      for (const operation of stored) if (!known.has(operation.id)) enqueue(operation, true);
     } catch (cause) {
       deps.onError(storageError('read: what an earlier page left is not sent', cause));
     }
@@ -135,7 +142,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   return {
     async add(operation) {
-      const item = enqueue(operation);
+      const item = enqueue(operation, false);
       persist(() => storage.put(operation));
       if (!open) {
         deps.onMove(operation, true);
@@ -180,6 +187,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
   };
 }
+
+/** What cannot be done twice says so the second time. */
+const isDoneBefore = (operation: Operation, error: unknown): boolean =>
+  operation.kind === 'unreact' && asSvcError(error).code === 'SVC_REACTION_NOT_FOUND';
 
 const storageError = (what: string, cause: unknown): SvcError =>
   new SvcError({ code: 'queue_storage_failed', message: `The queue could not be ${what}.`, cause });
