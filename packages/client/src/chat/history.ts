@@ -1,8 +1,9 @@
+import { asSvcError } from '../errors.ts';
 import type { Http } from '../http.ts';
 import type { Message, MessageRecord, Page } from './records.ts';
 
 export interface HistoryOptions {
-  /** How many messages in all. Left out: a page of 50 when awaited, everything when iterated. */
+  /** How many messages in all. Left out: one page when awaited, everything when iterated. */
   limit?: number;
   /** A `nextCursor`: continue toward older messages. */
   before?: string;
@@ -20,8 +21,8 @@ export interface MessagePage extends Page<Message> {
 
 export type History = AsyncIterable<Message> & PromiseLike<MessagePage>;
 
+/** What servers usually allow; one that allows less says so. */
 const PAGE_MAX = 100;
-const PAGE_DEFAULT = 50;
 
 interface Answer {
   messages: MessageRecord[];
@@ -39,22 +40,35 @@ export function createHistory(
   const { limit, before, after, ...filters } = options;
   const isFiltered = filters.threadRootId !== undefined || filters.senderId !== undefined;
 
-  async function read(size: number, cursor: string | undefined): Promise<MessagePage> {
+  let sizeMax = PAGE_MAX;
+
+  async function ask(size: number | undefined, cursor: string | undefined): Promise<Answer> {
     const query = { ...filters, limit: size, ...(after === undefined ? { before: cursor } : { after: cursor }) };
     const path = `/v1/chat/conversations/${encodeURIComponent(conversationId)}/messages`;
     // The answer of our own route.
-    const answer = (await http.call('GET', path, { query })) as Answer;
-    const { messages, nextCursor, latestCursor } = answer;
+    return (await http.call('GET', path, { query })) as Answer;
+  }
+
+  /** Without a size the server chooses one that it allows. */
+  async function read(size: number | undefined, cursor: string | undefined): Promise<MessagePage> {
+    const { messages, nextCursor, latestCursor } = await ask(size && Math.min(size, sizeMax), cursor).catch(
+      async (error) => {
+        if (!size || asSvcError(error).code !== 'SVC_VALIDATION_FAILED') throw error;
+        const answer = await ask(undefined, cursor);
+        sizeMax = answer.messages.length || PAGE_MAX;
+        return answer;
+      },
+    );
     return { items: take(messages, isFiltered), nextCursor, latestCursor };
   }
 
   return {
     // biome-ignore lint/suspicious/noThenProperty: `await conversation.history()` gives one page.
-    then: (onPage, onError) => read(Math.min(limit ?? PAGE_DEFAULT, PAGE_MAX), after ?? before).then(onPage, onError),
+    then: (onPage, onError) => read(limit, after ?? before).then(onPage, onError),
     async *[Symbol.asyncIterator]() {
       let cursor = after ?? before;
       for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
-        const page = await read(Math.min(left, PAGE_MAX), cursor);
+        const page = await read(left, cursor);
         yield* page.items;
         left -= page.items.length;
         if (page.nextCursor === null || page.items.length === 0) return;
