@@ -88,6 +88,26 @@ test('[SDK-10] edits, removals and reactions reach everybody, with their events'
     );
 });
 
+test('[SDK-10] reply counts and own reactions follow live, as history says them', async () => {
+  const { alice, bob } = await pair();
+  const { id } = await alice.send('root');
+  assert.ok(id);
+  const reply = await bob.send({ text: 'one', replyTo: id });
+  await bob.send({ text: 'two', replyTo: reply.id ?? '' });
+  await bob.react(id, '👍');
+  await alice.edit(id, 'edited');
+  const shown = ({ messages }: Conversation) =>
+    messages
+      .getSnapshot()
+      .map(({ text, replyCount, lastReplyAt, reactions }) => [text, replyCount, lastReplyAt, reactions]);
+  await eventually(() => assert.deepEqual(texts(bob), ['edited', 'one', 'two']));
+  const live = shown(bob);
+  assert.equal(bob.messages.getSnapshot()[0]?.replyCount, 2);
+  assert.equal(bob.messages.getSnapshot()[0]?.reactions[0]?.reacted, true);
+  await bob.history();
+  assert.deepEqual(shown(bob), live);
+});
+
 test('[SDK-12] without a connection everything is queued, and goes out in order with the next one', async () => {
   const { alice, bob, chats } = await pair();
   const { id } = await alice.send('before');
