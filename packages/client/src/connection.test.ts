@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFakeWorld, type FakeWorld, settle } from '../testkit/fake-world.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { type Credential, createCredential } from './credential.ts';
+import { type Credential, type CredentialSource, createCredential } from './credential.ts';
 import { ConnectionError } from './errors.ts';
 import { type ConnectionState, isTransition, type ReconnectOptions } from './reconnect.ts';
 
@@ -18,8 +18,10 @@ function rig({
   token = 'token',
   reconnect = { giveUpAfterMs: 120_000 },
   random = () => 0.5,
+  credential = createCredential(token),
 }: {
   token?: Credential;
+  credential?: CredentialSource;
   reconnect?: Required<ReconnectOptions> | false;
   random?: () => number;
 } = {}): Rig {
@@ -30,7 +32,7 @@ function rig({
     baseUrl: 'https://rtc.example.com',
     path: '/v1/chat/ws',
     subprotocol: 'svc.chat.v1',
-    credential: createCredential(token),
+    credential,
     reconnect,
     runtime: world,
     welcome: async () => {},
@@ -218,4 +220,22 @@ test('[SDK-2] any sequence of losses: legal states, a settled promise, at most s
     }),
     { numRuns: 200 },
   );
+});
+
+test('[SDK-4] a token that comes too late for the connection it was fetched for does not disturb the next one', async () => {
+  const late = Promise.withResolvers<string>();
+  const tokens = [late.promise, Promise.resolve('second')];
+  const credential = createCredential(() => tokens.shift() ?? 'more');
+  const parts = rig({ credential });
+  const first = assert.rejects(parts.connection.connect(), { reason: 'client' });
+  await settle();
+  parts.connection.disconnect();
+  await first;
+  // As a call over HTTP does that was refused.
+  await credential.renew();
+  await connected(parts);
+  assert.ok(parts.connection.link);
+  late.resolve('first');
+  await settle();
+  assert.ok(parts.connection.link, 'the open link is kept');
 });

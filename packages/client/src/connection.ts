@@ -100,6 +100,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const url = `${baseUrl.replace(/^http/, 'ws')}${deps.path}`;
     const { subprotocol, onFrame } = deps;
     const opened = await openLink({ url, subprotocol, token, runtime, onFrame, signal });
+    if (signal.aborted) throw new ConnectionError('client');
     // Frames that come during the welcome may have to be answered.
     link = opened;
     try {
@@ -124,16 +125,16 @@ export function createConnection(deps: ConnectionDeps): Connection {
         enter('connected');
         current.ready.resolve();
         const close = await opened.closed;
-        link = null;
         if (session !== current) return;
+        link = null;
         if (runtime.now() - connectedAt > STABLE_MS) current.attempt = 0;
         verdict = afterClose(current, close);
         startReconnecting(current, verdict);
       } catch (error) {
+        if (session !== current) return;
         link = null;
         verdict = afterFailure(current, error);
       }
-      if (session !== current) return;
       if (verdict.go === 'stop' || isOver(current, verdict.afterMs)) return finish(current, current.lastError);
       current.attempt += 1;
       renewToken = verdict.renewToken;

@@ -89,7 +89,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
       onState: (state, _previous, error) => this.#signalMoved(state, error),
     });
     const request = (type: string, fields: object) => this.#signal.request(type, fields);
-    this.#rpc = createRpc({ request, send: this.#signal.send });
+    this.#rpc = createRpc({ runtime, request, send: this.#signal.send });
     this.#adaptive = createAdaptiveStream({
       runtime,
       isOn: adaptiveStream,
@@ -144,8 +144,8 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
 
   /** Leaves for good; tracks are stopped. `connect()` comes back. */
   async leave(): Promise<void> {
+    if (this.#signal.state === 'idle' || this.#signal.state === 'disconnected') return;
     this.#telemetry.note('left');
-    this.#telemetry.flush();
     this.#signal.send('leave', { reason: 'CLIENT_INITIATED' });
     this.#signal.disconnect();
   }
@@ -346,6 +346,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
     if (next === previous) return;
     this.#connection = next;
     this.#telemetry.note(`signaling.${next === 'connected' && previous === 'reconnecting' ? 'reconnected' : next}`);
+    if (next === 'disconnected') this.#telemetry.flush();
     this.#logger?.debug(`${previous} → ${next}`, error);
     this.#state.invalidate();
     this.#events.emit('connectionStateChanged', next, previous, error);
@@ -356,14 +357,12 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
     this.#isMediaBroken = false;
     this.#health.close();
     this.#reporter.stop();
-    this.#telemetry.flush();
+    this.#rpc.close(error ?? new ConnectionError('client'));
     this.#subscriber.close();
     this.#roster.clear(error ? 'UNKNOWN' : 'CLIENT_INITIATED');
+    this.#adaptive.close();
     this.#publisher.close();
-    for (const track of this.self.tracks) {
-      track.detach();
-      track.mediaStreamTrack.stop();
-    }
+    for (const track of this.self.tracks) track.end();
     this.self.tracks.clear();
     this.self.permissions = null;
   }

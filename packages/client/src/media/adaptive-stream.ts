@@ -16,6 +16,7 @@ export interface AdaptiveStream {
   forget(trackId: string): void;
   /** A new session knows nothing of what was told. */
   reset(): void;
+  /** The call is over; the next one may begin. */
   close(): void;
 }
 
@@ -34,7 +35,8 @@ const BATCH_MAX = 100;
 export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps): AdaptiveStream {
   const watched = new Map<string, Watched>();
   let cancel: (() => void) | null = null;
-  const observers = isOn && typeof IntersectionObserver !== 'undefined' ? observe(changed) : null;
+  const canObserve = isOn && typeof IntersectionObserver !== 'undefined';
+  let observers: ReturnType<typeof observe> | null = null;
 
   function entryOf(trackId: string): Watched {
     const entry = watched.get(trackId) ?? { elements: new Map(), wish: {}, told: '' };
@@ -64,7 +66,7 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
   }
 
   function settingsOf({ elements, wish }: Watched): Omit<TrackSettings, 'trackId'> {
-    if (!observers || elements.size === 0) return wish;
+    if (!canObserve || elements.size === 0) return wish;
     const isPageHidden = document.visibilityState === 'hidden';
     const visible = [...elements].filter(
       ([element, { isVisible }]) => document.pictureInPictureElement === element || (isVisible && !isPageHidden),
@@ -78,9 +80,10 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
 
   return {
     show(trackId, element) {
-      if (!observers || !(element instanceof HTMLVideoElement)) return;
+      if (!canObserve || !(element instanceof HTMLVideoElement)) return;
       // Seen until the observer says otherwise: the first frame must not wait for it.
       entryOf(trackId).elements.set(element, { isVisible: true });
+      observers ??= observe(changed);
       observers.watch(element);
     },
     hide(trackId, element) {
@@ -104,7 +107,10 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
     },
     close() {
       cancel?.();
+      cancel = null;
       observers?.close();
+      observers = null;
+      watched.clear();
     },
   };
 }

@@ -102,10 +102,15 @@ export class LocalTrack {
   /** Ends the track for good: it is unpublished and its device let go. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
+    this.end();
+    await this.#port.unpublish(this);
+  }
+
+  /** As `stop()`, when the call is over and nobody is to be told. */
+  end(): void {
     this.#isStopped = true;
     this.#media.stop();
     this.detach();
-    await this.#port.unpublish(this);
   }
 
   /** Takes the media from another device; the others notice nothing else. A camera that is off stays off. */

@@ -3,12 +3,15 @@ import { test } from 'node:test';
 import { createFakeWorld } from '../../testkit/fake-world.ts';
 import { createMediaHealth } from './media-health.ts';
 
-function rig(isSignalConnected = () => true) {
+function rig(isSignalConnected = () => true, restarted = async () => {}) {
   const world = createFakeWorld();
   const log: string[] = [];
   const health = createMediaHealth({
     runtime: world,
-    restart: async (transport) => void log.push(`restart ${transport}`),
+    restart(transport) {
+      log.push(`restart ${transport}`);
+      return restarted();
+    },
     isSignalConnected,
     rejoin: () => log.push('rejoin'),
     giveUp: () => log.push('give up'),
@@ -58,4 +61,14 @@ test('[SDK-21] while signaling is lost nothing is asked; it is repaired when sig
   isConnected = true;
   health.signalConnected(false);
   assert.deepEqual(log, ['broken', 'restart sub']);
+});
+
+test('[SDK-29] a restart that fails after the call has ended is nobody’s business', async () => {
+  const restarting = Promise.withResolvers<void>();
+  const { world, log, health } = rig(undefined, () => restarting.promise);
+  health.changed('pub', 'failed');
+  health.close();
+  restarting.reject(new Error('the connection is gone'));
+  await world.advance(60_000);
+  assert.deepEqual([log, world.timers], [['broken', 'restart pub'], 0]);
 });

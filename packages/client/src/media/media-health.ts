@@ -70,7 +70,10 @@ export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
     }
     health.restarts += 1;
     after(transport, RESTART_MS);
-    deps.restart(transport).catch(() => after(transport, PATIENCE_MS));
+    deps.restart(transport).catch(() => {
+      // Unless it is whole again, or over, meanwhile.
+      if (healths[transport] === health) after(transport, PATIENCE_MS);
+    });
   }
 
   return {

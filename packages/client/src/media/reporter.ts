@@ -30,16 +30,21 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
   const { note } = telemetry;
   let cancels: (() => void)[] = [];
   let cancelTimer = (): void => {};
-  let summary = createStatsSummary();
+  let summary: ReturnType<typeof createStatsSummary> | null = null;
 
   function again(ms: number): void {
-    cancelTimer = runtime.setTimer(() => void report().finally(() => again(EVERY_MS)), ms);
+    const mine = summary;
+    cancelTimer = runtime.setTimer(async () => {
+      await report();
+      // Another stay has its own.
+      if (mine === summary) again(EVERY_MS);
+    }, ms);
   }
 
   async function report(): Promise<void> {
     try {
       const stats = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
-      const figures = summary(stats.filter((one) => one !== undefined));
+      const figures = summary?.(stats.filter((one) => one !== undefined));
       if (figures) note('stats.report', figures);
     } catch {
       // A transport that closes while it is asked has nothing to tell.
@@ -66,6 +71,7 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
       again(FIRST_MS);
     },
     stop() {
+      summary = null;
       cancelTimer();
       for (const cancel of cancels) cancel();
       cancels = [];

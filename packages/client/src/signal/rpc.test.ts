@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../../testkit/fake-world.ts';
+import { systemRuntime } from '../runtime.ts';
 import { createRpc } from './rpc.ts';
 
 /** Two ends and a server between them that passes questions on. */
 function createPair() {
   const ends = ['ada', 'bob'].map((identity) => {
     const rpc = createRpc({
+      runtime: systemRuntime,
       request: async (_type, fields: { to?: string; method?: string; payload?: string }) => {
         const requestId = 'r1';
         queueMicrotask(() => other(identity).take({ type: 'rpc.request', requestId, from: identity, ...fields }));
@@ -38,6 +40,7 @@ test('[SDK-22] a question gets its answer, or says why there is none', async () 
 
 test('[SDK-22] an answer that is faster than the number of its question is not lost', async () => {
   const rpc = createRpc({
+    runtime: systemRuntime,
     request: async () => {
       rpc.take({ type: 'rpc.response', requestId: 'r1', payload: 'fast', error: null });
       await settle();

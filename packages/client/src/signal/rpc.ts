@@ -1,9 +1,11 @@
-import { SvcError } from '../errors.ts';
+import { type ConnectionError, SvcError } from '../errors.ts';
 import type { Frame } from '../link.ts';
+import type { Runtime } from '../runtime.ts';
 
 export type RpcHandler = (payload: string, from: string) => string | Promise<string>;
 
 export interface RpcDeps {
+  runtime: Pick<Runtime, 'setTimer'>;
   request(type: string, fields: object): Promise<unknown>;
   send(type: string, fields: object): void;
 }
@@ -13,6 +15,8 @@ export interface Rpc {
   handle(method: string, handler: RpcHandler): () => void;
   /** False when the frame is none of ours. */
   take(frame: Frame): boolean;
+  /** The call is over: nobody will answer. */
+  close(why: ConnectionError): void;
 }
 
 interface RpcAnswer {
@@ -23,7 +27,7 @@ interface RpcAnswer {
 const EARLY_MAX = 20;
 
 /** Questions between participants. The server keeps the time; an answer always comes, or the connection is gone. */
-export function createRpc({ request, send }: RpcDeps): Rpc {
+export function createRpc({ runtime, request, send }: RpcDeps): Rpc {
   const handlers = new Map<string, RpcHandler>();
   const waiting = new Map<string, PromiseWithResolvers<string>>();
   /** Answers that were faster than the number of their question. */
@@ -66,12 +70,12 @@ export function createRpc({ request, send }: RpcDeps): Rpc {
       else waiting.set(requestId, waiter);
       early.delete(requestId);
       // The server's word is lost with the connection it came over.
-      const timer = setTimeout(() => {
+      const cancel = runtime.setTimer(() => {
         const message = 'No answer came in time.';
         waiter.reject(new SvcError({ code: 'TIMEOUT', message, retryable: true }));
       }, timeoutMs + 2_000);
       return waiter.promise.finally(() => {
-        clearTimeout(timer);
+        cancel();
         waiting.delete(requestId);
       });
     },
@@ -92,6 +96,10 @@ export function createRpc({ request, send }: RpcDeps): Rpc {
         else keepEarly(requestId ?? '', answered);
       } else return false;
       return true;
+    },
+    close(why) {
+      for (const waiter of waiting.values()) waiter.reject(why);
+      early.clear();
     },
   };
 }

@@ -29,6 +29,7 @@ export function createTelemetry({
     cancel?.();
     cancel = null;
     const events = waiting;
+    if (events.length === 0) return;
     waiting = [];
     post(events).catch(() => {});
   }

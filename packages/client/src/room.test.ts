@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeWorld, type FakeWorld, settle } from '../testkit/fake-world.ts';
+import { createAdaptiveStream } from './media/adaptive-stream.ts';
+import { createReporter } from './media/reporter.ts';
+import { Room } from './room.ts';
+
+/** What a call leaves behind when it ends, on a clock that shows every timer. */
+async function joined(world: FakeWorld): Promise<Room> {
+  const room = new Room({ url: 'http://parley.test', token: 't' }, world);
+  const connecting = room.connect();
+  await settle();
+  const socket = world.sockets.at(-1) ?? assert.fail('no socket');
+  socket.hello();
+  await settle();
+  const { id } = socket.sent.find(({ type }) => type === 'join') ?? assert.fail('nobody joined');
+  const permissions = { publish: true, subscribe: true, publishData: true, publishAudio: true, publishVideo: true };
+  socket.receive({
+    type: 'joined',
+    seq: 1,
+    sessionId: 'ps_1',
+    resumeToken: 'r',
+    resumed: false,
+    participant: { identity: 'ada', sessionId: 'ps_1', metadata: null, permissions },
+    participants: [{ identity: 'bob', sessionId: 'ps_2', metadata: null, permissions, quality: null, tracks: [] }],
+    iceServers: [],
+    more: false,
+  });
+  socket.receive({ type: 'response', ref: id, data: {} });
+  await connecting;
+  return room;
+}
+
+test('[SDK-29] leave() ends what waits, tells the last step, and leaves no timer behind', async () => {
+  const world = createFakeWorld();
+  const told: string[] = [];
+  world.fetch = async (_url, init) => {
+    told.push((JSON.parse(String(init?.body)) as { type: string }).type);
+    return new Response();
+  };
+  const room = await joined(world);
+  const socket = world.sockets.at(-1) ?? assert.fail('no socket');
+  const asking = assert.rejects(room.self.rpc('bob', 'greet'), { reason: 'client' });
+  await settle();
+  const { id } = socket.sent.find(({ type }) => type === 'rpc.request') ?? assert.fail('nothing was asked');
+  socket.receive({ type: 'response', ref: id, data: { requestId: 'r1' } });
+  await settle();
+  await room.leave();
+  await asking;
+  await settle();
+  assert.equal(world.timers, 0);
+  assert.ok(told.includes('signaling.disconnected'), told.join());
+});
+
+test('[SDK-29] a room that was never entered tells nothing and asks for no token', async () => {
+  const world = createFakeWorld();
+  let asked = 0;
+  const room = new Room({ url: 'http://parley.test', token: async () => `t${++asked}` }, world);
+  await room.leave();
+  await world.advance(10_000);
+  assert.equal(asked, 0);
+});
+
+test('[SDK-29] figures that are on their way when the call ends are the last', async () => {
+  const world = createFakeWorld();
+  const stats = Promise.withResolvers<RTCStatsReport>();
+  // What the reporter asks of a transport.
+  const peer = { getStats: () => stats.promise } as RTCPeerConnection;
+  const reporter = createReporter({ runtime: world, telemetry: { note() {}, flush() {} }, peer: () => peer });
+  reporter.start();
+  await world.advance(3_000);
+  reporter.stop();
+  stats.resolve(new Map() as unknown as RTCStatsReport);
+  await settle();
+  assert.equal(world.timers, 0);
+});
+
+test('[SDK-29] a call that ended watches the page no more; the next one does again', async (context) => {
+  const world = createFakeWorld();
+  const page = Object.assign(new EventTarget(), { visibilityState: 'visible', pictureInPictureElement: null });
+  let listeners = 0;
+  context.mock.method(page, 'addEventListener', () => listeners++);
+  context.mock.method(page, 'removeEventListener', () => listeners--);
+  class Video {
+    clientWidth = 320;
+    clientHeight = 180;
+  }
+  class Observer {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  }
+  const names = { document: page, HTMLVideoElement: Video, IntersectionObserver: Observer, ResizeObserver: Observer };
+  for (const [name, value] of Object.entries(names)) Object.assign(globalThis, { [name]: value });
+  context.after(() => {
+    for (const name of Object.keys(names)) Reflect.deleteProperty(globalThis, name);
+  });
+  const sent: object[] = [];
+  const adaptive = createAdaptiveStream({ runtime: world, isOn: true, send: (updates) => sent.push(...updates) });
+  const video = new Video() as unknown as HTMLVideoElement;
+  for (const stay of [1, 2]) {
+    adaptive.show('trk_1', video);
+    adaptive.reset();
+    await world.advance(1_000);
+    assert.deepEqual([sent.length, listeners], [stay, 1]);
+    adaptive.hide('trk_1', video);
+    adaptive.close();
+    assert.deepEqual([world.timers, listeners], [0, 0]);
+  }
+});
