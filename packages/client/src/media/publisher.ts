@@ -145,13 +145,34 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
     lines.delete(track);
     const trackId = track.id;
     track.id = null;
-    if (!line || !peer || !trackId) return;
+    const pc = peer;
+    if (!line || !pc || !trackId) return;
     line.direction = 'inactive';
     await line.sender.replaceTrack(null);
-    const answer = (await request('unpublish', { trackIds: [trackId] })) as Answer;
-    await peer.setLocalDescription();
-    await accept(peer, answer.description);
-    if (peer.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
+    const answer = await askToEnd(pc, trackId);
+    if (!answer) return;
+    await pc.setLocalDescription();
+    // Asked twice, the server may have nothing more to say of it.
+    const ended = (remote?.media ?? []).filter(({ mid }) => mid === line.mid);
+    const media = ended.map((entry) => ({ ...entry, direction: 'inactive' as const }));
+    await accept(pc, apply({ media }, answer.description));
+    if (pc.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
+  }
+
+  /** Null when there is nothing left to end: another session has begun, or none will. */
+  async function askToEnd(pc: RTCPeerConnection, trackId: string): Promise<Answer | null> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await request('unpublish', { trackIds: [trackId] })) as Answer;
+      } catch (error) {
+        if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
+        const isBack = await whenConnected().then(
+          () => true,
+          () => false,
+        );
+        if (!isBack || peer !== pc) return null;
+      }
+    }
   }
 
   async function rebuild(): Promise<void> {

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConnectionError } from '../errors.ts';
+import type { LocalTrack } from './local-track.ts';
+import { createPublisher } from './publisher.ts';
+
+/** One audio line, as a browser would write it. */
+const sdp = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  't=0 0',
+  'a=group:BUNDLE 0',
+  'a=ice-ufrag:u',
+  'a=ice-pwd:ppppppppppppppppppppppp',
+  'a=fingerprint:sha-256 00:11',
+  'a=setup:actpass',
+  'm=audio 9 UDP/TLS/RTP/SAVPF 111',
+  'c=IN IP4 0.0.0.0',
+  'a=mid:0',
+  'a=sendonly',
+  'a=rtcp-mux',
+  'a=rtpmap:111 opus/48000/2',
+  '',
+].join('\r\n');
+
+const answered = {
+  ice: { ufrag: 'u', pwd: 'p' },
+  dtls: { fingerprint: 'sha-256 00:11', setup: 'passive' },
+  media: [{ mid: '0', kind: 'audio', direction: 'recvonly', codecs: [{ pt: 111, name: 'opus', rate: 48000 }] }],
+};
+
+/** What the publisher uses of the browser: it takes every description, and keeps the last answer. */
+function rig(answer: (type: string) => Promise<unknown>, whenConnected: () => Promise<void>) {
+  const asked: string[] = [];
+  let remoteSdp = '';
+  const newPeer = () => {
+    const line = { mid: '0', direction: 'sendonly', sender: { async replaceTrack() {} }, stop() {} };
+    return {
+      localDescription: { sdp },
+      addTransceiver: () => line,
+      getTransceivers: () => [line],
+      async setLocalDescription() {},
+      async setRemoteDescription(description: { sdp: string }) {
+        remoteSdp = description.sdp;
+      },
+      close() {},
+    } as unknown as RTCPeerConnection;
+  };
+  const publisher = createPublisher({
+    newPeerConnection: newPeer,
+    request(type) {
+      asked.push(type);
+      return answer(type);
+    },
+    whenConnected,
+    onState() {},
+  });
+  const media = { id: 'c1', kind: 'audio', readyState: 'live', getSettings: () => ({}) };
+  const track = { mediaStreamTrack: media, source: 'MICROPHONE', kind: 'audio', id: null } as unknown as LocalTrack;
+  return { publisher, track, asked, remoteSdp: () => remoteSdp };
+}
+
+const published = { tracks: [{ cid: 'c1', trackId: 'trk_1' }], description: answered };
+
+test('[SDK-29] what is unpublished while the connection is lost is told with the next one', async () => {
+  let isLost = true;
+  const { publisher, track, asked, remoteSdp } = rig(
+    async (type) => {
+      if (type === 'publish') return published;
+      if (isLost) throw new ConnectionError('network');
+      // It had it already: there is nothing of it to answer.
+      return { description: { media: [] } };
+    },
+    async () => {
+      isLost = false;
+    },
+  );
+  await publisher.publish([track]);
+  assert.match(remoteSdp(), /a=recvonly/);
+  await publisher.unpublish(track);
+  assert.deepEqual(asked, ['publish', 'unpublish', 'unpublish']);
+  assert.match(remoteSdp(), /a=inactive/);
+});
+
+test('[SDK-29] what is unpublished is gone with the session, or with the call', async () => {
+  for (const end of ['reset', 'close'] as const) {
+    const { publisher, track, asked } = rig(
+      async (type) => {
+        if (type === 'publish') return published;
+        throw new ConnectionError('network');
+      },
+      async () => {
+        if (end === 'close') throw new ConnectionError('client');
+        await publisher.reset();
+      },
+    );
+    await publisher.publish([track]);
+    await publisher.unpublish(track);
+    assert.deepEqual(asked, ['publish', 'unpublish']);
+  }
+});
