@@ -45,4 +45,10 @@ export async function bestOf<K extends string>(sides: Record<K, Side>, rounds = 
   return best;
 }
 
+/** The middle one; of what varies by chance the smallest is luck. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
+}
+
 export const thousands = (perSecond: number): string => `${(perSecond / 1000).toFixed(1)}k/s`;
