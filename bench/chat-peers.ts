@@ -12,7 +12,7 @@ import { createHttpServer } from '../apps/server/src/http/server.ts';
 
 export type PeerOrder =
   | { databaseUrl: string; keys: string[] }
-  | { databaseUrl: string; conversation: string; ms: number; callers: number };
+  | { databaseUrl: string; conversation: string; columns: keyof typeof rawColumns; ms: number; callers: number };
 export type PeerPorts = Record<'insert' | 'prepared' | 'authInsert' | 'noDatabase', number>;
 
 const listen = async (app: FastifyInstance): Promise<number> => {
@@ -130,8 +130,16 @@ function withoutDatabase(keys: readonly string[]): FastifyInstance {
   return app;
 }
 
+/** What a page needs: the columns of which a client could make its messages, or the text that is stored beside them. */
+const rawColumns = {
+  fields: `position, seq, change, id, type, text, sender_id, sender_role, reply_to, thread_root_id, reply_count,
+    last_reply_at, client_message_id, attachment_id, metadata, reaction_count, client_sent_at, created_at, edited_at,
+    deleted_at, deleted_by`,
+  record: 'record',
+};
+
 /** Pages a second of the newest 50 messages by a plain query, as rows, with nothing around it. */
-async function rawPages(databaseUrl: string, conversation: string, { ms, callers }: { ms: number; callers: number }) {
+async function rawPages({ databaseUrl, conversation, columns, ms, callers }: Extract<PeerOrder, { columns: string }>) {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const started = performance.now();
   let pages = 0;
@@ -139,7 +147,8 @@ async function rawPages(databaseUrl: string, conversation: string, { ms, callers
     while (performance.now() - started < ms) {
       await pool.query({
         name: 'history',
-        text: `select * from messages where conversation_id = $1 and deleted_at is null order by position desc limit 50`,
+        text: `select ${rawColumns[columns]} from messages
+               where conversation_id = $1 and deleted_at is null order by position desc limit 50`,
         values: [conversation],
       });
       pages++;
@@ -164,7 +173,7 @@ async function startPeers({ databaseUrl, keys }: Extract<PeerOrder, { keys: stri
 }
 
 process.on('message', (order: PeerOrder) => {
-  const answer = 'keys' in order ? startPeers(order) : rawPages(order.databaseUrl, order.conversation, order);
+  const answer = 'keys' in order ? startPeers(order) : rawPages(order);
   answer.then(
     (result) => process.send?.({ result }),
     (error: unknown) => process.send?.({ error: String(error) }),

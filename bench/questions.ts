@@ -24,7 +24,7 @@ export const questions: Record<string, Question> = {
   'chat-history': {
     title: 'Reading history',
     peers:
-      'The **raw query** is the same SELECT sent by a bare `pg` pool, without HTTP, authentication or JSON. The other rows compare us with ourselves at another depth of a conversation of a million messages.',
+      'The **raw query** asks a bare `pg` pool for the columns that a message is made of, fifty rows of objects, without HTTP, authentication, cursors or JSON text; **only the stored JSON** is the same for the one column that we send (ADR 0071). The other rows compare us with ourselves at another depth of a conversation of a million messages.',
     load: () => import('./chat-history.ts'),
   },
   'chat-ejabberd': {
