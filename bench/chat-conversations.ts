@@ -185,12 +185,22 @@ const best = (times: readonly Times[]): Times => ({
   p99Ms: Math.min(...times.map(({ p99Ms }) => p99Ms)),
 });
 
+/** Of the questions that the capacity guide names. */
+function figuresOf(name: string, large: Times, small: Times): Record<string, number> {
+  const ratio = large.p50Ms / small.p50Ms;
+  if (name === 'list the newest 50') return { listRatio: ratio };
+  if (name === 'what a user in all has not read') return { unreadRatio: ratio };
+  if (name === 'send to one') return { sendRatio: ratio };
+  return name === 'overview of the dashboard' ? { overviewMs: large.p50Ms } : {};
+}
+
 function rowOf(name: string, small: Times, large: Times): Row {
   const both = ({ p50Ms, p99Ms }: Times): string => `p50 ${p50Ms.toFixed(2)}, p99 ${p99Ms.toFixed(2)} ms`;
   return {
     question: `${many.toLocaleString('en')} conversations / ${few}: ${name}`,
     floor: { atMost: 1.5 },
     ratio: large.p50Ms / small.p50Ms,
+    figures: figuresOf(name, large, small),
     detail: `${both(large)} against ${both(small)}`,
   };
 }

@@ -8,7 +8,7 @@ import { type Child, requestsPerSecond, startChild } from './children.ts';
 import { countCpu } from './cpu-books.ts';
 import { ejabberdVersion, startEjabberd } from './ejabberd.ts';
 import type { Turnover } from './group-members.ts';
-import type { Row } from './ratio.ts';
+import type { Answer } from './ratio.ts';
 
 const rooms = 20;
 /** Of each room, and of no other. */
@@ -133,9 +133,8 @@ const bestOf = (outcomes: readonly Outcome[]): Outcome => ({
 });
 
 /** Stored group chat beside ejabberd, both on this machine's PostgreSQL with the same settings, in turns. */
-export async function rows(): Promise<Row[]> {
+export async function rows(): Promise<Answer[]> {
   const version = ejabberdVersion();
-  if (version === null) console.log('ejabberd is not installed (Debian: ejabberd, erlang-p1-pgsql): ours alone');
   const sides: Side[] = [];
   try {
     sides.push(await startParley());
@@ -153,31 +152,46 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
-function rowsOf(ours: Outcome, peer: Outcome | null, version: string | null): Row[] {
+const rateQuestion = `stored group messages a second, ${members} listening to each / ejabberd`;
+const rateFloor = { atLeast: 3 };
+const cpuQuestion = 'CPU of a delivery, database included / ejabberd';
+const cpuFloor = { atMost: 0.33 };
+
+function rowsOf(ours: Outcome, peer: Outcome | null, version: string | null): Answer[] {
   const beside = (text: (outcome: Outcome) => string): string =>
     `${text(ours)}${peer ? ` against ${text(peer)} of ejabberd ${version}` : ''}`;
-  const page: Row = {
+  const page: Answer = {
     question: `newest ${pageSize} of ${archived.toLocaleString('en')} messages, in ms`,
     floor: { atMost: 4 },
     ratio: ours.pageMs,
     detail: beside(({ pageMs }) => `${pageMs.toFixed(1)} ms`),
     bars: { unit: 'ms', sides: { Parley: ours.pageMs } },
+    figures: { storedPerSecond: ours.perSecond, deliveryCpuUs: ours.cpuUsPerDelivery, pageMs: ours.pageMs },
   };
-  if (!peer) return [page];
+  const notRun = 'ejabberd is not installed (Debian: ejabberd, erlang-p1-pgsql)';
+  if (!peer) {
+    return [
+      { question: rateQuestion, floor: rateFloor, notRun },
+      { question: cpuQuestion, floor: cpuFloor, notRun },
+      page,
+    ];
+  }
   return [
     {
-      question: `stored group messages a second, ${members} listening to each / ejabberd`,
-      floor: { atLeast: 3 },
+      question: rateQuestion,
+      floor: rateFloor,
       ratio: ours.perSecond / peer.perSecond,
       detail: beside(({ perSecond }) => `${Math.round(perSecond)}/s`),
       bars: { unit: 'messages/s', sides: { Parley: ours.perSecond, ejabberd: peer.perSecond } },
+      figures: { peerStoredPerSecond: peer.perSecond, peerPageMs: peer.pageMs },
     },
     {
-      question: 'CPU of a delivery, database included / ejabberd',
-      floor: { atMost: 0.33 },
+      question: cpuQuestion,
+      floor: cpuFloor,
       ratio: ours.cpuUsPerDelivery / peer.cpuUsPerDelivery,
       detail: beside(({ cpuUsPerDelivery }) => `${cpuUsPerDelivery.toFixed(0)} µs`),
       bars: { unit: 'µs', sides: { Parley: ours.cpuUsPerDelivery, ejabberd: peer.cpuUsPerDelivery } },
+      figures: { peerDeliveryCpuUs: peer.cpuUsPerDelivery },
     },
     page,
   ];

@@ -128,6 +128,7 @@ function rowsOf({ ours, raw, record, first, deep: far, last }: Best): Row[] {
       question: `last page of ${count} messages / first page`,
       floor: { atMost: 1.5 },
       ratio: first / last,
+      figures: { lastPageRatio: first / last },
       detail: `${ms(last)} against ${ms(first)}`,
       bars: { unit: 'ms', sides: { 'last page': 1000 / last, 'first page': 1000 / first } },
     },

@@ -70,12 +70,14 @@ function rowsOf(before: number, { residentBytes, delayP99Ms }: Watched, { server
       question: `${count} idle chat sockets: memory of one, in KiB`,
       floor: null,
       ratio: (residentBytes - before) / sockets / 1024,
+      figures: { sockets, memoryKiB: (residentBytes - before) / sockets / 1024 },
       detail: `resident ${mib(before)} before, ${mib(residentBytes)} with them; the kernel's part is its own`,
     },
     {
       question: `${count} idle chat sockets: share of a core, in %`,
       floor: null,
       ratio: server,
+      figures: { serverPercent: server, databasePercent: database, redisPercent: redis },
       detail: `database ${database.toFixed(1)} %, Redis ${redis.toFixed(1)} %; heartbeats and presence every 15 s; loop delay p99 ${delayP99Ms.toFixed(1)} ms`,
     },
   ];

@@ -8,7 +8,7 @@ import { countCpu } from './cpu-books.ts';
 import type { Heard } from './group-members.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import type { LoadResult } from './http-load.ts';
-import type { Row } from './ratio.ts';
+import type { Answer, NotRun, Row } from './ratio.ts';
 
 const connections = 192;
 /** Those that are written to. */
@@ -64,11 +64,8 @@ async function measure({ stage, port, pids, databaseUrl, generator }: Fleet, isH
 }
 
 /** What more processes give and cost where they share the cores with the database and those who send. */
-export async function rows(): Promise<Row[]> {
-  if (!hasHaproxy()) {
-    console.log('haproxy is not installed (Debian: haproxy): three processes are not compared with one');
-    return [];
-  }
+export async function rows(): Promise<Answer[]> {
+  if (!hasHaproxy()) return withoutBalancer;
   const database = await openTestDatabase({ url: adminUrl });
   const dataDir = await newDataDir();
   const databaseUrl = database.url ?? '';
@@ -97,6 +94,18 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
+const heardText = (isHeard: boolean): string => (isHeard ? `, ${listeners} deliveries each` : '');
+const rateQuestion = (isHeard: boolean): string =>
+  `POST message${heardText(isHeard)}: three processes behind haproxy / one`;
+const cpuQuestion = (isHeard: boolean): string =>
+  `POST message${heardText(isHeard)}: CPU of one with three processes / with one`;
+const unheardQuestion = 'a message that nobody in a process hears: its CPU there, in µs';
+
+const withoutBalancer: NotRun[] = [
+  ...[false, true].flatMap((isHeard) => [rateQuestion(isHeard), cpuQuestion(isHeard)]),
+  unheardQuestion,
+].map((question) => ({ question, floor: null, notRun: 'haproxy is not installed (Debian: haproxy)' }));
+
 async function compare(one: Fleet, three: Fleet, isHeard: boolean): Promise<Row[]> {
   const [alone, together]: [Outcome[], Outcome[]] = [[], []];
   await measure(three, isHeard); // to warm up
@@ -104,7 +113,7 @@ async function compare(one: Fleet, three: Fleet, isHeard: boolean): Promise<Row[
     alone.push(await measure(one, isHeard));
     together.push(await measure(three, isHeard));
   }
-  return rowsOf(best(alone), best(together), isHeard ? `, ${listeners} deliveries each` : '');
+  return rowsOf(best(alone), best(together), isHeard);
 }
 
 /** What each further process spends on messages of conversations that nobody has open there. */
@@ -127,9 +136,10 @@ async function listening(one: Fleet, bystander: Server): Promise<Row> {
   }
   await crowd.stop();
   return {
-    question: 'a message that nobody in a process hears: its CPU there, in µs',
+    question: unheardQuestion,
     floor: null,
     ratio: Math.min(...costs),
+    figures: { unheardCpuUs: Math.min(...costs) },
     detail: `of ${costs.map((cost) => cost.toFixed(1)).join(', ')}: Redis hands every message to every process`,
   };
 }
@@ -140,20 +150,22 @@ const best = (outcomes: readonly Outcome[]): Outcome => ({
   heardPerSecond: Math.max(...outcomes.map(({ heardPerSecond }) => heardPerSecond)),
 });
 
-function rowsOf(one: Outcome, three: Outcome, what: string): Row[] {
+function rowsOf(one: Outcome, three: Outcome, isHeard: boolean): Row[] {
   const rate = ({ perSecond, heardPerSecond }: Outcome): string =>
     `${Math.round(perSecond)}/s${heardPerSecond > 0 ? ` (${Math.round(heardPerSecond)} frames/s)` : ''}`;
   return [
     {
-      question: `POST message${what}: three processes behind haproxy / one`,
+      question: rateQuestion(isHeard),
       floor: null,
       ratio: three.perSecond / one.perSecond,
+      figures: { [isHeard ? 'gainHeard' : 'gain']: three.perSecond / one.perSecond },
       detail: `${rate(three)} against ${rate(one)}, on the cores that the database and the clients use too`,
     },
     {
-      question: `POST message${what}: CPU of one with three processes / with one`,
+      question: cpuQuestion(isHeard),
       floor: null,
       ratio: three.cpuUsPerSend / one.cpuUsPerSend,
+      figures: { [isHeard ? 'heardCpuUs' : 'storedCpuUs']: one.cpuUsPerSend },
       detail: `${three.cpuUsPerSend.toFixed(0)} µs against ${one.cpuUsPerSend.toFixed(0)} µs, database included`,
     },
   ];

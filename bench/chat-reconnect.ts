@@ -128,6 +128,8 @@ function rowsOf(name: string, { returned, checked, reads, watched }: Outcome, re
       question: `${who}: all back, in s`,
       floor: { atMost: 30 },
       ratio: seconds,
+      // The first of them is what the guide reckons with: the groups.
+      figures: { returned: sockets, returnCpuMs: (watched.cpuSeconds * 1000) / sockets },
       detail: `p50 ${(p50Ms / 1000).toFixed(1)} s, p99 ${(p99Ms / 1000).toFixed(1)} s, ${again}, CPU ${watched.cpuSeconds.toFixed(1)} s`,
     },
     {

@@ -1,11 +1,11 @@
-import type { Row } from './ratio.ts';
+import type { Answer } from './ratio.ts';
 
 /** One file a question. What it asks and what stands on the other side is said here, for whoever reads the report. */
 export interface Question {
   title: string;
   /** What each side is and does. */
   peers: string;
-  load: () => Promise<{ rows: () => Promise<Row[]> }>;
+  load: () => Promise<{ rows: () => Promise<Answer[]> }>;
 }
 
 export const questions: Record<string, Question> = {
@@ -30,7 +30,7 @@ export const questions: Record<string, Question> = {
   'chat-ejabberd': {
     title: 'Group chat beside ejabberd',
     peers:
-      '**ejabberd** is the one of the system’s package: rooms (MUC) with their archive (MAM) on the same PostgreSQL with the same settings. Both store every message, deliver it to ten members of its room and are asked for the newest page; CPU is that of the server and of its database sessions. Where it is not installed only our own rows are there.',
+      '**ejabberd** is the one of the system’s package: rooms (MUC) with their archive (MAM) on the same PostgreSQL with the same settings. Both store every message, deliver it to ten members of its room and are asked for the newest page; CPU is that of the server and of its database sessions. Where it is not installed the table says what was not run.',
     load: () => import('./chat-ejabberd.ts'),
   },
   'chat-processes': {
@@ -80,7 +80,7 @@ export const questions: Record<string, Question> = {
   'sfu-forwarding': {
     title: 'Forwarding media',
     peers:
-      'One publisher and N subscribers over DTLS-SRTP, packets received per CPU-second of the forwarding process. **Janus** is the one of the system’s package, its video room; its rows are there where it is installed.',
+      'One publisher and N subscribers over DTLS-SRTP, packets received per CPU-second of the forwarding process. **Janus** is the one of the system’s package, its video room; where it is not installed the table says what was not run.',
     load: () => import('./sfu-forwarding.ts'),
   },
   observability: {

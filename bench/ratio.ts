@@ -7,7 +7,20 @@ export interface Row {
   ratio: number;
   detail: string;
   bars?: Bars;
+  /** What the capacity guide reckons with, by name with its unit. */
+  figures?: Record<string, number>;
 }
+
+/** A row that this machine could not measure: its peer is not installed. */
+export interface NotRun {
+  question: string;
+  floor: Floor | null;
+  notRun: string;
+}
+
+export type Answer = Row | NotRun;
+
+export const isRow = (answer: Answer): answer is Row => !('notRun' in answer);
 
 export type Floor = { atLeast: number } | { atMost: number };
 

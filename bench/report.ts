@@ -1,80 +1,109 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { capacityPage } from './capacity.ts';
 import { drawChart } from './chart.ts';
 import type { Machine } from './machine.ts';
 import { type Question, questions } from './questions.ts';
-import { figure, floorText, isMet, type Row } from './ratio.ts';
+import { type Answer, figure, floorText, isMet, isRow } from './ratio.ts';
 
 /** What one run of one question gave; kept as a file, so that another run of another question leaves it alone. */
 export interface Result {
   at: string;
   seconds: number;
   machine: Machine;
-  rows: Row[];
+  rows: Answer[];
   /** Why there are no rows. */
   failed?: string;
 }
 
-const folder = fileURLToPath(new URL('../docs/benchmarks/', import.meta.url));
-const resultFile = (name: string): string => `${folder}results/${name}.json`;
+const root = fileURLToPath(new URL('../', import.meta.url));
+const folder = 'docs/benchmarks/';
+const resultFile = (name: string): string => `${root}${folder}results/${name}.json`;
 
 export function writeResult(name: string, result: Result): void {
-  mkdirSync(`${folder}results`, { recursive: true });
-  writeFileSync(resultFile(name), `${JSON.stringify(result, null, 2)}\n`);
+  write(resultFile(name), `${JSON.stringify(result, null, 2)}\n`);
 }
 
-/** Makes the page and its charts of all results there are. */
+/** What is made of all results there are: the page, its charts, and the guide that reckons with them. */
+export function reportFiles(): Record<string, () => string> {
+  const asked = Object.entries(questions).map(([name, question]) => ({ name, question, result: readResult(name) }));
+  const charts = asked.flatMap(({ name, question, result }) => {
+    const rows = result?.rows.filter(isRow) ?? [];
+    return rows.length === 0 ? [] : [[`${folder}charts/${name}.svg`, () => drawChart(question.title, rows)] as const];
+  });
+  return {
+    [`${folder}README.md`]: () => pageOf(asked),
+    ...Object.fromEntries(charts),
+    'docs/guides/capacity.md': () => capacityPage(readResult),
+  };
+}
+
 export function writeReport(): void {
-  const answered = Object.entries(questions).flatMap(([name, question]) =>
-    existsSync(resultFile(name)) ? [{ name, question, result: readResult(name) }] : [],
-  );
-  mkdirSync(`${folder}charts`, { recursive: true });
-  for (const { name, question, result } of answered) {
-    if (result.rows.length > 0) writeFileSync(`${folder}charts/${name}.svg`, drawChart(question.title, result.rows));
-  }
-  writeFileSync(`${folder}README.md`, pageOf(answered));
+  for (const [path, make] of Object.entries(reportFiles())) write(`${root}${path}`, make());
 }
 
-const readResult = (name: string): Result => JSON.parse(readFileSync(resultFile(name), 'utf8')) as Result;
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
 
-interface Answered {
+const readResult = (name: string): Result | null =>
+  existsSync(resultFile(name)) ? (JSON.parse(readFileSync(resultFile(name), 'utf8')) as Result) : null;
+
+interface Asked {
   name: string;
   question: Question;
-  result: Result;
+  /** Null: it was never run. */
+  result: Result | null;
 }
 
-function pageOf(answered: readonly Answered[]): string {
-  const rows = answered.flatMap(({ result }) => result.rows).filter(({ floor }) => floor !== null);
-  const failed = answered.filter(({ result }) => result.failed !== undefined);
-  const counted = `${rows.filter(isMet).length} of ${rows.length} floors are met`;
-  const broken = failed.length === 0 ? '' : `; ${failed.map(({ name }) => `\`${name}\``).join(', ')} failed`;
+function pageOf(asked: readonly Asked[]): string {
   return `# Benchmarks
 
-Made by \`npm run bench\` (by \`npm run bench -- name…\` for some); do not edit. Ratios with both sides from the same run, taken in turns, best of several rounds; the floors are the project's own. A ratio travels from machine to machine, a rate does not. In the charts the line in the first bar is the floor. ${counted}${broken}.
+Made by \`npm run bench\` (by \`npm run bench -- name…\` for some); do not edit. Ratios with both sides from the same run, taken in turns: the best of several rounds, or their medians where the row says so; the floors are the project's own. A ratio travels from machine to machine, a rate does not. In the charts the line in the first bar is the floor. ${summaryOf(asked)}
 
 | Question | Floor | Measured | Both sides | |
 |---|---|---|---|---|
-${answered.flatMap(({ result, name }) => tableLines(name, result)).join('\n')}
+${asked.flatMap(tableLines).join('\n')}
 
-${answered.map(sectionOf).join('\n')}`;
+${asked.map(sectionOf).join('\n')}`;
 }
 
-function tableLines(name: string, { rows, failed }: Result): string[] {
-  if (failed !== undefined) return [`| \`${name}\` | | | ${cell(failed)} | **failed** |`];
-  return rows.map((row) => {
+function summaryOf(asked: readonly Asked[]): string {
+  const answers = asked.flatMap(({ result }) => result?.rows ?? []);
+  const judged = answers.filter(isRow).filter(({ floor }) => floor !== null);
+  const named = (list: readonly Asked[]): string => list.map(({ name }) => `\`${name}\``).join(', ');
+  const failed = asked.filter(({ result }) => result?.failed !== undefined);
+  const unasked = asked.filter(({ result }) => result === null);
+  const absent = answers.filter((answer) => !isRow(answer)).length;
+  const sentences = [
+    `${judged.filter(isMet).length} of ${judged.length} measured floors are met.`,
+    failed.length > 0 ? `${named(failed)} failed.` : '',
+    unasked.length > 0 ? `Never run: ${named(unasked)}.` : '',
+    absent > 0 ? `${absent} rows were not run, because what they need is not installed.` : '',
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+function tableLines({ name, question, result }: Asked): string[] {
+  if (result === null) return [`| ${question.title} (\`${name}\`) | | | | **not run** |`];
+  if (result.failed !== undefined) return [`| \`${name}\` | | | ${cell(result.failed)} | **failed** |`];
+  return result.rows.map((row) => {
+    const start = `| ${cell(row.question)} | ${floorText(row.floor)} |`;
+    if (!isRow(row)) return `${start} | ${cell(row.notRun)} | **not run** |`;
     const verdict = row.floor === null ? 'peer' : isMet(row) ? 'met' : '**missed**';
-    return `| ${cell(row.question)} | ${floorText(row.floor)} | ${figure(row.ratio)} | ${cell(row.detail)} | ${verdict} |`;
+    return `${start} ${figure(row.ratio)} | ${cell(row.detail)} | ${verdict} |`;
   });
 }
 
-function sectionOf({ name, question, result: { rows, failed, machine, at, seconds } }: Answered): string {
-  const hasChart = rows.length > 0;
+function sectionOf({ name, question, result }: Asked): string {
+  const head = `## ${question.title}\n\n${question.peers}\n`;
+  if (result === null) return `${head}\nNot run: \`npm run bench -- ${name}\` answers it.\n`;
+  const { rows, failed, machine, at, seconds } = result;
   const { commit, cores, cpu, memoryGiB, node, postgres } = machine;
-  const chart = hasChart ? `![${question.title}](charts/${name}.svg)\n\n` : '';
-  return `## ${question.title}
-
-${question.peers}
-
+  const chart = rows.some(isRow) ? `![${question.title}](charts/${name}.svg)\n\n` : '';
+  return `${head}
 ${failed === undefined ? chart : `It failed: ${failed}\n\n`}<sub>\`npm run bench -- ${name}\`, ${seconds} s · ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit} · ${cores} cores (${cpu}), ${memoryGiB} GiB · Node ${node} · PostgreSQL ${postgres}</sub>
 `;
 }

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDirty, readMachine } from './machine.ts';
 import { questions } from './questions.ts';
-import { figure, floorText, isMet, type Row } from './ratio.ts';
+import { type Answer, figure, floorText, isMet, isRow } from './ratio.ts';
 import { type Result, writeReport, writeResult } from './report.ts';
 
 /** Far more than any of them takes: one that hangs must not hold up the rest. */
@@ -19,7 +19,7 @@ if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')
 const names = Object.keys(questions).filter((name) => wanted.length === 0 || wanted.includes(name));
 
 const machine = await readMachine();
-let missed = 0;
+let [missed, notRun] = [0, 0];
 for (const [index, name] of names.entries()) {
   console.log(`\n[${index + 1} of ${names.length}] ${name}`);
   const begun = performance.now();
@@ -27,11 +27,15 @@ for (const [index, name] of names.entries()) {
   const seconds = Math.round((performance.now() - begun) / 1000);
   writeResult(name, { at: new Date().toISOString(), seconds, machine, ...outcome });
   missed += show(outcome);
+  notRun += outcome.rows.filter((row) => !isRow(row)).length;
   console.log(`      ${seconds} s`);
 }
 writeReport();
 if (isDirty()) console.log('\nThe tree has changes that are in no commit: the figures are told under the last one.');
-console.log(missed === 0 ? '\nEvery floor is met.' : `\n${missed} not met.`);
+if (notRun > 0) console.log(`\n${notRun} not run: what they need is not installed.`);
+const asked =
+  notRun > 0 || names.length < Object.keys(questions).length ? 'Every floor that was measured' : 'Every floor';
+console.log(missed === 0 ? `\n${asked} is met.` : `\n${missed} not met.`);
 process.exitCode = missed > 0 ? 1 : 0;
 
 /** In a process of its own, so that one that fails or hangs leaves the others alone. */
@@ -40,7 +44,7 @@ async function answer(name: string): Promise<Pick<Result, 'rows' | 'failed'>> {
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   const exited = once(child, 'exit').then(([code, signal]) => ({ rows: [], failed: `ended with ${code ?? signal}` }));
-  const answered = once(child, 'message').then(([message]) => message as { rows: Row[]; failed?: string });
+  const answered = once(child, 'message').then(([message]) => message as { rows: Answer[]; failed?: string });
   const late = sleep(
     questionMs,
     { rows: [], failed: `no answer within ${questionMs / 60_000} minutes` },
@@ -59,9 +63,14 @@ function show({ rows, failed }: Pick<Result, 'rows' | 'failed'>): number {
     return 1;
   }
   for (const row of rows) {
+    if (!isRow(row)) {
+      console.log(`not run          ${floorText(row.floor).padEnd(8)} ${row.question}`);
+      console.log(`                         ${row.notRun}`);
+      continue;
+    }
     const verdict = row.floor === null ? 'peer' : isMet(row) ? 'met ' : 'MISS';
     console.log(`${verdict}  ${figure(row.ratio).padStart(7)}  ${floorText(row.floor).padEnd(8)} ${row.question}`);
     console.log(`                         ${row.detail}`);
   }
-  return rows.filter((row) => !isMet(row)).length;
+  return rows.filter(isRow).filter((row) => !isMet(row)).length;
 }

@@ -8,7 +8,7 @@ import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 import { hasJanus, startJanus } from './janus.ts';
-import type { Row } from './ratio.ts';
+import type { Answer, Row } from './ratio.ts';
 import type { PeerRequest } from './sfu-peers.ts';
 
 /** Packets that reach subscribers per CPU-second of the forwarding process: one publisher, N subscribers, DTLS-SRTP. */
@@ -42,8 +42,8 @@ interface Forwarder {
   stop(): Promise<void>;
 }
 
-export async function rows(): Promise<Row[]> {
-  const result: Row[] = [];
+export async function rows(): Promise<Answer[]> {
+  const result: Answer[] = [];
   for (const subscribers of [25, 75]) {
     const packetsPerSecond = Math.round(PACKETS_OUT_PER_SECOND / subscribers);
     const [ours, theirs]: [Outcome[], Outcome[]] = [[], []];
@@ -58,13 +58,18 @@ export async function rows(): Promise<Row[]> {
       ratio: mine.perCpuSecond,
       floor: { atLeast: FLOOR },
       bars: { unit, sides: { Parley: mine.perCpuSecond } },
+      figures: { [`packetsPerCpuSecond${subscribers}`]: mine.perCpuSecond },
       detail: describe(ours),
     });
-    if (theirs.length > 0)
+    const beside = {
+      question: `SFU packets out per CPU-second, ${subscribers} subscribers / Janus video room`,
+      floor: { atLeast: 1 },
+    };
+    if (theirs.length === 0) result.push({ ...beside, notRun: 'Janus is not installed (Debian: janus)' });
+    else
       result.push({
-        question: `SFU packets out per CPU-second, ${subscribers} subscribers / Janus video room`,
+        ...beside,
         ratio: mine.perCpuSecond / best(theirs).perCpuSecond,
-        floor: { atLeast: 1 },
         detail: `Janus: ${describe(theirs)}`,
         bars: { unit, sides: { Parley: mine.perCpuSecond, Janus: best(theirs).perCpuSecond } },
       });
@@ -83,6 +88,7 @@ async function growth(): Promise<Row> {
     question: `CPU a stream in a room of ${GROWTH.at(-1)} / in a room of ${GROWTH[0]}`,
     ratio: last.cpuMsPerStream / first.cpuMsPerStream,
     floor: { atMost: 1 },
+    figures: { streamsInRoom: GROWTH.at(-1) ?? 0, streamCpuMs: last.cpuMsPerStream, participantKiB: memory / 1024 },
     bars: {
       unit: 'ms/s',
       sides: { [`a room of ${GROWTH.at(-1)}`]: last.cpuMsPerStream, [`a room of ${GROWTH[0]}`]: first.cpuMsPerStream },

@@ -51,6 +51,7 @@ export async function rows(): Promise<Row[]> {
         question: 'delivery delay p95 at 1,000 events/s, in seconds',
         floor: { atMost: 1 },
         ratio: percentile(ages, 0.95) / 1000,
+        figures: { delayP50Ms: percentile(ages, 0.5), delayP95Ms: percentile(ages, 0.95) },
         bars: { unit: 's', sides: { p95: percentile(ages, 0.95) / 1000 } },
         detail: `p50 ${percentile(ages, 0.5)} ms, p95 ${percentile(ages, 0.95)} ms, ${ages.length} deliveries`,
       },

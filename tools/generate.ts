@@ -1,7 +1,8 @@
-/** Writes what derives from the contract's tables; `--check` only says whether the files are fresh. */
+/** Writes what derives from the contract's tables and from the benchmarks' results; `--check` only says whether the files are fresh. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { allRoutes, openApiOf, splitAt } from '@parley/contract';
+import { reportFiles } from '../bench/report.ts';
 import { errorPages, generatedGuides, guidesWithExamples, llmsText } from './guide-pages.ts';
 import {
   closeCodesPage,
@@ -28,6 +29,8 @@ const outputs: Readonly<Record<string, () => string>> = {
   ...generatedGuides,
   ...errorPages(),
   ...guidesWithExamples(),
+  // After the guides: one of them is made of the benchmarks' results.
+  ...reportFiles(),
   'docs/llms.txt': llmsText,
 };
 
