@@ -43,6 +43,8 @@ export interface Connection<S extends SocketSession> {
   /** When the client was last heard of. */
   readonly lastSeenAt: number;
   readonly isOpen: boolean;
+  /** Bytes that have not left this process. */
+  readonly queuedBytes: number;
   /** Queues a frame that others get too. */
   write(frame: SocketFrame): void;
   /** Queues a frame for this connection alone; `ts` is added. */

@@ -101,6 +101,9 @@ export function createConnection(
     get isOpen() {
       return state.name === 'open';
     },
+    get queuedBytes() {
+      return outbox.queuedBytes;
+    },
     write: (frame) => outbox.write(frame),
     send,
     renew(session) {
@@ -129,14 +132,14 @@ export function createConnection(
     if (finish(code)) ws.close(code, reason);
   }
 
-  function refuse(error: unknown): void {
+  function refuse(error: unknown, ref: string | null): void {
     const refusal = asServiceError(error);
     if (refusal.code === 'SVC_INTERNAL') log.error({ error, connectionId: visitor.connectionId }, 'socket refused');
-    send('error', errorFields(refusal, null, true));
+    send('error', errorFields(refusal, ref, true));
     close(closeCodeOf(refusal), closeReason(refusal));
   }
 
-  async function authenticate(token: string): Promise<void> {
+  async function authenticate(token: string, ref: string | null): Promise<void> {
     if (state.name !== 'awaitingAuth') return;
     state.isChecking = true;
     try {
@@ -151,7 +154,7 @@ export function createConnection(
       onKnown();
       definition.opened(connection);
     } catch (error) {
-      refuse(error);
+      refuse(error, ref);
     }
   }
 
@@ -202,7 +205,7 @@ export function createConnection(
 
   async function authenticateBy({ type, id, fields }: RawFrame): Promise<void> {
     const token = fields['token'];
-    if (type === definition.authFrame && typeof token === 'string') return authenticate(token);
+    if (type === definition.authFrame && typeof token === 'string') return authenticate(token, id);
     send('error', errorFields(new ServiceError('SVC_UNAUTHENTICATED'), id, true));
     close(4401, 'UNAUTHENTICATED');
   }
@@ -253,7 +256,7 @@ export function createConnection(
   if (visitor.token !== null) {
     // Frames may arrive while the token is checked: they wait in the inbox.
     isWorking = true;
-    void authenticate(visitor.token).then(work);
+    void authenticate(visitor.token, null).then(work);
   }
 
   return {

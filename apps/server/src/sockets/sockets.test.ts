@@ -149,6 +149,13 @@ test('[SOCK-1] a token among the subprotocols, in the query or in the first fram
   for (const client of [byProtocol, byQuery, byFrame]) await client.close();
 });
 
+test('[SOCK-1] an auth frame that is refused is answered by its id', async () => {
+  const client = await openSocket(`${at.url}/v1/chat/ws`);
+  const answer = await client.ask({ type: 'auth', token: 'no token' });
+  assert.deepEqual([answer.type, answer['code'], answer['fatal']], ['error', 'INVALID_TOKEN', true]);
+  assert.equal((await client.whenClosed()).code, 4401);
+});
+
 test('[SOCK-1] without a token within 5 s the connection ends with 4408', async () => {
   const own = await start();
   const silent = await openSocket(`${own.url}/v1/chat/ws`);

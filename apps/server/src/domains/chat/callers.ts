@@ -12,11 +12,12 @@ export function assertScope(caller: ChatCaller, scope: ChatScope): void {
   if (caller.kind === 'chatToken' && !caller.scopes.includes(scope)) fail('SVC_SCOPE_MISSING', { scope });
 }
 
+export const isListed = (caller: ChatCaller, conversationId: string): boolean =>
+  caller.kind === 'apiKey' || (caller.conversations?.includes(conversationId) ?? true);
+
 /** What a token's list of conversations leaves out does not exist for it. */
 export function assertListed(caller: ChatCaller, conversationId: string): void {
-  if (caller.kind === 'chatToken' && caller.conversations && !caller.conversations.includes(conversationId)) {
-    fail('SVC_CONVERSATION_NOT_FOUND');
-  }
+  if (!isListed(caller, conversationId)) fail('SVC_CONVERSATION_NOT_FOUND');
 }
 
 /** A user must be an active member whose role allows the action; an API key need not. */

@@ -31,7 +31,7 @@ export function entryOf({ message, ...change }: ChangeObject, at: number): Chang
     ...(message
       ? { messageId: message.id, message: recordOf(message), seq: message.seq, senderId: message.senderId }
       : {}),
-    ...(conversation ? { status: conversation.status } : {}),
+    ...(conversation ? { status: conversation.status, name: conversation.name } : {}),
     ...(member && role !== undefined ? { userId: member.userId, role } : {}),
   };
 }

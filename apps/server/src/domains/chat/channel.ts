@@ -21,6 +21,7 @@ export interface ChangeEntry {
   role?: ChatMemberRole | null;
   /** Of changes of the conversation itself. */
   status?: ConversationStatus;
+  name?: string;
 }
 
 /** Somebody who hears a conversation. */
@@ -59,6 +60,7 @@ export interface Channel {
   readonly conversationId: string;
   readonly uuid: string;
   readonly epoch: string;
+  readonly name: string;
   readonly status: ConversationStatus;
   /** The last change that was told; everything up to it has been. */
   readonly head: number;
@@ -89,6 +91,7 @@ export interface ChannelStart {
   conversationId: string;
   uuid: string;
   epoch: string;
+  name: string;
   status: ConversationStatus;
   lastChange: number;
   lastSeq: number;
@@ -102,7 +105,7 @@ export function createChannel(start: ChannelStart): Channel {
   const ahead = new Map<number, ChangeEntry>();
   const listeners = new Set<Listener>();
   const members = new Map<string, MemberView>();
-  let { status } = start;
+  let { status, name } = start;
 
   function tell(frame: SocketFrame, except?: Listener): void {
     for (const listener of listeners) if (listener !== except) listener.hear(frame);
@@ -124,6 +127,7 @@ export function createChannel(start: ChannelStart): Channel {
       return;
     }
     status = entry.status ?? status;
+    name = entry.name ?? name;
     tell(liveFrame(entry, now));
     if (entry.type === 'member.removed') cut(({ userId }) => userId === entry.userId, 'REMOVED');
   }
@@ -169,7 +173,7 @@ export function createChannel(start: ChannelStart): Channel {
       const { type, seq = 0 } = entry;
       if (type.startsWith('member.') && entry.userId === userId) role = entry.role ?? null;
       else if (type === 'message' && entry.senderId === userId) [readSeq, unread] = [seq, 0];
-      else if (type === 'message') unread++;
+      else if (type === 'message' && seq > readSeq) unread++;
       else if (type === 'message.deleted' && seq > readSeq) unread--;
     }
     return { role, readSeq, unread: Math.max(0, unread), asOf: Math.max(head, view.asOf) };
@@ -180,6 +184,9 @@ export function createChannel(start: ChannelStart): Channel {
     uuid,
     epoch,
     listeners,
+    get name() {
+      return name;
+    },
     get status() {
       return status;
     },

@@ -2,7 +2,7 @@ import { type ChangesQuery, fail, type HistoryQuery, type Limits } from '@parley
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
 import { refuse } from '../../core/validation.ts';
-import { assertListed, assertMember, assertScope, type ChatCaller, userOf } from './callers.ts';
+import { assertMember, assertScope, type ChatCaller, userOf } from './callers.ts';
 import { type ReadGate, readChanges, readHistory } from './history-store.ts';
 import type { Target, Targets } from './targets.ts';
 
@@ -33,7 +33,7 @@ export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
     return asked ?? Math.min(fallback, pageMax);
   }
 
-  /** Reads with the target as it is remembered; a name that has moved is looked up once more. */
+  /** Reads with the target as it is remembered; one that has moved is looked up once more. */
   async function readFrom<Row extends ReadGate>(
     caller: ChatCaller,
     reference: string,
@@ -42,14 +42,13 @@ export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
     assertScope(caller, 'chat:read');
     for (let attempt = 1; ; attempt++) {
       const target = await targets.find(caller, reference);
-      assertListed(caller, target.publicId);
       const row = await read(target);
       if (row && row.status !== 'DELETED' && (target.name ?? row.name) === row.name) {
         assertMember(caller, row.role, 'read');
         return { row, target };
       }
       targets.forget(caller, reference);
-      if (target.name === null || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
+      if (!target.canMove || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
     }
   }
 

@@ -7,6 +7,7 @@ export interface ChannelRow {
   conversationId: string;
   uuid: string;
   epoch: string;
+  name: string;
   status: ConversationStatus;
   lastChange: number;
   lastSeq: number;
@@ -15,7 +16,7 @@ export interface ChannelRow {
 
 export async function findChannel(db: Queryable, uuid: string): Promise<ChannelRow | undefined> {
   const [row] = await db.query<ChannelRow>(sql`
-    select public_id as "conversationId", id as uuid, epoch, status, last_change as "lastChange", last_seq as "lastSeq",
+    select public_id as "conversationId", id as uuid, epoch, name, status, last_change as "lastChange", last_seq as "lastSeq",
            last_position as "lastPosition"
     from conversations where id = ${uuid} and status <> 'DELETED'`);
   return row;

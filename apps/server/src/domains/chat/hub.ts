@@ -31,6 +31,8 @@ export interface HubDeps {
 export interface Hub {
   /** The channel of a conversation, up to date from now on; null when there is no such conversation. */
   open(uuid: string): Promise<Channel | null>;
+  /** False once it was let go: it hears nothing any more and must be opened again. */
+  isHeld(channel: Channel): boolean;
   /** Where a user stands; from memory where it is known. */
   memberOf(channel: Channel, userId: string): Promise<MemberView>;
   /** Makes the changes after `since` available in memory; false when they are too many. */
@@ -229,6 +231,8 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
       return started;
     },
 
+    isHeld: (channel) => byUuid.get(channel.uuid)?.channel === channel,
+
     async memberOf(channel, userId) {
       for (;;) {
         const known = channel.member(userId);
@@ -241,6 +245,8 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
     },
 
     async reach(channel, since) {
+      // Whoever comes from a process that is ahead has seen what we have not heard of yet.
+      if (since > channel.head) await fill(channel);
       const entry = byUuid.get(channel.uuid);
       while (entry && since < channel.tail && channel.head - since <= recentMax) {
         // One reading serves everybody who comes back at once.

@@ -13,7 +13,7 @@ import type { Db } from '../../core/db.ts';
 import { type Answer, RawJson } from '../../core/handlers.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import { refuse } from '../../core/validation.ts';
-import { actorOf, assertMember, assertScope, type ChatCaller, userOf } from './callers.ts';
+import { actorOf, assertMember, assertScope, type ChatCaller, isListed, userOf } from './callers.ts';
 import { insertChange } from './change-store.ts';
 import { topicOf } from './conversations.ts';
 import type { Entries } from './entries.ts';
@@ -48,8 +48,7 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
   ): Promise<MessageEntry> {
     assertScope(caller, scope);
     const entry = (await findMessageEntry(db, caller, messageId, userOf(caller))) ?? fail('SVC_MESSAGE_NOT_FOUND');
-    const isListed = caller.kind === 'apiKey' || (caller.conversations?.includes(entry.conversationId) ?? true);
-    if (!isListed) fail('SVC_MESSAGE_NOT_FOUND');
+    if (!isListed(caller, entry.conversationId)) fail('SVC_MESSAGE_NOT_FOUND');
     assertMember(caller, entry.role, action);
     return entry;
   }
@@ -59,6 +58,13 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
     if (entry.isDeleted) fail('SVC_MESSAGE_NOT_FOUND');
     const text = await findMessageJson(db, entry.conversationUuid, entry.position, userOf(caller));
     return new RawJson(text ?? fail('SVC_MESSAGE_NOT_FOUND'));
+  }
+
+  /** What an earlier attempt of the same caller has sent, if it has. */
+  async function findSent(caller: ChatCaller, messageId: string): Promise<RawJson | undefined> {
+    const entry = await findMessageEntry(db, caller, messageId, null);
+    const text = entry && (await findMessageJson(db, entry.conversationUuid, entry.position, userOf(caller)));
+    return text === undefined ? undefined : new RawJson(text, { isRepeat: true });
   }
 
   async function edit(caller: ChatCaller, messageId: string, { text, metadata }: EditMessage): Promise<Message> {
@@ -135,5 +141,5 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
     return new RawJson(`[${items.map(({ text }) => text).join(',')}]`, { headers });
   }
 
-  return { enter, get, edit, remove, thread };
+  return { enter, get, findSent, edit, remove, thread };
 }

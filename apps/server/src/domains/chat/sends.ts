@@ -14,7 +14,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import { refuse } from '../../core/validation.ts';
-import { assertListed, assertScope, type ChatCaller, userOf } from './callers.ts';
+import { assertScope, type ChatCaller, userOf } from './callers.ts';
 import type { MessageRecord } from './change-entries.ts';
 import { topicOf } from './conversations.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -48,7 +48,8 @@ export interface Sent {
 }
 
 export interface Sends {
-  send(caller: ChatCaller, reference: string, draft: SendMessage): Promise<Sent>;
+  /** `id` is given where an attempt before this one may have stored the message. */
+  send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent>;
 }
 
 const problems: Readonly<Record<SendProblem, ErrorCode>> = {
@@ -78,23 +79,22 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
     },
   });
 
-  async function send(caller: ChatCaller, reference: string, draft: SendMessage): Promise<Sent> {
+  async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {
     assertScope(caller, 'chat:send');
     const content = checkContent(caller, draft, limits);
     for (let attempt = 1; ; attempt++) {
       const target = await targets.find(caller, reference);
-      assertListed(caller, target.publicId);
-      const outcome = await queue.add(itemOf(caller, target, draft, content));
+      const outcome = await queue.add(itemOf(caller, target, draft, content, id));
       if (outcome.is === 'stored') return { text: outcome.stored.record, isRepeat: false };
       if (outcome.is === 'repeated') return repeat(caller, target, outcome.position);
       targets.forget(caller, reference);
-      // The name may have moved to another conversation meanwhile: look once more.
-      if (outcome.problem === 'GONE' && target.name !== null && attempt === 1) continue;
+      // The reference may have moved to another conversation meanwhile: look once more.
+      if (outcome.problem === 'GONE' && target.canMove && attempt === 1) continue;
       throw new ServiceError(problems[outcome.problem]);
     }
   }
 
-  function itemOf(caller: ChatCaller, target: Target, draft: SendMessage, content: Content): SendItem {
+  function itemOf(caller: ChatCaller, target: Target, draft: SendMessage, content: Content, id?: string): SendItem {
     const now = clock.now();
     if (draft.clientSentAt !== undefined && draft.clientSentAt <= now) {
       metrics.observe('parley_chat_send_latency_seconds', (now - draft.clientSentAt) / 1000);
@@ -107,7 +107,7 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
       eventId: ids.newId('event'),
       isUser: caller.kind === 'chatToken',
       draft: {
-        id: ids.newId('message'),
+        id: id ?? ids.newId('message'),
         senderId: userOf(caller) ?? draft.senderId,
         replyTo: draft.replyTo,
         clientMessageId: draft.clientMessageId,

@@ -208,8 +208,9 @@ function createFrameHandlers(
       return reply;
     },
     async unsubscribe(connection, { conversations }) {
-      subscriptions.unsubscribe(clientOf(connection), conversations);
-      noteUse(clientOf(connection));
+      const client = clientOf(connection);
+      await subscriptions.unsubscribe(client, conversations);
+      noteUse(client);
       return undefined;
     },
 

@@ -3,7 +3,7 @@ import type { ChatTokenCaller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSession } from '../../core/socket.ts';
-import { assertListed, assertScope } from './callers.ts';
+import { assertScope } from './callers.ts';
 import { type ChangeEntry, type Channel, jsonOf, type Listener, type MemberView } from './channel.ts';
 import { cursorScope } from './history.ts';
 import type { Hub } from './hub.ts';
@@ -54,7 +54,7 @@ export interface SubscriptionDeps {
 
 export interface Subscriptions {
   subscribe(client: Client, wanted: readonly Wanted[]): Promise<ReplyThen>;
-  unsubscribe(client: Client, refs: readonly string[]): void;
+  unsubscribe(client: Client, refs: readonly string[]): Promise<void>;
   /** Ends what a narrower token no longer allows. */
   narrow(client: Client): void;
   end(client: Client): void;
@@ -68,18 +68,22 @@ interface Ready {
   isRecovered: boolean;
 }
 
-/** A frame of missed changes stays well under the 65536 bytes of a frame, and all of them under the slow reader's limit. */
+/** A frame of missed changes stays well under the 65536 bytes of a frame. */
 const recoveredFrameMax = 60_000;
+/** What may wait on a socket after it was told what it missed: half of what makes it a slow reader. */
 const recoveredTotalMax = 512 * 1024;
+
+/** Bytes that the conversations of one frame may still recover, together. */
+interface Allowance {
+  left: number;
+}
 
 export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
   const { hub, targets, cursors, clock, limits, onEnter, onLeave } = deps;
 
   /** Everything that has to be waited for. From memory where the conversation is open here and the gap is recent. */
   async function prepare({ caller }: ChatSession, wanted: Wanted): Promise<Ready> {
-    const target = await targets.find(caller, wanted.ref);
-    assertListed(caller, target.publicId);
-    const channel = (await hub.open(target.id)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
+    const channel = await openChannel(caller, wanted.ref);
     const view = await hub.memberOf(channel, caller.userId);
     if (view.role === null) fail('SVC_NOT_A_MEMBER');
     const { since, epoch = channel.epoch } = wanted;
@@ -87,9 +91,30 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     return { wanted, channel, view, isRecovered };
   }
 
+  /** Where the reference leads now: one that has moved is looked up once more. */
+  async function openChannel(caller: ChatTokenCaller, ref: string): Promise<Channel> {
+    for (let attempt = 1; ; attempt++) {
+      const target = await targets.find(caller, ref);
+      const channel = await hub.open(target.id);
+      if (channel && (target.name ?? channel.name) === channel.name) return channel;
+      targets.forget(caller, ref);
+      if (!target.canMove || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
+    }
+  }
+
+  /** All of them; again when one was let go while others were waited for. */
+  async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
+    const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
+    return outcomes.some(isLost) ? prepareAll(session, wanted) : outcomes;
+  }
+
+  const isLost = (outcome: PromiseSettledResult<Ready>): boolean =>
+    outcome.status === 'fulfilled' && !hub.isHeld(outcome.value.channel);
+
   /** From here to the answer nothing is waited for: no change can slip between what is recovered and what is live. */
-  function attach(client: Client, ready: Ready): { answer: object; begin: () => void } {
+  function attach(client: Client, ready: Ready, allowance: Allowance): { answer: object; begin: () => void } {
     const { wanted, channel, view } = ready;
+    if (channel.status === 'DELETED') fail('SVC_CONVERSATION_NOT_FOUND');
     const { caller } = client.connection.session;
     const now = channel.member(caller.userId) ?? view;
     if (now.role === null) fail('SVC_NOT_A_MEMBER');
@@ -114,8 +139,10 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       },
     };
     // The ring may have been cut while others were prepared.
-    const isRecovered = ready.isRecovered && (wanted.since ?? head) >= channel.tail;
-    const missed = isRecovered ? channel.after(wanted.since ?? head) : [];
+    const isInMemory = ready.isRecovered && (wanted.since ?? head) >= channel.tail;
+    const missed = isInMemory ? channel.after(wanted.since ?? head) : [];
+    const frames = recoveredFrames(channel, wanted.since ?? head, missed, clock.now(), allowance);
+    const isRecovered = isInMemory && (missed.length === 0 || frames.length > 0);
     client.subscriptions.set(conversationId, subscription);
     channel.add(subscription);
     return {
@@ -129,14 +156,21 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
         unreadCount: now.unread,
       },
       begin() {
-        for (const frame of recoveredFrames(channel, wanted.since ?? head, missed, clock.now())) {
-          client.connection.write(frame);
-        }
+        for (const frame of frames) client.connection.write(frame);
         isHeld = false;
         for (const frame of held) client.connection.write(frame);
         if (subscription.isPresent) onEnter(client, subscription);
       },
     };
+  }
+
+  /** By what the client called it when it subscribed, or by anything else that leads there. */
+  async function subscriptionOf(client: Client, ref: string): Promise<Subscription | undefined> {
+    const own = [...client.subscriptions.values()];
+    const known = own.find((one) => [one.ref, one.channel.conversationId, one.channel.uuid].includes(ref));
+    if (known || own.length === 0) return known;
+    const target = await targets.find(client.connection.session.caller, ref).catch(ignoreRefusal);
+    return target && client.subscriptions.get(target.publicId);
   }
 
   function drop(client: Client, subscription: Subscription): void {
@@ -149,14 +183,15 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     async subscribe(client, wanted) {
       const { session } = client.connection;
       assertScope(session.caller, 'chat:read');
-      const prepared = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
+      const prepared = await prepareAll(session, wanted);
+      const allowance = { left: recoveredTotalMax - client.connection.queuedBytes };
       const begins: (() => void)[] = [];
       const conversations = prepared.map((outcome, at) => {
         const { ref } = wanted[at] ?? { ref: '' };
         try {
           if (outcome.status === 'rejected') throw outcome.reason;
           if (!client.connection.isOpen) fail('SVC_UNAUTHENTICATED');
-          const { answer, begin } = attach(client, outcome.value);
+          const { answer, begin } = attach(client, outcome.value, allowance);
           begins.push(begin);
           return answer;
         } catch (error) {
@@ -170,10 +205,12 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       });
     },
 
-    unsubscribe(client, refs) {
-      for (const subscription of [...client.subscriptions.values()]) {
-        const { ref, channel } = subscription;
-        if ([ref, channel.conversationId, channel.uuid].some((name) => refs.includes(name))) drop(client, subscription);
+    async unsubscribe(client, refs) {
+      const named = await Promise.all(refs.map((ref) => subscriptionOf(client, ref)));
+      for (const subscription of new Set(named)) {
+        if (subscription && client.subscriptions.get(subscription.channel.conversationId) === subscription) {
+          drop(client, subscription);
+        }
       }
     },
 
@@ -192,36 +229,50 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
   };
 }
 
-/** What was missed, in as many frames as it needs. The rest of a very long gap is the client's to page. */
+/** What was missed, in as many frames as are allowed. The rest is the client's to page. */
 function recoveredFrames(
   { conversationId }: Channel,
   since: number,
   missed: readonly ChangeEntry[],
   ts: number,
+  allowance: Allowance,
 ): SocketFrame[] {
-  const frames: SocketFrame[] = [];
-  let [from, total, size] = [since, 0, 0];
-  let batch: string[] = [];
-
-  function flush(to: number, isComplete: boolean): void {
-    if (batch.length === 0) return;
-    frames.push(
-      frameText(
-        `{"type":"recovered","conversationId":"${conversationId}","from":${from},"to":${to},` +
-          `"changes":[${batch.join(',')}],"complete":${isComplete},"ts":${ts}}`,
-      ),
+  const batches: { texts: string[]; from: number; to: number }[] = [];
+  let [at, from] = [0, since];
+  while (at < missed.length) {
+    const { texts, bytes } = batchFrom(missed, at);
+    if (bytes > allowance.left) break;
+    allowance.left -= bytes;
+    at += texts.length;
+    const to = missed[at - 1]?.change ?? from;
+    batches.push({ texts, from, to });
+    from = to;
+  }
+  const isCut = at < missed.length;
+  return batches.map(({ texts, from, to }, place) => {
+    const isComplete = !(isCut && place === batches.length - 1);
+    return frameText(
+      `{"type":"recovered","conversationId":"${conversationId}","from":${from},"to":${to},` +
+        `"changes":[${texts.join(',')}],"complete":${isComplete},"ts":${ts}}`,
     );
-    [from, total, size, batch] = [to, total + size, 0, []];
-  }
+  });
+}
 
-  for (const [at, entry] of missed.entries()) {
-    const text = jsonOf(entry);
-    const bytes = Buffer.byteLength(text);
-    if (size + bytes > recoveredFrameMax) flush(missed[at - 1]?.change ?? from, total + size <= recoveredTotalMax);
-    if (total > recoveredTotalMax) return frames;
-    batch.push(text);
-    size += bytes + 1;
+/** As many changes from this place on as fit one frame, at least one. */
+function batchFrom(missed: readonly ChangeEntry[], start: number): { texts: string[]; bytes: number } {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (let at = start; at < missed.length; at++) {
+    const text = jsonOf(missed[at] as ChangeEntry);
+    const size = Buffer.byteLength(text) + 1;
+    if (texts.length > 0 && bytes + size > recoveredFrameMax) break;
+    texts.push(text);
+    bytes += size;
   }
-  flush(missed.at(-1)?.change ?? from, true);
-  return frames;
+  return { texts, bytes };
+}
+
+/** There is nothing to end where there is no conversation. */
+function ignoreRefusal(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
 }

@@ -75,6 +75,7 @@ export function createPlainWebRtc({
       get isOpen() {
         return isOpen;
       },
+      queuedBytes: 0,
       write() {},
       send() {},
       renew(next) {
