@@ -84,7 +84,7 @@ function withoutDatabase(keys: readonly string[]): FastifyInstance {
       return { kind: 'apiKey', projectId: 'p', environment: 'DEVELOPMENT', publicId: 'svk_x' } as never;
     },
     spend: async () => ({}),
-    once: (_scope, work) => work(),
+    once: (_scope, work) => work({ seed: '', isRetry: false }),
     bodyBytesMax: 262_144,
     publicUrl: 'http://localhost',
     roleIn: async () => null,

@@ -14,6 +14,16 @@ export interface RequestInfo {
   cookie(name: string): string | undefined;
   /** What came as `Authorization: Bearer`, for a route that needs no credential but can use one. Not checked. */
   bearer: string | undefined;
+  /** With an Idempotency-Key: which attempt this is. */
+  attempt: Attempt | null;
+}
+
+/** One of the attempts that are to have one effect together. */
+export interface Attempt {
+  /** The same for all of them: an id made of it is stored once, whoever died in between. */
+  seed: string;
+  /** An earlier one may have done the work without anybody hearing of it. */
+  isRetry: boolean;
 }
 
 export interface HandlerInput<R extends RouteRow> {

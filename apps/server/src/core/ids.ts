@@ -1,10 +1,12 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { hash, randomBytes, randomFillSync } from 'node:crypto';
 import { type IdKind, idPrefixes } from '@parley/contract';
 import type { Clock } from './clock.ts';
 
 export interface Ids {
   /** A public id: prefix and 24 base32 characters that sort by time. */
   newId(kind: IdKind): string;
+  /** A public id that is the same for the same seed. */
+  idOf(kind: IdKind, seed: string): string;
   /** A version 7 uuid. */
   newUuid(): string;
 }
@@ -50,6 +52,7 @@ function timeOrderedBytes(now: number, length: number): Buffer {
 export function createIds(clock: Clock): Ids {
   return {
     newId: (kind) => idPrefixes[kind] + base32(timeOrderedBytes(clock.now(), 15)),
+    idOf: (kind, seed) => idPrefixes[kind] + base32(hash('sha256', seed, 'buffer').subarray(0, 15)),
     newUuid() {
       const bytes = timeOrderedBytes(clock.now(), 16);
       bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;

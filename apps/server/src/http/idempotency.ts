@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { errors, fail, isServiceError, type ReplayWindow, replayWindowSeconds, ServiceError } from '@parley/contract';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
+import type { Attempt } from '../core/handlers.ts';
 import type { Keyring } from '../core/keyring.ts';
-import { claimKey, findAnswer, releaseKey, type StoredAnswer, storeAnswer } from './idempotency-store.ts';
+import { claimKey, findAnswer, releaseKey, type StoredAnswer, storeAnswer, unlockKey } from './idempotency-store.ts';
 
 /** An answer as it goes out, ready to be kept and sent again. */
 export interface WireAnswer {
@@ -26,8 +27,11 @@ export interface ReplayScope {
   input: unknown;
 }
 
-/** Runs `work` once per scope; a repeat gets the first answer, sealed in the store until the window ends. */
-export type Once = (scope: ReplayScope, work: () => Promise<WireAnswer>) => Promise<WireAnswer>;
+/**
+ * Runs `work` once per scope; a repeat gets the first answer, sealed in the store until the window ends. Work that was
+ * cut off between its effect and its answer runs again, and is told so.
+ */
+export type Once = (scope: ReplayScope, work: (attempt: Attempt) => Promise<WireAnswer>) => Promise<WireAnswer>;
 
 /** A request that runs longer than this has died with its process: another may take its place. */
 const leaseMs = 30_000;
@@ -46,10 +50,11 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
   /** Gives a parallel first request a moment to finish, so that retries get its answer and not a conflict. */
   async function waitForAnswer(scope: string, bodyHash: string): Promise<{ status: number; answer: string } | null> {
     for (const deadline = clock.elapsed() + waitForFirstMs; ; await clock.sleep(pollMs)) {
-      const stored = await findAnswer(db, scope);
+      const stored = await findAnswer(db, scope, clock.now());
       if (!stored) return null;
       if (stored.bodyHash !== bodyHash) fail('SVC_IDEMPOTENCY_MISMATCH');
       if (isFinished(stored)) return stored;
+      if (stored.isFree) return null;
       if (clock.elapsed() >= deadline) fail('SVC_IDEMPOTENCY_IN_PROGRESS');
     }
   }
@@ -69,8 +74,9 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
           message: error.message,
           fields: error.fields,
         });
-      // A fault of ours, or a limit: nothing is kept and the caller may try again with the same key.
-      else await releaseKey(db, scope).catch(() => {});
+      // A limit, or a fault of ours: nothing is kept and the caller may try again with the same key.
+      else if (isServiceError(error) && errors[error.code].status === 429) await releaseKey(db, scope).catch(() => {});
+      else await unlockKey(db, scope, clock.now()).catch(() => {});
       throw error;
     }
   }
@@ -82,7 +88,11 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
     for (;;) {
       const now = clock.now();
       const expiresAt = now + replayWindowSeconds[window] * 1000;
-      if (await claimKey(db, { scope, bodyHash, now, lockedUntil: now + leaseMs, expiresAt })) return run(scope, work);
+      const claim = await claimKey(db, { scope, bodyHash, now, lockedUntil: now + leaseMs, expiresAt });
+      if (claim) {
+        const seed = hash(`${scope} ${claim.expiresAt}`);
+        return run(scope, () => work({ seed, isRetry: claim.isRetry }));
+      }
       const replay = await replayOf(scope, bodyHash);
       if (replay) return replay;
     }

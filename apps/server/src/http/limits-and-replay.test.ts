@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ApiError } from '@parley/server';
 import { failure } from '../../testkit/failure.ts';
+import { createFakeClock } from '../../testkit/fake-clock.ts';
 import { startService, type TestService } from '../../testkit/service.ts';
+import type { Adapters } from '../compose.ts';
 import { sql } from '../core/sql.ts';
 
 let service: TestService;
@@ -129,4 +131,54 @@ test('[REQ-7] a refusal is replayed too; the effect of a failed request is not',
     failure('SVC_PROJECT_ARCHIVED'),
   );
   assert.equal((await add('m1')).email, 'x@example.com');
+});
+
+/** Answers to Idempotency-Keys are not stored while it is on, nor is anything else about them, as after kill -9. */
+function forgetful() {
+  let isOn = false;
+  const wrap = (adapters: Adapters): Adapters => {
+    const { db } = adapters;
+    const execute: typeof db.execute = async (statement) => {
+      if (isOn && statement.text.includes('idempotency_keys')) throw new Error('the process died here');
+      return db.execute(statement);
+    };
+    return { ...adapters, db: { ...db, execute } };
+  };
+  return {
+    wrap,
+    set(on: boolean) {
+      isOn = on;
+    },
+  };
+}
+
+test('[REQ-7] a message that was stored before its answer could be kept is not sent twice', async () => {
+  const clock = createFakeClock();
+  const death = forgetful();
+  const own = await startService({ clock, wrap: death.wrap });
+  const { api } = await own.newProject();
+  const { id: room } = await api.call('createConversation', { body: { name: 'once', members: ['alice'] } });
+  const file = { filename: 'a.txt', mimeType: 'text/plain', size: 1, uploaderId: 'alice' };
+  const { attachment, uploadUrl, headers } = await api.call('requestAttachment', { room, body: file });
+  const { pathname, search } = new URL(uploadUrl);
+  assert.equal((await own.fetch(pathname + search, { method: 'PUT', headers, body: 'x' })).status, 204);
+  await api.call('completeAttachment', { attachmentId: attachment.id });
+  const body = { text: 'once', senderId: 'alice', attachmentId: attachment.id };
+  const send = () => api.call('sendMessage', { room, body }, { idempotencyKey: 'k' });
+  const sent = async () => (await api.call('listMessages', { room })).messages;
+
+  death.set(true);
+  await assert.rejects(send());
+  death.set(false);
+  const [stored, ...others] = await sent();
+  assert.deepEqual([stored?.clientMessageId, others], [null, []]);
+  // Its lease has run out: somebody else takes its place.
+  clock.jump(31_000);
+  assert.deepEqual([(await send()).id, (await sent()).length], [stored?.id, 1]);
+  assert.equal((await send()).id, stored?.id);
+  // A day later the key is free for another message.
+  clock.jump(24 * 3_600_000);
+  const later = await api.call('sendMessage', { room, body: { text: 'once' } }, { idempotencyKey: 'k' });
+  assert.deepEqual([later.id === stored?.id, (await sent()).length], [false, 2]);
+  await own.stop();
 });

@@ -111,7 +111,7 @@ async function serve(
     row.replay && typeof key === 'string'
       ? await deps.once(
           { window: row.replay, route: name, credential: credentialKey(caller), key, input: [params, body] },
-          () => handle(route, input, deps),
+          (attempt) => handle(route, { ...input, request: { ...info, attempt } }, deps),
         )
       : await handle(route, input, deps);
   return send(reply, answer);

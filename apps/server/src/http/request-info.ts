@@ -31,6 +31,7 @@ export function requestInfo(request: FastifyRequest, publicUrl: string): Request
     lastEventId: oneOf(headers['last-event-id']),
     cookie: (name) => cookieOf(headers.cookie, name),
     bearer: bearerOf(headers),
+    attempt: null,
   };
 }
 

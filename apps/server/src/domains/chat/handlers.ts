@@ -1,6 +1,7 @@
 import type { chatDashboardRoutes, chatRoutes, LimitName } from '@parley/contract';
 import type { Budgets } from '../../core/budgets.ts';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
+import type { Ids } from '../../core/ids.ts';
 import type { Attachments } from './attachments.ts';
 import type { ChatCaller } from './callers.ts';
 import type { Conversations } from './conversations.ts';
@@ -17,6 +18,7 @@ import type { ChatTokens } from './tokens.ts';
 import type { TypingOf } from './typing.ts';
 
 export interface HandlerDeps {
+  ids: Ids;
   budgets: Budgets;
   entries: Entries;
   conversations: Conversations;
@@ -34,7 +36,7 @@ export interface HandlerDeps {
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> & Handlers<typeof chatDashboardRoutes> {
-  const { budgets, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
+  const { ids, budgets, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
   const { presence, typing, attachments, tokens, dashboard } = deps;
 
   /** One budget for both doors, counted for users; a developer's backend has none. */
@@ -59,9 +61,12 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
 
     listMessages: async ({ caller, params, query }) => new RawJson(await history.page(caller, params.room, query)),
     listChanges: async ({ caller, params, query }) => new RawJson(await history.changes(caller, params.room, query)),
-    async sendMessage({ caller, params, body }) {
+    async sendMessage({ caller, params, body, request: { attempt } }) {
+      const id = attempt ? ids.idOf('message', attempt.seed) : undefined;
+      const earlier = id !== undefined && attempt?.isRetry ? await messages.findSent(caller, id) : undefined;
+      if (earlier) return earlier;
       await spend('CHAT_SEND_RATE_LIMIT', caller);
-      const { text, isRepeat } = await sends.send(caller, params.room, body);
+      const { text, isRepeat } = await sends.send(caller, params.room, body, id);
       return new RawJson(text, { isRepeat });
     },
     getMessage: ({ caller, params }) => messages.get(caller, params.messageId),
