@@ -85,6 +85,8 @@ export interface Blobs {
   read(key: string): Promise<Readable | null>;
   /** Null when there is no such object. `checksum` is `sha256:<hex>` where the store knows it. */
   stat(key: string): Promise<{ size: number; checksum: string | null } | null>;
+  /** Copies inside the store; false when there is no such object. */
+  copy(key: string, to: string): Promise<boolean>;
   delete(key: string): Promise<void>;
   /** Round trip in milliseconds. Throws `BlobsUnavailable` when the store cannot be used. */
   ping(): Promise<number>;

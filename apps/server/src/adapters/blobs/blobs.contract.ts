@@ -46,6 +46,15 @@ export function blobsContract(name: string, open: () => Promise<{ blobs: Blobs; 
     assert.equal(await blobs.stat('gone'), null);
   });
 
+  test(`[BLB-1] ${name}: a copy is an object of its own`, async () => {
+    await blobs.write('source', streamOf('first'), 5);
+    assert.equal(await blobs.copy('source', 'copy/1'), true);
+    await blobs.write('source', streamOf('later'), 5);
+    assert.equal(String(await contentOf('copy/1')), 'first');
+    assert.equal(await blobs.copy('nothing/here', 'copy/2'), false);
+    assert.equal(await blobs.stat('copy/2'), null);
+  });
+
   test(`[BLB-2] ${name}: too few or too many bytes store nothing, and leave what was there`, async () => {
     await blobs.write('kept', streamOf('old'), 3);
     for (const key of ['kept', 'new']) {

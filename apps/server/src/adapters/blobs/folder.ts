@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Blobs, BlobsUnavailable } from '../../core/ports.ts';
@@ -50,24 +51,26 @@ export function createFolderBlobs(folder: string, clock: Clock = systemClock): B
     return null;
   }
 
+  async function write(key: string, content: Readable, size: number): Promise<void> {
+    const path = pathOf(key);
+    const part = join(parts, randomUUID());
+    try {
+      await makeFolders(path);
+      const file = await open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+      await pipeline(content, exactly(size), file.createWriteStream({ flush: true }));
+      await rename(part, path);
+    } catch (error) {
+      content.destroy();
+      await rm(part, { force: true }).catch(() => {}); // where the folder is missing there is no part
+      throw translate(error);
+    }
+  }
+
   return {
     presignUpload: async () => null,
     presignDownload: async () => null,
 
-    async write(key, content, size) {
-      const path = pathOf(key);
-      const part = join(parts, randomUUID());
-      try {
-        await makeFolders(path);
-        const file = await open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-        await pipeline(content, exactly(size), file.createWriteStream({ flush: true }));
-        await rename(part, path);
-      } catch (error) {
-        content.destroy();
-        await rm(part, { force: true }).catch(() => {}); // where the folder is missing there is no part
-        throw translate(error);
-      }
-    },
+    write,
 
     read: async (key) => (await openFile(key))?.createReadStream() ?? null,
 
@@ -78,6 +81,14 @@ export function createFolderBlobs(folder: string, clock: Clock = systemClock): B
       const hash = createHash('sha256');
       await pipeline(file.createReadStream(), hash);
       return { size, checksum: `sha256:${hash.digest('hex')}` };
+    },
+
+    async copy(key, to) {
+      const file = await openFile(key);
+      if (file === null) return false;
+      const { size } = await file.stat();
+      await write(to, file.createReadStream(), size);
+      return true;
     },
 
     delete: (key) => rm(pathOf(key), { force: true }),

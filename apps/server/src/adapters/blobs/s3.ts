@@ -107,6 +107,15 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
       };
     },
 
+    async copy(key, to) {
+      assertBlobKey(key);
+      const response = await call(urlOf(to).href, 'PUT', { 'x-amz-copy-source': `/${bucket}/${key}` });
+      // The status comes before the copy is made: what became of it is in the body.
+      const isCopied = !(await response.text()).includes('<Error>');
+      if (response.ok && !isCopied) throw new BlobsUnavailable('the object store did not copy');
+      return response.ok;
+    },
+
     async delete(key) {
       await call(urlOf(key).href, 'DELETE');
     },

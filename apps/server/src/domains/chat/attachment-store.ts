@@ -7,11 +7,16 @@ const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a
   a.size, a.status, a.uploader_id as "uploaderId", a.metadata, a.checksum, a.created_at as "createdAt",
   a.completed_at as "completedAt", a.message_id as "messageId"`;
 
+const ruleColumns = sql`c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
+  c.status = 'ARCHIVED' as "isArchived"`;
+
 /** An attachment and what the rules ask of it. */
 export interface AttachmentEntry extends Attachment {
   environment: Environment;
   blobKey: string;
   isUploaded: boolean;
+  /** Its conversation takes no new content. */
+  isArchived: boolean;
   /** Of the asking user in its conversation; null when there is none. */
   role: ChatMemberRole | null;
 }
@@ -52,7 +57,7 @@ export async function insertAttachment(
 /** By id alone: for a signed URL, which is the right to it. Nothing is shown before the signature is checked. */
 export async function findSignedAttachment(db: Queryable, id: string): Promise<AttachmentEntry | undefined> {
   const [row] = await db.query<AttachmentEntry>(sql`
-    select ${columns}, c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded", null as role
+    select ${columns}, ${ruleColumns}, null as role
     from attachments a join conversations c on c.id = a.conversation_id
     where a.id = ${id} and c.status <> 'DELETED'`);
   return row;
@@ -65,7 +70,7 @@ export async function findAttachment(
   userId: string | null,
 ): Promise<AttachmentEntry | undefined> {
   const [row] = await db.query<AttachmentEntry>(sql`
-    select ${columns}, c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded", p.role
+    select ${columns}, ${ruleColumns}, p.role
     from attachments a join conversations c on c.id = a.conversation_id
     left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
     where a.id = ${id} and c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`);
@@ -80,15 +85,17 @@ export async function markUploaded(db: Queryable, id: string, blobKey: string, a
   return touched === 1;
 }
 
-/** PENDING to UPLOADED, once. */
+/** PENDING to UPLOADED; true for the one who did it. */
 export async function markCompleted(
   db: Queryable,
   id: string,
-  { checksum, at, expiresAt }: { checksum: string | null; at: string; expiresAt: string },
-): Promise<void> {
-  await db.execute(sql`
-    update attachments set status = 'UPLOADED', checksum = ${checksum}, completed_at = ${at}, expires_at = ${expiresAt}
+  file: { blobKey: string; checksum: string | null; at: string; expiresAt: string },
+): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update attachments set status = 'UPLOADED', blob_key = ${file.blobKey}, checksum = ${file.checksum},
+      completed_at = ${file.at}, expires_at = ${file.expiresAt}
     where id = ${id} and status = 'PENDING'`);
+  return touched === 1;
 }
 
 /** Takes attachments whose time is over; from here on nobody can send or fetch them. */

@@ -80,3 +80,27 @@ test('[ATT-7] a file whose message is deleted is removed from S3', async () => {
   assert.equal(await service.service.chat.sweep.attachments(), 1);
   assert.equal((await fetch(url)).status, 404);
 });
+
+test('[ATT-7] after completion the upload URL changes nothing, for whoever still has it', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const upload = await api.call('requestAttachment', { room, body: file });
+  const put = (body: string) => fetch(upload.uploadUrl, { method: 'PUT', headers: upload.headers, body });
+  const attachmentId = upload.attachment.id;
+  const content = async () => {
+    const { url } = await api.call('getAttachmentDownload', { attachmentId });
+    return (await fetch(url)).text();
+  };
+  await put('hello');
+  const completed = await Promise.all([1, 2, 3].map(() => api.call('completeAttachment', { attachmentId })));
+  assert.deepEqual(new Set(completed.map(({ status }) => status)), new Set(['UPLOADED']));
+  await put('other');
+  assert.equal(await content(), 'hello');
+  assert.equal((await api.call('completeAttachment', { attachmentId })).status, 'UPLOADED');
+  const { id: messageId } = await api.call('sendMessage', { room, body: { attachmentId } });
+  await put('third');
+  assert.equal(await content(), 'hello');
+  await api.call('deleteMessage', { messageId });
+  await service.service.chat.sweep.attachments();
+  assert.equal(await service.adapters.blobs.stat(`chat/${attachmentId}/0`), null);
+});

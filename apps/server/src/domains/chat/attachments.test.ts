@@ -193,3 +193,20 @@ test('[ATT-5] names are harmless and scripts are never shown inline', () => {
     assert.ok(!isInlineType(type));
   assert.ok(isInlineType('image/PNG; x=y'));
 });
+
+test('[CONV-6] an archived conversation takes no file from a user, nor does a guest complete one', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const upload = await alice.api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const attachmentId = upload.attachment.id;
+  const complete = () => alice.api.call('completeAttachment', { attachmentId });
+  const { api } = chat.project;
+  await api.call('updateConversation', { room, body: { status: 'ARCHIVED' } });
+  await assertRefused(complete(), 409, 'SVC_CONVERSATION_ARCHIVED');
+  await api.call('updateConversation', { room, body: { status: 'ACTIVE' } });
+  await api.call('changeConversationMember', { room, userId: 'alice', body: { role: 'GUEST' } });
+  await assertRefused(complete(), 403, 'SVC_FORBIDDEN');
+  await api.call('changeConversationMember', { room, userId: 'alice', body: { role: 'MEMBER' } });
+  assert.equal((await complete()).status, 'UPLOADED');
+});

@@ -23,7 +23,7 @@ import {
   markUploaded,
   takeExpired,
 } from './attachment-store.ts';
-import { assertScope, type ChatCaller, userOf } from './callers.ts';
+import { assertMember, assertScope, type ChatCaller, isListed, userOf } from './callers.ts';
 import type { Entries } from './entries.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
@@ -58,6 +58,9 @@ export interface SignedQuery {
   sig?: string;
 }
 
+/** Where a store takes what is sent to its own signed URL. */
+const uploadKey = (id: string): string => `chat/${id}/0`;
+
 export function createAttachments(deps: AttachmentDeps) {
   const { db, blobs, entries, clock, ids, limits } = deps;
   const signedUrls = createSignedUrls(deps);
@@ -82,7 +85,7 @@ export function createAttachments(deps: AttachmentDeps) {
       size,
       uploaderId: userOf(caller) ?? draft.uploaderId ?? null,
       metadata: draft.metadata ?? {},
-      blobKey: `chat/${id}/0`,
+      blobKey: uploadKey(id),
       at: iso(now),
       expiresAt: iso(now + 2 * uploadTtl * 1000),
     };
@@ -143,9 +146,10 @@ export function createAttachments(deps: AttachmentDeps) {
 
   async function find(caller: ChatCaller, id: string): Promise<AttachmentEntry> {
     const entry = (await findAttachment(db, caller, id, userOf(caller))) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
-    const isListed = caller.kind === 'apiKey' || (caller.conversations?.includes(entry.conversationId) ?? true);
     const isMember = caller.kind === 'apiKey' || entry.role !== null;
-    if (!isListed || !isMember || entry.status === 'EXPIRED') fail('SVC_ATTACHMENT_NOT_FOUND');
+    if (!isListed(caller, entry.conversationId) || !isMember || entry.status === 'EXPIRED') {
+      fail('SVC_ATTACHMENT_NOT_FOUND');
+    }
     return entry;
   }
 
@@ -153,12 +157,34 @@ export function createAttachments(deps: AttachmentDeps) {
     assertScope(caller, 'chat:attach');
     const entry = await own(caller, id);
     if (entry.status !== 'PENDING') return entry;
-    const stored = (await blobs.stat(entry.blobKey)) ?? fail('SVC_ATTACHMENT_NOT_UPLOADED');
-    if (stored.size !== entry.size) fail('SVC_ATTACHMENT_SIZE_MISMATCH');
+    assertMember(caller, entry.role, 'attach');
+    if (caller.kind === 'chatToken' && entry.isArchived) fail('SVC_CONVERSATION_ARCHIVED');
+    const blobKey = await settledKey(entry);
+    const isCopy = blobKey !== entry.blobKey;
+    const stored = blobKey === null ? null : await blobs.stat(blobKey);
+    if (blobKey === null || stored === null) return completed(caller, id);
+    if (stored.size !== entry.size) {
+      if (isCopy) await blobs.delete(blobKey);
+      fail('SVC_ATTACHMENT_SIZE_MISMATCH');
+    }
     const now = clock.now();
     const { checksum } = stored;
-    await markCompleted(db, id, { checksum, at: iso(now), expiresAt: iso(now + unusedMs) });
-    return own(caller, id);
+    const isFirst = await markCompleted(db, id, { blobKey, checksum, at: iso(now), expiresAt: iso(now + unusedMs) });
+    if (isCopy) await blobs.delete(isFirst ? entry.blobKey : blobKey);
+    return completed(caller, id);
+  }
+
+  /** Whoever completed it: somebody else may have been first. */
+  async function completed(caller: ChatCaller, id: string): Promise<Attachment> {
+    const entry = await own(caller, id);
+    return entry.status === 'PENDING' ? fail('SVC_ATTACHMENT_NOT_UPLOADED') : entry;
+  }
+
+  /** A store's own URL can be used until it expires: what is completed lies where it does not lead. Null without a file. */
+  async function settledKey({ id, blobKey, isUploaded }: AttachmentEntry): Promise<string | null> {
+    if (isUploaded) return blobKey;
+    const key = `chat/${id}/${ids.newUuid()}`;
+    return (await blobs.copy(blobKey, key)) ? key : null;
   }
 
   async function download(caller: ChatCaller, id: string): Promise<AttachmentDownload> {
@@ -210,7 +236,8 @@ export function createAttachments(deps: AttachmentDeps) {
     const expired = await takeExpired(db, iso(clock.now()), sweepMax);
     const removed: string[] = [];
     for (const { id, blobKey } of expired) {
-      await blobs.delete(blobKey);
+      // What came after the file was completed lies where it was first sent to.
+      for (const key of new Set([blobKey, uploadKey(id)])) await blobs.delete(key);
       removed.push(id);
     }
     if (removed.length > 0) await deleteAttachments(db, removed);
