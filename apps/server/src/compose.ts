@@ -324,6 +324,11 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
   app.server.on('upgrade', sockets.upgrade);
   metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
 
+  async function cutOffArchived(): Promise<void> {
+    for (const projectId of await projects.access.inactiveOf(sockets.projects())) sockets.cutOff(projectId);
+  }
+
+  timers.every('archived-projects', 1_500, cutOffArchived, { onEveryProcess: true });
   timers.every('idempotency-keys', 60_000, () => deleteExpiredKeys(db, clock.now()));
   timers.every('accounts', 10 * 60_000, () => accounts.sweep());
   timers.every('webhook-retention', 60_000, () => webhooks.sweep());

@@ -137,6 +137,8 @@ export class ChatModel {
   #delete(message: ModelMessage, by: User, role: Role): Expected {
     if (message.sender !== by && !roleCan(role, 'deleteAny')) return 403;
     if (this.#isArchived) return 409;
+    const root = message.replyTo === null || message.deleted ? undefined : this.messages[this.rootOf(message.replyTo)];
+    if (root) root.replies -= 1;
     message.deleted = true;
     message.text = null;
     message.reactions.clear();

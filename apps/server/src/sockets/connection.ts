@@ -15,7 +15,7 @@ import {
 } from '../core/socket.ts';
 import { clockLeewaySeconds } from '../core/tokens.ts';
 import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
-import type { Outbox } from './outbox.ts';
+import { type Outbox, queuedBytesMax } from './outbox.ts';
 import { asServiceError, closeCodeOf, closeReason, errorFields } from './socket-errors.ts';
 
 type State =
@@ -51,6 +51,8 @@ export interface Wire {
 
 /** A connection as the sockets hold it. */
 export interface LiveConnection {
+  /** Whose it is; null before authentication and after the end. */
+  readonly projectId: string | null;
   /** Deadlines: authentication, heartbeat, expiry. Called about once a second. */
   tick(times: { now: number; elapsed: number }): void;
   /** Tells the client to come back elsewhere. */
@@ -194,6 +196,8 @@ export function createConnection(
     isWorking = true;
     for (let frame = inbox.shift(); frame; frame = inbox.shift()) {
       if (ws.isPaused && inbox.length < inboxMax / 2) ws.resume();
+      // Whoever reads slowly is answered slowly: what it asked for itself must not make it a slow consumer.
+      if (outbox.queuedBytes > queuedBytesMax / 2) await outbox.drained();
       if (state.name === 'awaitingAuth') await authenticateBy(frame);
       if (isOpen()) await answer(frame);
     }
@@ -260,6 +264,9 @@ export function createConnection(
   }
 
   return {
+    get projectId() {
+      return state.name === 'open' ? state.session.projectId : null;
+    },
     tick({ now, elapsed }) {
       if (state.name === 'awaitingAuth') {
         if (elapsed >= state.deadline && !state.isChecking) close(4408, 'AUTH_TIMEOUT');

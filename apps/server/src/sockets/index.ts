@@ -26,6 +26,10 @@ export interface Sockets {
   /** Takes one `upgrade` event of the HTTP server. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   readonly count: number;
+  /** Projects that have a connection here. */
+  projects(): string[];
+  /** Ends the connections of a project whose tokens are worth nothing any more. */
+  cutOff(projectId: string): void;
   start(): void;
   /** Refuses newcomers, asks everybody to reconnect elsewhere at a moment of their own, and closes by `graceMs`. */
   drain(graceMs: number): Promise<void>;
@@ -173,6 +177,10 @@ export function createSockets(deps: SocketsDeps): Sockets {
     upgrade,
     get count() {
       return live.size;
+    },
+    projects: () => [...new Set([...live].flatMap(({ projectId }) => projectId ?? []))],
+    cutOff(projectId) {
+      for (const connection of live) if (connection.projectId === projectId) connection.close(4401, 'INVALID_TOKEN');
     },
     start() {
       ticking = tickForEver();

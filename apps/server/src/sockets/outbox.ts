@@ -13,6 +13,8 @@ export interface Outbox {
   drop(): void;
   /** Bytes that have not left this process. */
   readonly queuedBytes: number;
+  /** Resolves when everything has left, or nothing will any more. */
+  drained(): Promise<void>;
 }
 
 /** Flushes every socket that has something to say, once per event-loop turn. */
@@ -90,6 +92,18 @@ export function createFlusher(): Flusher {
         get queuedBytes() {
           return bytes + socket.writableLength;
         },
+        drained: () =>
+          new Promise((resolve) => {
+            flush();
+            if (socket.destroyed || !socket.writableNeedDrain) return resolve();
+            function done(): void {
+              socket.off('drain', done);
+              socket.off('close', done);
+              resolve();
+            }
+            socket.on('drain', done);
+            socket.on('close', done);
+          }),
       };
     },
   };

@@ -425,6 +425,26 @@ test('[SOCK-13] a reader that stops reading is cut with 4408 at 1 MiB; others ge
   await fast.close();
 });
 
+test('[SOCK-13] whoever asks for much and reads slowly gets all of it, at their own pace', async () => {
+  const client = await chat();
+  await client.take('hello');
+  client.ws.pause();
+  // More than the network between us takes.
+  const asked = 300;
+  for (let at = 0; at < asked; at++) client.send({ type: 'echo', id: `${at}`, text: 'x'.repeat(60_000) });
+  const { connectionId } = client.frames[0] as unknown as { connectionId: string };
+  const connection = opened.find(({ id }) => id === connectionId) ?? assert.fail('not opened');
+  await eventually(() => connection.queuedBytes > queuedBytesMax / 2);
+  client.ws.resume();
+  await eventually(() => client.frames.length === asked + 1);
+  assert.equal(client.closed, null);
+  assert.deepEqual(
+    client.frames.slice(1).map(({ ref }) => Number(ref)),
+    Array.from({ length: asked }, (_, at) => at),
+  );
+  await client.close();
+});
+
 test('[SOCK-14] a draining process refuses newcomers, tells clients when to come back and closes with 4503', async () => {
   const own = await start();
   const client = await openSocket(`${own.url}/v1/chat/ws?token=good-drained`);

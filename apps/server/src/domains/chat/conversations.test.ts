@@ -191,7 +191,7 @@ test('[CONV-9] an API key lists all conversations, a token those its user belong
   assert.deepEqual(seen, newestFirst);
 });
 
-test('[CONV-10] by role: members read, admins rename, owners archive; a token creates nothing', async () => {
+test('[CONV-10] by role: members read, admins rename, owners archive; a token creates nothing and sets no retention', async () => {
   const { id } = await chat.conversation([
     { userId: 'owner', role: 'OWNER' },
     { userId: 'admin', role: 'ADMIN' },
@@ -213,6 +213,15 @@ test('[CONV-10] by role: members read, admins rename, owners archive; a token cr
     403,
     'SVC_FORBIDDEN',
   );
+  for (const one of [admin, owner]) {
+    await assertRefused(
+      one.call('updateConversation', { room: id, body: { name: 'short-lived', retentionDays: 1 } }),
+      403,
+      'SVC_FORBIDDEN',
+    );
+  }
+  const { name, retentionDays } = await chat.project.api.call('getConversation', { room: id });
+  assert.deepEqual([name === 'short-lived', retentionDays], [false, null]);
   assert.equal((await owner.call('updateConversation', { room: id, body: { status: 'ARCHIVED' } })).status, 'ARCHIVED');
   await assertRefused(
     owner.call('createConversation', { body: { name: 'by-token' } }),

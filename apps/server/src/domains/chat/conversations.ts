@@ -163,6 +163,8 @@ export function createConversations(deps: ConversationDeps) {
     if (change.name !== undefined) assertUsableName(change.name);
     const metadata = change.metadata === undefined ? undefined : checkMetadata(change.metadata);
     const entered = await entries.enter(caller, reference, { scope: null, action: 'read' });
+    // Retention deletes history for good: no role has that.
+    if (change.retentionDays !== undefined && caller.kind === 'chatToken') fail('SVC_FORBIDDEN');
     const needs = { scope: null, action: 'updateConversation' } as const;
     await translateDuplicates(() =>
       entries.change(caller, entered.id, needs, async (tx, emit, entry) => {

@@ -158,3 +158,23 @@ test('[MSG-18] within CHAT_EDIT_WINDOW_SECONDS a sender may edit, after it nobod
   await assertRefused(alice.api.call('editMessage', { messageId, body: { text: 'third' } }), 403, 'SVC_FORBIDDEN');
   assert.equal((await chat.project.api.call('editMessage', { messageId, body: { text: 'server' } })).text, 'server');
 });
+
+test('[PRES-3] whoever stays connected stays present, however short the time to live', async () => {
+  const own = await startService({ clock, env: { ...env, CHAT_PRESENCE_TTL_SECONDS: '6' } });
+  const kit = await createChatKit(own);
+  const { id } = await kit.conversation();
+  const [watcher, client] = [await (await kit.user('bob')).connect(), await (await kit.user('alice')).connect()];
+  await subscribe(watcher, id, { presence: false });
+  await subscribe(client, id);
+  await watcher.take('presence');
+  for (let second = 0; second < 20; second++) {
+    await clock.advance(1_000);
+    await Promise.all([watcher.ask({ type: 'ping' }), client.ask({ type: 'ping' })]);
+  }
+  assert.deepEqual(
+    watcher.frames.filter(({ type }) => type === 'presence').map(({ event }) => event),
+    ['enter'],
+  );
+  await Promise.all([watcher.close(), client.close()]);
+  await own.stop();
+});

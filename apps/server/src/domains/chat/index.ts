@@ -81,16 +81,18 @@ export function createChat(deps: ChatDeps) {
     ...deps,
     hub,
     targets,
-    onEnter: (client, subscription) => quietly(log, presence.refresh(placeOf(client, subscription))),
+    onEnter: (client, subscription) => quietly(log, presence.enter(placeOf(client, subscription))),
     onLeave: (client, subscription) => quietly(log, presence.leave(placeOf(client, subscription))),
   });
   const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
   const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });
 
   const everywhere = { onEveryProcess: true };
+  // Two refreshes may be late before anybody is thought gone.
+  const refreshMs = (deps.limits.CHAT_PRESENCE_TTL_SECONDS * 1000) / 3;
   timers.every('chat-connections', 1_000, () => connections.flush(), everywhere);
   timers.every('chat-alive', 10_000, () => connections.markAlive(), everywhere);
-  timers.every('chat-presence-refresh', 15_000 / presenceTurns, () => chatSocket.refreshPresence(), everywhere);
+  timers.every('chat-presence-refresh', refreshMs / presenceTurns, () => chatSocket.refreshPresence(), everywhere);
   timers.every('chat-channels', 30_000, async () => hub.tidy(), everywhere);
   timers.every('chat-catch-up', 1_500, catchUp, everywhere);
   timers.every('chat-presence-sweep', 1_000, () => presence.sweep());

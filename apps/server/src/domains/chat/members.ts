@@ -166,7 +166,7 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
     return rewrite(tx, emit, entry, draft.userId, { role: draft.role, metadata: null });
   }
 
-  /** For another domain, in its transaction. Somebody who is no member stays none. */
+  /** For another domain, in its transaction: an ordinary member from here on, and no active one. */
   async function dismiss(
     tx: Tx,
     emit: Emit,
@@ -176,7 +176,9 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
   ): Promise<void> {
     const entry = (await lockEntry(tx, scope, conversationUuid, null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
     const known = await findMember(tx, entry.id, userId);
-    if (known?.active) await deactivate(tx, emit, entry, userId, 'server');
+    if (!known) return;
+    await updateMember(tx, entry.id, userId, { role: 'MEMBER', metadata: null });
+    if (known.active) await deactivate(tx, emit, entry, userId, 'server');
   }
 
   async function list(

@@ -69,10 +69,10 @@ export async function updateMessage(
   return mustBeThere(row).message;
 }
 
-/** Leaves the tombstone: no text, no metadata, no reactions; its file can no longer be fetched. */
+/** Leaves the tombstone: no text, no metadata, no reactions, no answer of its thread; its file can no longer be fetched. */
 export async function markMessageDeleted(
   tx: Tx,
-  entry: Pick<MessageEntry, 'conversationUuid' | 'position' | 'id'>,
+  entry: Pick<MessageEntry, 'conversationUuid' | 'position' | 'id' | 'threadRootId'>,
   { change, by, at }: { change: number; by: string | null; at: string },
 ): Promise<Message> {
   const [row] = await tx.query<{ message: Message }>(sql`
@@ -83,6 +83,11 @@ export async function markMessageDeleted(
       update conversations set message_count = message_count - 1,
         reaction_count = reaction_count - (select count(*) from forgotten)
       where id = ${entry.conversationUuid}),
+    answered as (
+      update messages root set reply_count = root.reply_count - 1, last_reply_at = (
+        select max(created_at) from messages r
+        where r.thread_root_id = root.id and r.id <> ${entry.id} and r.deleted_at is null)
+      where root.id = ${entry.threadRootId}),
     m as (
       update messages set change = ${change}, deleted_at = ${at}, deleted_by = ${by}, text = null, metadata = '{}',
         reaction_count = 0

@@ -46,6 +46,9 @@ test('[MSG-3] text is counted in code points, metadata in bytes; what does not f
   await assertRefused(send({ text: 'x', clientMessageId: 'k'.repeat(129) }), 400, 'SVC_VALIDATION_FAILED');
   await assertRefused(send({ type: 'attachment', text: 'x' }), 400, 'SVC_VALIDATION_FAILED');
   for (const text of ['nul\u0000', '\ud800']) await assertRefused(send({ text }), 400, 'SVC_INVALID_JSON');
+  for (const type of ['system', 'event']) {
+    await assertRefused(send({ type, metadata: { a: 1 } }), 400, 'SVC_VALIDATION_FAILED');
+  }
   assert.equal((await send({ type: 'custom', metadata: { shape: 'circle' } })).text, null);
   assert.equal((await chat.project.api.call('getConversation', { room })).messageCount, 2);
 });
@@ -107,6 +110,16 @@ test('[MSG-6] replies join the thread of their root, however deep; the thread is
   const cursor = page.headers.get('x-next-cursor') ?? '';
   const rest = await chat.project.api.call('getThread', { messageId: root.id, query: { limit: 2, cursor } });
   assert.deepEqual([page.body.length, rest.map(({ id }) => id)], [2, [nested.id]]);
+  const answered = async () => {
+    const { replyCount, lastReplyAt } = await chat.project.api.call('getMessage', { messageId: root.id });
+    return [replyCount, lastReplyAt];
+  };
+  const remove = (messageId: string) => chat.project.api.call('deleteMessage', { messageId });
+  await remove(nested.id);
+  await remove(nested.id);
+  assert.deepEqual(await answered(), [1, reply.createdAt]);
+  await remove(reply.id);
+  assert.deepEqual(await answered(), [0, null]);
 });
 
 test('[MSG-7] a reply to a message of another conversation, a deleted or a missing one is refused', async () => {
@@ -279,4 +292,19 @@ test('[MSG-14] 400 sends at once over many conversations: all stored, numbers de
     );
     assert.ok(own.every(({ seq, change }) => seq === change));
   }
+});
+
+test('[MSG-8] whoever edits sees the reactions as their own, over REST and over the socket', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const { id: messageId } = await alice.api.call('sendMessage', { room, body: { text: 'a' } });
+  await alice.api.call('addReaction', { messageId, body: { emoji: '👍' } });
+  const reactions = [{ emoji: '👍', count: 1, userIds: ['alice'], reacted: true }];
+  const edited = await alice.api.call('editMessage', { messageId, body: { text: 'b' } });
+  assert.deepEqual([edited.text, edited.reactions], ['b', reactions]);
+  const client = await alice.connect();
+  const ack = await client.ask({ type: 'message.edit', messageId, text: 'c' });
+  const { message } = ack['data'] as { message: { text: string; reactions: object[] } };
+  assert.deepEqual([message.text, message.reactions], ['c', reactions]);
+  await client.close();
 });

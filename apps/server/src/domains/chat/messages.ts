@@ -9,7 +9,7 @@ import {
 } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage } from '../../core/cursors.ts';
-import type { Db } from '../../core/db.ts';
+import type { Db, Tx } from '../../core/db.ts';
 import { type Answer, RawJson } from '../../core/handlers.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import { refuse } from '../../core/validation.ts';
@@ -88,8 +88,19 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
       const { conversationId, editedAt: previousEditedAt } = entry;
       const data = { conversationId, change, message, previousEditedAt, at };
       emit({ type: 'message.updated', topic: topicOf(conversationId), data });
-      return message;
+      const viewer = userOf(caller);
+      return viewer === null ? message : seenBy(tx, entry, viewer);
     });
+  }
+
+  /** As its reader sees it: others are told the same message without what is theirs. */
+  async function seenBy(
+    tx: Tx,
+    { conversationUuid, position }: Pick<MessageEntry, 'conversationUuid' | 'position'>,
+    viewer: string | null,
+  ): Promise<Message> {
+    const text = await findMessageJson(tx, conversationUuid, position, viewer);
+    return JSON.parse(text ?? fail('SVC_MESSAGE_NOT_FOUND')) as Message;
   }
 
   function assertMayEdit(caller: ChatCaller, { senderId, createdAt }: MessageEntry): void {
@@ -110,11 +121,8 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
     const needs = { scope: 'chat:edit', action: 'read', isWrite: caller.kind === 'chatToken' } as const;
     return entries.change(caller, found.conversationUuid, needs, async (tx, emit) => {
       const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
-      const { conversationUuid, conversationId, position, senderId } = entry;
-      if (entry.isDeleted) {
-        const text = await findMessageJson(tx, conversationUuid, position, null);
-        return JSON.parse(text ?? fail('SVC_MESSAGE_NOT_FOUND')) as Message;
-      }
+      const { conversationUuid, conversationId, senderId } = entry;
+      if (entry.isDeleted) return seenBy(tx, entry, null);
       const [at, deletedBy] = [iso(clock.now()), actorOf(caller, named)];
       const change = await insertChange(tx, conversationUuid, { type: 'message.deleted', messageId, at });
       const message = await markMessageDeleted(tx, entry, { change, by: deletedBy, at });

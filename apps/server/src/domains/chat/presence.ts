@@ -24,6 +24,10 @@ export type PresenceOf = ReturnType<typeof createPresence>;
 const sweepMax = 500;
 /** Connections of a conversation, each with who it is. */
 const connectionsOf = (conversationId: string): string => `presence/${conversationId}`;
+/** Those of its users who were last told to be away: none of their connections is online. */
+const awayOf = (conversationId: string): string => `away/${conversationId}`;
+/** Forgotten when they come or go; this is for what a killed process left. */
+const awayTtlMs = 24 * 60 * 60 * 1000;
 /** Its users: coming and going is told once a user, however many tabs they have. */
 const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
@@ -40,10 +44,35 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
     return isNew;
   }
 
-  async function update(place: Place, data: object | null | undefined): Promise<void> {
+  /** Another tab of somebody who is away makes them online. */
+  async function enter(place: Place): Promise<void> {
     const { conversationId, userId, status } = place;
     const isNew = await refresh(place);
-    if (!isNew) hub.tell(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
+    if (isNew || status === 'ONLINE') {
+      const isChanged = await noteStatus(conversationId, userId, status);
+      if (isChanged && !isNew) tellUpdate(conversationId, userId, status);
+    }
+  }
+
+  async function update(place: Place, data: object | null | undefined): Promise<void> {
+    const { conversationId, userId } = place;
+    const isNew = await refresh(place);
+    const status = place.status === 'ONLINE' ? 'ONLINE' : await statusOf(conversationId, userId);
+    await noteStatus(conversationId, userId, status);
+    if (!isNew) tellUpdate(conversationId, userId, status, data);
+  }
+
+  const statusOf = async (conversationId: string, userId: string): Promise<Place['status']> =>
+    combined((await connections(conversationId)).filter((one) => one.userId === userId));
+
+  /** True when it was another before. */
+  async function noteStatus(conversationId: string, userId: string, status: Place['status']): Promise<boolean> {
+    if (status === 'ONLINE') return expiringSets.remove(awayOf(conversationId), userId);
+    return (await expiringSets.touch(awayOf(conversationId), userId, awayTtlMs)).isNew;
+  }
+
+  function tellUpdate(conversationId: string, userId: string, status: Place['status'], data?: object | null): void {
+    hub.tell(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
   }
 
   /** The last connection of a user takes the user with it. Whoever else leaves in this turn is looked after with them. */
@@ -66,20 +95,30 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
   async function leaveAll(conversationId: string, places: readonly Place[]): Promise<void> {
     const set = connectionsOf(conversationId);
     await Promise.all(places.map(({ connectionId }) => expiringSets.remove(set, connectionId)));
-    const staying = new Set((await connections(conversationId)).map(({ userId }) => userId));
-    const users = new Set(places.map(({ userId }) => userId));
-    const gone = [...users].filter((userId) => !staying.has(userId));
-    await Promise.all(gone.map((userId) => leaveAsUser(conversationId, userId)));
+    await settle(conversationId, new Set(places.map(({ userId }) => userId)));
   }
 
-  async function leaveAsUser(conversationId: string, userId: string): Promise<void> {
-    if (await expiringSets.remove(usersOf(conversationId), userId)) tellLeave(conversationId, userId);
+  /** After connections of these users have ended. */
+  async function settle(conversationId: string, users: ReadonlySet<string>): Promise<void> {
+    const staying = byUser(await connections(conversationId));
+    await Promise.all([...users].map((userId) => settleUser(conversationId, userId, staying.get(userId) ?? [])));
   }
 
-  const tellLeave = (conversationId: string, userId: string): void =>
+  /** A user without a connection has left; one whose last tab that was online has gone is away. */
+  async function settleUser(conversationId: string, userId: string, own: readonly Seen[]): Promise<void> {
+    if (own.length === 0) {
+      if (await expiringSets.remove(usersOf(conversationId), userId)) await tellLeave(conversationId, userId);
+    } else if (combined(own) === 'AWAY' && (await noteStatus(conversationId, userId, 'AWAY'))) {
+      tellUpdate(conversationId, userId, 'AWAY');
+    }
+  }
+
+  async function tellLeave(conversationId: string, userId: string): Promise<void> {
     hub.tell(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
+    await expiringSets.remove(awayOf(conversationId), userId);
+  }
 
-  async function connections(conversationId: string) {
+  async function connections(conversationId: string): Promise<Seen[]> {
     const members = await expiringSets.members(connectionsOf(conversationId));
     return members.map(({ value, expiresAt }) => ({
       // We wrote it.
@@ -89,13 +128,9 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
   }
 
   async function list(conversationId: string): Promise<Presence[]> {
-    const byUser = new Map<string, Awaited<ReturnType<typeof connections>>>();
-    for (const one of await connections(conversationId)) {
-      byUser.set(one.userId, [...(byUser.get(one.userId) ?? []), one]);
-    }
-    return [...byUser].map(([userId, own]) => ({
+    return [...byUser(await connections(conversationId))].map(([userId, own]) => ({
       userId,
-      status: own.some(({ status }) => status === 'ONLINE') ? 'ONLINE' : 'AWAY',
+      status: combined(own),
       since: iso(Math.min(...own.map(({ since }) => since))),
       lastSeenAt: iso(Math.max(...own.map(({ lastSeenAt }) => lastSeenAt))),
       connections: own.length,
@@ -104,11 +139,36 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
 
   /** Expiry is the offline transition: told once, by whichever process finds it. */
   async function sweep(): Promise<void> {
-    await expiringSets.sweep('presence/', sweepMax);
+    await expiringSets.sweep('away/', sweepMax);
+    const expired = new Map<string, Set<string>>();
+    for (const { set, value } of await expiringSets.sweep('presence/', sweepMax)) {
+      const { userId } = JSON.parse(value) as Pick<Place, 'userId'>;
+      expired.set(set, (expired.get(set) ?? new Set()).add(userId));
+    }
+    for (const [set, users] of expired) await settle(set.slice('presence/'.length), users);
     for (const { set, member } of await expiringSets.sweep('present/', sweepMax)) {
-      tellLeave(set.slice('present/'.length), member);
+      await tellLeave(set.slice('present/'.length), member);
     }
   }
 
-  return { refresh, update, leave, list, sweep };
+  return { refresh, enter, update, leave, list, sweep };
+}
+
+/** One connection of a user, as it was last heard of. */
+interface Seen extends Pick<Place, 'userId' | 'status' | 'since'> {
+  lastSeenAt: number;
+}
+
+/** Somebody is online while any of their tabs is. */
+const combined = (own: readonly Seen[]): Place['status'] =>
+  own.some(({ status }) => status === 'ONLINE') ? 'ONLINE' : 'AWAY';
+
+function byUser(all: readonly Seen[]): Map<string, Seen[]> {
+  const users = new Map<string, Seen[]>();
+  for (const one of all) {
+    const own = users.get(one.userId);
+    if (own) own.push(one);
+    else users.set(one.userId, [one]);
+  }
+  return users;
 }

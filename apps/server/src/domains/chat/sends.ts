@@ -144,7 +144,7 @@ function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): C
 function missingField(type: MessageType, { text, attachmentId, metadata }: SendMessage): string | null {
   if (type === 'attachment') return attachmentId === undefined ? 'attachmentId' : null;
   if (text !== undefined || attachmentId !== undefined) return null;
-  return type === 'text' || !metadata ? 'text' : null;
+  return type === 'custom' && metadata ? null : 'text';
 }
 
 function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]): StoredEvent[] {

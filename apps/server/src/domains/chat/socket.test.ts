@@ -260,7 +260,8 @@ test('[PRES-1] a user comes with the first connection and goes with the last; st
   const present = () => chat.project.api.call('listPresence', { room: id });
   await eventually(async () => (await present())[0]?.connections === 2);
   await one.ask({ type: 'presence', status: 'AWAY' });
-  assert.equal((await watcher.take('presence'))['event'], 'update');
+  const update = await watcher.take('presence');
+  assert.deepEqual([update['event'], update['status']], ['update', 'ONLINE']);
   assert.deepEqual(
     (await present()).map(({ userId, status }) => [userId, status]),
     [['alice', 'ONLINE']],
@@ -272,6 +273,32 @@ test('[PRES-1] a user comes with the first connection and goes with the last; st
   assert.deepEqual([leave['userId'], leave['event'], leave['status']], ['alice', 'leave', 'OFFLINE']);
   assert.deepEqual(await present(), []);
   assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 3);
+  await watcher.close();
+});
+
+test('[PRES-1] what is told of a user with several tabs is what the list says', async () => {
+  const { id } = await chat.conversation();
+  const watcher = await (await chat.user('bob')).connect();
+  await subscribe(watcher, id, { presence: false });
+  const alice = await chat.user('alice');
+  const told = async () => {
+    const { event, status } = await watcher.take('presence');
+    const [listed] = await chat.project.api.call('listPresence', { room: id });
+    assert.equal(listed?.status ?? 'OFFLINE', status);
+    return [event, status];
+  };
+  const [one, two] = [await alice.connect(), await alice.connect()];
+  await subscribe(one, id);
+  assert.deepEqual(await told(), ['enter', 'ONLINE']);
+  await one.ask({ type: 'presence', status: 'AWAY' });
+  assert.deepEqual(await told(), ['update', 'AWAY']);
+  await subscribe(two, id);
+  assert.deepEqual(await told(), ['update', 'ONLINE']);
+  await two.close();
+  assert.deepEqual(await told(), ['update', 'AWAY']);
+  await one.close();
+  assert.deepEqual(await told(), ['leave', 'OFFLINE']);
+  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 5);
   await watcher.close();
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { openSocket } from '../../../testkit/socket-client.ts';
 
 let service: TestService;
 let chat: ChatOf;
@@ -101,8 +102,22 @@ test('[CTOK-6] tokens of an archived project stop working', async () => {
   await own.conversation(['u']);
   const { api } = await own.user('u');
   assert.equal((await api.call('listConversations')).length, 1);
+  const { token } = await own.project.api.call('mintRtcToken', {
+    roomId: (await own.project.api.call('createRoom', { body: { name: 'hall' } })).id,
+    body: { participantIdentity: 'u' },
+  });
+  const sockets = [
+    await (await own.user('u')).connect(),
+    await openSocket(`${service.url}/v1/rtc/signal?token=${token}`),
+    await (await chat.user('somebody-else')).connect(),
+  ];
   await own.project.owner.api.call('archiveProject', { projectId: own.project.id });
   await assertRefused(api.call('listConversations'), 401, 'SVC_INVALID_TOKEN');
+  for (const socket of sockets.slice(0, 2)) {
+    assert.deepEqual(await socket.whenClosed(), { code: 4401, reason: 'INVALID_TOKEN' });
+  }
+  assert.equal(sockets[2]?.closed, null);
+  await sockets[2]?.close();
 });
 
 test('[MSG-15] 30 sends a window and user over REST, however many tokens; an API key has no such budget', async () => {

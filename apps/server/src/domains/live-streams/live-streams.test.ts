@@ -146,6 +146,9 @@ test('[LIVE-4] hosts: one HOST, any co-host, removal revokes and can be undone',
     project.api.call('removeHost', { streamId: id, identity: 'bob' }),
     failure('SVC_HOST_NOT_FOUND'),
   );
+  // Back in the chat he is one of the audience.
+  const member = await project.api.call('addConversationMember', { room: conversationId, body: { userId: 'bob' } });
+  assert.equal(member.role, 'MEMBER');
   assert.equal((await register('bob')).role, 'CO_HOST');
   const types = (await eventsOf(id)).map(({ type, data }) => [type, data['identity'], data['role']]);
   assert.deepEqual(types.slice(1), [

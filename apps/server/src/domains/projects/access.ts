@@ -10,7 +10,7 @@ import type { Bus } from '../../core/ports.ts';
 import { isUuid } from '../../core/uuid.ts';
 import { findKey, type KeyRecord, touchKey } from './api-key-store.ts';
 import { findRole } from './member-store.ts';
-import { findProject } from './project-store.ts';
+import { findProject, listActive } from './project-store.ts';
 
 /** Who may use a project: asked on every request, so kept in memory, but never for longer than a second. */
 export interface Access {
@@ -22,6 +22,8 @@ export interface Access {
   originPolicy(projectId: string): Promise<OriginPolicy>;
   /** Fails unless the project exists and is active: tokens of an archived project are worth nothing. */
   assertActive(projectId: string): Promise<void>;
+  /** Which of these projects are gone or archived, as the store has it now. */
+  inactiveOf(projectIds: readonly string[]): Promise<string[]>;
   /** Call after any change to a project, its members or keys: every process forgets what it knew. */
   forgetProject(projectId: string): void;
   start(): Promise<void>;
@@ -120,6 +122,12 @@ export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
 
     async assertActive(projectId) {
       if (!(await stateOf(projectId))?.isActive) fail('SVC_INVALID_TOKEN');
+    },
+
+    async inactiveOf(projectIds) {
+      if (projectIds.length === 0) return [];
+      const active = new Set(await listActive(db, projectIds));
+      return projectIds.filter((id) => !active.has(id));
     },
 
     forgetProject(projectId) {

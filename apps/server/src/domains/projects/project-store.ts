@@ -40,6 +40,14 @@ export interface ProjectChange {
   at: string;
 }
 
+/** Those of these projects that are active. */
+export async function listActive(db: Queryable, projectIds: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    sql`select id from projects where id = any(${projectIds}::uuid[]) and status = 'ACTIVE'`,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Changes an active project; undefined when it is archived or not there. */
 export async function updateProject(
   db: Queryable,
