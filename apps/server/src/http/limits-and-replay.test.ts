@@ -121,6 +121,7 @@ test('[REQ-7] a refusal is replayed too; the effect of a failed request is not',
       { projectId: id, body: { email: 'x@example.com', role: 'VIEWER' } },
       { idempotencyKey },
     );
+  assert.equal((await add('m1')).email, 'x@example.com');
   await owner.api.call('archiveProject', { projectId: id });
   await assert.rejects(
     owner.api.call('createApiKey', { projectId: id, body: { name: 'late' } }, { idempotencyKey: 'late' }),
@@ -130,7 +131,8 @@ test('[REQ-7] a refusal is replayed too; the effect of a failed request is not',
     owner.api.call('createApiKey', { projectId: id, body: { name: 'late' } }, { idempotencyKey: 'late' }),
     failure('SVC_PROJECT_ARCHIVED'),
   );
-  assert.equal((await add('m1')).email, 'x@example.com');
+  assert.equal((await add('m1')).email, 'x@example.com', 'what was done before is replayed');
+  await assert.rejects(add('m2'), failure('SVC_PROJECT_ARCHIVED'));
 });
 
 /** Answers to Idempotency-Keys are not stored while it is on, nor is anything else about them, as after kill -9. */

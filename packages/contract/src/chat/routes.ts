@@ -236,6 +236,7 @@ export const chatRoutes = routes({
     returns: [200, Attachment],
     throws: [
       'SVC_ATTACHMENT_NOT_FOUND',
+      'SVC_SCOPE_MISSING',
       'SVC_ATTACHMENT_NOT_UPLOADED',
       'SVC_ATTACHMENT_SIZE_MISMATCH',
       'SVC_STORAGE_UNAVAILABLE',
@@ -247,7 +248,7 @@ export const chatRoutes = routes({
     sdk: 'chat.attachments.downloadUrl',
     by: anyChat,
     returns: [200, AttachmentDownload],
-    throws: ['SVC_ATTACHMENT_NOT_FOUND', 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
+    throws: ['SVC_ATTACHMENT_NOT_FOUND', 'SVC_SCOPE_MISSING', 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
     does: 'Gives a short-lived signed URL to download from.',
   },
   getMessage: {

@@ -23,7 +23,7 @@ const create = {
   replay: 'resource',
   body: CreateLiveStream,
   returns: [201, LiveStream],
-  throws: ['SVC_METADATA_TOO_LARGE'],
+  throws: ['SVC_METADATA_TOO_LARGE', 'SVC_PROJECT_ARCHIVED'],
   does: 'Creates a stream with its room, its conversation and its host. scheduledAt starts nothing by itself: call start.',
 } as const;
 const update = {

@@ -44,7 +44,7 @@ export const roomRoutes = routes({
     replay: 'resource',
     body: CreateRoom,
     returns: [201, Room],
-    throws: ['SVC_ROOM_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE'],
+    throws: ['SVC_ROOM_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE', 'SVC_PROJECT_ARCHIVED'],
     does: 'Creates a room. Its name is free again once the room is closed.',
   },
   getRoom: {
@@ -164,7 +164,7 @@ export const roomRoutes = routes({
     query: environment,
     body: CreateRoom,
     returns: [201, Room],
-    throws: ['SVC_ROOM_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE'],
+    throws: ['SVC_ROOM_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE', 'SVC_PROJECT_ARCHIVED'],
     does: 'Creates a room.',
   },
   getProjectRoom: {
@@ -195,7 +195,7 @@ export const roomRoutes = routes({
     body: MintTestToken,
     isBodyOptional: true,
     returns: [201, RtcToken],
-    throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_QUOTA_EXCEEDED'],
+    throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_QUOTA_EXCEEDED', 'SVC_PROJECT_ARCHIVED'],
     does: 'Mints a ten-minute token with every permission, for a test call from the dashboard.',
   },
   removeProjectParticipant: {

@@ -24,6 +24,8 @@ export interface Access {
   assertActive(projectId: string): Promise<void>;
   /** Which of these projects are gone or archived, as the store has it now. */
   inactiveOf(projectIds: readonly string[]): Promise<string[]>;
+  /** Fails for an archived project: it takes nothing new, from its owner either. */
+  assertNotArchived(projectId: string): Promise<void>;
   /** Call after any change to a project, its members or keys: every process forgets what it knew. */
   forgetProject(projectId: string): void;
   start(): Promise<void>;
@@ -128,6 +130,10 @@ export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
       if (projectIds.length === 0) return [];
       const active = new Set(await listActive(db, projectIds));
       return projectIds.filter((id) => !active.has(id));
+    },
+
+    async assertNotArchived(projectId) {
+      if (!(await stateOf(projectId))?.isActive) fail('SVC_PROJECT_ARCHIVED');
     },
 
     forgetProject(projectId) {

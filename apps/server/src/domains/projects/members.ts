@@ -18,7 +18,7 @@ import {
   listMembers,
   updateRole,
 } from './member-store.ts';
-import { lockProject } from './project-store.ts';
+import { lockProject, type StoredProject } from './project-store.ts';
 
 export interface MemberDeps {
   db: Db;
@@ -34,11 +34,11 @@ export interface MemberDeps {
 
 export function createMembers({ db, clock, cursors, access, mail, log, publicUrl, requireVerifiedEmail }: MemberDeps) {
   /** Runs with the project's row locked, so that two changes cannot both see a second owner. */
-  const withProject = <T>(caller: ProjectSessionCaller, work: (tx: Tx, name: string) => Promise<T>): Promise<T> =>
-    db.transaction(async (tx) => {
-      const project = (await lockProject(tx, caller.projectId)) ?? fail('SVC_PROJECT_NOT_FOUND');
-      return work(tx, project.name);
-    });
+  const withProject = <T>(
+    caller: ProjectSessionCaller,
+    work: (tx: Tx, project: StoredProject) => Promise<T>,
+  ): Promise<T> =>
+    db.transaction(async (tx) => work(tx, (await lockProject(tx, caller.projectId)) ?? fail('SVC_PROJECT_NOT_FOUND')));
 
   const getMember = async (tx: Tx, caller: ProjectSessionCaller, userOrEmail: string): Promise<ProjectMember> =>
     (await findMember(tx, caller.projectId, userOrEmail)) ?? fail('SVC_MEMBER_NOT_FOUND');
@@ -59,7 +59,8 @@ export function createMembers({ db, clock, cursors, access, mail, log, publicUrl
     { email, role }: { email: string; role: DashboardRole },
   ): Promise<Answer<ProjectMember>> {
     assertMayGive(caller, role);
-    const { member, isNew, projectName } = await withProject(caller, async (tx, name) => {
+    const { member, isNew, projectName } = await withProject(caller, async (tx, project) => {
+      if (project.status === 'ARCHIVED') fail('SVC_PROJECT_ARCHIVED');
       const user = await findUserByEmail(tx, email, requireVerifiedEmail);
       const added = await insertMember(tx, caller.projectId, {
         email: user?.email ?? email,
@@ -67,7 +68,7 @@ export function createMembers({ db, clock, cursors, access, mail, log, publicUrl
         role,
         at: iso(clock.now()),
       });
-      return { member: await getMember(tx, caller, email), isNew: added, projectName: name };
+      return { member: await getMember(tx, caller, email), isNew: added, projectName: project.name };
     });
     access.forgetProject(caller.projectId);
     if (!isNew) return recorded(member, null, true);

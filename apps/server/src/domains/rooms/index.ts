@@ -44,7 +44,7 @@ export interface RoomsDeps {
   log: Log;
   limits: Limits;
   fleet: Fleet;
-  access: Pick<Access, 'assertActive'>;
+  access: Pick<Access, 'assertActive' | 'assertNotArchived'>;
   turn: TurnConfig;
   signalingUrl: string;
   /** Refuses minting for a project that has used up what it may. */

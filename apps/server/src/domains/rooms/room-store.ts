@@ -50,20 +50,22 @@ export interface NewRoom {
   liveStreamId?: string | undefined;
 }
 
+/** Undefined when the project is archived. */
 export async function insertRoom(
   db: Queryable,
   { projectId, environment }: ProjectScope,
   room: NewRoom,
   at: string,
-): Promise<StoredRoom> {
+): Promise<StoredRoom | undefined> {
   const [row] = await db.query<StoredRoom>(sql`
     insert into rooms as r (id, project_id, environment, name, metadata, participants_max, duplicate_identity,
       preferred_region, live_stream_id, created_at, updated_at)
-    values (${room.id}, ${projectId}, ${environment}, ${room.name}, ${json(room.metadata ?? {})}::jsonb,
-      ${room.maxParticipants ?? null}, ${room.duplicateIdentity ?? 'KICK_OLD'}, ${room.region ?? null},
-      ${room.liveStreamId ?? null}, ${at}, ${at})
+    select ${room.id}, p.id, ${environment}, ${room.name}, ${json(room.metadata ?? {})}::jsonb,
+      ${room.maxParticipants ?? null}::integer, ${room.duplicateIdentity ?? 'KICK_OLD'}, ${room.region ?? null},
+      ${room.liveStreamId ?? null}, ${at}::timestamptz, ${at}::timestamptz
+    from projects p where p.id = ${projectId} and p.status = 'ACTIVE'
     returning ${columns}`);
-  return row as StoredRoom;
+  return row;
 }
 
 const inScope = ({ projectId, environment }: ProjectScope): Sql =>

@@ -59,7 +59,8 @@ export function createRooms({ db, clock, ids, cursors, roomBus, departures, plac
   /** Inside a caller's transaction, for a domain that makes a room part of something larger. */
   async function provision(tx: Db | Tx, scope: ProjectScope, room: Omit<NewRoom, 'id'>): Promise<StoredRoom> {
     try {
-      return await insertRoom(tx, scope, { ...room, id: ids.newId('room') }, iso(clock.now()));
+      const inserted = await insertRoom(tx, scope, { ...room, id: ids.newId('room') }, iso(clock.now()));
+      return inserted ?? fail('SVC_PROJECT_ARCHIVED');
     } catch (error) {
       if (isDuplicate(error, 'rooms_open_name')) return fail('SVC_ROOM_NAME_TAKEN');
       throw error;

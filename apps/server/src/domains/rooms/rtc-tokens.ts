@@ -31,7 +31,7 @@ export interface RtcTokenDeps {
   clock: Clock;
   ids: Ids;
   tokens: Tokens;
-  access: Pick<Access, 'assertActive'>;
+  access: Pick<Access, 'assertActive' | 'assertNotArchived'>;
   departures: Departures;
   iceServers: IceServers;
   signalingUrl: string;
@@ -129,19 +129,21 @@ export function createRtcTokens({
     };
   }
 
-  const mintTest = (
+  async function mintTest(
     scope: ProjectScope,
     reference: string,
     identity: string | undefined,
     requestId: string,
-  ): Promise<RtcToken> =>
-    mint(scope, reference, {
+  ): Promise<RtcToken> {
+    await access.assertNotArchived(scope.projectId);
+    return mint(scope, reference, {
       requestId,
       participantIdentity: identity ?? `dashboard-${randomBase62(8)}`,
       permissions: everything,
       ttlSeconds: testTokenSeconds,
       isTest: true,
     });
+  }
 
   /** Takes the room's row like a join does: either the join sees the revocation, or this sees the session. */
   async function revoke(scope: ProjectScope, reference: string, tokenId: string): Promise<RevokedRtcToken> {
