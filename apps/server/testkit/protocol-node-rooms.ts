@@ -49,6 +49,13 @@ export class Refusal extends Error {
 }
 
 const entriesPerOffer = 20;
+const transport: Omit<Description, 'media'> = {
+  ice: { ufrag: 'node', pwd: 'p'.repeat(24) },
+  dtls: { role: 'actpass', fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` },
+  candidates: ['udp 2130706431 127.0.0.1 4443 host'],
+};
+/** Whole for a whole offer, as WHIP and WHEP send it. */
+const answerTo = ({ ice }: Description): Description => ({ ...(ice && transport), media: [] });
 
 export interface NodeRoomsDeps {
   rooms: Map<string, NodeRoom>;
@@ -109,11 +116,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
     one.revision += 1;
     one.isAwaitingAnswer = true;
     const description: Description = {
-      ...(isFirst && {
-        ice: { ufrag: 'node', pwd: 'p'.repeat(24) },
-        dtls: { role: 'actpass', fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` },
-        candidates: ['udp 2130706431 127.0.0.1 4443 host'],
-      }),
+      ...(isFirst && transport),
       media: changed.map(({ entry }) => entry),
     };
     emit('sub.offer', { room: room.id, participant: one.id, revision: one.revision, restart: false, description });
@@ -184,7 +187,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
       }
       case 'sub.accept':
         partOf(frame.data);
-        return { description: { media: [] } };
+        return { description: answerTo(frame.data.description) };
       case 'ice':
       case 'track.settings':
         partOf(frame.data);
@@ -286,7 +289,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
         if (other !== one && other.permissions.subscribe && other.autoSubscribe) subscribe(room, other, [id]);
       return { cid: request.cid, trackId: id };
     });
-    return { tracks: made, description: { media: [] } };
+    return { tracks: made, description: answerTo(description) };
   }
 
   function choose(
