@@ -97,6 +97,44 @@ test('[STO-9] postgres: a server that falls silent behind open connections is un
   await eventually(async () => assert.ok((await db.ping()) >= 0));
 });
 
+test('[STO-9] postgres: in the silence nobody begins another wait: not in the queue, not in a transaction, not to roll back', {
+  skip,
+}, async (t) => {
+  const { url: direct, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  const proxy = await startTcpProxy(direct ?? '');
+  t.after(proxy.close);
+  const db = createPostgres({ url: proxy.url, poolSize: 3 });
+  t.after(() => db.close());
+  const isSilent = Promise.withResolvers<void>();
+  const open = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const goingOn = db.transaction(async (tx) => {
+    await tx.query(sql`select 1`);
+    open[0].resolve();
+    await isSilent.promise;
+    await tx.query(sql`select 1`);
+  });
+  const failing = db.transaction(async (tx) => {
+    await tx.query(sql`select 1`);
+    open[1].resolve();
+    await isSilent.promise;
+    throw new RangeError('of the work itself');
+  });
+  const [unavailable, itsOwn] = [
+    assert.rejects(goingOn, DatabaseUnavailable),
+    assert.rejects(failing, { message: 'of the work itself' }),
+  ];
+  await Promise.all(open.map(({ promise }) => promise));
+  await db.ping();
+  proxy.freeze();
+  await Promise.all([1, 2].map(() => assert.rejects(db.ping(), DatabaseUnavailable)));
+  isSilent.resolve();
+  await Promise.all([unavailable, itsOwn]);
+  await assert.rejects(db.ping(), DatabaseUnavailable);
+  proxy.mend();
+  await eventually(async () => assert.ok((await db.ping()) >= 0));
+});
+
 test('[STO-6] postgres: a schema changed by another process does not fail statements prepared before', {
   skip,
 }, async (t) => {

@@ -36,7 +36,7 @@ export function createPostgres(options: PostgresOptions): Db {
   const send: Send = async (client, text, values = []) => {
     const query = { name: names.nameOf(text), text, values: values.map(encodeValue) };
     try {
-      return await guard.watch(client, client.query(query));
+      return await guard.watch(() => client.query(query));
     } catch (error) {
       if (isStalePlan(error)) names.forget();
       throw error;
@@ -48,8 +48,7 @@ export function createPostgres(options: PostgresOptions): Db {
       statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(encodeValue) })),
       { getTypeParser },
     );
-    client.query(query);
-    const outcome = await attemptStatement(() => guard.watch(client, query.answer));
+    const outcome = await attemptStatement(() => guard.watch(() => client.query(query).answer));
     if (outcome.status === 'done') return outcome;
     if (isStalePlan(outcome.error)) names.forget();
     return { ...outcome, broken: outcome.broken ?? (query.fresh.length > 0 ? outcome.error : undefined) };
@@ -58,11 +57,26 @@ export function createPostgres(options: PostgresOptions): Db {
   async function connect(): Promise<pg.PoolClient> {
     if (pool.waitingCount >= waitingMax) throw new DatabaseUnavailable('Too many queries wait for the database.');
     try {
-      const client = await pool.connect();
+      const client = await take();
       client.on('error', ignore);
       return client;
     } catch (error) {
       throw translateError(error);
+    }
+  }
+
+  async function take(): Promise<pg.PoolClient> {
+    let taken: Promise<pg.PoolClient> | undefined;
+    const ask = () => {
+      taken = pool.connect();
+      return taken;
+    };
+    try {
+      return await guard.watch(ask);
+    } catch (error) {
+      // One that comes after all goes back.
+      taken?.then((client) => client.release(), ignore);
+      throw error;
     }
   }
 
@@ -93,7 +107,9 @@ export function createPostgres(options: PostgresOptions): Db {
       withConnection((client) => attemptTransaction(client, send, (tx) => scope.run(() => work(tx)))),
     batch: async (statements) => (await withConnection((client) => sendBatch(client, statements))).map(rowsOf<Row>),
     async script(text) {
-      await withConnection((client) => attemptStatement(() => runScript(client, text)));
+      await withConnection((client) =>
+        attemptStatement(() => runScript((part) => guard.watch(() => client.query(part)), text)),
+      );
       names.forget();
     },
     async ping() {
@@ -194,27 +210,27 @@ async function attemptTransaction<T>(
     return { status: 'done', value };
   } catch (error) {
     isOpen = false;
-    const broken = isUnavailable(error) ? error : await rollback(client);
+    const broken = isUnavailable(error) ? error : await rollback(() => send(client, 'rollback'));
     const cause = conflict ?? (mustRunAgain(error) ? error : undefined);
     return cause ? { status: 'conflict', error: cause, broken } : { status: 'failed', error, broken };
   }
 }
 
-async function runScript(client: pg.PoolClient, text: string): Promise<void> {
+async function runScript(ask: (text: string) => Promise<unknown>, text: string): Promise<void> {
   try {
-    await client.query(text);
+    await ask(text);
   } catch (error) {
     // A text with its own BEGIN leaves the connection inside it when it fails.
-    await rollback(client);
+    await rollback(() => ask('rollback'));
     throw error;
   }
 }
 
 const mustRunAgain = (error: unknown): boolean => isConflict(error) || isStalePlan(error);
 
-async function rollback(client: pg.PoolClient): Promise<unknown> {
+async function rollback(ask: () => Promise<unknown>): Promise<unknown> {
   try {
-    await client.query('rollback');
+    await ask();
     return undefined;
   } catch (error) {
     return error;

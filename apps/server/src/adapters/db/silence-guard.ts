@@ -1,42 +1,49 @@
-/** A connection with a statement under way. */
-export interface Guarded {
-  end(): unknown;
+import { DatabaseUnavailable } from '../../core/db.ts';
+
+// With the probe's second, below the 2 s within which a caller must hear that the database is gone.
+const suspiciousMs = 400;
+const tickMs = 200;
+
+interface Waiting {
+  since: number;
+  giveUp(): void;
 }
 
-// Together below the 2 s within which a caller must hear that the database is gone.
-const suspiciousMs = 500;
-const tickMs = 250;
-
 /**
- * A server that hangs, or a network that swallows packets, leaves open connections silent for minutes. When a statement
- * takes long, `probe` asks over a fresh connection; if even that gets no answer, the silent connections are cut.
+ * A server that hangs, or a network that swallows packets, leaves open connections silent for minutes. When an answer
+ * takes long, `probe` asks over a fresh connection; if even that gets none, everybody who waits is told so, and whoever
+ * asks from then on is told at once, until a probe is answered.
  */
 export function createSilenceGuard(probe: () => Promise<boolean>) {
-  const underWay = new Map<Guarded, number>();
-  let isProbing = false;
+  const underWay = new Set<Waiting>();
+  let [isProbing, isSilent] = [false, false];
 
   async function check(): Promise<void> {
     const limit = performance.now() - suspiciousMs;
-    const isSuspicious = [...underWay.values()].some((since) => since < limit);
-    if (isProbing || !isSuspicious) return;
+    if (isProbing || !(isSilent || [...underWay].some(({ since }) => since < limit))) return;
     isProbing = true;
-    const isAlive = await probe();
+    isSilent = !(await probe());
     isProbing = false;
-    if (isAlive) return;
-    for (const [connection, since] of underWay) if (since < limit) connection.end();
+    if (isSilent) for (const waiting of underWay) waiting.giveUp();
   }
 
   const timer = setInterval(check, tickMs);
   timer.unref();
   return {
-    async watch<T>(connection: Guarded, answer: Promise<T>): Promise<T> {
-      underWay.set(connection, performance.now());
+    /** Asks and waits for the answer, unless the database is silent. What came of it afterwards is for nobody. */
+    async watch<T>(ask: () => Promise<T>): Promise<T> {
+      if (isSilent) throw silence();
+      const { promise: givenUp, reject } = Promise.withResolvers<never>();
+      const waiting = { since: performance.now(), giveUp: () => reject(silence()) };
+      underWay.add(waiting);
       try {
-        return await answer;
+        return await Promise.race([ask(), givenUp]);
       } finally {
-        underWay.delete(connection);
+        underWay.delete(waiting);
       }
     },
     stop: () => clearInterval(timer),
   };
 }
+
+const silence = (): DatabaseUnavailable => new DatabaseUnavailable('The database does not answer.');
