@@ -62,7 +62,7 @@ function figures(seen: Observation): Record<string, unknown> {
     lastedMs: Math.round(fault.to - fault.from),
     backMs: Math.round(backMs(seen, ['send', 'read', 'mint', 'join'])),
     completeMs: Math.round(completeMs),
-    closedSockets,
+    closedSockets: closedSockets.length,
     webhooks,
     ...facts,
   };

@@ -31,7 +31,7 @@ export interface ModelMessage {
 }
 
 /** What comes of a command: done, or refused with this status. */
-export type Expected = 'ok' | 403 | 404 | 409;
+export type Expected = 'ok' | 400 | 403 | 404 | 409;
 
 const index = fc.nat(30);
 const by = fc.constantFrom(...USERS);
@@ -98,6 +98,7 @@ export class ChatModel {
     if (this.#isArchived) return 409;
     if (known !== undefined) return 'ok';
     const replyTo = replyAt === null || this.messages.length === 0 ? null : replyAt % this.messages.length;
+    if (replyTo !== null && this.messages[replyTo]?.deleted) return 400;
     if (key !== null) this.#keys.set(`${by}/${key}`, this.messages.length);
     const root = replyTo === null ? undefined : this.messages[this.rootOf(replyTo)];
     if (root) root.replies += 1;
@@ -146,14 +147,14 @@ export class ChatModel {
   }
 
   #react(message: ModelMessage, { does, by, emoji }: React): Expected {
+    if (message.deleted) return 404;
     if (this.#isArchived) return 409;
     const users = message.reactions.get(emoji) ?? new Set<User>();
     if (does === 'unreact') {
-      if (message.deleted || !users.delete(by)) return 404;
+      if (!users.delete(by)) return 404;
       if (users.size === 0) message.reactions.delete(emoji);
       return 'ok';
     }
-    if (message.deleted) return 409;
     message.reactions.set(emoji, users.add(by));
     return 'ok';
   }

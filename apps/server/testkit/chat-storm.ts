@@ -115,11 +115,11 @@ const seenOf = ({ clientMessageId, seq }: { clientMessageId: string | null; seq:
   seq,
 });
 
-/** Everything that is stored, oldest first. */
+/** Everything that is stored, oldest first, tombstones too. */
 export async function wholeHistory(fleet: ChatFleet): Promise<Seen[]> {
   const all: Seen[] = [];
   for (let before: string | null | undefined; before !== null; ) {
-    const query = { limit: 100, ...(before ? { before } : {}) };
+    const query = { limit: 100, includeDeleted: true, ...(before ? { before } : {}) };
     const page = await fleet.api(0).call('listMessages', { room: fleet.room, query });
     all.push(...page.messages.map(seenOf));
     before = page.nextCursor;
@@ -130,8 +130,12 @@ export async function wholeHistory(fleet: ChatFleet): Promise<Seen[]> {
 interface Change {
   type: string;
   change: number;
-  message?: { clientMessageId: string | null; seq: number };
+  messageId?: string;
+  message?: { id: string; clientMessageId: string | null; seq: number };
 }
+
+/** What was done to which message. */
+export const deedOf = ({ type, messageId, message }: Change): string => `${type} ${messageId ?? message?.id}`;
 
 /** Every change that is stored, oldest first. */
 export async function wholeLog(fleet: ChatFleet): Promise<Change[]> {
@@ -154,6 +158,8 @@ export class Follower {
   readonly faults: string[] = [];
   unrecovered = 0;
   reconnects = 0;
+  /** How each connection that was lost ended. */
+  readonly losses: string[] = [];
   readonly #fleet: ChatFleet;
   readonly #token: string;
   #client: SocketClient | null = null;
@@ -212,14 +218,20 @@ export class Follower {
     this.changes.set(change.change, change);
   }
 
+  #lose(how: string): void {
+    this.losses.push(`loss ${this.losses.length + 1}: ${how}`);
+  }
+
   async connect(): Promise<void> {
+    if (this.#client?.closed) this.#lose(`${this.#client.closed.code} ${this.#client.closed.reason}`);
     this.drop();
     this.reconnects++;
     try {
       const url = this.#fleet.url(this.#place++);
       this.#client = await openSocket(`${url}/v1/chat/ws?token=${this.#token}`);
       await this.subscribe();
-    } catch {
+    } catch (error) {
+      this.#lose(String(error).slice(0, 200));
       this.drop();
       await pause(50);
     }

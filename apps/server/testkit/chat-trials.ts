@@ -1,5 +1,7 @@
+import type { Api } from '@parley/server';
 import type { ChatFleet } from './chat-fleet.ts';
 import {
+  deedOf,
   Follower,
   follow,
   readForward,
@@ -176,16 +178,43 @@ export async function trialOfCycles({
     }),
   );
   isOver = true;
-  await traffic;
+  const deeds = await traffic;
   const changes = await wholeLog(fleet);
   const faults = await judge(fleet, entries, followers);
+  faults.push(...checkDeeds(deeds, changes.map(deedOf)));
+  const toldOf = (one: (typeof changes)[number]): string => `${one.change} ${deedOf(one)}`;
+  const told = changes.map(toldOf);
   for (const [place, follower] of followers.entries()) {
-    const heard = [...follower.changes.keys()].sort((a, b) => a - b);
-    const isSame = heard.length === changes.length && heard.every((change, at) => change === changes[at]?.change);
-    if (!isSame) faults.push(`follower ${place} heard ${heard.length} changes of ${changes.length}`);
+    const heard = [...follower.changes.values()].sort((a, b) => a.change - b.change).map(toldOf);
+    const wrong = told.filter((change, at) => heard[at] !== change);
+    if (wrong.length > 0 || heard.length > told.length)
+      faults.push(
+        `follower ${place} heard ${heard.length} changes of ${told.length}, ${wrong.length} of them otherwise`,
+      );
     follower.drop();
   }
-  return { faults, facts: { cycles: each * count, changes: changes.length } };
+  return { faults, facts: { cycles: each * count, changes: changes.length, ...talliesOf(deeds) } };
+}
+
+const kinds = ['message', 'message.updated', 'message.deleted', 'reaction.added', 'reaction.removed'];
+
+const talliesOf = (deeds: readonly string[]): Record<string, number> =>
+  Object.fromEntries(kinds.map((kind) => [kind, deeds.filter((deed) => deed.startsWith(`${kind} `)).length]));
+
+/** Every acknowledged deed is one change and there is no other; each kind was done at all. */
+function checkDeeds(deeds: readonly string[], stored: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const deed of deeds) left.set(deed, (left.get(deed) ?? 0) + 1);
+  for (const deed of stored) left.set(deed, (left.get(deed) ?? 0) - 1);
+  const wrong = [...left].filter(([, count]) => count !== 0);
+  return [
+    ...Object.entries(talliesOf(deeds)).flatMap(([kind, count]) =>
+      count === 0 ? [`nothing was done as ${kind}`] : [],
+    ),
+    ...wrong
+      .slice(0, 20)
+      .map(([deed, count]) => `${deed} is ${count > 0 ? 'acknowledged and no change' : 'a change too many'}`),
+  ];
 }
 
 async function cycleOnce(follower: Follower, kind: number): Promise<void> {
@@ -196,13 +225,14 @@ async function cycleOnce(follower: Follower, kind: number): Promise<void> {
   await follower.subscribe();
 }
 
-/** Messages, each with a fate of its own: left alone, edited, deleted, reacted to. */
+/** Messages, each with a fate of its own: left alone, edited, reacted to, deleted, reacted to no more. Gives what was done. */
 async function changeEverything(
   fleet: ChatFleet,
   entries: LogEntry[],
   seed: number,
   isOver: () => boolean,
-): Promise<void> {
+): Promise<string[]> {
+  const deeds: string[] = [];
   const one = async (writer: number): Promise<void> => {
     const random = seeded(seed * 31 + writer);
     for (let place = 0; !isOver(); place++) {
@@ -212,13 +242,32 @@ async function changeEverything(
       const body = { text: key, senderId: `w${writer}`, clientMessageId: key };
       const { id: messageId, seq, change } = await api.call('sendMessage', { room: fleet.room, body });
       entries.push({ is: 'ok', key, seq, change });
-      const fate = random(4);
-      if (fate === 1) await api.call('editMessage', { messageId, body: { text: `${key}!` } });
-      if (fate === 2) await api.call('addReaction', { messageId, body: { emoji: '👍', userId: `w${writer}` } });
+      deeds.push(deedOf({ type: 'message', change, messageId }));
+      for (const { type, call } of fatesOf(fleet.api(writer + place + 1), messageId, `w${writer}`)[random(5)] ?? []) {
+        await call();
+        deeds.push(deedOf({ type, change, messageId }));
+      }
       await pause(random(8));
     }
   };
   await Promise.all(Array.from({ length: 4 }, (_, writer) => one(writer)));
+  return deeds;
+}
+
+/** What may become of a message, by the process after the one that took it. */
+function fatesOf(api: Api, messageId: string, userId: string): { type: string; call(): Promise<unknown> }[][] {
+  const reaction = { emoji: '👍', userId };
+  const edit = {
+    type: 'message.updated',
+    call: () => api.call('editMessage', { messageId, body: { text: 'another text' } }),
+  };
+  const remove = { type: 'message.deleted', call: () => api.call('deleteMessage', { messageId }) };
+  const react = { type: 'reaction.added', call: () => api.call('addReaction', { messageId, body: reaction }) };
+  const unreact = {
+    type: 'reaction.removed',
+    call: () => api.call('removeReaction', { messageId, emoji: reaction.emoji, query: { userId } }),
+  };
+  return [[], [edit], [react], [remove], [react, unreact]];
 }
 
 /** Redis gone for a while: sends go on, and whoever listens is complete soon after its return. */

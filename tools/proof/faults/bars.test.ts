@@ -54,7 +54,7 @@ const good: Observation = {
   answers: [answer('send', 12_000), answer('healthz', 13_000), answer('send', 21_000)],
   fault,
   completeMs: 100,
-  closedSockets: 0,
+  closedSockets: [],
   exits: [],
   media: media(),
   webhooks: { delivered: 1, failed: 0, lost: 0, early: 0, mistold: 0, badSignatures: 0, unstable: 0 },
@@ -93,8 +93,12 @@ test('[FAULT-1] work that stops, is slow, or was never asked for is found', () =
   const bar = keptWorking(['send'], 1_000);
   const at = (more: Partial<Answer>): Observation => answering(answer('send', 12_000, more));
   assertTells(bar, good, at({ status: 500 }), at({ status: 0 }), at({ status: -1 }), at({ ms: 1_001 }), answering());
-  // Before the fault began is another matter.
-  assert.deepEqual(bar(answering(answer('send', 12_000), answer('send', 1_000, { status: 500 }))), []);
+  // Before the fault began is another matter; what it overtook at its edges, and what comes after it, is not.
+  const beside = (at: number, more: Partial<Answer>) => answering(answer('send', 12_000), answer('send', at, more));
+  assert.deepEqual(bar(beside(1_000, { status: 500 })), []);
+  const hasEdges = [beside(9_999, { status: 500 }), beside(19_999, { status: 0 }), beside(21_000, { status: 500 })];
+  for (const one of [bar, quick(['send'])]) assertTells(one, good, ...hasEdges, beside(9_000, { ms: 5_000 }));
+  assert.deepEqual(keptWorking(['send'], 1_000, 0)(beside(21_000, { status: 500 })), []);
 });
 
 test('[FAULT-1] a refusal that is late, bare, of another kind, or none at all is found', () => {
@@ -125,11 +129,13 @@ test('[FAULT-1] a process that does not live, says ready without its database, o
   const ready = (status: number): Observation => answering(answer('readyz', 15_000, { status }));
   assertTells(saysNotReady, ready(503), ready(200), answering());
   assertTells(noExit, good, seen({ exits: ['process 0 ended'] }));
-  assertTells(socketsStay, good, seen({ closedSockets: 1 }));
+  assertTells(socketsStay, good, seen({ closedSockets: ['a socket'] }));
 });
 
 test('[FAULT-1] media that pauses is found, and a run without a call', () => {
   assertTells(mediaFlows(500), good, seen({ media: media(700) }), seen({ media: [] }));
+  const late = media().map((sample) => (sample.at > 20_000 ? { ...sample, packets: 201 } : sample));
+  assertTells(mediaFlows(500), good, seen({ media: late, completeMs: 2_000 }));
 });
 
 test('[FAULT-1] what comes back late or never is found', () => {
@@ -155,5 +161,9 @@ test('[FAULT-1] every scenario is held against what must always hold', () => {
     if (isBroken) continue;
     assert.ok(Object.values(bars).includes(nothingLost), name);
     assert.ok(Object.values(bars).includes(webhooksKept) || name.startsWith('embedded'), name);
+    assert.ok(
+      Object.keys(bars).some((bar) => bar.startsWith('nothing but 503')),
+      name,
+    );
   }
 });

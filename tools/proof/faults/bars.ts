@@ -23,6 +23,10 @@ const isGood = ({ status }: Answer): boolean => status >= 200 && status < 300;
 const within = ({ answers, fault }: Observation, kinds: readonly Kind[], edgeMs = 0): Answer[] =>
   answers.filter(({ kind, at, ms }) => kinds.includes(kind) && at >= fault.from + edgeMs && at + ms <= fault.to);
 
+/** All it may have touched: what was under way when it began, when it ended, and what was asked afterwards. */
+const touched = ({ answers, fault }: Observation, kinds: readonly Kind[], afterMs = Number.POSITIVE_INFINITY) =>
+  answers.filter(({ kind, at, ms }) => kinds.includes(kind) && at + ms >= fault.from && at <= fault.to + afterMs);
+
 const atLeastOne = (answers: readonly Answer[], kinds: readonly Kind[]): string[] =>
   kinds.filter((kind) => !answers.some((one) => one.kind === kind)).map((kind) => `nobody asked for ${kind}`);
 
@@ -39,18 +43,21 @@ export const webhooksKept: Bar = ({ webhooks: { delivered, failed, ...wrong } })
   ...Object.entries(wrong).flatMap(([what, count]) => (count > 0 ? [`${count} webhooks ${what}`] : [])),
 ];
 
-/** These go on as if nothing had happened, and none takes longer than this. */
+/** These go on as if nothing had happened, also when it begins, ends and for `afterMs`; none takes longer than this. */
 export const keptWorking =
-  (kinds: readonly Kind[], msMax: number): Bar =>
+  (kinds: readonly Kind[], msMax: number, afterMs?: number): Bar =>
   (seen) => {
-    const asked = within(seen, kinds);
+    const asked = touched(seen, kinds, afterMs);
     return some([
-      ...atLeastOne(asked, kinds),
+      ...atLeastOne(within(seen, kinds), kinds),
       ...asked.filter((answer) => !isGood(answer) || answer.ms > msMax).map(told),
     ]);
   };
 
-/** These are refused with 503 and a time to come back, within two seconds, and never acknowledged. */
+/**
+ * These are refused with 503 and a time to come back, within two seconds, and never acknowledged. What is asked within
+ * `edgeMs` of its beginning may still be done; `quick` judges that, and what the end overtakes.
+ */
 export const refused =
   (kinds: readonly Kind[], codes: readonly string[], edgeMs = 0): Bar =>
   (seen) => {
@@ -60,14 +67,14 @@ export const refused =
     return some([...atLeastOne(asked, kinds), ...asked.filter((answer) => !isRight(answer)).map(told)]);
   };
 
-/** These are done or refused for now, and either is said soon. */
+/** These are done or refused for now, and either is said soon: also when it begins, ends and is over. */
 export const quick =
   (kinds: readonly Kind[], msMax = refusalMsMax): Bar =>
   (seen) => {
-    const asked = within(seen, kinds);
+    const asked = touched(seen, kinds);
     const isRight = (answer: Answer): boolean =>
       (isGood(answer) || (answer.status === 503 && answer.hasRetryAfter)) && answer.ms <= msMax;
-    return some([...atLeastOne(asked, kinds), ...asked.filter((answer) => !isRight(answer)).map(told)]);
+    return some([...atLeastOne(within(seen, kinds), kinds), ...asked.filter((answer) => !isRight(answer)).map(told)]);
   };
 
 /** The process says that it lives, all the time. */
@@ -82,19 +89,19 @@ export const saysNotReady: Bar = (seen) => {
   return some([...atLeastOne(asked, ['readyz']), ...asked.filter(({ status }) => status !== 503).map(told)]);
 };
 
-export const socketsStay: Bar = ({ closedSockets }) =>
-  closedSockets > 0 ? [`${closedSockets} sockets were closed`] : [];
+export const socketsStay: Bar = ({ closedSockets }) => some(closedSockets.map((socket) => `${socket} was closed`));
 
 export const noExit: Bar = ({ exits }) => [...exits];
 
-/** Media never pauses for longer than this while the fault lasts. */
+/** Media never pauses for longer than this, from the fault's beginning until all have what they missed. */
 export const mediaFlows =
   (gapMsMax: number, isConcerned: (call: string) => boolean = () => true): Bar =>
-  ({ media, fault }) => {
+  ({ media, fault, completeMs }) => {
+    const untilMs = fault.to + completeMs;
     const calls = new Set(media.map(({ call }) => call).filter(isConcerned));
     if (calls.size === 0) return ['nobody was in a call'];
     return [...calls].flatMap((name) => {
-      const gap = longestGap(media.filter(({ call, at }) => call === name && at >= fault.from && at <= fault.to));
+      const gap = longestGap(media.filter(({ call, at }) => call === name && at >= fault.from && at <= untilMs));
       return gap > gapMsMax ? [`${name} had no media for ${Math.round(gap)} ms`] : [];
     });
   };

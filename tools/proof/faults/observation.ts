@@ -46,8 +46,8 @@ export interface Observation {
   fault: { from: number; to: number };
   /** From its end until every subscriber had everything that was acknowledged by then. */
   completeMs: number;
-  /** Sockets that were closed while it lasted. */
-  closedSockets: number;
+  /** Sockets that were closed from its beginning until all was complete and quiet again. */
+  closedSockets: readonly string[];
   /** Processes that ended without being told to. */
   exits: readonly string[];
   media: readonly MediaSample[];

@@ -70,10 +70,13 @@ export async function observe(options: SceneOptions, harm: (scene: Scene) => Pro
 
     const facts: Record<string, number> = {};
     const fault = { from: 0, to: 0 };
-    const closes = () =>
-      followers.reduce((sum, { reconnects }) => sum + reconnects, 0) +
-      calls.flatMap(({ clients }) => clients).filter(({ closed }) => closed !== null).length;
-    let [closesBefore, closesAfter] = [0, 0];
+    const lost = () => [
+      ...followers.flatMap(({ losses }, place) => losses.map((loss) => `follower ${place} (${loss})`)),
+      ...calls.flatMap(({ node, clients }) =>
+        clients.flatMap(({ closed }) => (closed ? [`a call on ${node} (${closed.code} ${closed.reason})`] : [])),
+      ),
+    ];
+    let lostBefore: string[] = [];
     const scene: Scene = {
       ...cluster,
       calls,
@@ -85,11 +88,10 @@ export async function observe(options: SceneOptions, harm: (scene: Scene) => Pro
       },
       begin() {
         fault.from = performance.now();
-        closesBefore = closes();
+        lostBefore = lost();
       },
       end() {
         fault.to = performance.now();
-        closesAfter = closes();
       },
     };
     await pause(beforeMs);
@@ -97,6 +99,7 @@ export async function observe(options: SceneOptions, harm: (scene: Scene) => Pro
     await harm(scene);
     const completeMs = await untilComplete(entries, followers, fault.to);
     await pause(afterMs);
+    const closedSockets = lost().filter((one) => !lostBefore.includes(one));
     const exits = fleet.processes.flatMap(({ child, output }, place) =>
       (child.exitCode !== null || child.signalCode !== null) && pids.includes(child)
         ? [`process ${place} ended: ${output().slice(-500)}`]
@@ -116,7 +119,7 @@ export async function observe(options: SceneOptions, harm: (scene: Scene) => Pro
       answers: probes.answers,
       fault,
       completeMs,
-      closedSockets: closesAfter - closesBefore,
+      closedSockets,
       exits,
       media,
       webhooks,

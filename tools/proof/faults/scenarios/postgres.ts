@@ -4,6 +4,7 @@ import {
   mediaFlows,
   noExit,
   onlyStatuses,
+  quick,
   refused,
   saysNotReady,
   socketsStay,
@@ -21,6 +22,7 @@ const bars = {
   'media flows': mediaFlows(1_000),
   '/healthz says 200': staysHealthy,
   'nothing but 503 goes wrong': onlyStatuses(503),
+  'sends, reads, mints and joins work or are refused for now, within 2 s': quick(core),
   'all is back within 10 s': backWithin(core, 10_000),
 };
 
@@ -63,8 +65,8 @@ export const postgres: Scenarios = {
     title: 'PostgreSQL takes connections and answers nothing for 15 s',
     options,
     async harm({ postgres: own, log, begin, end }, { scale }) {
-      own.freeze();
       begin();
+      own.freeze();
       log('PostgreSQL hangs');
       await pause(Math.max(8_000, 15_000 * scale));
       end();
@@ -77,8 +79,8 @@ export const postgres: Scenarios = {
     title: 'PostgreSQL is gone for 30 s',
     options,
     async harm({ postgres: own, log, begin, end }, { scale }) {
-      await own.stop('fast');
       begin();
+      await own.stop('fast');
       log('PostgreSQL is gone');
       await pause(Math.max(8_000, 30_000 * scale));
       end();

@@ -2,12 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, createApi } from '@parley/server';
 import { createClient } from 'redis';
 import { eventually } from '../../../../apps/server/testkit/eventually.ts';
-import { completeWithin, fact, keptWorking, mediaFlows, noExit, refused, socketsStay } from '../bars.ts';
+import {
+  completeWithin,
+  fact,
+  keptWorking,
+  mediaFlows,
+  noExit,
+  onlyStatuses,
+  quick,
+  refused,
+  socketsStay,
+  staysHealthy,
+} from '../bars.ts';
 import { always, core, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
 /** How long a request may take when Redis hangs: one command's patience on top of its own work. */
 const workingMsMax = 1_500;
+/** Until a kill has been carried out and noticed, a question may still be answered. */
+const killedMsMax = 500;
 /** CHAT_REACT_RATE_LIMIT of the cluster. */
 const reactionsMax = 30;
 
@@ -16,7 +29,10 @@ const bars = {
   'no process ends': noExit,
   'open sockets stay': socketsStay,
   'media flows': mediaFlows(1_000),
+  '/healthz says 200': staysHealthy,
   'sends, reads, mints and joins go on': keptWorking(core, workingMsMax),
+  'presence and typing work or are refused for now, within 2 s': quick(['presence', 'typing']),
+  'nothing but 503 goes wrong': onlyStatuses(503),
   'subscribers are complete within 5 s': completeWithin(5_000),
 };
 
@@ -55,8 +71,8 @@ export const redis: Scenarios = {
     options: { nodes: 2 },
     async harm(scene, { scale }) {
       const { redis: own, log, begin, end, measure, accepted } = scene;
-      await own.kill();
       begin();
+      await own.kill();
       log('Redis is gone');
       const before = accepted();
       await pause(2_000);
@@ -74,7 +90,7 @@ export const redis: Scenarios = {
     },
     bars: {
       ...bars,
-      'presence and typing say 503': refused(['presence', 'typing'], ['SVC_SERVICE_UNAVAILABLE']),
+      'presence and typing say 503': refused(['presence', 'typing'], ['SVC_SERVICE_UNAVAILABLE'], killedMsMax),
       'webhooks are delivered': fact('webhooksWithout', 1, Number.POSITIVE_INFINITY),
       'each process grants its share of a limit': fact('fewestAllowed', 1, reactionsMax),
       'all together grant no more than the limit': fact('allAllowed', 1, reactionsMax),
@@ -85,8 +101,8 @@ export const redis: Scenarios = {
     title: 'Redis takes connections and answers nothing for 30 s',
     options: { nodes: 2 },
     async harm({ redis: own, begin, end }, { scale }) {
-      own.freeze();
       begin();
+      own.freeze();
       await pause(Math.max(8_000, 30_000 * scale));
       end();
       own.thaw();

@@ -9,6 +9,7 @@ import {
   noExit,
   nothingLost,
   onlyStatuses,
+  quick,
   refused,
   socketsStay,
   staysHealthy,
@@ -18,11 +19,14 @@ import type { Scene } from '../scene.ts';
 import { mountSmallDisk, type SmallDisk } from '../small-disk.ts';
 
 const bytes = 300_000;
+/** It looks twice a second how much room there is. */
+const noticedMs = 2_000;
 const steady: Scenario['bars'] = {
   ...always,
   'no process ends': noExit,
   'open sockets stay': socketsStay,
   '/healthz says 200': staysHealthy,
+  'nothing but 503 goes wrong': onlyStatuses(503),
 };
 
 /** One upload from its request to its completion, at some process. */
@@ -91,10 +95,8 @@ export const storage: Scenarios = {
     prepare: embedded.prepare,
     async harm({ fleet, log, begin, end }, { scale }) {
       const disk = embedded.disk();
-      disk.fill(32 * 1024 * 1024);
-      // It looks twice a second how much room there is.
-      await pause(2_000);
       begin();
+      disk.fill(32 * 1024 * 1024);
       log('the disk is nearly full');
       await pause(Math.max(4_000, 10_000 * scale));
       disk.fill();
@@ -102,12 +104,14 @@ export const storage: Scenarios = {
       await pause(Math.max(4_000, 10_000 * scale));
       end();
       disk.empty();
+      // What was asked before its end is judged, and must not be killed.
+      await pause(2_000);
       await fleet.restart(0);
     },
     bars: {
       'nothing acknowledged is lost, nothing is there twice, no gap': nothingLost,
-      'reads go on': keptWorking(['read', 'mint', 'healthz'], 2_000),
-      'writes answer 503 and when to come back, within 2 s': refused(['send'], ['SVC_SERVICE_UNAVAILABLE']),
+      'reads go on': keptWorking(['read', 'mint', 'healthz'], 2_000, 0),
+      'writes answer 503 and when to come back, within 2 s': refused(['send'], ['SVC_SERVICE_UNAVAILABLE'], noticedMs),
       'nothing but 503 and refused connections': onlyStatuses(503, 0),
     },
   },
@@ -120,8 +124,8 @@ export const storage: Scenarios = {
       const disk = attachments.disk();
       const places = [...fleet.processes.keys()];
       const kept = await upload(scene, 0);
-      disk.fill();
       begin();
+      disk.fill();
       const full = await Promise.all(places.map((place) => upload(scene, place)));
       measure('refusedUploads', full.filter(({ put }) => put === 503 || put === 507).length);
       measure('completedWithoutBytes', full.filter(({ completed }) => completed === 200).length);
@@ -172,7 +176,7 @@ export const storage: Scenarios = {
     },
     bars: {
       ...steady,
-      'nothing but 503 goes wrong': onlyStatuses(503),
+      'sends, reads and mints work or are refused for now, within 2 s': quick(['send', 'read', 'mint']),
       'all is back within 10 s': backWithin(['send', 'read', 'mint'], 10_000),
     },
   },
