@@ -1,8 +1,8 @@
 /**
  * Loaded before a server (`--import`): its wall clock is off by as many milliseconds as the file at STEPPED_CLOCK says,
- * read again at each SIGUSR2. Timers and the monotonic clock go on as they do when a machine's clock is set.
+ * read again at each SIGUSR2; what its clock shows then is written beside it. Timers and the monotonic clock go on as they do when a machine's clock is set.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = process.env['STEPPED_CLOCK'];
 const SystemDate = Date;
@@ -11,6 +11,7 @@ let offMs = 0;
 if (file !== undefined) {
   process.on('SIGUSR2', () => {
     offMs = Number(readFileSync(file, 'utf8'));
+    writeFileSync(`${file}.shown`, new Date().toISOString());
   });
   globalThis.Date = class extends SystemDate {
     constructor(...given: [] | [value: number | string | Date]) {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres.ts';
 import { sql } from '../../../../apps/server/src/core/sql.ts';
+import { eventually } from '../../../../apps/server/testkit/eventually.ts';
 import { completeWithin, fact, keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay } from '../bars.ts';
 import { always, core, type Scenario, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
@@ -23,14 +24,37 @@ function settableClocks() {
       const envOf = (place: number) => ({ NODE_OPTIONS: `--import=${preload}`, STEPPED_CLOCK: fileOf(place) });
       return { options: { nodes: 2, envOf }, clear: () => rmSync(folder, { recursive: true, force: true }) };
     },
-    set({ fleet, log }: Scene, places: readonly number[], offMs: number): void {
-      log(`clocks of ${places.join()} are off by ${offMs / 1000} s`);
-      for (const place of places) {
+    /** Gives by how many seconds each of the processes finds its own clock off. */
+    async set({ fleet, log }: Scene, places: readonly number[], offMs: number): Promise<number[]> {
+      const shown = places.map((place) => `${fileOf(place)}.shown`);
+      for (const [at, place] of places.entries()) {
+        rmSync(shown[at] ?? '', { force: true });
         writeFileSync(fileOf(place), String(offMs));
         fleet.processes[place]?.child.kill('SIGUSR2');
       }
+      const offs = await Promise.all(shown.map((file) => eventually(() => secondsOff(readFileSync(file, 'utf8')))));
+      log(`clocks of ${places.join()} are off by ${offs.join(', ')} s`);
+      return offs;
     },
   };
+}
+
+/** Between a time that was told just now and this process's. */
+function secondsOff(told: string): number {
+  const off = Math.round((Date.parse(told) - Date.now()) / 1000);
+  if (Number.isNaN(off)) throw new Error(`no time: ${told}`);
+  return off;
+}
+
+/** By how much what the processes do now is dated wrongly, at worst. */
+async function datedOff({ fleet }: Scene): Promise<number> {
+  const offs = await Promise.all(
+    fleet.processes.map(async (_, place) => {
+      const name = `dated-${place}-${performance.now()}`;
+      return Math.abs(secondsOff((await fleet.api(place).call('createConversation', { body: { name } })).createdAt));
+    }),
+  );
+  return Math.max(...offs);
 }
 
 /** Tokens that one process minted and another refused. */
@@ -72,16 +96,22 @@ function stepping(title: string, places: readonly number[], offMs: number): Scen
     async harm(scene, { scale }) {
       const { begin, end, measure } = scene;
       begin();
-      clocks.set(scene, places, offMs);
+      const stepped = await clocks.set(scene, places, offMs);
       await pause(2_000);
       let refused = await refusedTokens(scene);
+      let dated = await datedOff(scene);
       await pause(Math.max(1_000, holdMs * scale));
       refused += await refusedTokens(scene);
-      clocks.set(scene, places, 0);
+      dated = Math.max(dated, await datedOff(scene));
+      const back = await clocks.set(scene, places, 0);
       await pause(2_000);
       refused += await refusedTokens(scene);
+      dated = Math.max(dated, await datedOff(scene));
       await pause(Math.max(1_000, 10_000 * scale));
       end();
+      measure('leastStepSeconds', Math.min(...stepped.map(Math.abs)));
+      measure('leftSeconds', Math.max(...back.map(Math.abs)));
+      measure('datedOffSeconds', dated);
       measure('refusedTokens', refused);
       measure('negativeDurations', await negativeDurations(scene));
     },
@@ -92,6 +122,9 @@ function stepping(title: string, places: readonly number[], offMs: number): Scen
       'media flows': mediaFlows(1_000),
       'sends, reads, mints and joins go on': keptWorking(core, 2_000),
       'nothing but 503 goes wrong': onlyStatuses(503),
+      'the clocks were off indeed': fact('leastStepSeconds', tenMinutesMs / 1000 - 10, tenMinutesMs / 1000 + 10),
+      'and right again': fact('leftSeconds', 0, 10),
+      'what happens is dated by the right time': fact('datedOffSeconds', 0, 5),
       'tokens of one process are good at the others': fact('refusedTokens', 0, 0),
       'nothing ends before it began': fact('negativeDurations', 0, 0),
       'subscribers are complete within 5 s': completeWithin(5_000),
