@@ -29,7 +29,8 @@ const someAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${rand
 
 export interface People {
   newPerson(name?: string): Promise<Person>;
-  newProject(): Promise<TestProject>;
+  /** A project of this owner, or of one that several share. */
+  newProject(owner?: Person): Promise<TestProject>;
 }
 
 /** Makes accounts and projects through the public API. */
@@ -60,8 +61,8 @@ export function createPeople(baseUrl: string): People {
     return owner;
   }
 
-  async function newProject(): Promise<TestProject> {
-    const person = await someOwner();
+  async function newProject(owner?: Person): Promise<TestProject> {
+    const person = owner ?? (await someOwner());
     const { id } = await person.api.call('createProject', { body: { name: 'Test' } });
     const newKey = async (environment: Environment): Promise<string> =>
       (await person.api.call('createApiKey', { projectId: id, body: { name: 'test', environment } })).key;

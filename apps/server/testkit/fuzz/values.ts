@@ -49,21 +49,26 @@ interface Parts {
   maxItems?: number;
 }
 
+/** Values that exist in the world, by the name a field or path part has; a field that is not named takes any of them. */
+export type Hints = Readonly<Record<string, string>>;
+
 /** Values near what the schema takes: mostly right, often at its edges, sometimes something else altogether. */
-export function near(schema: TSchema, hints: readonly string[]): fc.Arbitrary<unknown> {
-  return fc.oneof({ arbitrary: fitting(schema, hints), weight: 6 }, { arbitrary: odd, weight: 1 });
+export function near(schema: TSchema, hints: Hints, name = ''): fc.Arbitrary<unknown> {
+  return fc.oneof({ arbitrary: fitting(schema, hints, name), weight: 6 }, { arbitrary: odd, weight: 1 });
 }
 
-function fitting(schema: TSchema, hints: readonly string[]): fc.Arbitrary<unknown> {
+function fitting(schema: TSchema, hints: Hints, name: string): fc.Arbitrary<unknown> {
   const parts = schema as Parts;
   if (parts.const !== undefined) return fc.constant(parts.const);
   if (parts.enum) return fc.constantFrom(...parts.enum);
-  if (parts.anyOf) return fc.oneof(...parts.anyOf.map((part) => near(part, hints)));
+  if (parts.anyOf) return fc.oneof(...parts.anyOf.map((part) => near(part, hints, name)));
   switch (parts.type) {
     case 'object':
       return parts.properties ? nearObject(schema as TObject, hints) : fc.dictionary(fc.string({ maxLength: 20 }), odd);
     case 'array':
-      return fc.array(near(parts.items ?? ({} as TSchema), hints), { maxLength: Math.min(parts.maxItems ?? 5, 5) });
+      return fc.array(near(parts.items ?? ({} as TSchema), hints, name), {
+        maxLength: Math.min(parts.maxItems ?? 5, 5),
+      });
     case 'integer':
     case 'number':
       return fc.oneof(
@@ -73,29 +78,31 @@ function fitting(schema: TSchema, hints: readonly string[]): fc.Arbitrary<unknow
     case 'boolean':
       return fc.boolean();
     case 'string':
-      return texts(parts, hints);
+      return texts(parts, hints, name);
     default:
       return odd;
   }
 }
 
-function texts({ minLength = 0, maxLength = 40 }: Parts, hints: readonly string[]): fc.Arbitrary<string> {
+function texts({ minLength = 0, maxLength = 40 }: Parts, hints: Hints, name: string): fc.Arbitrary<string> {
   const edges = [minLength, Math.max(minLength - 1, 0), Math.min(maxLength, 5000), Math.min(maxLength + 1, 5001)];
+  const own = hints[name];
   return fc.oneof(
-    fc.constantFrom('ada', 'grace', 'a', ...hints),
-    fc.constantFrom(...edges).map((length) => 'x'.repeat(length)),
-    fc.string({ maxLength: 40 }),
-    nasty,
+    { arbitrary: fc.constant(own ?? 'ada'), weight: own === undefined ? 0 : 6 },
+    { arbitrary: fc.constantFrom('ada', 'grace', 'a', ...Object.values(hints)), weight: 1 },
+    { arbitrary: fc.constantFrom(...edges).map((length) => 'x'.repeat(length)), weight: 1 },
+    { arbitrary: fc.string({ maxLength: 40 }), weight: 1 },
+    { arbitrary: nasty, weight: 1 },
   );
 }
 
 /** An object with its required fields mostly there, its optional ones sometimes, and at times one nobody knows. */
-export function nearObject(schema: TObject, hints: readonly string[]): fc.Arbitrary<Record<string, unknown>> {
+export function nearObject(schema: TObject, hints: Hints): fc.Arbitrary<Record<string, unknown>> {
   const { properties = {}, required = [] } = schema as Parts;
   // `freq` is one in how many is left out.
   const fields = Object.entries(properties).map(([name, part]) =>
     fc
-      .option(near(part, hints), { freq: required.includes(name) ? 20 : 2, nil: undefined })
+      .option(near(part, hints, name), { freq: required.includes(name) ? 20 : 2, nil: undefined })
       .map((value) => [name, value]),
   );
   const extra = fc.tuple(nasty, odd);

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Credential } from '@parley/contract';
+import type { Api } from '@parley/server';
+import type { Person, TestProject } from '../people.ts';
+import { joinAs, mint, newRoom, type RoomsService } from '../rooms.ts';
+import type { SocketClient } from '../socket-client.ts';
+import { createWorld, type World } from '../world.ts';
+import type { Hints } from './values.ts';
+
+/** What one route is asked with: ids that exist, and a credential of every kind it may take. */
+export interface Props {
+  ids: Hints;
+  bearers: Readonly<Record<Exclude<Credential, 'none'>, string>>;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** A world, and for every route that ends or changes something for good a thing of its own to end. */
+export interface Stage {
+  world: World;
+  props(route: string): Promise<Props>;
+  close(): Promise<void>;
+}
+
+const fixtures = join(import.meta.dirname, '..', '..', '..', '..', 'packages', 'media-description', 'fixtures');
+/** What a browser offers that wants to send. */
+export const SDP_OFFER = readFileSync(join(fixtures, 'publish-plain-offer-gathered.sdp'), 'utf8');
+
+const FILE = 'x'.repeat(16);
+let named = 0;
+const newName = (): string => `stage-${++named}`;
+
+/** A new owner each time: what one round ended is of no use to the next. */
+export async function createStage(service: RoomsService, operator: Person): Promise<Stage> {
+  const owner = await service.newPerson('owner');
+  const project = await service.newProject(owner);
+  const world = await createWorld(service, project, 'DEVELOPMENT');
+  const api = service.as(world.apiKey);
+  const member = await project.member('VIEWER');
+  const stranger = await service.newPerson('stranger');
+  const stream = await newStream(api, { isLive: true });
+  const clients: SocketClient[] = [];
+  const seat = async () => {
+    const taken = await takeSeat(service, api);
+    clients.push(taken.client);
+    return taken.ids;
+  };
+  const common: Props = {
+    ids: {
+      ...world.ids,
+      ...(await seat()),
+      ...stream,
+      sessionId: world.ids['roomId'] ?? '',
+      email: stranger.email,
+      password: 'long enough',
+      url: 'https://hooks.example.com/other',
+      senderId: 'ada',
+      uploaderId: 'ada',
+      hostIdentity: 'ada',
+      participantIdentity: 'grace',
+      threadRootId: world.ids['messageId'] ?? '',
+      replyTo: world.ids['messageId'] ?? '',
+      internalUrl: service.node.internalUrl,
+      publicHost: '127.0.0.1',
+      environment: 'DEVELOPMENT',
+      mimeType: 'text/plain',
+      since: new Date(service.clock.now() - 60_000).toISOString(),
+    },
+    bearers: {
+      apiKey: world.apiKey,
+      chatToken: world.chatToken,
+      rtcToken: world.rtcToken,
+      session: owner.accessToken,
+      sfuSecret: service.config.sfuSecrets[0] ?? '',
+    },
+  };
+  const own = createOwnThings({ service, project, operator, api, member, seat });
+
+  return {
+    world,
+    async props(route) {
+      const { ids = {}, bearers = {}, headers = {} } = (await own[route]?.()) ?? {};
+      return { ids: { ...common.ids, ...ids }, bearers: { ...common.bearers, ...bearers }, headers };
+    },
+    async close() {
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}
+
+type OwnThings = () => Promise<{
+  ids?: Hints;
+  bearers?: Partial<Props['bearers']>;
+  headers?: Readonly<Record<string, string>>;
+}>;
+
+interface OwnDeps {
+  service: RoomsService;
+  project: TestProject;
+  operator: Person;
+  api: Api;
+  member: Person;
+  /** A room with grace in it, who publishes a track. */
+  seat(): Promise<Hints>;
+}
+
+/** By route: what it would otherwise take from the routes after it, and what only it needs. */
+function createOwnThings({ service, project, operator, api, member, seat }: OwnDeps): Record<string, OwnThings> {
+  const { id: projectId, owner } = project;
+  const person = async (): Promise<Person> => service.newPerson('guest');
+  const room: OwnThings = async () => {
+    const { id } = await newRoom(api);
+    return { ids: { id, roomId: id } };
+  };
+  const sitting: OwnThings = async () => ({ ids: await seat() });
+  const conversation: OwnThings = async () => ({ ids: await newConversation(api) });
+  const stream: OwnThings = async () => ({ ids: await newStream(api, { isLive: false }) });
+  const webhook: OwnThings = async () => {
+    const body = { url: 'https://hooks.example.com/own', environment: 'DEVELOPMENT' as const };
+    return { ids: { webhookId: (await owner.api.call('createWebhook', { projectId, body })).id } };
+  };
+  const signedIn: OwnThings = async () => ({ headers: { cookie: await cookieOf(service, await person()) } });
+  const plain = (way: 'whip' | 'whep', isIn: boolean): OwnThings => {
+    return async () => {
+      const room = await newRoom(api);
+      const { token } = await mint(api, room, 'ada');
+      const sessionId = isIn ? await sitDown(service, room.id, way, token) : '';
+      return { ids: { id: room.id, sessionId }, bearers: { rtcToken: token } };
+    };
+  };
+  const ofOperator: OwnThings = async () => ({ bearers: { session: operator.accessToken } });
+  const aMember: OwnThings = async () => ({ ids: { userId: member.userId } });
+
+  return {
+    login: async () => ({ ids: { email: member.email, password: member.password } }),
+    refreshSession: signedIn,
+    logout: signedIn,
+    endSession: async () => {
+      const guest = await person();
+      const [session] = await guest.api.call('listSessions', {});
+      return { ids: { sessionId: session?.id ?? '' }, bearers: { session: guest.accessToken } };
+    },
+    endAllSessions: async () => ({ bearers: { session: (await person()).accessToken } }),
+    archiveProject: async () => ({
+      ids: { projectId: (await owner.api.call('createProject', { body: { name: 'to archive' } })).id },
+    }),
+    changeProjectMember: aMember,
+    removeProjectMember: aMember,
+    drainServer: ofOperator,
+    undrainServer: ofOperator,
+    registerServer: async () => ({ ids: { name: 'node-fuzz' } }),
+    closeRoom: room,
+    closeProjectRoom: room,
+    removeParticipant: sitting,
+    removeProjectParticipant: sitting,
+    updateParticipant: sitting,
+    updateProjectParticipant: sitting,
+    muteTrack: sitting,
+    muteProjectTrack: sitting,
+    revokeRtcToken: async () => {
+      const room = await newRoom(api);
+      return { ids: { roomId: room.id, tokenId: (await mint(api, room, 'ada')).tokenId } };
+    },
+    publishByWhip: plain('whip', false),
+    watchByWhep: plain('whep', false),
+    endWhip: plain('whip', true),
+    endWhep: plain('whep', true),
+    startLiveStream: stream,
+    endLiveStream: stream,
+    endProjectLiveStream: stream,
+    registerHost: async () => ({ ids: { identity: newName() } }),
+    removeHost: async () => {
+      const made = await newStream(api, { isLive: true });
+      const identity = newName();
+      await api.call('registerHost', { streamId: made['streamId'] ?? '', body: { identity, role: 'CO_HOST' } });
+      return { ids: { ...made, identity } };
+    },
+    updateWebhook: webhook,
+    disableWebhook: webhook,
+    deleteWebhook: webhook,
+    addConversationMember: async () => ({ ids: { ...(await newConversation(api)), userId: newName() } }),
+    removeReaction: async () => {
+      const ids = await newConversation(api);
+      await api.call('addReaction', { messageId: ids['messageId'] ?? '', body: { emoji: '👍', userId: 'ada' } });
+      return { ids: { ...ids, userId: 'ada' } };
+    },
+    updateConversation: conversation,
+    deleteConversation: conversation,
+    changeConversationMember: conversation,
+    removeConversationMember: conversation,
+    deleteMessage: conversation,
+    completeAttachment: async () => ({ ids: await newAttachment(api, { isComplete: false }) }),
+    getAttachmentDownload: async () => ({ ids: await newAttachment(api, { isComplete: true }) }),
+  };
+}
+
+async function takeSeat(service: RoomsService, api: Api): Promise<{ client: SocketClient; ids: Hints }> {
+  const room = await newRoom(api);
+  const client = await joinAs(service, api, room, 'grace');
+  const [trackId = ''] = await client.publish('AUDIO');
+  return { client, ids: { id: room.id, roomId: room.id, identity: 'grace', trackId } };
+}
+
+/** Of ada, who may do everything in it, and grace; with a message of ada's. */
+async function newConversation(api: Api): Promise<Hints> {
+  const members = [{ userId: 'ada', role: 'OWNER' as const }, 'grace'];
+  const { id: room } = await api.call('createConversation', { body: { name: newName(), members } });
+  const { id: messageId } = await api.call('sendMessage', { room, body: { text: 'x', senderId: 'ada' } });
+  return { room, conversationId: room, messageId, userId: 'grace' };
+}
+
+async function newStream(api: Api, { isLive }: { isLive: boolean }): Promise<Hints> {
+  const { id: streamId } = await api.call('createLiveStream', { body: { title: 'x', hostIdentity: 'ada' } });
+  if (isLive) await api.call('startLiveStream', { streamId });
+  return { streamId };
+}
+
+/** Uploaded by ada. */
+export async function newAttachment(api: Api, { isComplete }: { isComplete: boolean }): Promise<Hints> {
+  const { room = '' } = await newConversation(api);
+  const body = { filename: 'a.txt', mimeType: 'text/plain', size: FILE.length, uploaderId: 'ada' };
+  const { attachment, uploadUrl, headers } = await api.call('requestAttachment', { room, body });
+  const stored = await fetch(uploadUrl, { method: 'PUT', headers, body: FILE });
+  assert.equal(stored.status, 204, await stored.text());
+  const attachmentId = attachment.id;
+  if (isComplete) await api.call('completeAttachment', { attachmentId });
+  return { room, attachmentId };
+}
+
+/** Joins by one SDP offer, as a client without our SDK does; gives the session's id. */
+async function sitDown(service: RoomsService, roomId: string, way: 'whip' | 'whep', token: string): Promise<string> {
+  const response = await service.fetch(`/v1/rooms/${roomId}/${way}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' },
+    body: SDP_OFFER,
+  });
+  assert.equal(response.status, 201, await response.text());
+  return response.headers.get('location')?.split('/').at(-1) ?? '';
+}
+
+/** The cookie of a sign-in. */
+async function cookieOf(service: RoomsService, { email, password }: Person): Promise<string> {
+  const response = await service.fetch('/v1/auth/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': '10.99.0.1' },
+    body: JSON.stringify({ email, password }),
+  });
+  assert.equal(response.status, 200, await response.text());
+  return response.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
