@@ -45,6 +45,7 @@ import { toErrorAnswer } from './http/errors.ts';
 import { mountFiles } from './http/file-routes.ts';
 import { createOnce } from './http/idempotency.ts';
 import { deleteExpiredKeys } from './http/idempotency-store.ts';
+import { collectRoutes } from './http/mounted-routes.ts';
 import { mountOperations } from './http/operations.ts';
 import { mountRoutes } from './http/pipeline.ts';
 import { mountPlaygroundApi } from './http/playground-api.ts';
@@ -260,6 +261,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     trustProxy: config.trustProxy,
     isDraining: () => isDraining,
   });
+  const mounted = collectRoutes(app);
   mountRoutes(app, allRoutes, handlers, {
     identify: createIdentify({
       tokens,
@@ -355,6 +357,8 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
 
   return {
     app,
+    /** Every route there is, for the test that compares them with the table. */
+    mounted,
     config,
     address,
     development,

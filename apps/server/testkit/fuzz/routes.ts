@@ -35,10 +35,10 @@ export const OUT_OF_REACH: Readonly<Record<string, string>> = {
   exchangeOAuth: 'no provider is set up',
 };
 
-/** Bodies that do the work, where the required fields alone do not. */
-const PLAIN: Readonly<Record<string, (ids: Hints) => object>> = {
-  sendMessage: () => ({ text: 'hello', senderId: 'ada' }),
-};
+/** Fields of a body that are needed though the schema leaves them open. */
+const NEEDED: Readonly<Record<string, object>> = { sendMessage: { text: 'hello' } };
+/** An API key says for whom it acts. */
+const FOR_WHOM: readonly string[] = ['userId', 'senderId', 'uploaderId'];
 
 export interface RouteFuzz {
   service: RoomsService;
@@ -106,11 +106,18 @@ function plainTry(name: string, row: RouteRow, kind: Credential, { ids, bearers,
   const { method, path } = splitAt(row);
   const sample = JSON.parse(sampleBody(row).body ?? '{}') as Record<string, unknown>;
   const known = Object.keys(sample).flatMap((field) => (ids[field] === undefined ? [] : [[field, ids[field]]]));
-  const body = PLAIN[name]?.(ids) ?? { ...sample, ...Object.fromEntries(known) };
+  const whom = (schema: RouteRow['query']): Record<string, string> =>
+    Object.fromEntries(
+      FOR_WHOM.filter((field) => kind === 'apiKey' && field in (schema?.properties ?? {})).map((field) => [
+        field,
+        'ada',
+      ]),
+    );
+  const body = { ...sample, ...whom(row.body), ...Object.fromEntries(known), ...NEEDED[name] };
   return {
     method,
     path: path.replaceAll(/\{(\w+)\}/g, (_, part: string) => encode(ids[part] ?? 'x')),
-    query: '',
+    query: new URLSearchParams(whom(row.query)).toString(),
     body: row.speaks ? SDP_OFFER : row.body ? JSON.stringify(body) : undefined,
     headers: { ...headersFor(row, kind, bearers), ...headers },
     isStream: row.streams !== undefined,

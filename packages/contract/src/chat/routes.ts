@@ -306,7 +306,13 @@ export const chatRoutes = routes({
     by: anyChat,
     query: ForUser,
     returns: [204, null],
-    throws: [...onMessage, 'SVC_USER_REQUIRED', 'SVC_REACTION_NOT_FOUND', 'SVC_CONVERSATION_ARCHIVED'],
+    throws: [
+      ...onMessage,
+      'SVC_USER_REQUIRED',
+      'SVC_INVALID_EMOJI',
+      'SVC_REACTION_NOT_FOUND',
+      'SVC_CONVERSATION_ARCHIVED',
+    ],
     does: 'Takes a reaction back.',
   },
   markRead: {

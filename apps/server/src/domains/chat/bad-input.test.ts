@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { chatClientFrames, chatRoutes, type RouteRow, splitAt } from '@parley/contract';
+import { chatClientFrames, chatRoutes, paramNames, type RouteRow, splitAt } from '@parley/contract';
 import type { TObject, TSchema } from 'typebox';
 import { type ChatOf, createChatKit } from '../../../testkit/chat.ts';
 import { sampleBody } from '../../../testkit/sample-body.ts';
@@ -12,12 +12,17 @@ let service: TestService;
 let chat: ChatOf;
 let room: string;
 let messageId: string;
+let attachmentId: string;
 const env = { CHAT_SUBSCRIBE_RATE_LIMIT: '100000', CHAT_SEND_RATE_LIMIT: '100000', CHAT_REACT_RATE_LIMIT: '100000' };
 before(async () => {
   service = await startService({ env });
   chat = await createChatKit(service);
   room = (await chat.conversation(['alice'])).id;
-  messageId = (await chat.project.api.call('sendMessage', { room, body: { text: 'here', senderId: 'alice' } })).id;
+  const { api } = chat.project;
+  messageId = (await api.call('sendMessage', { room, body: { text: 'here', senderId: 'alice' } })).id;
+  await api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'alice' } });
+  const file = { filename: 'a.txt', mimeType: 'text/plain', size: 1, uploaderId: 'alice' };
+  attachmentId = (await api.call('requestAttachment', { room, body: file })).attachment.id;
 });
 after(() => service.stop());
 
@@ -32,6 +37,8 @@ async function everything(): Promise<string> {
     'attachments',
   ];
   const parts = tables.map((table) => `(select jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text) from ${table} t)`);
+  // Of events the ids: when one was handed on is noted later, and says nothing of what was asked here.
+  parts.push('(select jsonb_agg(id order by id) from events)');
   const texts = raw(parts.map((part) => `${part}::text`).join(', '));
   const [row] = await service.adapters.db.query<{ all: string }>(sql`select concat(${texts}) as all`);
   return row?.all ?? assert.fail('no row');
@@ -52,10 +59,28 @@ function isWrong(schema: TSchema, value: unknown): boolean {
   return typeof value !== type;
 }
 
-const pathOf = (row: RouteRow): string =>
+/** The row's path with what is there, or with what is given instead. */
+const pathOf = (row: RouteRow, instead: Readonly<Record<string, string>> = {}): string =>
   splitAt(row).path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent({ room, messageId, userId: 'alice', emoji: '👍' }[name] ?? 'att_none'),
+    encodeURIComponent(
+      { room, messageId, attachmentId, userId: 'alice', emoji: '👍', ...instead }[name] ?? assert.fail(name),
+    ),
   );
+
+interface Answered {
+  status: number;
+  code: string;
+}
+
+async function ask(row: RouteRow, path: string, body: string | undefined): Promise<Answered> {
+  const response = await service.fetch(path, {
+    method: splitAt(row).method,
+    headers: { authorization: `Bearer ${chat.project.apiKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  });
+  const { code } = (await response.json()) as { code: string };
+  return { status: response.status, code };
+}
 
 /** The code that is declared for it: a NUL is no JSON that we read, and how long a token lives has a code of its own. */
 function codeFor(field: string, value: unknown): string {
@@ -72,19 +97,113 @@ test('[REQ-4] every body field of every chat route: a value it does not take is 
     const good = JSON.parse(sampleBody(row).body ?? '{}') as Record<string, unknown>;
     for (const [name, field] of Object.entries((schema as TObject).properties)) {
       for (const value of wrongs.filter((one) => isWrong(field as TSchema, one))) {
-        const response = await service.fetch(pathOf(row), {
-          method: splitAt(row).method,
-          headers: { authorization: `Bearer ${chat.project.apiKey}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ ...good, [name]: value }),
-        });
-        const { code } = (await response.json()) as { code: string };
+        const { status, code } = await ask(row, pathOf(row), JSON.stringify({ ...good, [name]: value }));
         const label = `${row.at} ${name}=${JSON.stringify(value).slice(0, 40)}`;
-        assert.deepEqual([response.status, code], [400, codeFor(name, value)], label);
+        assert.deepEqual([status, code], [400, codeFor(name, value)], label);
         asked++;
       }
     }
   }
   assert.ok(asked > 100, `only ${asked} were asked`);
+  assert.equal(await everything(), before);
+});
+
+/** Texts that a query field of this schema does not take, as they stand in the URL. */
+function wrongTexts(name: string, schema: TSchema): string[] {
+  const { type, maxLength, pattern, minimum } = schema as {
+    type?: string;
+    maxLength?: number;
+    pattern?: string;
+    minimum?: number;
+  };
+  const always = [`${name}=%00`, `${name}=1&${name}=2`, `${name}=%ED%A0%80x${'y'.repeat(maxLength ?? 0)}`];
+  const own = {
+    integer: ['abc', '1.5', '1e3', '-1', '99999999999999999999', ...(minimum === 1 ? ['0'] : [])],
+    boolean: ['yes', '1', 'TRUE'],
+    string: [...(maxLength ? ['x'.repeat(maxLength + 1)] : []), ...(pattern ? ['a%20b', '%0A'] : [])],
+  }[type ?? ''];
+  return [...always, ...(own ?? assert.fail(`no wrong values for ${type}`)).map((text) => `${name}=${text}`)];
+}
+
+const cursorFields = ['cursor', 'before', 'after', 'since'];
+
+test('[REQ-4] every query field of every chat route: a value it does not take is the declared error, and nothing is stored', async () => {
+  const elsewhere = (await chat.conversation(['alice'])).id;
+  await chat.project.api.call('sendMessage', { room: elsewhere, body: { text: 'there', senderId: 'alice' } });
+  const { latestCursor } = await chat.project.api.call('listMessages', { room: elsewhere, query: {} });
+  const badCursors = ['x', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAA', '-1', `${latestCursor}`, `${latestCursor}A`];
+  const before = await everything();
+  const fields = new Set<string>();
+  for (const row of Object.values(chatRoutes) as RouteRow[]) {
+    for (const [name, schema] of Object.entries(row.query?.properties ?? {})) {
+      fields.add(name);
+      const wrong = wrongTexts(name, schema as TSchema).map((query) => ({ query, code: 'SVC_VALIDATION_FAILED' }));
+      const isCursor = cursorFields.includes(name);
+      const cursors = isCursor
+        ? badCursors.map((one) => ({ query: `${name}=${one}`, code: 'SVC_INVALID_CURSOR' }))
+        : [];
+      for (const { query, code } of [...wrong, ...cursors]) {
+        const answer = await ask(row, `${pathOf(row)}?${query}`, sampleBody(row).body);
+        assert.deepEqual(answer, { status: 400, code }, `${row.at}?${query.slice(0, 60)}`);
+      }
+    }
+  }
+  for (const name of [...cursorFields, 'limit', 'userId', 'includeDeleted', 'threadRootId'])
+    assert.ok(fields.has(name), name);
+  assert.equal(await everything(), before);
+});
+
+/** A body that would do the work, were it asked of something that is there. */
+function goodBody(row: RouteRow): string | undefined {
+  if (!row.body) return undefined;
+  const good = { text: 'never', emoji: '👍', userId: 'alice', senderId: 'alice', uploaderId: 'alice' };
+  const known = Object.entries(good).filter(([name]) => name in (row.body?.properties ?? {}));
+  return JSON.stringify({ ...JSON.parse(sampleBody(row).body ?? '{}'), ...Object.fromEntries(known) });
+}
+
+const noEmoji: Answered = { status: 400, code: 'SVC_INVALID_EMOJI' };
+
+/** What a path says when it names something that is not there. */
+const missingCode: Readonly<Record<string, string>> = {
+  room: 'SVC_CONVERSATION_NOT_FOUND',
+  messageId: 'SVC_MESSAGE_NOT_FOUND',
+  attachmentId: 'SVC_ATTACHMENT_NOT_FOUND',
+  userId: 'SVC_MEMBER_NOT_FOUND',
+  emoji: 'SVC_REACTION_NOT_FOUND',
+};
+
+test('[REQ-5] every id in the path of every chat route: what is no id or names nothing is the declared error, and nothing is stored', async () => {
+  const before = await everything();
+  let asked = 0;
+  for (const row of Object.values(chatRoutes) as RouteRow[]) {
+    const query = row.query && 'userId' in row.query.properties ? '?userId=alice' : '';
+    for (const name of paramNames(splitAt(row).path)) {
+      const wrongIds: [string, Answered][] = ['x'.repeat(401), '\u0000', 'a\nb', '\u007f'].map((id) => [
+        id,
+        { status: 400, code: 'SVC_VALIDATION_FAILED' },
+      ]);
+      const missing = { status: 404, code: missingCode[name] ?? assert.fail(name) };
+      // A user of chat is whoever is named: one without conversations is in none.
+      if (row !== chatRoutes.listUserConversations)
+        for (const id of ['nothing', '01a1dd14-de65-7b05-8710-0999672eacce', "'; drop table messages; --", '__proto__'])
+          wrongIds.push([id, name === 'emoji' && id.includes(' ') ? noEmoji : missing]);
+      for (const [id, expected] of wrongIds) {
+        const answer = await ask(row, `${pathOf(row, { [name]: id })}${query}`, goodBody(row));
+        assert.deepEqual(answer, expected, `${row.at} ${name}=${JSON.stringify(id).slice(0, 60)}`);
+        asked++;
+      }
+    }
+    const codes: readonly string[] = row.throws ?? [];
+    if (paramNames(splitAt(row).path).includes('emoji')) assert.ok(codes.includes(noEmoji.code), row.at);
+    const named = paramNames(splitAt(row).path).map((name) => missingCode[name] ?? '');
+    if (row !== chatRoutes.listUserConversations)
+      assert.deepEqual(
+        named.filter((code) => !codes.includes(code)),
+        [],
+        `${row.at} declares them`,
+      );
+  }
+  assert.ok(asked > 150, `only ${asked} were asked`);
   assert.equal(await everything(), before);
 });
 
