@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Credential } from '@parley/contract';
 import type { Api } from '@parley/server';
+import { mediaOffer } from '../media-offer.ts';
 import type { Person, TestProject } from '../people.ts';
 import { joinAs, mint, newRoom, type RoomsService } from '../rooms.ts';
 import type { SocketClient } from '../socket-client.ts';
-import { createWorld, type World } from '../world.ts';
+import { createWorld, OWNER, type World } from '../world.ts';
 import type { Hints } from './values.ts';
 
 /** What one route is asked with: ids that exist, and a credential of every kind it may take. */
@@ -23,10 +22,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-const fixtures = join(import.meta.dirname, '..', '..', '..', '..', 'packages', 'media-description', 'fixtures');
-/** What a browser offers that wants to send. */
-export const SDP_OFFER = readFileSync(join(fixtures, 'publish-plain-offer-gathered.sdp'), 'utf8');
-
+export const SDP_OFFER = mediaOffer('sendonly');
 const FILE = 'x'.repeat(16);
 let named = 0;
 const newName = (): string => `stage-${++named}`;
@@ -51,7 +47,7 @@ export async function createStage(service: RoomsService, operator: Person): Prom
       ...world.ids,
       ...(await seat()),
       ...stream,
-      sessionId: world.ids['roomId'] ?? '',
+      userId: OWNER,
       email: stranger.email,
       password: 'long enough',
       url: 'https://hooks.example.com/other',
@@ -84,7 +80,7 @@ export async function createStage(service: RoomsService, operator: Person): Prom
       return { ids: { ...common.ids, ...ids }, bearers: { ...common.bearers, ...bearers }, headers };
     },
     async close() {
-      await Promise.all(clients.map((client) => client.close()));
+      await Promise.all([world.leave(), ...clients.map((client) => client.close())]);
     },
   };
 }
