@@ -1,27 +1,22 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Clock, systemClock } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { Log } from '../core/log.ts';
 import type { Blobs, Bus, Counters, ExpiringSets, Locks, Mail, Mailbox } from '../core/ports.ts';
 import { createFolderBlobs } from './blobs/folder.ts';
-import { createS3Blobs, type S3Options } from './blobs/s3.ts';
+import type { S3Options } from './blobs/s3.ts';
 import { createMemoryBus } from './bus/memory.ts';
-import { openRedisBus } from './bus/redis.ts';
-import { createFallbackCounters } from './counters/fallback.ts';
+import { type Closing, closeAll } from './closing.ts';
 import { createMemoryCounters } from './counters/memory.ts';
-import { createRedisCounters } from './counters/redis.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
-import { createPostgres } from './db/postgres.ts';
 import { createMemoryExpiringSets } from './expiring-sets/memory.ts';
-import { createRedisExpiringSets } from './expiring-sets/redis.ts';
 import { createMemoryLocks } from './locks/memory.ts';
-import { createRedisLocks } from './locks/redis.ts';
 import { createMailbox } from './mail/mailbox.ts';
-import { createSmtpMail } from './mail/smtp.ts';
-import { startProcessCount } from './process-count.ts';
-import { createRedis } from './redis.ts';
+
+// An adapter that only some configurations choose is loaded when it is chosen: their packages would be a third of what
+// a start on the embedded defaults has to read.
 
 /** Where the data is; the parts of the configuration that choose adapters. */
 export interface AdapterConfig {
@@ -37,10 +32,6 @@ export interface AdapterConfig {
 interface Deps {
   clock: Clock;
   log: Log;
-}
-
-interface Closing {
-  close(): Promise<void>;
 }
 
 export interface SharedState extends Closing {
@@ -63,7 +54,7 @@ export async function openDatabase(config: AdapterConfig): Promise<Db> {
   const db =
     config.databaseUrl === null
       ? await openEmbedded({ folder: join(config.dataDir, 'db') })
-      : createPostgres({ url: config.databaseUrl });
+      : (await import('./db/postgres.ts')).createPostgres({ url: config.databaseUrl });
   try {
     await awaitAnswer(db);
     await migrate(db, migrations);
@@ -91,7 +82,10 @@ async function awaitAnswer(db: Db): Promise<void> {
 export async function openSharedState(config: AdapterConfig, deps: Deps): Promise<SharedState> {
   const { clock, log } = deps;
   const onError = (error: unknown) => log.error({ error }, 'a bus listener failed');
-  if (config.redisUrl !== null) return await openRedisState(config.redisUrl, config.redisPrefix, deps, onError);
+  if (config.redisUrl !== null) {
+    const { openRedisState } = await import('./open-redis.ts');
+    return openRedisState({ url: config.redisUrl, prefix: config.redisPrefix, clock, log, onError });
+  }
   const [bus, counters, expiringSets, locks] = [
     createMemoryBus({ onError }),
     createMemoryCounters(clock),
@@ -101,35 +95,12 @@ export async function openSharedState(config: AdapterConfig, deps: Deps): Promis
   return { bus, counters, expiringSets, locks, close: () => closeAll([bus, counters, expiringSets, locks]) };
 }
 
-async function openRedisState(
-  url: string,
-  prefix: string,
-  { clock, log }: Deps,
-  onError: (error: unknown) => void,
-): Promise<SharedState> {
-  const redis = createRedis({
-    url,
-    prefix,
-    // Redis's own clock is the one that all processes share; only a test's clock takes its place.
-    ...(clock !== systemClock && { clock }),
-    onError: (error) => log.warn({ error }, 'Redis is not reachable; trying again'),
-  });
-  await redis.ready();
-  const expiringSets = createRedisExpiringSets(redis);
-  const [bus, processes] = await Promise.all([openRedisBus({ redis, onError }), startProcessCount(expiringSets)]);
-  const locks = createRedisLocks(redis);
-  const counters = createFallbackCounters({
-    shared: createRedisCounters(redis),
-    clock,
-    processCount: processes.last,
-  });
-  const close = () => closeAll([processes, bus, counters, expiringSets, locks, redis]);
-  return { bus, counters, expiringSets, locks, close };
-}
-
 export async function openStores(config: AdapterConfig, { clock }: Deps): Promise<Stores> {
-  const blobs = config.s3 ? createS3Blobs(config.s3) : createFolderBlobs(join(config.dataDir, 'blobs'), clock);
+  const blobs = config.s3
+    ? (await import('./blobs/s3.ts')).createS3Blobs(config.s3)
+    : createFolderBlobs(join(config.dataDir, 'blobs'), clock);
   if (config.smtpUrl !== null) {
+    const { createSmtpMail } = await import('./mail/smtp.ts');
     const mail = createSmtpMail({ url: config.smtpUrl, from: config.mailFrom });
     return { blobs, mail, mailbox: null, close: () => closeAll([blobs, mail]) };
   }
@@ -145,8 +116,4 @@ export async function openAdapters(config: AdapterConfig, deps: Deps): Promise<S
     openStores(config, deps),
   ]);
   return { ...shared, ...stores, db, close: () => closeAll([shared, stores, db]) };
-}
-
-async function closeAll(parts: readonly Closing[]): Promise<void> {
-  for (const part of parts) await part.close();
 }
