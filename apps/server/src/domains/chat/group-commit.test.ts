@@ -13,6 +13,7 @@ interface Item {
 /** A store whose batches end when the test says so. */
 function slowStore() {
   const batches: { items: readonly Item[]; end: () => void }[] = [];
+  const told: (readonly Item[])[] = [];
   const clock = createFakeClock();
   const queue = createGroupCommit<Item, string>({
     clock,
@@ -25,11 +26,12 @@ function slowStore() {
           items.some(({ isBad }) => isBad) ? reject(new Error('bad')) : resolve(items.map(({ room }) => room));
         batches.push({ items, end });
       }),
+    tell: (items) => told.push(items),
   });
   const settle = async () => {
     for (let turn = 0; turn < 4; turn++) await nextTurn();
   };
-  return { batches, queue, clock, settle };
+  return { batches, told, queue, clock, settle };
 }
 
 test('[MSG-16] who asks together is stored together; behind a batch that takes long only the same conversation waits', async () => {
@@ -102,4 +104,20 @@ test('[MSG-16] one item that cannot be stored fails alone', async () => {
     (await outcomes).map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled'],
   );
+});
+
+test('[MSG-16] the next batch is under way before the answers of the last, which follow the telling', async () => {
+  const { batches, told, queue, settle } = slowStore();
+  const order: string[] = [];
+  const first = queue.add({ room: 'a' }).then(() => order.push(`${batches.length} under way, ${told.length} told`));
+  await settle();
+  const second = queue.add({ room: 'a' });
+  await settle();
+  assert.equal(batches.length, 1);
+  batches[0]?.end();
+  await first;
+  assert.deepEqual(order, ['2 under way, 1 told']);
+  batches[1]?.end();
+  await second;
+  assert.deepEqual(told, [[{ room: 'a' }], [{ room: 'a' }]]);
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fail } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import { DatabaseUnavailable } from '../../core/db.ts';
@@ -12,6 +13,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   clock: Clock;
   /** Stores all items or none, and says what became of each. */
   store: (items: readonly Item[]) => Promise<Outcome[]>;
+  /** Tells the others what has been stored, before those who asked hear of it. */
+  tell: (items: readonly Item[], outcomes: readonly Outcome[]) => void;
   /** Items that share a key must not be in one batch: they could not see each other. */
   keysOf: (item: Item) => readonly string[];
   /** True when everybody who comes later with one of the item's keys will find it stored: they may come together. */
@@ -40,7 +43,7 @@ interface Waiting<Item, Outcome> {
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { clock, store, keysOf, isFound, lockOf } = options;
+  const { clock, store, tell, keysOf, isFound, lockOf } = options;
   const locked = new Set<string>();
   let waiting: Waiting<Item, Outcome>[] = [];
   let inFlight = 0;
@@ -55,10 +58,7 @@ export function createGroupCommit<Item, Outcome>(
     // At the end of the turn: requests that arrived together go together.
     setImmediate(() => {
       isScheduled = false;
-      const batch = isFull() ? [] : nextBatch();
-      if (batch.length === 0) return;
-      void run(batch);
-      schedule();
+      startNext();
     });
   }
 
@@ -81,24 +81,38 @@ export function createGroupCommit<Item, Outcome>(
 
   async function run(batch: Waiting<Item, Outcome>[]): Promise<void> {
     inFlight++;
-    const locks = batch.map(({ item }) => lockOf(item));
+    const items = batch.map(({ item }) => item);
+    const locks = items.map(lockOf);
     for (const lock of locks) locked.add(lock);
     const ended = new AbortController();
     const watched = watch(ended.signal);
-    try {
-      const outcomes = await store(batch.map(({ item }) => item));
-      // Index by index: `store` answers in the order of the items.
-      for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at] as Outcome);
-      noteFound(batch, outcomes);
-    } catch (error) {
-      await salvage(batch, error);
-    } finally {
-      ended.abort(null);
-      if (await watched) late--;
-      inFlight--;
-      for (const lock of locks) locked.delete(lock);
-      schedule();
-    }
+    const outcomes = await store(items).catch((error) => salvage(batch, error));
+    ended.abort(null);
+    if (await watched) late--;
+    inFlight--;
+    for (const lock of locks) locked.delete(lock);
+    if (outcomes) noteFound(batch, outcomes);
+    startNext();
+    if (outcomes) await settle(batch, outcomes);
+  }
+
+  /** Without waiting for the end of the turn: the database has nothing to do while answers are written. */
+  function startNext(): void {
+    const batch = isFull() ? [] : nextBatch();
+    if (batch.length === 0) return;
+    void run(batch);
+    schedule();
+  }
+
+  async function settle(batch: readonly Waiting<Item, Outcome>[], outcomes: readonly Outcome[]): Promise<void> {
+    // Until the batch that has just been started is on its way; all that follows an answer would come before it.
+    await nextTurn();
+    tell(
+      batch.map(({ item }) => item),
+      outcomes,
+    );
+    // Index by index: `store` answers in the order of the items.
+    for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at] as Outcome);
   }
 
   /** Resolves when the batch has ended, with whether it was late. */
@@ -122,14 +136,15 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   /** One item that cannot be stored must not take the others with it. */
-  async function salvage(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
+  async function salvage(batch: readonly Waiting<Item, Outcome>[], error: unknown): Promise<null> {
     if (batch.length === 1 || error instanceof DatabaseUnavailable) {
       for (const { reject } of batch) reject(error);
-      return;
+      return null;
     }
-    for (const { item, resolve, reject } of batch) {
-      await store([item]).then(([outcome]) => resolve(outcome as Outcome), reject);
+    for (const entry of batch) {
+      await store([entry.item]).then((outcomes) => settle([entry], outcomes), entry.reject);
     }
+    return null;
   }
 
   return {

@@ -49,11 +49,8 @@ export function createReactions({ db, messages, clock, ids, limits, onCommitted 
     // What was added may be taken back by the next: each must see the one before it.
     isFound: () => false,
     lockOf: ({ conversationId }) => conversationId,
-    async store(items) {
-      const outcomes = await storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE);
-      onCommitted(eventsOf(items, outcomes));
-      return outcomes;
-    },
+    store: (items) => storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE),
+    tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
   });
 
   /** True when it changed something. */

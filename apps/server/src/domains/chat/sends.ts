@@ -72,11 +72,8 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
     ],
     isFound: ({ is }) => is !== 'refused',
     lockOf: ({ conversationId }) => conversationId,
-    async store(items) {
-      const outcomes = await storeMessages(db, items);
-      onCommitted(eventsOf(items, outcomes));
-      return outcomes;
-    },
+    store: (items) => storeMessages(db, items),
+    tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
   });
 
   async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {
