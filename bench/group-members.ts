@@ -2,7 +2,14 @@
 import { connect, type Socket } from 'node:net';
 import { clientFrame, seen, upgrade } from './raw-websocket.ts';
 
-export type MembersOrder = { open: Group } | { run: Run } | { hear: number } | { page: Page };
+export type MembersOrder =
+  | { open: Group }
+  | { run: Run }
+  | { hear: number }
+  /** Counts from now on; `heard` gives the count once it is as much as expected, or after so long without. */
+  | { listen: true }
+  | { heard: { expected: number; settleMs: number } }
+  | { page: Page };
 
 interface Group {
   protocol: 'parley' | 'xmpp';
@@ -43,6 +50,8 @@ interface Protocol {
   stored: (place: number) => string;
 }
 
+const heartbeatMs = 15_000;
+
 /** Told apart from the others by how the text begins. */
 const signed = (place: number): string => `by-${place}.`;
 
@@ -54,6 +63,8 @@ const protocols: Record<Group['protocol'], Protocol> = {
       const conversations = rooms.map((ref) => ({ ref, presence: false }));
       socket.write(clientFrame(JSON.stringify({ type: 'subscribe', id: 's', conversations })));
       await seen(socket, '"ref":"s"');
+      // Whoever only listens would be taken for gone.
+      setInterval(() => socket.write(clientFrame('{"type":"ping"}')), heartbeatMs).unref();
       return socket;
     },
     message: (conversation, text) => clientFrame(JSON.stringify({ type: 'message.send', id: 'm', conversation, text })),
@@ -142,18 +153,32 @@ async function run({ ms, inFlight, text }: Run): Promise<Turnover> {
   return { storedPerSecond: (sent / (performance.now() - started)) * 1000, delivered };
 }
 
-/** Messages that reach the members within this time, whoever sends them. */
-async function hear(ms: number): Promise<Heard> {
-  let heard = 0;
+let count = 0;
+
+/** Counts the messages that reach the members, whoever sends them. */
+async function listen(): Promise<object> {
+  count = 0;
   for (const socket of sockets) {
     const deliveries = counter(protocols[group.protocol].delivery);
     socket.removeAllListeners('data');
     socket.on('data', (chunk) => {
-      heard += deliveries(chunk);
+      count += deliveries(chunk);
     });
   }
+  return {};
+}
+
+/** Those that come within this time. */
+async function hear(ms: number): Promise<Heard> {
+  await listen();
   await new Promise((resolve) => setTimeout(resolve, ms));
-  return { heard };
+  return { heard: count };
+}
+
+async function heard({ expected, settleMs }: { expected: number; settleMs: number }): Promise<Heard> {
+  const deadline = performance.now() + settleMs;
+  while (count < expected && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  return { heard: count };
 }
 
 /** Milliseconds of the middle answer: a page of a room's archive over XMPP. */
@@ -178,6 +203,8 @@ async function page({ room, count, ms }: Page): Promise<object> {
 function answer(order: MembersOrder): Promise<object> {
   if ('open' in order) return open(order.open);
   if ('hear' in order) return hear(order.hear);
+  if ('listen' in order) return listen();
+  if ('heard' in order) return heard(order.heard);
   if ('page' in order) return page(order.page);
   return run(order.run);
 }

@@ -14,6 +14,7 @@ export interface Load {
 }
 
 export interface LoadResult {
+  answers: number;
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
@@ -80,7 +81,7 @@ async function run(load: Load): Promise<LoadResult> {
   for (const socket of sockets) socket.destroy();
   times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.floor(times.length * share)] ?? 0;
-  return { perSecond, p50Ms: at(0.5), p99Ms: at(0.99), failures, lastFailure };
+  return { answers: times.length, perSecond, p50Ms: at(0.5), p99Ms: at(0.99), failures, lastFailure };
 }
 
 process.on('message', (load: Load) => {
