@@ -21,7 +21,8 @@ export function mountPlaygroundApi(app: FastifyInstance, { backend, publicUrl }:
     async handler(request, reply) {
       // It hands out tokens without asking who is there: another site's page must not get at it, nor one that had its
       // own name point to this machine.
-      const { hostname } = new URL(`http://${request.headers.host ?? ''}`);
+      const asked = `http://${request.headers.host ?? ''}`;
+      const hostname = URL.canParse(asked) ? new URL(asked).hostname : '';
       const isOwnHost =
         hostname === ownName || hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
       if (!isOwnHost || !requestInfo(request, publicUrl).isSameOrigin)
@@ -48,7 +49,7 @@ function limited(content: Readable): ReadableStream {
   return Readable.toWeb(
     content.map((chunk: Uint8Array) => {
       size += chunk.length;
-      if (size > bodyBytesMax) throw new Error('the body is too large');
+      if (size > bodyBytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bodyBytesMax });
       return chunk;
     }),
   ) as ReadableStream;
