@@ -14,6 +14,8 @@ export interface ErrorAnswer {
 /** Errors that Fastify raises itself, by its code. */
 const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'SVC_BAD_REQUEST',
+  // No id is that long.
+  FST_ERR_MAX_PARAM_LENGTH: 'SVC_NOT_FOUND',
   FST_ERR_ROUTE_MISSING_HANDLER: 'SVC_NOT_FOUND',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'SVC_UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'SVC_BAD_REQUEST',

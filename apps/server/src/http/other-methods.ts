@@ -31,8 +31,11 @@ export function createOtherMethods(
     const path = pathOf(request.url);
     const known = [...paths.values()].find(({ pattern }) => pattern.test(path));
     if (!known) return 'unknown';
-    const { methods, isForBrowsers } = known;
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    const { isForBrowsers } = known;
+    const methods: string[] = [...known.methods, ...(known.methods.includes('GET') ? ['HEAD'] : [])];
+    // The router knows the method too: a parameter was longer than any id can be.
+    if (methods.includes(request.method)) return 'unknown';
+    const allow = [...methods, 'OPTIONS'].join(', ');
     reply.header('allow', allow);
     if (request.method !== 'OPTIONS') return 'refused';
     preflight(reply, allow, isForBrowsers);

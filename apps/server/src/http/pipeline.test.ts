@@ -64,6 +64,8 @@ test('[REQ-1] [REQ-2] the envelope comes with 404, 405, 413, 414, 415, 431 and m
     [service.fetch('/nowhere'), 404, 'SVC_NOT_FOUND'],
     [service.fetch('/v2/rooms'), 404, 'SVC_NOT_FOUND'],
     [service.fetch('/v1/auth/login', { method: 'DELETE' }), 405, 'SVC_METHOD_NOT_ALLOWED'],
+    [service.fetch(`/v1/rooms/${'a'.repeat(600)}`), 404, 'SVC_NOT_FOUND'],
+    [post(`/v1/rooms/${'a'.repeat(600)}/rtc-tokens`, '{}'), 404, 'SVC_NOT_FOUND'],
     [service.fetch('/v1/projects/%zz'), 400, 'SVC_BAD_REQUEST'],
     [service.fetch('/v1/%E0%A4%A'), 400, 'SVC_BAD_REQUEST'],
     [service.fetch(`/v1/${'a'.repeat(9_000)}`), 414, 'SVC_URI_TOO_LONG'],

@@ -49,7 +49,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       if (other === 'refused') return sendError(new ServiceError('SVC_METHOD_NOT_ALLOWED'), request, reply);
     }
     const { status, headers, body, isBug } = toErrorAnswer(thrown, request.id, pathOf(request.url));
-    if (isBug) log.error({ error: thrown, requestId: request.id, path: body.path }, 'request failed');
+    // The route, not the path: callers put into a path what should be in a header.
+    if (isBug) log.error({ error: thrown, requestId: request.id, route: routeOf(request) }, 'request failed');
     return reply
       .code(status)
       .headers({ ...headers, 'x-request-id': request.id })
@@ -71,7 +72,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     }
   });
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none';
+    const route = routeOf(request);
     const ms = Math.round(reply.elapsedTime * 100) / 100;
     metrics.count('parley_http_requests_total', { method: request.method, route, status: String(reply.statusCode) });
     metrics.observe('parley_http_request_seconds', ms / 1000, { route });
@@ -84,6 +85,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(new ServiceError('SVC_NOT_FOUND'), request, reply));
   return app;
 }
+
+const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
 
 /** A span a request, under the caller's own when it sent `traceparent`; everything the request does runs inside it. */
 function traceRequests(app: FastifyInstance, tracer: Tracer): void {
@@ -102,7 +105,7 @@ function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   });
   app.addHook('onResponse', async (request, reply) => {
     const span = spans.get(request);
-    const route = request.routeOptions.url ?? 'none';
+    const route = routeOf(request);
     span?.rename(`${request.method} ${route}`);
     span?.set({ 'http.route': route, 'http.response.status_code': reply.statusCode });
     span?.end({ isFailed: reply.statusCode >= 500 });
