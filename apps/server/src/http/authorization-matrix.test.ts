@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { allRoutes, type Credential, type DashboardRole, roleMay } from '@parley/contract';
 import { type Answer, type Asker, createAsker } from '../../testkit/matrix/ask.ts';
 import { collectDead, type Dead } from '../../testkit/matrix/dead-credentials.ts';
+import { references } from '../../testkit/matrix/references.ts';
 import {
   codeOfMissing,
   guarded,
@@ -172,6 +173,24 @@ async function compareOthers(route: Route, kind: Credential, swap: readonly stri
     assert.deepEqual(await ask(route, swapped(ids, idsOf(route, other), swap), bearer), missing, label);
   return others.length;
 }
+
+test("[SEC-10] what a body or a query names is there only if it is the caller's own", async () => {
+  for (const reference of references) {
+    const { route: name, thing, code, isInside = false } = reference;
+    const route = guarded.find((one) => one.name === name);
+    assert.ok(route);
+    const askFor = (kind: Credential, id = ''): Promise<Answer> =>
+      ask(route, idsOf(route, own), bearerOf(kind, own), reference.naming(id));
+    for (const kind of route.row.by) {
+      const label = `${name} by ${kind} names another ${thing}`;
+      const missing = await askFor(kind, missingOf(own.ids)[thing]);
+      assert.deepEqual(code ?? missing.rest, code === null ? '[]' : missing.code, label);
+      for (const other of [foreign, sibling, ...(isInside ? [cousin] : [])])
+        assert.deepEqual(await askFor(kind, other.ids[thing]), missing, label);
+      assert.notDeepEqual(await askFor(kind, own.ids[thing]), missing, `${name} does not find its own ${thing}`);
+    }
+  }
+});
 
 test('[SEC-10] a chat token made narrow reaches nothing beyond its conversations and scopes', async () => {
   const { elsewhere, reading, sending, member, removed: former } = own.chat;

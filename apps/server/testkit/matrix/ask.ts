@@ -14,8 +14,8 @@ export interface Answer {
 }
 
 export interface Asker {
-  /** Asks, waits out its budget, and checks what every answer promises. */
-  ask(route: Route, ids: Ids, bearer: string): Promise<Answer>;
+  /** Asks, waits out its budget, and checks what every answer promises. Sends what the row accepts unless told what. */
+  ask(route: Route, ids: Ids, bearer: string, sent?: Sent): Promise<Answer>;
   /** How many were asked so far. */
   asked(): number;
 }
@@ -24,11 +24,11 @@ export function createAsker(service: TestService, node: RoomsService['node']): A
   const requestOf = createRequests(node);
   let asked = 0;
 
-  async function ask(route: Route, ids: Ids, bearer: string): Promise<Answer> {
+  async function ask(route: Route, ids: Ids, bearer: string, sent?: Sent): Promise<Answer> {
     const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(idIn(ids, param)));
     asked += 1;
     for (;;) {
-      const response = await fetchAs(path, route, requestOf(route), bearer);
+      const response = await fetchAs(path, route, sent ?? requestOf(route), bearer);
       if (response.status !== 429) return read(route, path, response);
       await response.body?.cancel();
       await sleep(100);
