@@ -244,12 +244,13 @@ test('[PRJ-6] an archived project is read by its members, and takes nothing new'
   await world.leave();
 });
 
-test('[SEC-10] the fleet is drained by an operator and by nobody else', async () => {
+test('[SEC-10] the fleet is drained by an operator and by nobody else', async (t) => {
   // In development everybody is one; in production the first account is.
   const production = await startService({
     beside: service,
     env: { NODE_ENV: 'production', PUBLIC_URL: 'https://parley.example' },
   });
+  t.after(() => production.stop());
   const { ask: askThere } = createAsker(production, service.node);
   let asked = 0;
   for (const route of guarded.filter(({ row }) => row.needs === 'server:manage')) {
@@ -263,7 +264,6 @@ test('[SEC-10] the fleet is drained by an operator and by nobody else', async ()
     asked += 1;
   }
   assert.ok(asked > 0);
-  await production.stop();
 });
 
 /** After these, as after a DELETE, something of the world is gone or not as it was. */
