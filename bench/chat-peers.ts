@@ -4,10 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { allRoutes, type Message } from '@parley/contract';
 import Fastify, { type FastifyInstance } from 'fastify';
 import pg from 'pg';
+import { createMemoryBus } from '../apps/server/src/adapters/bus/memory.ts';
+import { createMemoryCounters } from '../apps/server/src/adapters/counters/memory.ts';
+import { systemClock } from '../apps/server/src/core/clock.ts';
+import type { Db } from '../apps/server/src/core/db.ts';
 import { RawJson } from '../apps/server/src/core/handlers.ts';
 import { createLog } from '../apps/server/src/core/log.ts';
 import { createMetrics } from '../apps/server/src/core/metrics.ts';
+import type { Sql } from '../apps/server/src/core/sql.ts';
+import { createAccess } from '../apps/server/src/domains/projects/access.ts';
+import { createIdentify } from '../apps/server/src/http/credentials.ts';
 import { mountRoutes, type PipelineDeps } from '../apps/server/src/http/pipeline.ts';
+import { createSpend } from '../apps/server/src/http/rate-budget.ts';
 import { createHttpServer } from '../apps/server/src/http/server.ts';
 
 export type PeerOrder =
@@ -72,18 +80,30 @@ const keyCheck = (pool: pg.Pool) => async (authorization: string) => {
   return rows[0] !== undefined && timingSafeEqual(rows[0].hash, hash);
 };
 
-/** Our own route, pipeline and validation in front of a handler that makes the record up. */
+/** What the key store would answer; the service's own check of a key goes on from there. */
+function memoryOf(keys: readonly string[]): Db {
+  const records = keys.map((key) => {
+    const [, publicId = '', secret = ''] = /^svk_dev_(\w+)\.(\w+)$/.exec(key) ?? [];
+    return { publicId, projectId: 'p', environment: 'DEVELOPMENT', secretHash: hashOf(secret), isRevoked: false };
+  });
+  const query = async ({ values }: Sql) => records.filter(({ publicId }) => publicId === values[0]);
+  return { query, execute: async () => 0 } as unknown as Db;
+}
+
+/** Our own route with its pipeline, key check and validation, in front of a handler that makes the record up. */
 function withoutDatabase(keys: readonly string[]): FastifyInstance {
   const log = createLog('silent');
   const table = { sendMessage: allRoutes.sendMessage };
   const app = createHttpServer({ table, log, metrics: createMetrics(), trustProxy: [], isDraining: () => false });
-  const known = new Set(keys);
+  const bus = createMemoryBus({ onError: () => undefined });
+  const access = createAccess({ db: memoryOf(keys), clock: systemClock, bus, log });
   const deps: PipelineDeps = {
-    identify: async (_accepted, { authorization = '' }) => {
-      if (!known.has(authorization.slice('Bearer '.length))) throw new Error('no such key');
-      return { kind: 'apiKey', projectId: 'p', environment: 'DEVELOPMENT', publicId: 'svk_x' } as never;
-    },
-    spend: async () => ({}),
+    identify: createIdentify({
+      authenticators: { apiKey: access.authenticateKey } as never,
+      tokens: null as never,
+      sfuSecrets: [],
+    }),
+    spend: createSpend({ counters: createMemoryCounters(systemClock), windowSeconds: 60 }),
     once: (_scope, work) => work({ seed: '', isRetry: false }),
     bodyBytesMax: 262_144,
     publicUrl: 'http://localhost',
