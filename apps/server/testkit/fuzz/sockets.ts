@@ -6,10 +6,10 @@ import type { TestService } from '../service.ts';
 import { joinRoom, nextAddress } from '../signal-client.ts';
 import { openSocket, type ServerFrame, type SocketClient } from '../socket-client.ts';
 import type { World } from '../world.ts';
+import { HANG_MS } from './request.ts';
 import { judgeChat, judgeSignaling, type SocketJudge } from './socket-judge.ts';
 import { type Hints, nearObject } from './values.ts';
 
-const HANG_MS = 15_000;
 /** Sockets are opened anew: one that was cut for what it sent says nothing about what comes after. */
 const FRAMES_PER_SOCKET = 40;
 /** Sent at once, then waited for: what is sent after a cut is read by nobody. */
@@ -183,7 +183,10 @@ function createPlay(door: Door, outcome: SocketOutcome): (client: SocketClient, 
       for (const frame of group) client.ws.send(frame, { binary: typeof frame !== 'string' && !isNoText(frame) });
       const end = await nextAnswer(client);
       read += end === 'answered' ? group.length : 1;
-      if (end === 'silent') blame('no answer');
+      if (end === 'silent')
+        blame(
+          `heard only ${JSON.stringify(client.frames.slice(before)).slice(0, 1000)} to ${group.map(String).join('\n')}`,
+        );
       if (end !== 'answered') break;
       const missing = unanswered(client.frames.slice(before), group, door);
       if (missing > 0) blame(`${missing} of these were not answered: ${group.map(String).join('\n')}`);
@@ -197,7 +200,8 @@ function createPlay(door: Door, outcome: SocketOutcome): (client: SocketClient, 
     } else await client.close();
     for (const frame of client.frames.slice(heard)) {
       const problem = door.judge.frame(frame);
-      if (problem !== null) blame(problem);
+      const asked = frames.find((one) => String(one).includes(`"id":"${frame.ref}"`)) ?? 'what was sent';
+      if (problem !== null) blame(`${problem} to ${asked}`);
       note(frame, outcome);
     }
     outcome.frames += read;

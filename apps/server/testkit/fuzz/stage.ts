@@ -127,9 +127,13 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     };
   };
   const ofOperator: OwnThings = async () => ({ bearers: { session: operator.accessToken } });
+  const withName: OwnThings = async () => ({ ids: { name: newName() } });
   const aMember: OwnThings = async () => ({ ids: { userId: member.userId } });
 
   return {
+    createRoom: withName,
+    createProjectRoom: withName,
+    createConversation: withName,
     login: async () => ({ ids: { email: member.email, password: member.password } }),
     refreshSession: signedIn,
     logout: signedIn,

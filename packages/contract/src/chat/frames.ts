@@ -16,7 +16,8 @@ const Ref = Type.String({ minLength: 1, maxLength: 128 });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const Token = Type.String({ minLength: 1, maxLength: 16_384 });
 const Emoji = Type.String({ minLength: 1, maxLength: 64 });
-const Change = Type.Integer({ minimum: 0 });
+// Above it a number is no longer whole, and none that the database counts with.
+const Change = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const { type: _type, senderId: _senderId, ...sendFields } = SendMessage.properties;
 const { includeDeleted: _includeDeleted, senderId: _sender, ...historyFields } = HistoryQuery.properties;

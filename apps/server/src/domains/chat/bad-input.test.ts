@@ -242,3 +242,15 @@ test('[CHATWS-10] every field of every frame: a value it does not take is VALIDA
   assert.equal(await everything(), before);
   await client.close();
 });
+
+test('[CHATWS-10] a number of a change that nobody can count to is VALIDATION_FAILED', async () => {
+  const client = await (await chat.user('alice')).connect();
+  for (const since of [2 ** 53, 1e300]) {
+    for (const frame of [
+      { type: 'changes', conversation: room, since },
+      { type: 'subscribe', conversations: [{ ref: room, since }] },
+    ])
+      assert.equal((await client.ask(frame))['code'], 'VALIDATION_FAILED', JSON.stringify(frame));
+  }
+  await client.close();
+});
