@@ -26,7 +26,7 @@ const sdp = [
 
 const answered = {
   ice: { ufrag: 'u', pwd: 'p' },
-  dtls: { fingerprint: 'sha-256 00:11', setup: 'passive' },
+  dtls: { role: 'passive', fingerprint: 'sha-256 00:11' },
   media: [{ mid: '0', kind: 'audio', direction: 'recvonly', codecs: [{ pt: 111, name: 'opus', rate: 48000 }] }],
 };
 

@@ -46,9 +46,11 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   const tracks = new Map<string, string>();
   const channels = new Map<DataChannelName, RTCDataChannel>();
   const takeTurn = createTurns();
+  /** One after the other: offers of a call that has ended are not answered in the next. */
+  let call = 0;
 
   function open(): RTCPeerConnection {
-    close();
+    drop();
     const opened = deps.newPeerConnection();
     opened.onconnectionstatechange = () => {
       if (peer === opened) deps.onState(opened.connectionState);
@@ -66,7 +68,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     return opened;
   }
 
-  function close(): void {
+  function drop(): void {
     peer?.close();
     peer = null;
     remote = undefined;
@@ -87,10 +89,15 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     const pc = isNew || !peer ? open() : peer;
     const offered = apply(remote, description);
     remote = offered;
-    await pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) });
-    await pc.setLocalDescription();
-    const answered = fromSdp(pc.localDescription?.sdp ?? '');
-    await deps.request('sub.answer', { revision, description: answerDelta(offered, answered, !isAnswered) });
+    try {
+      await pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) });
+      await pc.setLocalDescription();
+      const answered = fromSdp(pc.localDescription?.sdp ?? '');
+      await deps.request('sub.answer', { revision, description: answerDelta(offered, answered, !isAnswered) });
+    } catch (error) {
+      // Closed meanwhile: nobody waits for it.
+      if (peer === pc) throw error;
+    }
     if (peer !== pc) return;
     isAnswered = true;
     notice(pc, offered.media);
@@ -111,7 +118,12 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   }
 
   return {
-    offer: (offer) => takeTurn(() => answer(offer)),
+    offer(offer) {
+      const mine = call;
+      return takeTurn(async () => {
+        if (mine === call) await answer(offer);
+      });
+    },
     channel(name) {
       const channel = channels.get(name);
       return channel?.readyState === 'open' ? channel : null;
@@ -124,6 +136,9 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     get peer() {
       return peer;
     },
-    close,
+    close() {
+      call += 1;
+      drop();
+    },
   };
 }
