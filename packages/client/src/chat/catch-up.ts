@@ -10,6 +10,8 @@ export interface CatchUpDeps {
   isConnected(): boolean;
   /** Each change once, in order. */
   onChange(change: Change): void;
+  /** After a page of them, which was read at change `asOf` or later. */
+  onPage(changes: readonly Change[], asOf: number): void;
   readChanges(since: number): Promise<unknown>;
   /** Reads everything anew. */
   reload(): Promise<void>;
@@ -29,7 +31,7 @@ const RECOVERY_PATIENCE_MS = 2_000;
 
 /** Keeps one conversation complete: across lost frames, lost connections and a server that was restored. */
 export function createCatchUp(deps: CatchUpDeps) {
-  const { runtime, isConnected, onChange, readChanges, reload, onError } = deps;
+  const { runtime, isConnected, onChange, onPage, readChanges, reload, onError } = deps;
   const log = createChangeLog(onChange);
   let epoch: string | null = null;
   /** The server is at least here. */
@@ -87,6 +89,7 @@ export function createCatchUp(deps: CatchUpDeps) {
       // The answer of our own frame.
       const page = (await readChanges(before ?? 0)) as ChangePage;
       log.cover(page.changes, page.change);
+      onPage(page.changes, page.change);
       if (log.last === before) return;
     }
   }

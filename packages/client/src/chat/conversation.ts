@@ -121,6 +121,11 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     runtime,
     isConnected: deps.isConnected,
     onChange: apply,
+    onPage(changes, asOf) {
+      // What they show is as it was when they were read, not when it happened.
+      for (const { message } of changes) if (message) timeline.upsert(message, asOf);
+      messages.invalidate();
+    },
     readChanges: deps.readChanges,
     reload,
     onError: (error) => events.emit('error', error),
@@ -150,15 +155,16 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     await history();
   }
 
-  function takeRecords(records: readonly MessageRecord[], isFiltered: boolean): readonly Message[] {
+  function takeRecords(records: readonly MessageRecord[], isFiltered: boolean, asOf: number): readonly Message[] {
     // A filtered page would tear holes into the list.
     if (isFiltered) return records.map((record) => ({ ...record, delivery: 'sent' as const, error: null }));
-    for (const record of records) timeline.upsert(record);
+    for (const record of records) timeline.upsert(record, asOf);
     messages.invalidate();
     return records.flatMap((record) => timeline.view(record.id) ?? []);
   }
 
-  const history = (options: HistoryOptions = {}): History => createHistory(http, id, options, takeRecords);
+  const history = (options: HistoryOptions = {}): History =>
+    createHistory(http, id, options, takeRecords, () => catchUp.position.since ?? 0);
 
   type OperationBody = Operation extends infer O
     ? O extends Operation

@@ -21,7 +21,13 @@ function historyOf(total: number, pageMax: number) {
     },
   };
   const read = (options: HistoryOptions) =>
-    createHistory(http, 'conv_1', options, (records) => records as unknown as Message[]);
+    createHistory(
+      http,
+      'conv_1',
+      options,
+      (records) => records as unknown as Message[],
+      () => 0,
+    );
   return { asked, read };
 }
 
@@ -57,8 +63,18 @@ test('[SDK-15] a refusal that has nothing to do with the size is told', async ()
       throw new ApiError({ code: 'SVC_VALIDATION_FAILED', message: 'No.' });
     },
   };
-  await assert.rejects(async () => createHistory(http, 'conv_1', { limit: 10 }, () => []), {
-    code: 'SVC_VALIDATION_FAILED',
-  });
+  await assert.rejects(
+    async () =>
+      createHistory(
+        http,
+        'conv_1',
+        { limit: 10 },
+        () => [],
+        () => 0,
+      ),
+    {
+      code: 'SVC_VALIDATION_FAILED',
+    },
+  );
   assert.equal(calls.length, 2);
 });

@@ -35,7 +35,9 @@ export function createHistory(
   http: Http,
   conversationId: string,
   options: HistoryOptions,
-  take: (records: readonly MessageRecord[], isFiltered: boolean) => readonly Message[],
+  take: (records: readonly MessageRecord[], isFiltered: boolean, asOf: number) => readonly Message[],
+  /** The last change that is known when a page is asked for. */
+  now: () => number,
 ): History {
   const { limit, before, after, ...filters } = options;
   const isFiltered = filters.threadRootId !== undefined || filters.senderId !== undefined;
@@ -51,6 +53,7 @@ export function createHistory(
 
   /** Without a size the server chooses one that it allows. */
   async function read(size: number | undefined, cursor: string | undefined): Promise<MessagePage> {
+    const asOf = now();
     const { messages, nextCursor, latestCursor } = await ask(size && Math.min(size, sizeMax), cursor).catch(
       async (error) => {
         if (!size || asSvcError(error).code !== 'SVC_VALIDATION_FAILED') throw error;
@@ -59,7 +62,7 @@ export function createHistory(
         return answer;
       },
     );
-    return { items: take(messages, isFiltered), nextCursor, latestCursor };
+    return { items: take(messages, isFiltered, asOf), nextCursor, latestCursor };
   }
 
   return {

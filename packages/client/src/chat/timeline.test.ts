@@ -53,7 +53,7 @@ const framed = (message: MessageRecord): MessageRecord => ({
   reactions: message.reactions.map(({ reacted: _, ...shared }) => shared),
 });
 
-/** A conversation as a server would keep it: the numbered log, and every record after every change. */
+/** A conversation as a server would keep it: the numbered log, and by change number every record after it. */
 function play(steps: readonly Step[]): { log: Change[]; states: MessageRecord[][] } {
   let records: MessageRecord[] = [];
   const log: Change[] = [];
@@ -85,6 +85,10 @@ function play(steps: readonly Step[]): { log: Change[]; states: MessageRecord[][
       } else if (step.is === 'delete') {
         const message = { ...target, change, text: null, reactions: [], deleted: true };
         put(message);
+        const root = records.find(({ id }) => id === target.threadRootId);
+        const replies = records.filter((one) => one.threadRootId === root?.id && !one.deleted);
+        const lastReplyAt = replies.at(-1)?.createdAt ?? null;
+        if (root) put({ ...root, replyCount: replies.length, lastReplyAt });
         log.push({ type: 'message.deleted', change, message });
       } else {
         const isAdded = step.is === 'react';
@@ -101,7 +105,7 @@ function play(steps: readonly Step[]): { log: Change[]; states: MessageRecord[][
         log.push({ type, change, messageId: target.id, userId, emoji, count: users.size });
       }
     }
-    states.push(records);
+    if (states.length === log.length) states.push(records);
   }
   return { log, states };
 }
@@ -142,22 +146,32 @@ test('[SDK-10] live frames late, early, lost or twice, and history of any moment
       const start = roll(2) * roll(log.length + 1);
       changes.start(start);
       const live = log.slice(start).flatMap((change) => Array.from({ length: roll(4) }, () => change));
+      const hasHistory = roll(2) === 0;
       for (const change of live.toSorted(() => roll(3) - 1)) {
-        if (roll(4) === 0) for (const one of states[roll(states.length)] ?? []) timeline.upsert(one);
+        if (hasHistory && roll(4) === 0) {
+          const moment = roll(states.length);
+          for (const one of states[moment] ?? []) timeline.upsert(one, Math.min(moment, changes.last ?? 0));
+        }
         changes.take(change);
       }
-      // What a reader of `changes` would get, then the whole history.
-      changes.cover(log.slice(changes.last ?? 0), log.length);
+      // What a reader of `changes` would get: what happened, with the messages as they are now.
+      const last = states.at(-1) ?? [];
+      const missed = log.slice(changes.last ?? 0).map((change) => {
+        const message = last.find(({ id }) => id === change.message?.id);
+        return message ? { ...change, message } : change;
+      });
+      changes.cover(missed, log.length);
+      for (const { message } of missed) if (message) timeline.upsert(message, log.length);
       // Who was there from the beginning needs no history.
-      if (start === 0) assert.deepEqual(comparable(timeline.list()), comparable(states.at(-1) ?? []));
-      for (const one of states.at(-1) ?? []) timeline.upsert(one);
+      if (start === 0 && !hasHistory) assert.deepEqual(comparable(timeline.list()), comparable(last));
+      for (const one of last) timeline.upsert(one, log.length);
 
       assert.deepEqual(
         given,
         log.slice(start).map(({ change }) => change),
       );
       assert.ok(!changes.hasGap);
-      assert.deepEqual(comparable(timeline.list()), comparable(states.at(-1) ?? []));
+      assert.deepEqual(comparable(timeline.list()), comparable(last));
     }),
     { numRuns: 500 },
   );
@@ -262,9 +276,32 @@ test('[SDK-10] replies of one moment are each counted once, and a page of histor
   timeline.apply(reply(3));
   assert.equal(count(), 2);
   // Read before them, come after them.
-  timeline.upsert(record(1, 1));
+  timeline.upsert(record(1, 1), 1);
   assert.equal(count(), 2);
-  timeline.upsert(record(1, 1, { replyCount: 3, lastReplyAt: '2026-01-01T00:00:01.000Z' }));
+  timeline.upsert(record(1, 1, { replyCount: 3, lastReplyAt: '2026-01-01T00:00:01.000Z' }), 3);
   timeline.apply(reply(4));
   assert.equal(count(), 3);
+});
+
+test('[SDK-10] a reply that is deleted leaves the count, once', () => {
+  const timeline = new Timeline('conv_1', 'ada');
+  const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
+  const shown = () => [timeline.view('msg_1')?.replyCount, timeline.view('msg_1')?.lastReplyAt];
+  const reply = (seq: number, fields: Partial<MessageRecord> = {}) =>
+    record(seq, seq, { createdAt: at(seq), threadRootId: 'msg_1', ...fields });
+  timeline.upsert(record(1, 1));
+  for (const seq of [2, 3, 4]) timeline.apply({ type: 'message', change: seq, message: reply(seq) });
+  // Our own: the answer comes first, then its change.
+  timeline.confirmRemoved('msg_4', at(9));
+  const gone = (seq: number, change: number) => reply(seq, { change, deleted: true });
+  timeline.apply({ type: 'message.deleted', change: 5, message: gone(4, 5) });
+  assert.deepEqual(shown(), [2, at(3)]);
+  timeline.apply({ type: 'message.deleted', change: 6, message: gone(2, 6) });
+  assert.deepEqual(shown(), [1, at(3)]);
+  // Missed: it was written and deleted meanwhile.
+  timeline.apply({ type: 'message', change: 7, message: { ...gone(7, 8), seq: 5, id: 'msg_5' } });
+  timeline.apply({ type: 'message.deleted', change: 8, message: { ...gone(7, 8), seq: 5, id: 'msg_5' } });
+  assert.deepEqual(shown(), [1, at(3)]);
+  timeline.apply({ type: 'message.deleted', change: 9, message: gone(3, 9) });
+  assert.deepEqual(shown(), [0, null]);
 });

@@ -13,6 +13,8 @@ interface Entry {
   record: MessageRecord;
   /** Replies until then are in the count the server gave; later ones are counted as they come. */
   countedUntil: string;
+  /** The last change that moved the count. */
+  recountedAt: number;
   overlay: Overlay | null;
   /** Made when asked for; the same object until something changes. */
   view: Message | null;
@@ -62,8 +64,8 @@ export class Timeline {
     return this.#pending.find((one) => one.clientMessageId === clientMessageId);
   }
 
-  /** Takes a record from the server, wherever it came from. */
-  upsert(record: MessageRecord): void {
+  /** Takes a record from the server, wherever it came from. `asOf`: it was read after this change, or with it. */
+  upsert(record: MessageRecord, asOf = record.change): void {
     const known = this.#byId.get(record.id);
     const reactions = withOwn(record.reactions, known?.record.reactions ?? [], this.#userId);
     const countedUntil = record.lastReplyAt ?? '';
@@ -72,12 +74,18 @@ export class Timeline {
       if (record.change < known.record.change) return;
       const { replyCount, lastReplyAt } = known.record;
       // A reply does not change its root's number: what was read earlier may come later.
-      const isBefore = countedUntil < (lastReplyAt ?? '');
+      const isBefore = asOf < known.recountedAt;
       known.record = { ...record, reactions, ...(isBefore ? { replyCount, lastReplyAt } : {}) };
       if (!isBefore) known.countedUntil = countedUntil;
       known.view = null;
     } else {
-      const entry: Entry = { record: { ...record, reactions }, countedUntil, overlay: null, view: null };
+      const entry: Entry = {
+        record: { ...record, reactions },
+        countedUntil,
+        recountedAt: 0,
+        overlay: null,
+        view: null,
+      };
       this.#byId.set(record.id, entry);
       this.#entries.splice(this.#placeOf(record.seq), 0, entry);
     }
@@ -93,8 +101,7 @@ export class Timeline {
 
   /** Applies one numbered change. Frames without a message of ours are none of the timeline's business. */
   apply({ type, change, message, messageId = '', userId = '', emoji = '', count = 0 }: Change): void {
-    if (message) this.upsert(message);
-    if (message?.threadRootId && type === 'message') this.#countReply(message.threadRootId, message.createdAt);
+    if (message) this.#applyMessage(type, change, message);
     const entry = this.#byId.get(messageId);
     if (!entry || entry.record.change >= change) return;
     if (type !== 'reaction.added' && type !== 'reaction.removed') return;
@@ -104,11 +111,33 @@ export class Timeline {
     entry.view = null;
   }
 
-  #countReply(rootId: string, at: string): void {
-    const root = this.#byId.get(rootId);
-    if (!root || at <= root.countedUntil) return;
-    root.record = { ...root.record, replyCount: root.record.replyCount + 1, lastReplyAt: at };
+  #applyMessage(type: string, change: number, message: MessageRecord): void {
+    const before = this.#byId.get(message.id)?.record;
+    // Missed changes come with the record as it is later: then its deletion is known before it is told.
+    const isGone = before?.deleted === true && before.change >= change;
+    this.upsert(message, Math.max(change, message.change));
+    if (type === 'message') this.#countReply(message, message.deleted ? 0 : 1, change);
+    else if (type === 'message.deleted') this.#countReply(message, isGone ? 0 : -1, change);
+  }
+
+  #countReply({ threadRootId, createdAt }: MessageRecord, step: 1 | 0 | -1, change: number): void {
+    const root = this.#byId.get(threadRootId ?? '');
+    if (!root) return;
+    root.recountedAt = change;
+    if (step === 0 || (step === 1 && createdAt <= root.countedUntil)) return;
+    const replyCount = Math.max(0, root.record.replyCount + step);
+    const isLast = createdAt === root.record.lastReplyAt;
+    const lastReplyAt =
+      step === 1 ? createdAt : isLast ? this.#lastReplyOf(root.record, replyCount) : root.record.lastReplyAt;
+    root.record = { ...root.record, replyCount, lastReplyAt };
     root.view = null;
+  }
+
+  /** As far as it is loaded here. */
+  #lastReplyOf({ id, lastReplyAt }: MessageRecord, replyCount: number): string | null {
+    if (replyCount === 0) return null;
+    const last = this.#entries.findLast(({ record }) => record.threadRootId === id && !record.deleted);
+    return last?.record.createdAt ?? lastReplyAt;
   }
 
   addPending(clientMessageId: string, draft: NewMessage, sentAt: number, isQueued: boolean): void {
