@@ -51,14 +51,19 @@ function newRoom(url: string, token: string): Room {
   return room;
 }
 
-function Talk({ url, chatToken, conversation: ref }: AppProps): ReactElement {
+function Talk({ url, chatToken, conversation: first }: AppProps): ReactElement {
   const [chat] = useState(() => new Chat({ url, token: chatToken }));
+  const [ref, setRef] = useState(first);
   const { connection } = useChat(chat);
   const { conversation, error } = useConversation(chat, ref);
+  useEffect(() => {
+    turnTo = setRef;
+  }, []);
   const messages = useMessages(conversation);
   return (
     <section>
       <p id="chat">{error?.code ?? connection}</p>
+      <p id="conversation">{conversation?.id ?? 'none'}</p>
       <button type="button" onClick={() => void conversation?.send('from react')}>
         send
       </button>
@@ -73,6 +78,8 @@ function Talk({ url, chatToken, conversation: ref }: AppProps): ReactElement {
 
 let root: Root | null = null;
 let mounted: Room | null = null;
+/** Shows another conversation in the same component. */
+export let turnTo: (ref: string) => void = () => {};
 
 /** Shows the others a moving card. */
 export async function publishCard(): Promise<void> {

@@ -75,3 +75,50 @@ test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and 
   await soon(async () => assert.deepEqual(await present(), []));
   assert.deepEqual(await counts(), { connects: 1, leaves: 1 });
 });
+
+test('[SDK-40] a conversation is held while a component shows it, and left when none does', { skip }, async () => {
+  const create = (name: string) =>
+    kit.api.call('createConversation', { body: { name, members: [{ userId: 'cleo' }] } });
+  const [one, two] = [await create('one'), await create('two')];
+  const room = await kit.newRoom();
+  const rtc = await kit.api.call('mintRtcToken', { roomId: room.id, body: { participantIdentity: 'cleo' } });
+  const chat = await kit.api.call('mintChatToken', { body: { userId: 'cleo' } });
+  const props = {
+    url: kit.tcp.url.replace(/\/$/, ''),
+    rtcToken: rtc.token,
+    chatToken: chat.token,
+    conversation: one.id,
+  };
+  const shown = await kit.page();
+  await shown.evaluate((given) => (window.sdk as unknown as App).mount(given), props);
+  const isIn = async ({ id }: { id: string }) =>
+    (await kit.api.call('listPresence', { room: id })).some(({ userId }) => userId === 'cleo');
+  const shows = () => shown.textContent('#conversation');
+  await soon(async () => assert.equal(await shows(), one.id));
+  await soon(async () => assert.deepEqual([await isIn(one), await isIn(two)], [true, false]));
+
+  const sequence = await shown.evaluate(
+    (ref) =>
+      new Promise<(string | null)[]>((resolve) => {
+        const element = document.querySelector('#conversation') ?? document.body;
+        const texts: (string | null)[] = [];
+        new MutationObserver(() => {
+          texts.push(element.textContent);
+          if (element.textContent === ref) resolve(texts);
+        }).observe(element, { childList: true, characterData: true, subtree: true });
+        (window.sdk as unknown as App).turnTo(ref);
+      }),
+    two.id,
+  );
+  assert.deepEqual(sequence, ['none', two.id], 'the old conversation is not shown under the new name');
+  await soon(async () => assert.deepEqual([await isIn(one), await isIn(two)], [false, true]));
+
+  // The same one after a lost connection.
+  kit.tcp.cut();
+  kit.tcp.mend();
+  const body = { text: 'after the loss', senderId: 'cleo', clientMessageId: 'after' };
+  await soon(async () => void (await kit.api.call('sendMessage', { room: two.id, body })));
+  await soon(async () => assert.equal(await shown.textContent('li'), 'after the loss'));
+  await shown.evaluate(() => (window.sdk as unknown as App).unmount());
+  await soon(async () => assert.deepEqual([await isIn(one), await isIn(two)], [false, false]));
+});

@@ -54,29 +54,63 @@ export function useChat(chat: Chat): ChatState {
   return useStore(chat.state);
 }
 
-/** Joins a conversation once the chat is connected. */
-export function useConversation(
-  chat: Chat,
-  ref: string,
-): { conversation: Conversation | null; error: SvcError | null } {
-  const { connection } = useStore(chat.state);
-  const [result, setResult] = useState<{ conversation: Conversation | null; error: SvcError | null }>(NOTHING);
-  const isConnected = connection === 'connected';
-  useEffect(() => {
-    if (!isConnected) return;
-    let isCurrent = true;
-    chat.join(ref).then(
-      (conversation) => isCurrent && setResult({ conversation, error: null }),
-      (error) => isCurrent && setResult({ conversation: null, error: asSvcError(error) }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [chat, ref, isConnected]);
-  return result;
+/** How many components show each conversation. */
+const holders = new WeakMap<Conversation, number>();
+
+/** The last one who lets go leaves it; a moment later, as with connections. */
+function hold(conversation: Conversation): () => void {
+  holders.set(conversation, (holders.get(conversation) ?? 0) + 1);
+  return () =>
+    void setTimeout(() => {
+      const left = (holders.get(conversation) ?? 1) - 1;
+      holders.set(conversation, left);
+      if (left === 0) void conversation.leave();
+    }, 0);
 }
 
-const NOTHING = { conversation: null, error: null };
+interface Joined {
+  conversation: Conversation | null;
+  error: SvcError | null;
+}
+
+const NOTHING: Joined = { conversation: null, error: null };
+
+/** Joins a conversation once the chat is connected, and leaves it when no component shows it any more. */
+export function useConversation(chat: Chat, ref: string): Joined {
+  const [result, setResult] = useState<Joined & { chat: Chat; ref: string }>();
+  useEffect(() => {
+    let isCurrent = true;
+    /** On this connection; a refusal is not asked for again and again. */
+    let isTried = false;
+    let release: (() => void) | null = null;
+    const tell = (joined: Joined): void => setResult({ ...joined, chat, ref });
+    const join = async (): Promise<void> => {
+      const isConnected = chat.state.getSnapshot().connection === 'connected';
+      const isDue = isConnected && !isTried && !release;
+      isTried = isConnected;
+      if (!isDue) return;
+      try {
+        const conversation = await chat.join(ref);
+        const letGo = hold(conversation);
+        if (!isCurrent || release) return letGo();
+        release = letGo;
+        tell({ conversation, error: null });
+      } catch (error) {
+        if (isCurrent) tell({ conversation: null, error: asSvcError(error) });
+      }
+    };
+    const stop = chat.state.subscribe(() => void join());
+    void join();
+    return () => {
+      isCurrent = false;
+      stop();
+      release?.();
+    };
+  }, [chat, ref]);
+  // What was joined before is of another name.
+  return result?.chat === chat && result.ref === ref ? result : NOTHING;
+}
+
 const noMessages = createStore<readonly Message[]>([]);
 
 /** Oldest first; empty until there is a conversation. */
