@@ -2,14 +2,14 @@
 gstreamer1.0-plugins-bad, gstreamer1.0-nice, python3-gst-1.0): `python3 whep-gstreamer.py URL TOKEN SECONDS`. Prints
 the kind and count of decoded buffers each second. Run by plain-gstreamer.ts."""
 import sys
-import urllib.request
 
 import gi
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstWebRTC", "1.0")
-gi.require_version("GstSdp", "1.0")
-from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
+from gi.repository import GLib, Gst, GstWebRTC  # noqa: E402
+
+from gstreamer_offer import send_offer  # noqa: E402
 
 url, token, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 Gst.init(None)
@@ -46,26 +46,6 @@ def on_stream(_, pad):
     pad.link(decoder.get_static_pad("sink"))
 
 
-def on_offer(promise, _):
-    promise.wait()
-    # The reply owns the offer: it must live as long.
-    reply = promise.get_reply()
-    offer = reply.get_value("offer")
-    text = offer.sdp.as_text()
-    peer.emit("set-local-description", offer, Gst.Promise.new())
-    request = urllib.request.Request(
-        url,
-        data=text.encode(),
-        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/sdp"},
-        method="POST",
-    )
-    with urllib.request.urlopen(request) as response:
-        print(response.status, response.headers["Location"], flush=True)
-        _, message = GstSdp.SDPMessage.new_from_text(response.read().decode())
-    answer = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.ANSWER, message)
-    peer.emit("set-remote-description", answer, Gst.Promise.new())
-
-
 def tell():
     print(f"decoded {decoded['video']} {decoded['audio']}", flush=True)
     return True
@@ -78,7 +58,7 @@ for caps in (
     "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96",
 ):
     peer.emit("add-transceiver", GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY, Gst.Caps.from_string(caps))
-peer.emit("create-offer", None, Gst.Promise.new_with_change_func(on_offer, None))
+send_offer(peer, url, token)
 GLib.timeout_add_seconds(1, tell)
 GLib.timeout_add_seconds(seconds, loop.quit)
 loop.run()
