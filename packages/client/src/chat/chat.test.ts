@@ -106,6 +106,14 @@ test('[SDK-10] reply counts and own reactions follow live, as history says them'
   assert.equal(bob.messages.getSnapshot()[0]?.reactions[0]?.reacted, true);
   await bob.history();
   assert.deepEqual(shown(bob), live);
+
+  const countOf = ({ messages }: Conversation) => messages.getSnapshot()[0]?.replyCount;
+  const last = bob.messages.getSnapshot().at(-1);
+  await bob.remove(last?.id ?? '');
+  for (const one of [alice, bob]) await eventually(() => assert.equal(countOf(one), 1));
+  const [before] = shown(bob);
+  await bob.history();
+  assert.deepEqual(shown(bob)[0], before);
 });
 
 test('[SDK-12] without a connection everything is queued, and goes out in order with the next one', async () => {
