@@ -21,10 +21,13 @@ const forgetProcessAfterMs = 24 * 60 * 60_000;
 export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; processId: string }): Watch {
   /** Null until the first beat: before it, nothing is known. */
   let receivingSince: number | null = null;
+  let beatAt = 0;
 
   function silentBefore(timeoutMs: number): string | null {
-    const cutoff = clock.now() - timeoutMs;
-    return receivingSince === null || receivingSince > cutoff ? null : iso(cutoff);
+    const now = clock.now();
+    // While nothing could be stored, nobody else could either: only a beat tells since when we listen again.
+    const wasAbsent = now - beatAt > gapMs;
+    return receivingSince === null || wasAbsent || receivingSince > now - timeoutMs ? null : iso(now - timeoutMs);
   }
 
   return {
@@ -37,6 +40,7 @@ export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; pr
     async beat() {
       const now = clock.now();
       receivingSince = Date.parse(await touchWatch(db, iso(now), iso(now - gapMs)));
+      beatAt = now;
       await touchProcess(db, processId, iso(now));
       await deleteProcesses(db, iso(now - forgetProcessAfterMs));
     },
