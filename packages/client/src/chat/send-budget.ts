@@ -14,27 +14,24 @@ export interface SendBudget {
 }
 
 /**
- * Once the server has refused a send, at most as many in any window as it took until then, and `SENDS_MAX` at least;
- * live and queued together. Nothing says its limit but that refusal. A bucket that refills drop by drop would let twice
- * as many through a window of the server's.
+ * At most `SENDS_MAX` in any window, live and queued together. A bucket that refills drop by drop would let twice as
+ * many through a window of the server's.
  */
 export function createSendBudget({ now }: Pick<Runtime, 'now'>): SendBudget {
   let sentAt: number[] = [];
   let blockedUntil = 0;
-  let sendsMax = Number.POSITIVE_INFINITY;
   return {
     take() {
       const at = now();
       if (at < blockedUntil) return blockedUntil - at;
       sentAt = sentAt.filter((time) => at - time < WINDOW_MS + SLACK_MS);
       const oldest = sentAt[0];
-      if (sentAt.length >= sendsMax && oldest !== undefined) return oldest + WINDOW_MS + SLACK_MS - at;
+      if (sentAt.length >= SENDS_MAX && oldest !== undefined) return oldest + WINDOW_MS + SLACK_MS - at;
       sentAt.push(at);
       return 0;
     },
     blockFor(ms) {
       blockedUntil = Math.max(blockedUntil, now() + ms);
-      sendsMax = Math.max(SENDS_MAX, sentAt.length - 1);
     },
   };
 }
