@@ -209,6 +209,8 @@ test('[SEC-10] a chat token made narrow reaches nothing beyond its conversations
 
     const outside = thing === 'attachmentId' ? none : { status: 403, code: 'SVC_NOT_A_MEMBER' };
     await assertRefused(route, [ids], former, outside, 'a removed member');
+    const nowhere = [idsOf(route, foreign), idsOf(route, sibling), missingOf(ids)];
+    await assertRefused(route, nowhere, former, none, 'a removed member');
     if (BY_ROLE.has(route.name)) {
       const forbidden = { status: 403, code: 'SVC_FORBIDDEN' };
       const somebodyElse = { ...ids, ...('userId' in ids ? { userId: 'ada' } : {}) };
@@ -218,14 +220,14 @@ test('[SEC-10] a chat token made narrow reaches nothing beyond its conversations
 });
 
 test('[SEC-10] an RTC token that may not join does not', async () => {
-  for (const route of guarded.filter(({ row }) => row.speaks !== undefined))
-    await assertRefused(
-      route,
-      [idsOf(route, own)],
-      own.joinlessRtcToken,
-      { status: 403, code: 'SVC_JOIN_NOT_ALLOWED' },
-      'join: false',
-    );
+  for (const route of guarded.filter(({ row }) => row.speaks !== undefined)) {
+    const ids = idsOf(route, own);
+    const bearer = own.joinlessRtcToken;
+    const refused = { status: 403, code: 'SVC_JOIN_NOT_ALLOWED' };
+    await assertRefused(route, [ids], bearer, refused, 'join: false');
+    const nowhere = [idsOf(route, foreign), idsOf(route, cousin), missingOf(ids)];
+    await assertRefused(route, nowhere, bearer, { status: 404, code: 'SVC_ROOM_NOT_FOUND' }, 'join: false');
+  }
 });
 
 test('[PRJ-6] an archived project is read by its members, and takes nothing new', async () => {
