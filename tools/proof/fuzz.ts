@@ -16,6 +16,12 @@ const started = performance.now();
 const elapsed = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 const report = (what: string): void => void process.stdout.write(`\r${what}, ${faults.length} faults, ${elapsed()}   `);
 
+/** Said at once: a long run may be cut short. */
+function note(found: readonly string[]): void {
+  for (const fault of found.slice(0, 10)) console.log(`\n${fault.slice(0, 2000)}`);
+  faults.push(...found);
+}
+
 let asked = 0;
 for (let round = 0; asked < requests; round += 1) {
   const outcome = await fuzzRoutes({
@@ -26,7 +32,7 @@ for (let round = 0; asked < requests; round += 1) {
     onProgress: (more) => report(`${asked + more} of ${requests} requests`),
   });
   asked += outcome.requests;
-  faults.push(...outcome.faults, ...unreached(outcome).map((name) => `only refused: ${name}`));
+  note([...outcome.faults, ...unreached(outcome).map((name) => `only refused: ${name}`)]);
   for (const [status, count] of outcome.byStatus) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
 }
 console.log();
@@ -40,7 +46,7 @@ const sockets =
         onProgress: (sent) => report(`${sent} of ${frames} frames`),
       })
     : null;
-faults.push(...(sockets?.faults ?? []));
+note(sockets?.faults ?? []);
 
 const count = (...statuses: number[]): number => statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0);
 const all = [...byStatus].sort(([a], [b]) => a - b);
@@ -54,6 +60,5 @@ if (sockets) {
   console.log(`refused ${JSON.stringify([...refused])}`);
 }
 console.log(`${faults.length} faults`);
-for (const fault of faults.slice(0, 10)) console.log(fault.slice(0, 1000));
 await service.stop();
 process.exit(faults.length === 0 ? 0 : 1);
