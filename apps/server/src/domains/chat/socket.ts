@@ -11,6 +11,7 @@ import type { Messages } from './messages.ts';
 import type { Place, PresenceOf } from './presence.ts';
 import type { Reactions } from './reactions.ts';
 import type { Reads } from './reads.ts';
+import { looksLikeId } from './references.ts';
 import type { Sends } from './sends.ts';
 import type { ChatSession, Client, Subscription, Subscriptions } from './subscriptions.ts';
 import type { ChatTokens } from './tokens.ts';
@@ -187,7 +188,11 @@ function createFrameHandlers(
   async function assertMayType(connection: Connection<ChatSession>, reference: string) {
     assertScope(callerOf(connection), 'chat:typing');
     const own = [...clientOf(connection).subscriptions.values()];
-    const known = own.find(({ ref, channel }) => ref === reference || channel.conversationId === reference);
+    const known = own.find(({ ref, channel }) => {
+      const { conversationId, uuid, name } = channel;
+      // Of what the client called it only an id still says the same: a name may have moved.
+      return [conversationId, uuid, name].includes(reference) || (ref === reference && looksLikeId(ref));
+    });
     if (known) {
       if (known.channel.status === 'ARCHIVED') fail('SVC_CONVERSATION_ARCHIVED');
       return { conversationId: known.channel.conversationId, subscription: known };

@@ -153,6 +153,8 @@ test('[MSG-12] a subscription by name or room follows it at once, as sends and h
   ] as const) {
     await api.call('updateConversation', { room, body: { name } });
   }
+  await client.ask({ type: 'typing', conversation: 'other', typing: true });
+  assert.equal((await api.call('listTyping', { room: again.id }))[0]?.userId, 'alice');
   const listed = await (await chat.user('alice', { conversations: [other.id] })).connect();
   assert.equal((await subscribe(client, 'standup'))['conversationId'], other.id);
   assert.equal((await subscribe(client, 'other'))['conversationId'], again.id);
