@@ -106,7 +106,7 @@ export function createConnection(
     get queuedBytes() {
       return outbox.queuedBytes;
     },
-    write: (frame) => outbox.write(frame),
+    write: outbox.write,
     send,
     renew(session) {
       lastSession = session;

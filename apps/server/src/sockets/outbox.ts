@@ -62,7 +62,8 @@ export function createFlusher(): Flusher {
         const joined = more.length === 0 ? first : join([first, ...more], bytes);
         forget();
         if (joined.length + socket.writableLength > queuedBytesMax) onOverflow();
-        else if (!socket.destroyed) socket.write(joined);
+        // One that is destroyed already takes it and says nothing; asking first would touch another object a socket.
+        else socket.write(joined);
       }
 
       function forget(): void {
