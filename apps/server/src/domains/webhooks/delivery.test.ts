@@ -116,6 +116,20 @@ test('[WH-2] an endpoint gets the types it asked for, of its own environment, an
   assert.deepEqual(new Set(environments), new Set(['DEVELOPMENT']));
 });
 
+test('[SEC-2] an endpoint that answers with what it was sent does not show the values of extra headers', async () => {
+  const own = await service.newProject();
+  const value = 'key "of" the gateway';
+  // The second begins where the excerpt ends.
+  const receiver = await receive({ status: 500, body: `${JSON.stringify({ value })}${'.'.repeat(980)}${value}` });
+  const webhook = await addWebhook(own, { url: receiver.url, headers: { 'x-gateway-key': value } });
+  await emit(service, own, streamEvents(1));
+  const [delivery] = await readDeliveries(own, webhook.id);
+  const excerpt = delivery?.attemptLog[0]?.responseExcerpt ?? '';
+  assert.match(excerpt, /^\{"value":"\[redacted\]"\}\.{980}\[r/);
+  assert.doesNotMatch(excerpt, /gateway|key/);
+  assert.ok(excerpt.length <= 1024);
+});
+
 test('[WH-6] every answer outside 2xx, a redirect too, is a failure that is shown with its status', async () => {
   const own = await service.newProject();
   const elsewhere = await receive();

@@ -35,11 +35,13 @@ export function createOrderOf({ keyring, rules }: { keyring: Keyring; rules: Url
     const { projectId, environment, url, headersSealed } = delivery.endpoint;
     const envelope = { id: eventId, type: delivery.eventType, projectId, environment, createdAt: event.createdAt };
     const body = testBody === null ? bodyOf(envelope, event.data ?? '{}') : Buffer.from(testBody);
-    const own = headersSealed === null ? {} : keep(headers, headersSealed, (text) => JSON.parse(text));
+    const own: Record<string, string> =
+      headersSealed === null ? {} : keep(headers, headersSealed, (text) => JSON.parse(text));
     return {
       url,
       body,
       policy: policyFor(environment, rules),
+      secrets: Object.values(own),
       headers: {
         ...own,
         'content-type': 'application/json',

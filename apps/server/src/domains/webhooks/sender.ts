@@ -22,6 +22,8 @@ export interface SendOrder {
   headers: Readonly<Record<string, string>>;
   body: Buffer;
   policy: AddressPolicy;
+  /** What was sent in confidence, and is not to be shown when the endpoint answers with it. */
+  secrets?: readonly string[];
 }
 
 export interface Sender {
@@ -40,6 +42,9 @@ export interface SenderDeps {
 
 const responseBytesMax = 64 * 1024;
 const excerptBytesMax = 1024;
+/** Read beyond the excerpt, so that a secret which begins in it is known by its end. */
+const secretBytesMax = 2 * 1024;
+const secretLengthMin = 4;
 /** Receivers close idle connections after two seconds at the earliest; ours must be gone before. */
 const idleSocketMs = 1_000;
 
@@ -70,7 +75,7 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
     return made;
   }
 
-  async function send({ url: text, headers, body, policy }: SendOrder): Promise<SendResult> {
+  async function send({ url: text, headers, body, policy, secrets = [] }: SendOrder): Promise<SendResult> {
     const startedMs = clock.elapsed();
     const finished = new AbortController();
     const outcome = (part: Partial<SendResult>): SendResult => ({
@@ -97,7 +102,8 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
     try {
       const answer = await Promise.race([answered, timedOut]);
       if (answer === null) return outcome({ error: `No complete answer within ${timeoutMs} ms.` });
-      const { statusCode, excerpt } = answer;
+      const { statusCode } = answer;
+      const excerpt = masked(answer.excerpt, secrets).slice(0, excerptBytesMax);
       if (statusCode >= 200 && statusCode < 300) return outcome({ isDelivered: true, statusCode });
       return outcome({ statusCode, error: `The endpoint answered ${statusCode}.`, responseExcerpt: excerpt || null });
     } catch (error) {
@@ -118,6 +124,16 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
   };
 }
 
+const readMax = excerptBytesMax + secretBytesMax;
+
+/** As they are, and as JSON writes them. */
+function masked(excerpt: string, secrets: readonly string[]): string {
+  const texts = secrets
+    .filter((secret) => secret.length >= secretLengthMin)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return texts.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), excerpt);
+}
+
 interface WireAnswer {
   statusCode: number;
   excerpt: string;
@@ -133,7 +149,7 @@ function exchange(request: ClientRequest, body: Buffer): Promise<WireAnswer> {
       let [size, excerpt] = [0, ''];
       const finish = () => resolve({ statusCode: response.statusCode ?? 0, excerpt });
       response.on('data', (chunk: Buffer) => {
-        if (size < excerptBytesMax) excerpt += printable(chunk.subarray(0, excerptBytesMax - size));
+        if (size < readMax) excerpt += printable(chunk.subarray(0, readMax - size));
         size += chunk.length;
         if (size <= responseBytesMax) return;
         finish();
