@@ -7,6 +7,8 @@ import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 /** A real media node: its own process, so that it can be killed. */
 export interface NodeProcess {
   readonly name: string;
+  /** Everything it printed so far. */
+  output(): string;
   /** Ends it; resolves when it is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** The same node again, on its old ports. */
@@ -34,10 +36,19 @@ export async function startNodeProcess({
     SFU_UDP_PORT: String(await freeUdpPort()),
     SFU_ANNOUNCED_HOST: '127.0.0.1',
   };
-  const spawned = (): ChildProcess => spawn(process.execPath, [nodeFile], { env, stdio: 'ignore' });
+  let text = '';
+  const spawned = (): ChildProcess => {
+    const started = spawn(process.execPath, [nodeFile], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [started.stdout, started.stderr])
+      stream.on('data', (chunk) => {
+        text += chunk;
+      });
+    return started;
+  };
   let child = spawned();
   return {
     name,
+    output: () => text,
     async kill(signal = 'SIGKILL') {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');

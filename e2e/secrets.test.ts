@@ -1,82 +1,110 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import { test } from 'node:test';
-import { raw, sql } from '../apps/server/src/core/sql.ts';
-import { startProcess } from '../apps/server/testkit/process.ts';
-import { startService } from '../apps/server/testkit/service.ts';
+import { after, before, describe, test } from 'node:test';
+import { eventually } from '../apps/server/testkit/eventually.ts';
+import { canaryRows, type Planted, plantedIn } from './secrets/canaries.ts';
+import { type Life, live } from './secrets/life.ts';
+import { misuse } from './secrets/misuse.ts';
+import { formsOf, type Leak, leaksIn, type Piece } from './secrets/needles.ts';
+import type { Mode } from './secrets/outside.ts';
+import { type Scene, startScene } from './secrets/scene.ts';
+import { leftSinks, liveSinks, type Sink } from './secrets/sinks.ts';
 
-const password = 'canary-password-8c1f';
+const mode: Mode = process.env['PARLEY_TEST_DATABASE_URL'] ? 'production' : 'embedded';
+const sinks = Object.entries({ ...liveSinks, ...leftSinks }).filter(([, { only = mode }]) => only === mode);
 
-/** Uses every kind of secret once, rightly and wrongly, and gives them back. */
-async function leaveTraces(url: string): Promise<string[]> {
-  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const email = 'canary@example.com';
-  await send('POST', '/v1/auth/register', { email, password });
-  await send('POST', '/v1/auth/login', { email, password: `${password}-wrong` });
-  const login = await send('POST', '/v1/auth/login', { email, password });
-  const refresh = /=([^;]+);/.exec(login.headers.get('set-cookie') ?? '')?.[1] ?? 'no cookie';
-  const { accessToken } = (await login.json()) as { accessToken: string };
-  const session = { authorization: `Bearer ${accessToken}` };
-  const project = (await (await send('POST', '/v1/projects', { name: 'Canary' }, session)).json()) as { id: string };
-  const created = await send(
-    'POST',
-    `/v1/projects/${project.id}/api-keys`,
-    { name: 'canary' },
-    { ...session, 'idempotency-key': 'canary' },
-  );
-  const { key } = (await created.json()) as { key: string };
-  await send('GET', '/v1/project', undefined, { authorization: `Bearer ${key}` });
-  await send('GET', `/v1/project?token=${key}`);
-  await send('GET', '/v1/project', undefined, { authorization: `Bearer ${key.slice(0, -1)}` });
-  await send('POST', '/v1/auth/refresh', undefined, {
-    cookie: `x=1; ${login.headers.get('set-cookie')?.split(';')[0]}`,
+describe(`[SEC-2] secrets, ${mode}`, () => {
+  let scene: Scene;
+  let life: Life;
+  let canaries: Planted[];
+  const contents = new Map<string, Piece[]>();
+
+  const read = async (table: Readonly<Record<string, Sink>>): Promise<void> => {
+    for (const [name, sink] of sinks) if (table[name]) contents.set(name, await sink.read(scene, life));
+  };
+
+  before(async () => {
+    scene = await startScene(mode);
+    life = await live(scene);
+    canaries = plantedIn(life, scene);
+    await misuse(scene, life, canaries);
+    await read(liveSinks);
+    await loseTheOutside(scene, life);
+    life.stream.stop();
+    assert.equal(await scene.server.kill('SIGTERM'), 0);
+    await scene.node.kill('SIGTERM');
+    await read(leftSinks);
   });
-  await send('POST', '/v1/auth/password-reset', { email });
-  const secret = key.split('.')[1] ?? 'no secret';
-  return [password, accessToken.split('.')[2] ?? 'no signature', refresh, secret.slice(0, -1)];
-}
+  after(() => scene?.close());
 
-test('[SEC-2] secrets appear in no log line', async () => {
-  const server = await startProcess({ LOG_LEVEL: 'debug' });
-  try {
-    const firstKey = (await server.devEnv())['SVC_API_KEY']?.split('.')[1] ?? 'no key';
-    const canaries = await leaveTraces(server.url);
-    await server.kill('SIGTERM');
-    const log = server
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .join('\n');
-    assert.ok(log.includes('"route":"/v1/auth/login"'), 'the log must have something to find');
-    for (const canary of [...canaries, firstKey]) assert.ok(!log.includes(canary), `a log line has ${canary}`);
-  } finally {
-    await server.kill();
-    await rm(server.dataDir, { recursive: true, force: true });
-  }
+  test('every row of the table was planted', () => {
+    const rows = Object.entries(canaryRows).filter(([, { only = mode }]) => only === mode);
+    assert.deepEqual(
+      [...new Set(canaries.map(({ name }) => name))],
+      rows.map(([name]) => name),
+    );
+    for (const { secret } of canaries) formsOf(secret);
+  });
+
+  for (const [name] of sinks)
+    test(`none is in: ${name}`, () => assert.deepEqual(leaksIn(contents.get(name) ?? [], canaries), []));
+
+  test('what people write is in no output, span or metric', () => {
+    const text = { name: 'message text', secret: life.chat.text, shownBy: [] };
+    assert.notDeepEqual(leaksIn(contents.get('webhook receiver') ?? [], [text]), []);
+    for (const name of ['server output', 'media node output', 'traces', 'pages and metrics'])
+      assert.deepEqual(leaksIn(contents.get(name) ?? [], [text]), [], name);
+  });
+
+  test('what is let through on purpose is found in every sink', () => {
+    for (const [name, { dye = scene.dye }] of sinks) {
+      const leaks = leaksIn(contents.get(name) ?? [], [{ name: 'dye', secret: dye, shownBy: [] }]);
+      assert.ok(leaks.length > 0, `nothing was read of: ${name}`);
+    }
+  });
+
+  test('each row names only places where its secret was', () => {
+    const unguarded = canaries.map((canary) => ({ ...canary, shownBy: [] }));
+    const leaks = leaksIn([...contents.values()].flat(), unguarded);
+    const shown = new Set(leaks.map(({ canary }) => canary));
+    for (const { name, shownBy } of canaries)
+      assert.equal(shown.has(name), shownBy.length > 0, `${name} was shown nowhere: is it what it says?`);
+  });
 });
 
-test('[SEC-2] secrets appear in no row of the database', async () => {
-  const service = await startService();
-  try {
-    const canaries = await leaveTraces(service.url);
-    const { db } = service.adapters;
-    const tables = await db.query<{ name: string }>(
-      sql`select tablename as name from pg_tables where schemaname = 'public'`,
-    );
-    let rows = 0;
-    for (const { name } of tables) {
-      for (const { text } of await db.query<{ text: string }>(sql`select t::text as text from ${raw(name)} t`)) {
-        rows++;
-        for (const canary of canaries) assert.ok(!text.includes(canary), `${name} holds ${canary}`);
-      }
-    }
-    assert.ok(tables.length > 5 && rows > 5);
-  } finally {
-    await service.stop();
+/** All that the service speaks to is gone, and it has much to log about that. */
+async function loseTheOutside(scene: Scene, life: Life): Promise<void> {
+  await scene.outside.vanish();
+  const anonymous = scene.as();
+  await anonymous.call('requestPasswordReset', { body: { email: life.account.email } });
+  await eventually(() => scene.server.output().includes('mail was not sent'));
+  await scene.as(life.account.accessToken).call('getProjectDiagnostics', { projectId: life.ids.projectId });
+}
+
+test('a secret is found in every form it could leave in', () => {
+  const secret = 'a-canary/with+signs=1234567890';
+  const around = (text: string) => `before ${text} after`;
+  const forms: Record<string, string> = {
+    plain: secret,
+    hex: Buffer.from(secret).toString('hex'),
+    'upper hex': Buffer.from(secret).toString('hex').toUpperCase(),
+    'URL-encoded': encodeURIComponent(secret),
+    base64: Buffer.from(secret).toString('base64'),
+    ...Object.fromEntries(
+      ['x', 'xy', 'user:'].map((before) => [
+        `base64 behind ${before}`,
+        Buffer.from(`${before}${secret}!`).toString('base64'),
+      ]),
+    ),
+    base64url: Buffer.from(`??>${secret}`).toString('base64url'),
+    'cut short': secret.slice(0, -2),
+  };
+  const canary = { name: 'canary', secret, shownBy: ['its answer'] };
+  for (const [form, text] of Object.entries(forms)) {
+    const leaks: Leak[] = leaksIn([{ where: 'a log', text: around(text) }], [canary]);
+    assert.equal(leaks[0]?.where, 'a log', form);
+    const bytes = Buffer.concat([Buffer.from([0, 1, 255]), Buffer.from(text), Buffer.from([0])]);
+    assert.equal(leaksIn([{ where: 'a file', text: bytes }], [canary]).length > 0, true, `${form} in bytes`);
+    assert.deepEqual(leaksIn([{ where: 'its answer', text: around(text) }], [canary]), [], form);
   }
+  assert.deepEqual(leaksIn([{ where: 'a log', text: around('a-canary/of-another-kind') }], [canary]), []);
 });

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
 
-const account = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', region: 'us-east-1', bucket: 'parley' };
+const known = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', region: 'us-east-1', bucket: 'parley' };
 
 /** s3rver, behind a door that checks signatures (version 4), which s3rver itself does not. */
-export async function startS3Server() {
+export async function startS3Server({ secretAccessKey = known.secretAccessKey } = {}) {
+  const account = { ...known, secretAccessKey };
   const directory = mkdtempSync(join(tmpdir(), 'parley-s3-'));
   const store = new S3rver({
     port: 0,
@@ -19,7 +20,7 @@ export async function startS3Server() {
   });
   const { port: storePort } = await store.run();
   const door = createServer((incoming, answer) => {
-    if (isSigned(incoming)) return forward(incoming, answer, storePort);
+    if (isSigned(incoming, secretAccessKey)) return forward(incoming, answer, storePort);
     incoming.resume();
     answer.writeHead(403).end();
   });
@@ -57,13 +58,13 @@ interface Claim {
   expiresInSeconds: number;
 }
 
-function isSigned(incoming: IncomingMessage): boolean {
+function isSigned(incoming: IncomingMessage, secretAccessKey: string): boolean {
   const url = new URL(incoming.url ?? '', 'http://store');
   const claim = claimOfQuery(url) ?? claimOfHeader(incoming);
   if (!claim) return false;
   const madeAt = Date.parse(claim.date.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
   const isFresh = Date.now() < madeAt + claim.expiresInSeconds * 1000;
-  return isFresh && signatureOf(claim, incoming, url) === claim.signature;
+  return isFresh && signatureOf(claim, incoming, url, secretAccessKey) === claim.signature;
 }
 
 function claimOfQuery({ searchParams: query }: URL): Claim | null {
@@ -88,7 +89,7 @@ function claimOfHeader({ headers }: IncomingMessage): Claim | null {
   return { credential, signedHeaders, signature, date, payload, expiresInSeconds: 900 };
 }
 
-function signatureOf(claim: Claim, { method, headers }: IncomingMessage, url: URL): string {
+function signatureOf(claim: Claim, { method, headers }: IncomingMessage, url: URL, secretAccessKey: string): string {
   const encode = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
   const query = [...url.searchParams]
@@ -101,7 +102,7 @@ function signatureOf(claim: Claim, { method, headers }: IncomingMessage, url: UR
   const canonical = [method, url.pathname, query, canonicalHeaders, claim.signedHeaders, claim.payload].join('\n');
   const [, ...scope] = claim.credential.split('/');
   const toSign = ['AWS4-HMAC-SHA256', claim.date, scope.join('/'), sha256(canonical)].join('\n');
-  const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${account.secretAccessKey}`);
+  const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`);
   return hmac(key, toSign).toString('hex');
 }
 

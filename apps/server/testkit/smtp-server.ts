@@ -20,6 +20,8 @@ export async function startSmtpServer(account?: { user: string; password: string
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     disableReverseLookup: true,
+    // A client that keeps its connection is not waited for.
+    closeTimeout: 500,
     onAuth({ username, password }, _session, done) {
       const isRight = username === account?.user && password === account?.password;
       done(isRight ? null : new Error('Authentication failed'), { user: username });

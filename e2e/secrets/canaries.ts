@@ -1,0 +1,189 @@
+import type { Life } from './life.ts';
+import type { Canary } from './needles.ts';
+import { chosen, type Mode } from './outside.ts';
+import type { Scene } from './scene.ts';
+
+export interface CanaryRow {
+  planted: string;
+  /** All of it, as a careless caller would paste it; several where one act gives several. */
+  whole: (life: Life, scene: Scene) => string | readonly string[] | undefined;
+  /** The only pieces of any sink that may show it. */
+  shownBy: readonly string[];
+  /** Where it exists in one mode only. */
+  only?: Mode;
+}
+
+const setting = (name: string, secret: string, more: Partial<CanaryRow> = {}): CanaryRow => ({
+  planted: `set as ${name}`,
+  whole: () => secret,
+  shownBy: [],
+  ...more,
+});
+const production = { only: 'production' } as const;
+const embedded = { only: 'embedded' } as const;
+const signIns = ['login', 'verifyEmail', 'confirmPasswordReset', 'refreshSession'].map((name) => `answer to ${name}`);
+
+/** Every kind of secret there is: how it came into the world, and who may be shown it. */
+export const canaryRows: Readonly<Record<string, CanaryRow>> = {
+  'signing root': setting('SECRET_KEY', chosen.secretKey),
+  'media node secret': setting('SFU_REGISTRATION_SECRET', chosen.sfuSecret, { shownBy: ['file dev.env'] }),
+  'former media node secret': setting('SFU_REGISTRATION_SECRET', chosen.formerSfuSecret),
+  'TURN secret': setting('RTC_TURN_SECRET', chosen.turnSecret),
+  'mail password': setting('SMTP_URL', chosen.smtpPassword),
+  'collector key': setting('OTEL_EXPORTER_OTLP_HEADERS', chosen.traceHeader, { shownBy: ['headers at the collector'] }),
+  'Google secret': setting('OAUTH_GOOGLE_CLIENT_SECRET', chosen.googleSecret),
+  'GitHub secret': setting('OAUTH_GITHUB_CLIENT_SECRET', chosen.githubSecret),
+  'OIDC secret': {
+    planted: 'set as OAUTH_OIDC_CLIENT_SECRET',
+    whole: (_life, { outside }) => outside.oidc.clientSecret,
+    shownBy: [],
+  },
+  'S3 secret': setting('S3_SECRET_ACCESS_KEY', chosen.s3Secret, production),
+  'database password': setting('DATABASE_URL', chosen.databasePassword, production),
+  'Redis password': setting('REDIS_URL', chosen.redisPassword, production),
+  'playground key': setting('PLAYGROUND_API_KEY', chosen.playgroundSecret, production),
+
+  password: { planted: 'typed at registration', whole: ({ account }) => account.password, shownBy: [] },
+  'mistyped password': { planted: 'refused at sign-in', whole: ({ account }) => account.mistyped, shownBy: [] },
+  'new password': { planted: 'set by reset link', whole: ({ account }) => account.newPassword, shownBy: [] },
+  'verification token': { planted: 'mailed', whole: ({ account }) => account.verifyToken, shownBy: ['letter'] },
+  'reset token': { planted: 'mailed', whole: ({ account }) => account.resetToken, shownBy: ['letter'] },
+  'session token': { planted: 'sign-in', whole: ({ account }) => account.accessToken, shownBy: signIns },
+  'refresh tokens': {
+    planted: 'sign-in; one is rotated, and the one before it used again',
+    whole: ({ account }) => [account.refreshToken, account.stolenRefreshToken, account.rotatedRefreshToken],
+    shownBy: signIns,
+  },
+  'OAuth code': { planted: 'given by the provider', whole: ({ provider }) => provider?.code, shownBy: [], ...embedded },
+  'wrong OAuth code': {
+    planted: 'refused by it',
+    whole: ({ provider }) => provider?.wrongCode,
+    shownBy: [],
+    ...embedded,
+  },
+  'OAuth state': {
+    planted: 'start of a sign-in',
+    whole: ({ provider }) => [provider?.state ?? '', provider?.flowCookie ?? ''],
+    shownBy: ['answer to startOAuth'],
+    ...embedded,
+  },
+  'OAuth session': {
+    planted: 'end of that sign-in',
+    whole: ({ provider }) => [provider?.accessToken ?? '', provider?.refreshToken ?? ''],
+    shownBy: ['answer to exchangeOAuth'],
+    ...embedded,
+  },
+
+  'sign-in link': {
+    planted: 'printed by npm start',
+    whole: ({ development }) => development?.code,
+    shownBy: ['printed line'],
+    ...embedded,
+  },
+  'linked session': {
+    planted: 'sign-in by that link',
+    whole: ({ development }) => development?.refreshToken,
+    shownBy: ['answer to GET /dev/login'],
+    ...embedded,
+  },
+  'first key': {
+    planted: 'made by the first start',
+    whole: ({ development }) => development?.apiKey,
+    shownBy: ['printed line', 'file dev.env'],
+    ...embedded,
+  },
+  'first password': {
+    planted: 'made by the first start',
+    whole: ({ development }) => development?.password,
+    shownBy: ['file dev.env'],
+    ...embedded,
+  },
+  'first webhook secret': {
+    planted: 'made by the first start',
+    whole: ({ development }) => development?.webhookSecret,
+    shownBy: ['file dev.env'],
+    ...embedded,
+  },
+
+  'API keys': {
+    planted: 'created, with a repeat of the request; one is revoked',
+    whole: ({ keys }) => [keys.apiKey, keys.revokedKey],
+    shownBy: ['answer to createApiKey'],
+  },
+  'webhook secret': {
+    planted: 'created',
+    whole: ({ webhook }) => webhook.secret,
+    shownBy: ['answer to createWebhook'],
+  },
+  'rotated webhook secret': {
+    planted: 'rotated, with a repeat of the request',
+    whole: ({ webhook }) => webhook.rotatedSecret,
+    shownBy: ['answer to rotateWebhookSecret'],
+  },
+  'webhook header values': {
+    planted: 'given at creation and by a change; the endpoint answers with them',
+    whole: ({ webhook }) => [webhook.headerValue, webhook.newHeaderValue],
+    shownBy: ['webhook request'],
+  },
+
+  'RTC tokens': {
+    planted: 'minted; joins, WHIP, WHEP, one revoked',
+    whole: ({ media }) => [media.token, media.whipToken, media.whepToken, media.revokedToken],
+    shownBy: ['answer to mintRtcToken'],
+  },
+  'test token': { planted: 'minted', whole: ({ media }) => media.testToken, shownBy: ['answer to mintTestToken'] },
+  'TURN credential': {
+    planted: 'minted with an RTC token',
+    whole: ({ media }) => media.turnCredential,
+    shownBy: ['answer to mintRtcToken', 'frame joined'],
+  },
+  'resume token': { planted: 'joining', whole: ({ media }) => media.resumeToken, shownBy: ['frame joined'] },
+  'ICE passwords': {
+    planted: 'answers to SDP offers',
+    whole: ({ media }) => media.icePasswords,
+    shownBy: ['answer to publishByWhip', 'answer to watchByWhep'],
+  },
+  'chat tokens': {
+    planted: 'minted; upgrade, first frame, refresh',
+    whole: ({ chat }) => [chat.token, chat.refreshedToken],
+    shownBy: ['answer to mintChatToken'],
+  },
+  'upload signature': {
+    planted: 'in the URL that takes the file',
+    whole: ({ chat }) => chat.uploadSignature,
+    shownBy: ['answer to requestAttachment'],
+  },
+  'download signature': {
+    planted: 'in the URL that gives it',
+    whole: ({ chat }) => chat.downloadSignature,
+    shownBy: ['answer to getAttachmentDownload'],
+  },
+  'host tokens': { planted: 'minted', whole: ({ streams }) => streams.hostTokens, shownBy: ['answer to registerHost'] },
+  'viewer tokens': {
+    planted: 'minted',
+    whole: ({ streams }) => streams.viewerTokens,
+    shownBy: ['answer to createViewerToken'],
+  },
+};
+
+/** A canary, and all of what was given where the secret is only a part of it. */
+export interface Planted extends Canary {
+  whole: string;
+}
+
+/** The rows of this mode with what life gave them. */
+export const plantedIn = (life: Life, scene: Scene): Planted[] =>
+  Object.entries(canaryRows)
+    .filter(([, { only = scene.mode }]) => only === scene.mode)
+    .flatMap(([name, { whole, shownBy }]) =>
+      [whole(life, scene) ?? '']
+        .flat()
+        .map((value) => ({ name, shownBy: placesIn(scene.mode, shownBy), whole: value, secret: secretOf(value) })),
+    );
+
+/** Only development mode writes secrets into files. */
+const placesIn = (mode: Mode, places: readonly string[]): readonly string[] =>
+  mode === 'embedded' ? places : places.filter((place) => !place.startsWith('file '));
+
+/** Of a signed token the signature, of a key what is behind its point. */
+const secretOf = (whole: string): string => /^(?:svk_\w+|[\w-]+\.[\w-]+)\.([\w-]+)$/.exec(whole)?.[1] ?? whole;
