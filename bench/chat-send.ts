@@ -9,7 +9,10 @@ import type { Heard } from './group-members.ts';
 import type { LoadResult } from './http-load.ts';
 import { bestOf, type Row, thousands } from './ratio.ts';
 
-const connections = 64;
+/** A crowd: what waits meanwhile is stored by one statement, up to 200 messages, so that it is worth its price. */
+const connections = 256;
+/** With so few a statement stores about thirty. */
+const fewConnections = 64;
 const conversations = 20;
 const subscribers = 10;
 const runMs = 2_000;
@@ -60,14 +63,14 @@ export async function rows(): Promise<Row[]> {
     const listeners = await startListeners(withRedis);
     crowd = listeners;
 
-    const post = (port: number, { key, rooms }: Stage) =>
+    const post = (port: number, { key, rooms }: Stage, from = connections) =>
       requestsPerSecond(generator, {
         port,
         method: 'POST',
         paths: rooms.map((room) => `/v1/chat/conversations/${room}/messages`),
         headers: { authorization: `Bearer ${key}` },
         body,
-        connections,
+        connections: from,
         ms: runMs,
       });
     const delays: number[] = [];
@@ -83,7 +86,7 @@ export async function rows(): Promise<Row[]> {
       frames += heard;
       return perSecond;
     };
-    const rate = (port: number, server: Stage) => async () => (await post(port, server)).perSecond;
+    const rate = (port: number, server: Stage, from?: number) => async () => (await post(port, server, from)).perSecond;
     const sides = {
       ours: rate(onPostgres.port, onPostgres),
       insert: rate(ports.insert, onPostgres),
@@ -92,6 +95,9 @@ export async function rows(): Promise<Row[]> {
       embedded: saturated,
       delivered,
       authInsert: rate(ports.authInsert, onPostgres),
+      oursOfFew: rate(onPostgres.port, onPostgres, fewConnections),
+      insertOfFew: rate(ports.insert, onPostgres, fewConnections),
+      noDatabaseOfFew: rate(ports.noDatabase, onPostgres, fewConnections),
     };
     // Until the compiler has seen enough of each; before that one measures the compiler.
     await bestOf(sides, warmUpRounds);
@@ -109,17 +115,27 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
-type Best = Record<'ours' | 'insert' | 'prepared' | 'noDatabase' | 'embedded' | 'delivered' | 'authInsert', number>;
+type Best = Record<
+  | 'ours'
+  | 'insert'
+  | 'prepared'
+  | 'noDatabase'
+  | 'embedded'
+  | 'delivered'
+  | 'authInsert'
+  | 'oursOfFew'
+  | 'insertOfFew'
+  | 'noDatabaseOfFew',
+  number
+>;
 
 const against = (left: number, right: number, what: string): string =>
   `${thousands(left)} against ${thousands(right)} ${what}`;
 
 const unit = 'messages/s';
 
-function rowsOf(
-  { ours, insert, prepared, noDatabase, embedded, delivered, authInsert }: Best,
-  { delayMs, frames }: { delayMs: number; frames: number },
-): Row[] {
+function rowsOf(best: Best, { delayMs, frames }: { delayMs: number; frames: number }): Row[] {
+  const { ours, insert, prepared, noDatabase, embedded, delivered, authInsert } = best;
   return [
     {
       question: 'POST message, full stack on PostgreSQL / bare Fastify + one pg insert a request',
@@ -159,6 +175,27 @@ function rowsOf(
       ratio: delayMs,
       detail: `over ${connections} connections that wait for nothing else`,
       bars: { unit: 'ms', sides: { Parley: delayMs } },
+    },
+    ...rowsOfFew(best),
+  ];
+}
+
+/** Shown beside: the fewer wait, the less they share. */
+function rowsOfFew({ oursOfFew: ours, insertOfFew: insert, noDatabaseOfFew: noDatabase }: Best): Row[] {
+  return [
+    {
+      question: `the same over ${fewConnections} connections / bare Fastify + one pg insert a request`,
+      floor: null,
+      ratio: ours / insert,
+      detail: against(ours, insert, ''),
+      bars: { unit, sides: { Parley: ours, 'bare Fastify + insert': insert } },
+    },
+    {
+      question: `the same over ${fewConnections} connections / the same route without a database`,
+      floor: null,
+      ratio: ours / noDatabase,
+      detail: against(ours, noDatabase, ''),
+      bars: { unit, sides: { Parley: ours, 'no database': noDatabase } },
     },
   ];
 }
