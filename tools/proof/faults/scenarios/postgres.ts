@@ -15,6 +15,9 @@ import { always, core, type Scenarios } from '../scenario.ts';
 /** Long enough to see whether all is back within ten seconds. */
 const options = { nodes: 2, afterMs: 12_000 };
 
+/** It may be back before everybody has asked once. */
+const lookMs = 2_000;
+
 const bars = {
   ...always,
   'no process ends': noExit,
@@ -44,6 +47,7 @@ export const postgres: Scenarios = {
       begin();
       await own.stop('fast');
       await own.start();
+      await pause(lookMs);
       end();
     },
     bars,
@@ -56,6 +60,7 @@ export const postgres: Scenarios = {
       begin();
       await own.stop('immediate');
       await own.start();
+      await pause(lookMs);
       end();
     },
     bars,
