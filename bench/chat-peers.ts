@@ -21,7 +21,7 @@ import { createHttpServer } from '../apps/server/src/http/server.ts';
 export type PeerOrder =
   | { databaseUrl: string; keys: string[] }
   | { databaseUrl: string; conversation: string; columns: keyof typeof rawColumns; ms: number; callers: number };
-export type PeerPorts = Record<'insert' | 'prepared' | 'authInsert' | 'noDatabase', number>;
+export type PeerPorts = Record<'insert' | 'prepared' | 'authInsert' | 'noDatabase' | 'unchecked', number>;
 
 const listen = async (app: FastifyInstance): Promise<number> => {
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -90,19 +90,20 @@ function memoryOf(keys: readonly string[]): Db {
   return { query, execute: async () => 0 } as unknown as Db;
 }
 
+/** As if every key were right. */
+const anybody: PipelineDeps['identify'] = async () =>
+  ({ kind: 'apiKey', projectId: 'p', environment: 'DEVELOPMENT', publicId: 'svk_x' }) as never;
+
 /** Our own route with its pipeline, key check and validation, in front of a handler that makes the record up. */
-function withoutDatabase(keys: readonly string[]): FastifyInstance {
+function withoutDatabase(keys: readonly string[] | null): FastifyInstance {
   const log = createLog('silent');
   const table = { sendMessage: allRoutes.sendMessage };
   const app = createHttpServer({ table, log, metrics: createMetrics(), trustProxy: [], isDraining: () => false });
   const bus = createMemoryBus({ onError: () => undefined });
-  const access = createAccess({ db: memoryOf(keys), clock: systemClock, bus, log });
+  const access = createAccess({ db: memoryOf(keys ?? []), clock: systemClock, bus, log });
+  const authenticators = { apiKey: access.authenticateKey } as never;
   const deps: PipelineDeps = {
-    identify: createIdentify({
-      authenticators: { apiKey: access.authenticateKey } as never,
-      tokens: null as never,
-      sfuSecrets: [],
-    }),
+    identify: keys === null ? anybody : createIdentify({ authenticators, tokens: null as never, sfuSecrets: [] }),
     spend: createSpend({ counters: createMemoryCounters(systemClock), windowSeconds: 60 }),
     once: (_scope, work) => work({ seed: '', isRetry: false }),
     bodyBytesMax: 262_144,
@@ -189,6 +190,7 @@ async function startPeers({ databaseUrl, keys }: Extract<PeerOrder, { keys: stri
     prepared: await listen(bareApp(pool, { name: 'insert' })),
     authInsert: await listen(bareApp(pool, { isAllowed: keyCheck(pool) })),
     noDatabase: await listen(withoutDatabase(keys)),
+    unchecked: await listen(withoutDatabase(null)),
   };
 }
 
