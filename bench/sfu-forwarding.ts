@@ -7,8 +7,10 @@ import { processCpuMs } from '../apps/server/testkit/cpu.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import { startChild } from './children.ts';
 import { hasJanus, startJanus } from './janus.ts';
 import type { Answer, Row } from './ratio.ts';
+import type { BareOrder } from './sfu-bare.ts';
 import type { PeerRequest } from './sfu-peers.ts';
 
 /** Packets that reach subscribers per CPU-second of the forwarding process: one publisher, N subscribers, DTLS-SRTP. */
@@ -46,10 +48,11 @@ export async function rows(): Promise<Answer[]> {
   const result: Answer[] = [];
   for (const subscribers of [25, 75]) {
     const packetsPerSecond = Math.round(PACKETS_OUT_PER_SECOND / subscribers);
-    const [ours, theirs]: [Outcome[], Outcome[]] = [[], []];
-    // In turns, so that a busy machine hits both alike.
+    const [ours, bare, theirs]: [Outcome[], Outcome[], Outcome[]] = [[], [], []];
+    // In turns, so that a busy machine hits all alike.
     for (let round = 0; round < ROUNDS; round += 1) {
       ours.push(await measure(startOurs, subscribers, packetsPerSecond));
+      bare.push(await measure(startBare, subscribers, packetsPerSecond));
       if (hasJanus()) theirs.push(await measure(startJanus, subscribers, packetsPerSecond));
     }
     const mine = best(ours);
@@ -60,6 +63,13 @@ export async function rows(): Promise<Answer[]> {
       bars: { unit, sides: { Parley: mine.perCpuSecond } },
       figures: { [`packetsPerCpuSecond${subscribers}`]: mine.perCpuSecond },
       detail: describe(ours),
+    });
+    result.push({
+      question: `SFU packets out per CPU-second, ${subscribers} subscribers / the library alone`,
+      ratio: mine.perCpuSecond / best(bare).perCpuSecond,
+      floor: null,
+      detail: `the library alone: ${describe(bare)}`,
+      bars: { unit, sides: { Parley: mine.perCpuSecond, 'the library alone': best(bare).perCpuSecond } },
     });
     const beside = {
       question: `SFU packets out per CPU-second, ${subscribers} subscribers / Janus video room`,
@@ -187,6 +197,21 @@ async function startOurs(): Promise<Forwarder> {
       await worker.request('sub.answer', { room, participant, revision: 1, description });
     },
     stop: () => worker.stop(),
+  };
+}
+
+/** The library and a loop: what nobody who forwards with it can do better than. */
+async function startBare(): Promise<Forwarder> {
+  const udpPort = await freeUdpPort();
+  const child = startChild('./sfu-bare.ts');
+  const ask = (order: BareOrder): Promise<Description> => child.ask(order);
+  return {
+    pid: child.process.pid ?? 0,
+    publish: (offer) => ask({ kind: 'publish', udpPort, offer }),
+    async subscribe(answer) {
+      await ask({ kind: 'answered', answer: await answer(await ask({ kind: 'subscribe', udpPort })) });
+    },
+    stop: child.stop,
   };
 }
 

@@ -14,17 +14,21 @@ const remoteSdp = (description: Description, hasData: boolean): string => {
 export class RtpPeer {
   readonly #peer: native.PeerConnection;
   readonly #track: native.Track;
+  readonly #candidates: string[];
   /** Packets of media, without reports. */
   received = 0;
   /** Each of those packets, as it came. */
   onMedia: (packet: Buffer) => void = () => {};
 
-  constructor(name: string) {
+  /** With a port it shares that one with the others of its process, as a node does, and can be found there. */
+  constructor(name: string, udpPort?: number) {
     this.#peer = new native.PeerConnection(name, {
       iceServers: [],
       disableAutoNegotiation: true,
       forceMediaTransport: true,
+      ...(udpPort && { enableIceUdpMux: true, portRangeBegin: udpPort, portRangeEnd: udpPort }),
     });
+    this.#candidates = udpPort ? [`udp 2130706431 127.0.0.1 ${udpPort} host`] : [];
     const video = new native.Video('0', 'SendRecv');
     video.addVP8Codec(96);
     this.#track = this.#peer.addTrack(video);
@@ -61,7 +65,7 @@ export class RtpPeer {
   #local(): Description {
     const { ice, dtls } = fromSdp(this.#peer.localDescription()?.sdp ?? '');
     if (!ice || !dtls) throw new Error('The peer has no local description.');
-    return { ice, dtls, media: [] };
+    return { ice, dtls, candidates: this.#candidates, media: [] };
   }
 
   get isConnected(): boolean {

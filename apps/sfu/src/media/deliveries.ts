@@ -27,8 +27,8 @@ const newInterval = (): Interval => ({ firstAt: 0, firstBytes: 0, lastAt: 0, byt
 
 /** What became of the packets sent over one transport, by the receiver's transport-wide feedback. */
 export class Deliveries {
-  readonly #sentAt = new Float64Array(LOG_PACKETS).fill(Number.NaN);
-  readonly #bytes = new Uint16Array(LOG_PACKETS);
+  /** When each was sent, and its bytes, side by side: each packet to each subscriber writes here. */
+  readonly #log = new Float64Array(LOG_PACKETS * 2).fill(Number.NaN);
   readonly #queue = new QueueMeter(INTERVAL_MS);
   #next = 0;
   #current = newInterval();
@@ -39,9 +39,9 @@ export class Deliveries {
   /** The number under which a packet goes out. */
   sent(bytes: number, now: number): number {
     const number = this.#next;
-    const slot = number % LOG_PACKETS;
-    this.#sentAt[slot] = now;
-    this.#bytes[slot] = bytes;
+    const slot = slotOf(number);
+    this.#log[slot] = now;
+    this.#log[slot + 1] = bytes;
     this.#next = (number + 1) & 0xffff;
     return number;
   }
@@ -52,15 +52,15 @@ export class Deliveries {
     for (let index = 0; index < count; index += 1) {
       const number = (base + index) & 0xffff;
       const age = (this.#next - number) & 0xffff;
-      const slot = number % LOG_PACKETS;
-      const sentAt = this.#sentAt[slot] ?? Number.NaN;
+      const slot = slotOf(number);
+      const sentAt = this.#log[slot] ?? Number.NaN;
       if (age === 0 || age > LOG_PACKETS || Number.isNaN(sentAt)) continue;
       const arrivedAt = arrivals[index] ?? Number.NaN;
       if (Number.isNaN(arrivedAt)) this.#hasLost = true;
       else {
         // It may be told again.
-        this.#sentAt[slot] = Number.NaN;
-        bears = this.#arrive(arrivedAt, arrivedAt - sentAt, this.#bytes[slot] ?? 0) ?? bears;
+        this.#log[slot] = Number.NaN;
+        bears = this.#arrive(arrivedAt, arrivedAt - sentAt, this.#log[slot + 1] ?? 0) ?? bears;
       }
     }
     return bears;
@@ -106,6 +106,8 @@ export class Deliveries {
     return Math.max(...this.#queued.map(({ queuedMs }) => queuedMs)) - this.#leastQueued() < STANDING_MS;
   }
 }
+
+const slotOf = (number: number): number => (number % LOG_PACKETS) * 2;
 
 /** From the first packet to the last: what came in the time after the first. */
 function rateOf(queued: readonly Interval[]): number | undefined {

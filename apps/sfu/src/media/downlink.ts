@@ -22,7 +22,6 @@ const SAMPLE_MS = 180;
 
 export interface DownlinkDeps {
   slots: readonly Slot[];
-  transport(): PeerTransport | undefined;
   isAdaptive: boolean;
   events: {
     streamState(state: StreamState): void;
@@ -37,6 +36,7 @@ export class Downlink {
   readonly estimator = new DownlinkEstimator();
   readonly bySsrc = new Map<number, Slot>();
   readonly #settings = new Map<string, MediaTrackSettings>();
+  #transport: PeerTransport | undefined;
   #deliveries = new Deliveries();
   #sentSamples: { bytes: number; at: number }[] = [];
   #probeBps = 0;
@@ -46,20 +46,20 @@ export class Downlink {
   }
 
   /** The transport is another one: its counters start anew. */
-  reset(): void {
+  reset(transport: PeerTransport): void {
+    this.#transport = transport;
     this.#sentSamples = [];
     this.#deliveries = new Deliveries();
   }
 
   /** For subscriptions of this path; `table` where the client has extension ids of its own. */
   outlet(table?: ExtensionTable): Outlet {
-    const { transport } = this.#deps;
     return {
       rtp: (packet, now) => {
         stampTransport(packet, this.#deliveries.sent(packet.length, now));
-        transport()?.send(table ? translateExtensions(packet, table) : packet);
+        this.#transport?.send(table ? translateExtensions(packet, table) : packet);
       },
-      rtcp: (packet) => transport()?.send(packet),
+      rtcp: (packet) => this.#transport?.send(packet),
     };
   }
 
@@ -111,14 +111,14 @@ export class Downlink {
   /** What went out over about the last second. */
   sentBps(now: number): number {
     const first = this.#sentSamples[0];
-    const transport = this.#deps.transport();
+    const transport = this.#transport;
     if (!first || !transport || now <= first.at) return 0;
     return ((transport.sentBytes - first.bytes) * 8000) / (now - first.at);
   }
 
   /** Every 200 ms, and at once when anything that matters changed: which layer of which track. */
   allocate(now: number): void {
-    const transport = this.#deps.transport();
+    const transport = this.#transport;
     if (!transport?.isOpen) return;
     const slots = this.#deps.slots.filter(
       (slot) => slot.kind === 'video' && slot.use && slot.isAnswered && !slot.isDirty,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rtpPacket } from '../../testkit/packets.ts';
+import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
+import { newVp8Descriptor, readVp8 } from './payload.ts';
 import { Publication } from './publication.ts';
 import { newRtpView, readRtp } from './rtp.ts';
 import { Subscription } from './subscription.ts';
@@ -16,7 +17,7 @@ function redMicrophone() {
     rids: [],
     extensionIds: {},
     publishedAt: 0,
-    events: { keyFrameNeeded() {}, started() {}, audioLevel() {} },
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, waiting() {} },
   });
   publication.bind(1, undefined);
   const listen = (redPayloadType: number | undefined) => {
@@ -63,5 +64,110 @@ test('[MED-34] a track muted by the server goes to nobody', () => {
   give(111, [1], 1);
   publication.isMutedByServer = true;
   give(111, [2], 2);
+  assert.equal(sent.length, 1);
+});
+
+/** A camera, two who take it and some who do not yet; `sent` is what goes out, in its order. */
+function camera(paused = 8) {
+  let waits = 0;
+  const publication = new Publication({
+    id: 'trk_2',
+    request: { cid: 'c', kind: 'VIDEO', source: 'CAMERA' },
+    encoding: { codec: { name: 'VP8', pt: 96 }, red: undefined },
+    mid: '0',
+    rids: [],
+    extensionIds: {},
+    publishedAt: 0,
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, waiting: () => (waits += 1) },
+  });
+  publication.bind(1, undefined);
+  const sent: string[] = [];
+  const ids = { ssrc: 1, rtxSsrc: 2, payloadType: 96, redPayloadType: undefined, rtxPayloadType: undefined };
+  const subscribe = (take: (packet: Buffer) => void) => {
+    const subscription = new Subscription(publication, ids, { rtp: take, rtcp: () => {} }, () => 0);
+    publication.subscribe(subscription);
+    return subscription;
+  };
+  for (let index = 0; index < paused; index += 1) subscribe(() => assert.fail('it was paused'));
+  const subscriptions = ['a', 'b'].map((name) => {
+    const take = (packet: Buffer) => {
+      const vp8 = newVp8Descriptor();
+      const read = newRtpView();
+      assert.ok(readRtp(packet, read) && readVp8(packet, read.payloadStart, read.payloadEnd, vp8));
+      sent.push(`${name} ${read.sequence} ${read.timestamp} ${vp8.pictureId}.${vp8.temporalLayer}`);
+    };
+    const subscription = subscribe(take);
+    subscription.setTarget(0);
+    return subscription;
+  });
+  const give = (sequence: number, temporalLayer = 0) => {
+    const payload = vp8Payload(100 + sequence, 0, sequence === 1);
+    payload[5] = temporalLayer << 6;
+    assert.ok(readRtp(rtpPacket({ sequence, timestamp: sequence * 3000, payload }), view));
+    publication.receive(view, 0, sequence * 33);
+  };
+  return { publication, subscriptions, sent, give, waits: () => waits };
+}
+
+test('[MED-14] packets that came together go to each subscriber in a row, in their order and with their own numbers', () => {
+  const { publication, sent, give, waits } = camera();
+  for (const sequence of [1, 2, 3]) give(sequence);
+  assert.deepEqual([sent.length, waits()], [0, 1]);
+  publication.flush();
+  const row = (name: string) => [`${name} 1 3000 101.0`, `${name} 2 6000 102.0`, `${name} 3 9000 103.0`];
+  assert.deepEqual(sent, [...row('a'), ...row('b')]);
+  publication.flush();
+  assert.equal(sent.length, 6, 'nothing goes twice');
+  give(4);
+  assert.equal(waits(), 2);
+  publication.flush();
+  assert.deepEqual(sent.slice(6), ['a 4 12000 104.0', 'b 4 12000 104.0']);
+});
+
+test('[MED-14] to a few subscribers each packet goes at once, and so does what waited when others left', () => {
+  const few = camera(0);
+  few.give(1);
+  assert.deepEqual([few.sent.length, few.waits()], [2, 0]);
+  const crowd = camera(6);
+  crowd.give(1);
+  for (const subscription of crowd.subscriptions.slice(1)) crowd.publication.unsubscribe(subscription);
+  crowd.give(2);
+  assert.deepEqual(crowd.sent, ['a 1 3000 101.0', 'a 2 6000 102.0']);
+});
+
+test('[MED-14] however many come together, all of them go on', () => {
+  const { publication, sent, give } = camera();
+  const sequences = Array.from({ length: 100 }, (_, index) => index + 1);
+  for (const sequence of sequences) give(sequence);
+  publication.flush();
+  for (const name of ['a', 'b'])
+    assert.deepEqual(
+      sent.filter((line) => line.startsWith(name)).map((line) => Number(line.split(' ')[1])),
+      sequences,
+    );
+});
+
+test('[MED-52] a frame is left out by its own temporal layer, not by that of a frame that came with it', () => {
+  const { publication, subscriptions, sent, give } = camera();
+  subscriptions[0]?.setTemporalLimit(0);
+  give(1);
+  give(2, 1);
+  give(3);
+  publication.flush();
+  assert.deepEqual(sent.slice(0, 2), ['a 1 3000 101.0', 'a 2 9000 102.0']);
+  assert.deepEqual(sent.slice(2), ['b 1 3000 101.0', 'b 2 6000 102.1', 'b 3 9000 103.0']);
+});
+
+test('[MED-34] what waits when the server mutes a track, or when a subscriber leaves it, does not go', () => {
+  const { publication, subscriptions, sent, give } = camera();
+  give(1);
+  for (const subscription of subscriptions.slice(0, 1)) publication.unsubscribe(subscription);
+  publication.flush();
+  assert.deepEqual(sent, ['b 1 3000 101.0']);
+  give(2);
+  publication.isMutedByServer = true;
+  publication.flush();
+  publication.isMutedByServer = false;
+  publication.flush();
   assert.equal(sent.length, 1);
 });

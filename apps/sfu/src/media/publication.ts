@@ -2,7 +2,7 @@ import type { MediaLayer, MediaTrack, MediaTrackRequest } from '@parley/contract
 import type { Extensions } from '@parley/media-description';
 import { CLOCK_RATE, type Encoding, OPUS_PAYLOAD_TYPE } from './codecs.ts';
 import type { PacketCache } from './packet-cache.ts';
-import { newVp8Descriptor, readVp8, redPrimary, retypeRed, startsKeyFrame } from './payload.ts';
+import { newVp8Descriptor, readVp8, redPrimary, retypeRed, startsKeyFrame, type Vp8Descriptor } from './payload.ts';
 import type { SenderReport } from './rtcp.ts';
 import { findExtension, type RtpView } from './rtp.ts';
 import type { ForwardedPacket, ForwardedTrack, Subscription } from './subscription.ts';
@@ -18,6 +18,10 @@ const LAYER_SILENT_MS = 2000;
 const LAYER_STARTS_MS = 4000;
 /** A layer that nobody took for this long may be turned off. */
 const LAYER_IDLE_MS = 3000;
+/** From so many subscribers on it pays to let packets wait for each other: what fewer need stays in the cache anyway. */
+const CROWD_MIN = 8;
+/** Packets that go on together at most: a key frame of 20 kB. */
+const BURST_MAX = 16;
 /** Bits per second that a layer is taken for until it was heard. */
 const GUESSED_BITRATES = [150_000, 500_000, 1_500_000];
 
@@ -27,7 +31,34 @@ export interface PublicationEvents {
   /** The first packet arrived. */
   started(): void;
   audioLevel(level: number): void;
+  /** The first of some packets waits: `flush` hands them on. */
+  waiting(): void;
 }
+
+/** Room for one packet of a burst, used again and again. */
+interface Place {
+  readonly packet: ForwardedPacket;
+  /** Of a packet with RED. */
+  plain: PacketTemplate | undefined;
+  readonly vp8: Vp8Descriptor;
+}
+
+const newPlace = (): Place => ({
+  packet: {
+    sequence: 0,
+    timestamp: 0,
+    payloadStart: 0,
+    template: new PacketTemplate(),
+    plain: undefined,
+    layer: 0,
+    startsKeyFrame: false,
+    vp8: undefined,
+    temporal: newTemporalPlace(),
+    now: 0,
+  },
+  plain: undefined,
+  vp8: newVp8Descriptor(),
+});
 
 /** One simulcast layer, or the whole track where there is none. */
 export interface Layer {
@@ -64,10 +95,10 @@ export class Publication implements ForwardedTrack {
   isStarted = false;
   readonly #events: PublicationEvents;
   readonly #subscriptions: Subscription[] = [];
-  readonly #template = new PacketTemplate();
-  readonly #plain: PacketTemplate | undefined;
-  readonly #vp8 = newVp8Descriptor();
-  readonly #packet: ForwardedPacket;
+  /** The first `#waiting` of them hold a packet. */
+  readonly #places: Place[] = [];
+  #waiting = 0;
+  readonly #temporal = newTemporalPlace();
 
   constructor(init: {
     id: string;
@@ -91,17 +122,6 @@ export class Publication implements ForwardedTrack {
     this.isMuted = request.muted ?? false;
     this.#events = events;
     this.layers = (rids.length > 0 ? rids : ['']).map((rid, index) => this.#newLayer(rid, index));
-    this.#plain = encoding.red ? new PacketTemplate() : undefined;
-    this.#packet = {
-      view: undefined as unknown as RtpView, // Set for each packet before anybody reads it.
-      template: this.#template,
-      plain: undefined,
-      layer: 0,
-      startsKeyFrame: false,
-      vp8: undefined,
-      temporal: newTemporalPlace(),
-      now: 0,
-    };
   }
 
   #newLayer(rid: string, index: number): Layer {
@@ -164,7 +184,7 @@ export class Publication implements ForwardedTrack {
     }
     if (this.isMutedByServer) return;
     if (this.kind === 'audio') this.#readLevel(view);
-    if (this.#subscriptions.length > 0) this.#forward(view, layer, index, now);
+    if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now);
   }
 
   #readLevel(view: RtpView): void {
@@ -172,29 +192,56 @@ export class Publication implements ForwardedTrack {
     if (at >= 0) this.#events.audioLevel((view.buffer[at] ?? 127) & 0x7f);
   }
 
-  #forward(view: RtpView, layer: Layer, index: number, now: number): void {
-    const { codec } = this.encoding;
+  #enqueue(view: RtpView, layer: Layer, index: number, now: number): void {
+    if (this.#waiting === BURST_MAX) this.flush();
+    this.#places[this.#waiting] ??= newPlace();
+    const place = this.#places[this.#waiting];
+    if (!place || !this.#fill(place, view, layer, index, now)) return;
+    this.#waiting += 1;
+    if (this.#subscriptions.length < CROWD_MIN) this.flush();
+    else if (this.#waiting === 1) this.#events.waiting();
+  }
+
+  /** False for a packet that cannot go on. */
+  #fill(place: Place, view: RtpView, layer: Layer, index: number, now: number): boolean {
+    const { codec, red } = this.encoding;
     const { buffer, payloadStart, payloadEnd } = view;
-    const packet = this.#packet;
-    if (!this.#template.build(view, payloadStart, payloadEnd, this.extensionIds, now)) return;
-    packet.view = view;
+    const { packet, vp8 } = place;
+    const { template } = packet;
+    if (!template.build(view, payloadStart, payloadEnd, this.extensionIds, now)) return false;
+    packet.sequence = view.sequence;
+    packet.timestamp = view.timestamp;
+    packet.payloadStart = payloadStart;
     packet.layer = index;
     packet.now = now;
     packet.startsKeyFrame = startsKeyFrame(codec.name, buffer, payloadStart, payloadEnd);
     if (packet.startsKeyFrame) layer.isKeyFrameWanted = false;
-    packet.vp8 = codec.name === 'VP8' && readVp8(buffer, payloadStart, payloadEnd, this.#vp8) ? this.#vp8 : undefined;
+    packet.vp8 = codec.name === 'VP8' && readVp8(buffer, payloadStart, payloadEnd, vp8) ? vp8 : undefined;
     if (this.kind === 'video') {
-      readTemporal(codec.name, packet.vp8, buffer, payloadStart, payloadEnd, packet.temporal);
+      readTemporal(codec.name, packet.vp8, buffer, payloadStart, payloadEnd, this.#temporal);
+      Object.assign(packet.temporal, this.#temporal);
       layer.frameRates.packet(packet.temporal.layer, view.timestamp, now);
     }
     packet.plain = undefined;
-    if (this.#plain && view.payloadType === this.encoding.red?.pt) {
+    if (red && view.payloadType === red.pt) {
       const primary = redPrimary(buffer, payloadStart, payloadEnd);
-      if (!primary || !this.#plain.build(view, primary.start, primary.end, this.extensionIds, now)) return;
-      packet.plain = this.#plain;
-      retypeRed(this.#template.packet, this.#template.payloadStart, this.#template.packet.length, OPUS_PAYLOAD_TYPE);
+      place.plain ??= new PacketTemplate();
+      if (!primary || !place.plain.build(view, primary.start, primary.end, this.extensionIds, now)) return false;
+      packet.plain = place.plain;
+      retypeRed(template.packet, template.payloadStart, template.packet.length, OPUS_PAYLOAD_TYPE);
     }
-    for (const subscription of this.#subscriptions) subscription.forward(packet);
+    return true;
+  }
+
+  /**
+   * Hands on what waits, to each subscriber all of it in a row: the second packet finds in the processor's cache what the
+   * first one needed of the subscriber, its keys and its socket.
+   */
+  flush(): void {
+    const places = this.#places.slice(0, this.#waiting);
+    this.#waiting = 0;
+    if (this.isMutedByServer) return;
+    for (const subscription of this.#subscriptions) for (const { packet } of places) subscription.forward(packet);
   }
 
   requestKeyFrame(index: number): void {

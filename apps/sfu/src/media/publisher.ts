@@ -128,6 +128,8 @@ export class Publisher {
         keyFrameNeeded: (ssrc) => this.#transport?.send(writePli(NODE_SSRC, ssrc)),
         started: () => this.#deps.events.started(publication),
         audioLevel: (level) => this.#deps.events.audioLevel(level),
+        // Within this turn: nothing waits for a packet that has not come yet.
+        waiting: () => setImmediate(() => publication.flush()),
       },
     });
     return { request, publication };
@@ -293,6 +295,8 @@ export class Publisher {
 
   /** Every 20 ms: what came is told, what is missing is asked for, key frames are requested. */
   tick(now: number): void {
+    // Most of a large room only listens.
+    if (!this.#transport) return;
     if (now - this.#feedbackAt >= FEEDBACK_MS) this.#sendFeedback(now);
     for (const stream of this.#streams.values()) if (stream.upstream.hasMissing) this.#askAgain(stream, now);
     for (const publication of this.#publications.values()) publication.flushKeyFrameRequests(now);

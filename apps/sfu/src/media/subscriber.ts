@@ -49,7 +49,7 @@ export class Subscriber {
   constructor(deps: SubscriberDeps) {
     this.#deps = deps;
     const { isAdaptive, events } = deps;
-    this.#downlink = new Downlink({ slots: this.#slots, transport: () => this.#transport, isAdaptive, events });
+    this.#downlink = new Downlink({ slots: this.#slots, isAdaptive, events });
     this.#nextSsrc = 0x1000_0000 + Math.floor(deps.random() * 0x4000_0000);
   }
 
@@ -76,7 +76,7 @@ export class Subscriber {
     const transport = this.#newTransport(true);
     this.#transport = transport;
     this.#local = { ...transport.offer(), candidates: this.#deps.candidates() };
-    this.#downlink.reset();
+    this.#downlink.reset(transport);
   }
 
   #newTransport(hasData: boolean): PeerTransport {
@@ -102,7 +102,7 @@ export class Subscriber {
     this.#isFixed = true;
     const transport = this.#newTransport(false);
     this.#transport = transport;
-    this.#downlink.reset();
+    this.#downlink.reset(transport);
     const slots = offer.media.filter(canReceive).map((entry) => fixedSlot(entry, this.#takeSsrc()));
     this.#slots.splice(0, this.#slots.length, ...slots);
     try {

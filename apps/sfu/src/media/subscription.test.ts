@@ -44,12 +44,14 @@ function rig() {
   function feed(layer: number, packet: Buffer, now: number) {
     assert.ok(readRtp(packet, view));
     caches[layer]?.put(view.sequence, packet);
-    const { payloadStart, payloadEnd } = view;
+    const { sequence, timestamp, payloadStart, payloadEnd } = view;
     assert.ok(template.build(view, payloadStart, payloadEnd, {}, now));
     const hasVp8 = readVp8(packet, payloadStart, payloadEnd, vp8);
     const isKey = startsKeyFrame('VP8', packet, payloadStart, payloadEnd);
     subscription.forward({
-      view,
+      sequence,
+      timestamp,
+      payloadStart,
       template,
       plain: undefined,
       layer,
@@ -182,6 +184,21 @@ test('[MED-15] a packet asked for again comes on the RTX stream as it went out, 
     [ids.rtxSsrc, ids.rtxPayloadType, before.timestamp],
   );
   assert.deepEqual(again.payload, [before.sequence >> 8, before.sequence & 0xff, ...before.payload]);
+});
+
+test('[MED-15] it can be asked for again after a while, however large the numbers and however long the node runs', () => {
+  const { subscription, sent, feed } = rig();
+  const start = 2 ** 32 - 40.5;
+  subscription.setTarget(2);
+  feed(2, rtpPacket({ sequence: 65_535, timestamp: 0xffff_fff0, payload: vp8Payload(0x7fff, 255, true) }), start);
+  const [first] = sent;
+  assert.ok(first);
+  const resentAfter = (ms: number) => subscription.resend([first.sequence], true, start + ms);
+  assert.deepEqual([0, 0, 30, 32, 50, 64, 70].map(resentAfter), [1, 0, 0, 1, 0, 1, 0]);
+  const { timestamp, pictureId, tl0 } = first;
+  assert.deepEqual([timestamp, pictureId, tl0], [0xffff_fff0, 0x7fff, 255]);
+  for (const again of sent.slice(1))
+    assert.deepEqual([again.timestamp, again.pictureId, again.tl0], [timestamp, pictureId, tl0]);
 });
 
 test('[MED-19] what never came from the publisher does not count as lost on the way to the subscriber', () => {

@@ -2,14 +2,17 @@ import type { PathLoss } from './loss-window.ts';
 import type { PacketCache } from './packet-cache.ts';
 import { newVp8Descriptor, readVp8, type Vp8Descriptor } from './payload.ts';
 import { middleNtp, type ReceptionReport, type SenderReport, writeSenderReport } from './rtcp.ts';
-import { newRtpView, type RtpView, readRtp, sequenceDistance, timestampDistance } from './rtp.ts';
+import { newRtpView, readRtp, sequenceDistance, timestampDistance } from './rtp.ts';
 import { SkippedNumbers } from './skipped-numbers.ts';
 import { PacketTemplate, stamp } from './template.ts';
 import type { TemporalPlace } from './temporal.ts';
 
 /** A packet on its way to the subscribers of a track, with what is the same for all of them. */
 export interface ForwardedPacket {
-  view: RtpView;
+  sequence: number;
+  timestamp: number;
+  /** Where the payload was in the packet that came. */
+  payloadStart: number;
   template: PacketTemplate;
   /** The same without RED, for receivers that did not take it; undefined when the packet is not RED. */
   plain: PacketTemplate | undefined;
@@ -61,6 +64,7 @@ export class Subscription {
   #last = PAUSED;
   #isStarted = false;
   #sequenceOffset = 0;
+  /** Times are signed here: what fits 31 bits and a sign is kept in the object itself, not in a box of its own. */
   #timestampOffset = 0;
   #pictureIdOffset = 0;
   #tl0Offset = 0;
@@ -81,8 +85,9 @@ export class Subscription {
   #newest = 0;
   #frame = -1;
   #isFrameSkipped = false;
-  #skipped = new SkippedNumbers(SEQUENCE_BITS);
-  #skippedPictures = new SkippedNumbers(SEQUENCE_BITS);
+  /** Made when the first frame is left out: most subscribers take them all. */
+  #skipped: SkippedNumbers | undefined;
+  #skippedPictures: SkippedNumbers | undefined;
   #rtxSequence: number;
   readonly #history: SentHistory | undefined;
   packets = 0;
@@ -154,21 +159,21 @@ export class Subscription {
   }
 
   forward(packet: ForwardedPacket): void {
-    const { view } = packet;
     if (packet.layer !== this.#current) {
       if (packet.layer !== this.#target || !packet.startsKeyFrame) return;
       this.#switch(packet);
     } else {
-      const ahead = sequenceDistance(this.#floor, view.sequence);
+      const ahead = sequenceDistance(this.#floor, packet.sequence);
       if (ahead < 0) return;
-      if (ahead > 8192) this.#floor = (view.sequence - 4096) & 0xffff;
+      if (ahead > 8192) this.#floor = (packet.sequence - 4096) & 0xffff;
       if (this.#skips(packet)) return;
     }
-    const sequence = (view.sequence + this.#sequenceOffset - this.#skipped.before(view.sequence)) & 0xffff;
-    const timestamp = (view.timestamp + this.#timestampOffset) >>> 0;
+    const skipped = this.#skipped?.before(packet.sequence) ?? 0;
+    const sequence = (packet.sequence + this.#sequenceOffset - skipped) & 0xffff;
+    const timestamp = (packet.timestamp + this.#timestampOffset) | 0;
     const isPlain = packet.plain !== undefined && this.ids.redPayloadType === undefined;
     const template = (isPlain && packet.plain) || packet.template;
-    if (packet.vp8) this.#stampVp8(packet.vp8, template, view);
+    if (packet.vp8) this.#stampVp8(packet.vp8, template, packet.payloadStart);
     const ahead = sequenceDistance(this.#lastSequence, sequence);
     this.#holes += ahead > 0 ? ahead - 1 : -1;
     if (ahead > 0) {
@@ -178,7 +183,7 @@ export class Subscription {
       this.#lastPictureId = this.#pictureId;
       this.#lastTl0 = this.#tl0;
     }
-    this.#history?.put(sequence, view.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
+    this.#history?.put(sequence, packet.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
     const isRed = packet.plain !== undefined && !isPlain;
     const payloadType = isRed ? (this.ids.redPayloadType ?? 0) : this.ids.payloadType;
     stamp(template.packet, payloadType, sequence, timestamp, this.ids.ssrc);
@@ -188,19 +193,24 @@ export class Subscription {
   }
 
   /** Whether a packet belongs to a frame above the wished rate; its numbers are then taken by the next. */
-  #skips({ view, vp8, temporal, startsKeyFrame }: ForwardedPacket): boolean {
+  #skips({ sequence, timestamp, vp8, temporal, startsKeyFrame }: ForwardedPacket): boolean {
     // A late packet fills a gap that the subscriber has seen already.
-    if (sequenceDistance(this.#newest, view.sequence) <= 0) return false;
-    this.#newest = view.sequence;
-    if (view.timestamp !== this.#frame) {
-      this.#frame = view.timestamp;
+    if (sequenceDistance(this.#newest, sequence) <= 0) return false;
+    this.#newest = sequence;
+    if (timestamp !== this.#frame) {
+      this.#frame = timestamp;
       this.#isFrameSkipped = !this.#takesFrame(temporal, startsKeyFrame);
     }
     if (!this.#isFrameSkipped) return false;
-    this.#skipped.add(view.sequence);
-    if (vp8 && vp8.pictureIdAt > 0 && vp8.pictureId !== this.#skippedPictures.last)
-      this.#skippedPictures.add(vp8.pictureId);
+    this.#skipped ??= new SkippedNumbers(SEQUENCE_BITS);
+    this.#skipped.add(sequence);
+    if (vp8 && vp8.pictureIdAt > 0) this.#skipPicture(vp8);
     return true;
+  }
+
+  #skipPicture({ pictureId, pictureIdBits }: Vp8Descriptor): void {
+    this.#skippedPictures ??= new SkippedNumbers(pictureIdBits);
+    if (pictureId !== this.#skippedPictures.last) this.#skippedPictures.add(pictureId);
   }
 
   /** Fewer frames at any time; more of them only from where they need nothing that was left out. */
@@ -214,23 +224,23 @@ export class Subscription {
   }
 
   #switch(packet: ForwardedPacket): void {
-    const { view, vp8, layer, now } = packet;
-    this.#skipped = new SkippedNumbers(SEQUENCE_BITS);
-    this.#skippedPictures = new SkippedNumbers(vp8?.pictureIdBits || SEQUENCE_BITS);
+    const { sequence, timestamp, vp8, layer, now } = packet;
+    this.#skipped = undefined;
+    this.#skippedPictures = undefined;
     this.#temporal = this.#temporalLimit;
-    this.#newest = view.sequence;
-    this.#frame = view.timestamp;
+    this.#newest = sequence;
+    this.#frame = timestamp;
     this.#isFrameSkipped = false;
-    this.#sequenceOffset = (this.#lastSequence + 1 - view.sequence) & 0xffff;
+    this.#sequenceOffset = (this.#lastSequence + 1 - sequence) & 0xffff;
     if (this.#isStarted && layer !== this.#last)
-      this.#timestampOffset = (this.#continuedTimestamp(layer, view.timestamp, now) - view.timestamp) >>> 0;
+      this.#timestampOffset = (this.#continuedTimestamp(layer, timestamp, now) - timestamp) | 0;
     else if (!this.#isStarted) this.#timestampOffset = 0;
     if (vp8) {
       this.#pictureIdOffset = this.#isStarted ? this.#lastPictureId + 1 - vp8.pictureId : 0;
       this.#tl0Offset = this.#isStarted ? this.#lastTl0 + 1 - vp8.tl0PicIdx : 0;
     }
     this.#isStarted = true;
-    this.#floor = view.sequence;
+    this.#floor = sequence;
     this.#current = layer;
     this.#last = layer;
   }
@@ -252,10 +262,10 @@ export class Subscription {
     return isSane ? byReports : byClock;
   }
 
-  #stampVp8(vp8: Vp8Descriptor, template: PacketTemplate, view: RtpView): void {
-    const shift = template.payloadStart - view.payloadStart;
+  #stampVp8(vp8: Vp8Descriptor, template: PacketTemplate, payloadStart: number): void {
+    const shift = template.payloadStart - payloadStart;
     if (vp8.pictureIdAt > 0) {
-      const pictureId = vp8.pictureId + this.#pictureIdOffset - this.#skippedPictures.before(vp8.pictureId);
+      const pictureId = vp8.pictureId + this.#pictureIdOffset - (this.#skippedPictures?.before(vp8.pictureId) ?? 0);
       this.#pictureId = pictureId & (vp8.pictureIdBits === 15 ? 0x7fff : 0x7f);
       writePictureId(template.packet, vp8.pictureIdAt + shift, vp8.pictureIdBits, this.#pictureId);
     }
@@ -358,43 +368,55 @@ function writePictureId(bytes: Buffer, at: number, bits: number, pictureId: numb
 
 const ntpSeconds = (report: SenderReport): number => report.ntpSeconds + report.ntpFraction / 2 ** 32;
 
-/** What was sent under which number, in flat arrays: one slot a packet, overwritten in turn. */
+/** Words of a slot: numbers out and in, time stamp, place (layer, picture id, TL0), and when it was last repeated. */
+const SLOT_WORDS = 4;
+const NUMBERS = 0;
+const TIMESTAMP = 1;
+const PLACE = 2;
+const RESENT_AT = 3;
+const LAYER_SHIFT = 24;
+const PICTURE_SHIFT = 8;
+
+/**
+ * What was sent under which number: one slot a packet, overwritten in turn. All of a slot lies together, four of them in
+ * a cache line: with many subscribers every line touched is one fetched from memory.
+ */
 class SentHistory {
-  readonly #out = new Uint16Array(HISTORY);
-  readonly #in = new Uint16Array(HISTORY);
-  readonly #layer = new Int8Array(HISTORY).fill(PAUSED);
-  readonly #timestamp = new Uint32Array(HISTORY);
-  readonly #pictureId = new Uint16Array(HISTORY);
-  readonly #tl0 = new Uint8Array(HISTORY);
-  readonly #resentAt = new Float64Array(HISTORY);
+  readonly #words = new Uint32Array(HISTORY * SLOT_WORDS);
 
   put(out: number, sequence: number, layer: number, timestamp: number, pictureId: number, tl0: number): void {
-    const slot = out & (HISTORY - 1);
-    this.#out[slot] = out;
-    this.#in[slot] = sequence;
-    this.#layer[slot] = layer;
-    this.#timestamp[slot] = timestamp;
-    this.#pictureId[slot] = pictureId;
-    this.#tl0[slot] = tl0;
-    this.#resentAt[slot] = 0;
+    const words = this.#words;
+    const slot = slotOf(out);
+    words[slot + NUMBERS] = (out << SEQUENCE_BITS) | sequence;
+    words[slot + TIMESTAMP] = timestamp;
+    // One more than the layer: a slot of zeros holds nothing.
+    words[slot + PLACE] = ((layer + 1) << LAYER_SHIFT) | (pictureId << PICTURE_SHIFT) | tl0;
+    words[slot + RESENT_AT] = 0;
   }
 
   clear(): void {
-    this.#layer.fill(PAUSED);
+    this.#words.fill(0);
   }
 
   /** Slot of a packet that may be repeated now, or -1. */
   find(out: number, now: number): number {
-    const slot = out & (HISTORY - 1);
-    if (this.#out[slot] !== out || this.#layer[slot] === PAUSED) return -1;
-    if (now - (this.#resentAt[slot] ?? 0) < RESEND_MS_MIN && this.#resentAt[slot] !== 0) return -1;
-    this.#resentAt[slot] = now;
+    const slot = slotOf(out);
+    if (this.#word(slot, NUMBERS) >>> SEQUENCE_BITS !== out || this.#word(slot, PLACE) === 0) return -1;
+    // Whole milliseconds on a circle of 32 bits, which a process may outlive.
+    const at = Math.ceil(now);
+    const resentAt = this.#word(slot, RESENT_AT);
+    if (resentAt !== 0 && (at - resentAt) >>> 0 <= RESEND_MS_MIN) return -1;
+    this.#words[slot + RESENT_AT] = at >>> 0 || 1;
     return slot;
   }
 
+  #word = (slot: number, word: number): number => this.#words[slot + word] ?? 0;
+
   packetOf = (slot: number, track: ForwardedTrack): Buffer | undefined =>
-    track.cacheOf(this.#layer[slot] ?? 0)?.get(this.#in[slot] ?? 0);
-  timestamp = (slot: number): number => this.#timestamp[slot] ?? 0;
-  pictureId = (slot: number): number => this.#pictureId[slot] ?? 0;
-  tl0 = (slot: number): number => this.#tl0[slot] ?? 0;
+    track.cacheOf((this.#word(slot, PLACE) >>> LAYER_SHIFT) - 1)?.get(this.#word(slot, NUMBERS) & 0xffff);
+  timestamp = (slot: number): number => this.#word(slot, TIMESTAMP);
+  pictureId = (slot: number): number => (this.#word(slot, PLACE) >>> PICTURE_SHIFT) & 0x7fff;
+  tl0 = (slot: number): number => this.#word(slot, PLACE) & 0xff;
 }
+
+const slotOf = (out: number): number => (out & (HISTORY - 1)) * SLOT_WORDS;
