@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Joined, RtcTokenPermissionsDto } from '@parley/contract';
-import { openSocket, type ServerFrame, type SocketClient, type SocketClientOptions } from './socket-client.ts';
+import { eventually } from './eventually.ts';
+import { missing, openSocket, type ServerFrame, type SocketClient, type SocketClientOptions } from './socket-client.ts';
 
 /** A participant that plays the signaling protocol; media is not its business. */
 export interface SignalClient extends SocketClient {
@@ -104,19 +105,20 @@ export async function joinRoom(url: string, token: string, options: SignalOption
     },
   });
 
-  const refused = socket
-    .whenClosed()
-    .then(() => socket.frames.find(({ type }) => type === 'error') ?? { type: 'closed' });
-  refused.catch(() => undefined);
-  const answered = client.ask({
+  client.send({
     type: 'join',
     connectionId,
     ...(options.by === 'join' ? { token } : {}),
     ...(options.resume ? { resume: options.resume } : {}),
     ...options.join,
+    id: 'join',
   });
-  answered.catch(() => undefined);
-  const response = await Promise.race([answered, refused]);
+  // One wait for both ends: the loser of two would go on asking, and keep the process alive until it gives up.
+  const response = await eventually(() => {
+    const answer = socket.frames.find(({ ref }) => ref === 'join');
+    const refusal = socket.closed && (socket.frames.find(({ type }) => type === 'error') ?? { type: 'closed' });
+    return answer ?? refusal ?? missing('no answer to join', socket);
+  });
   if (response.type !== 'response') throw new JoinRefused(response, socket);
   client.joined = (await client.take('joined')) as unknown as Joined;
   client.others = [...client.joined.participants];

@@ -72,7 +72,8 @@ export async function openSocket(
   return client;
 }
 
-function missing(what: string, { frames, closed }: SocketClient): never {
+/** Fails with what the client was told last. */
+export function missing(what: string, { frames, closed }: SocketClient): never {
   const last = frames.slice(-5).map((frame) => JSON.stringify(frame));
   throw new Error(`${what}; closed: ${JSON.stringify(closed)}; last frames: ${last.join('\n')}`);
 }

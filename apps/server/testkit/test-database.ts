@@ -1,12 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openEmbedded } from '../src/adapters/db/embedded.ts';
-import { migrate, readMigrations } from '../src/adapters/db/migrate.ts';
+import { migrate, readMigrations, serverMigrations } from '../src/adapters/db/migrate.ts';
 import { createPostgres } from '../src/adapters/db/postgres.ts';
-import { cacheFolder, pgliteVersion } from '../src/adapters/db/template.ts';
+import { cacheFolder, schemaHash } from '../src/adapters/db/template.ts';
 import type { Db } from '../src/core/db.ts';
 
 export interface TestDatabaseOptions {
@@ -23,8 +22,6 @@ export interface TestDatabase {
   /** Closes `db` and drops the database. */
   close(): Promise<void>;
 }
-
-export const serverMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** A fresh, migrated database: PostgreSQL when PARLEY_TEST_DATABASE_URL is set, else PGlite in memory. */
 export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
@@ -104,8 +101,4 @@ function withDatabase(url: string, name: string): string {
   return changed.href;
 }
 
-function hashOf(migrations: string): string {
-  const hash = createHash('sha256').update(pgliteVersion());
-  for (const { name, checksum } of readMigrations(migrations)) hash.update(`\n${name} ${checksum}`);
-  return hash.digest('hex').slice(0, 16);
-}
+const hashOf = (migrations: string): string => schemaHash(readMigrations(migrations));

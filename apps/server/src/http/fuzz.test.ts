@@ -44,9 +44,9 @@ function breakable(db: Db): Db {
   return {
     ...guarded(db),
     transaction: (work) => db.transaction((tx) => work(guarded(tx))),
-    batch: async (statements) => {
+    batch: async (statements, options) => {
       statements.forEach(guard);
-      return db.batch(statements);
+      return db.batch(statements, options);
     },
   };
 }

@@ -118,6 +118,12 @@ test('[ATT-2] a signed URL is good for exactly what was signed, and an upload fo
     const refused = await fetch(url, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: 'hello' });
     assert.equal(refused.status, 403, url);
   }
+  for (const id of ['%00', 'att_%00', '%EF%BF%BF', 'att_nobody']) {
+    const url = here(upload.uploadUrl).replace(upload.attachment.id, id);
+    const refused = await fetch(url, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: 'hello' });
+    assert.equal(refused.status, 403, url);
+    assert.equal((await fetch(url.replace('/uploads/', '/downloads/'))).status, 403, url);
+  }
   const asDownload = here(upload.uploadUrl).replace('/uploads/', '/downloads/');
   assert.equal((await fetch(asDownload)).status, 403);
   assert.equal((await put(upload, 'hello', 'text/html')).status, 403);

@@ -110,13 +110,19 @@ export function createAttachments(deps: AttachmentDeps) {
     };
   }
 
+  /** The attachment that a URL names: its id comes from the URL alone, and the database takes no NUL. */
+  async function findSigned(id: string) {
+    const canBeStored = id.isWellFormed() && !id.includes('\u0000');
+    return (canBeStored && (await findSignedAttachment(db, id))) || fail('SVC_FORBIDDEN');
+  }
+
   /** Takes the bytes of one upload at its signed URL; for stores that cannot do it themselves. */
   async function receive(
     id: string,
     query: SignedQuery,
     upload: { contentType: string | undefined; contentLength: number | null; content: Readable },
   ): Promise<void> {
-    const entry = (await findSignedAttachment(db, id)) ?? fail('SVC_FORBIDDEN');
+    const entry = await findSigned(id);
     signedUrls.check('PUT', entry, query);
     if (entry.status !== 'PENDING' || entry.isUploaded)
       fail('SVC_FORBIDDEN', { message: 'This URL was used already.' });
@@ -212,7 +218,7 @@ export function createAttachments(deps: AttachmentDeps) {
 
   /** The bytes behind a signed URL, with headers that keep them from doing anything in a browser. */
   async function serve(id: string, query: SignedQuery): Promise<ServedFile> {
-    const entry = (await findSignedAttachment(db, id)) ?? fail('SVC_FORBIDDEN');
+    const entry = await findSigned(id);
     signedUrls.check('GET', entry, query);
     if (entry.status !== 'UPLOADED' && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
     const content = await blobs.read(entry.blobKey);

@@ -11,8 +11,8 @@ interface Item {
 }
 
 /** A store whose batches end when the test says so. */
-function slowStore() {
-  const batches: { items: readonly Item[]; end: () => void }[] = [];
+function slowStore({ hasLine = true } = {}) {
+  const batches: { items: readonly Item[]; isInLine: boolean; end: () => void }[] = [];
   const told: (readonly Item[])[] = [];
   const clock = createFakeClock();
   const queue = createGroupCommit<Item, string>({
@@ -20,11 +20,12 @@ function slowStore() {
     keysOf: ({ key }) => (key === undefined ? [] : [key]),
     isFound: (room) => room !== 'refused',
     lockOf: ({ room }) => room,
-    store: (items) =>
+    hasLine,
+    store: (items, { isInLine }) =>
       new Promise((resolve, reject) => {
         const end = () =>
           items.some(({ isBad }) => isBad) ? reject(new Error('bad')) : resolve(items.map(({ room }) => room));
-        batches.push({ items, end });
+        batches.push({ items, isInLine, end });
       }),
     tell: (items) => told.push(items),
   });
@@ -51,14 +52,95 @@ test('[MSG-16] who asks together is stored together; behind a batch that takes l
   queue.add({ room: 'd' });
   await clock.advance(20);
   await settle();
-  assert.equal(batches.length, 2, 'two at a time');
+  assert.deepEqual(batches[2]?.items, [{ room: 'd' }], 'the second is late too');
+  queue.add({ room: 'e' });
+  await clock.advance(20);
+  await settle();
+  assert.deepEqual(
+    batches.map(({ isInLine }) => isInLine),
+    [true, false, false],
+    'three at a time, beside the first: in line behind it they would wait with it',
+  );
   batches[0]?.end();
   assert.deepEqual(await Promise.all(first), ['a', 'b', 'a']);
   await settle();
-  assert.deepEqual(batches[2]?.items, [{ room: 'a' }, { room: 'b' }, { room: 'd' }]);
+  assert.deepEqual(batches[3]?.items, [{ room: 'a' }, { room: 'b' }, { room: 'e' }]);
+  for (const { end } of batches.slice(1)) end();
+  assert.deepEqual(await Promise.all(later), ['a', 'c', 'b']);
+});
+
+test('[MSG-16] twelve who wait get in line behind the batch under way, whatever it locks; then all wait', async () => {
+  const { batches, queue, settle } = slowStore();
+  const ask = (count: number) => Array.from({ length: count }, () => queue.add({ room: 'a' }));
+  const answers = ask(1);
+  await settle();
+  answers.push(...ask(11));
+  await settle();
+  assert.equal(batches.length, 1, 'too few to be worth a batch');
+  answers.push(...ask(1));
+  await settle();
+  answers.push(...ask(30));
+  await settle();
+  assert.deepEqual(
+    batches.map(({ items, isInLine }) => [items.length, isInLine]),
+    [
+      [1, true],
+      [12, true],
+    ],
+  );
+  batches[0]?.end();
+  await settle();
+  assert.deepEqual([batches[2]?.items.length, batches[2]?.isInLine], [30, true]);
   batches[1]?.end();
   batches[2]?.end();
-  assert.deepEqual(await Promise.all(later), ['a', 'c', 'b']);
+  assert.equal((await Promise.all(answers)).length, 43);
+});
+
+test('[MSG-16] whoever gets in line does not wait for a batch that runs beside it', async () => {
+  const { batches, queue, clock, settle } = slowStore();
+  const answers = [queue.add({ room: 'a' })];
+  await settle();
+  await clock.advance(20);
+  answers.push(queue.add({ room: 'b' }));
+  await settle();
+  batches[0]?.end();
+  await settle();
+  answers.push(...Array.from({ length: 12 }, (_, at) => queue.add({ room: at === 0 ? 'b' : 'c' })));
+  await settle();
+  assert.deepEqual(
+    batches.map(({ items, isInLine }) => [items.length, isInLine]),
+    [
+      [1, true],
+      [1, false],
+      [11, true],
+    ],
+    'b is locked by the batch beside',
+  );
+  batches[1]?.end();
+  batches[2]?.end();
+  await settle();
+  batches[3]?.end();
+  assert.equal((await Promise.all(answers)).length, 14);
+});
+
+test('[MSG-16] without a line the twelve run beside the batch under way, and what it locks waits', async () => {
+  const { batches, queue, settle } = slowStore({ hasLine: false });
+  const answers = [queue.add({ room: 'a' })];
+  await settle();
+  answers.push(...Array.from({ length: 12 }, (_, at) => queue.add({ room: at < 5 ? 'a' : 'b' })));
+  await settle();
+  assert.deepEqual(
+    batches.map(({ items, isInLine }) => [items.length, isInLine]),
+    [
+      [1, false],
+      [7, false],
+    ],
+  );
+  for (const at of [0, 1, 2]) {
+    batches[at]?.end();
+    await settle();
+  }
+  assert.equal((await Promise.all(answers)).length, 13);
 });
 
 test('[MSG-16] items with one key never share a batch', async () => {

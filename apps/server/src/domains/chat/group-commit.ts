@@ -11,23 +11,29 @@ export interface GroupCommit<Item, Outcome> {
 
 export interface GroupCommitOptions<Item, Outcome> {
   clock: Clock;
-  /** Stores all items or none, and says what became of each. */
-  store: (items: readonly Item[]) => Promise<Outcome[]>;
+  /**
+   * Stores all items or none, and says what became of each. A batch in line runs when the one before it has ended (only
+   * what has to run again may come after the next); any other runs beside what is under way.
+   */
+  store: (items: readonly Item[], options: { isInLine: boolean }) => Promise<Outcome[]>;
   /** Tells the others what has been stored, before those who asked hear of it. */
   tell: (items: readonly Item[], outcomes: readonly Outcome[]) => void;
   /** Items that share a key must not be in one batch: they could not see each other. */
   keysOf: (item: Item) => readonly string[];
+  /** True when `store` keeps the order of batches in line; without a line batches only run beside each other. */
+  hasLine: boolean;
   /** True when everybody who comes later with one of the item's keys will find it stored: they may come together. */
   isFound: (outcome: Outcome) => boolean;
-  /** What a batch locks for this item: no other batch of this process is under way for the same, it would only wait. */
+  /** What a batch locks for this item: no batch runs beside another that holds the same, it would only wait. */
   lockOf: (item: Item) => string;
 }
 
 const batchMax = 200;
-const inFlightMax = 2;
-/** A batch has its own price: a second one starts beside the first when it is at least so large … */
-const secondMin = 32;
-/** … or when the first takes long, as behind a lock. */
+/** Two in line, and one beside them when both take long. */
+const underWayMax = 3;
+/** A batch has its own price: a second one gets in line behind the first when it is at least so large. */
+const behindMin = 12;
+/** A batch that takes longer, as behind a lock, holds up its line: the next runs beside it. */
 const lateMs = 20;
 /** More than this and the database is not keeping up: better to say so than to let everybody wait. */
 const waitingMax = 5_000;
@@ -40,17 +46,24 @@ interface Waiting<Item, Outcome> {
   reject: (error: unknown) => void;
 }
 
+interface UnderWay {
+  locks: ReadonlySet<string>;
+  isInLine: boolean;
+}
+
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { clock, store, tell, keysOf, isFound, lockOf } = options;
-  const locked = new Set<string>();
+  const { clock, store, tell, keysOf, isFound, lockOf, hasLine } = options;
+  const underWay = new Set<UnderWay>();
   let waiting: Waiting<Item, Outcome>[] = [];
-  let inFlight = 0;
   let late = 0;
   let isScheduled = false;
 
-  const isFull = (): boolean => inFlight >= inFlightMax || (inFlight > late && waiting.length < secondMin);
+  function isFull(): boolean {
+    if (underWay.size === late) return late === underWayMax;
+    return late > 0 || underWay.size > 1 || waiting.length < behindMin;
+  }
 
   function schedule(): void {
     if (isScheduled || isFull() || waiting.length === 0) return;
@@ -62,14 +75,16 @@ export function createGroupCommit<Item, Outcome>(
     });
   }
 
-  function nextBatch(): Waiting<Item, Outcome>[] {
+  function nextBatch(isInLine: boolean): Waiting<Item, Outcome>[] {
+    const beside = [...underWay].filter((batch) => !(isInLine && batch.isInLine));
+    const isLocked = (lock: string): boolean => beside.some(({ locks }) => locks.has(lock));
     const batch: Waiting<Item, Outcome>[] = [];
     const left: Waiting<Item, Outcome>[] = [];
     const keys = new Set<string>();
     for (const entry of waiting) {
       const own = keysOf(entry.item);
       const isFree =
-        !locked.has(lockOf(entry.item)) && !own.some((key) => keys.has(key) && entry.found?.has(key) !== true);
+        !isLocked(lockOf(entry.item)) && !own.some((key) => keys.has(key) && entry.found?.has(key) !== true);
       if (batch.length < batchMax && isFree) {
         batch.push(entry);
         for (const key of own) keys.add(key);
@@ -79,18 +94,16 @@ export function createGroupCommit<Item, Outcome>(
     return batch;
   }
 
-  async function run(batch: Waiting<Item, Outcome>[]): Promise<void> {
-    inFlight++;
+  async function run(batch: Waiting<Item, Outcome>[], isInLine: boolean): Promise<void> {
     const items = batch.map(({ item }) => item);
-    const locks = items.map(lockOf);
-    for (const lock of locks) locked.add(lock);
+    const self = { locks: new Set(items.map(lockOf)), isInLine };
+    underWay.add(self);
     const ended = new AbortController();
     const watched = watch(ended.signal);
-    const outcomes = await store(items).catch((error) => salvage(batch, error));
+    const outcomes = await store(items, { isInLine }).catch((error) => salvage(batch, error));
     ended.abort(null);
     if (await watched) late--;
-    inFlight--;
-    for (const lock of locks) locked.delete(lock);
+    underWay.delete(self);
     if (outcomes) noteFound(batch, outcomes);
     startNext();
     if (outcomes) await settle(batch, outcomes);
@@ -98,9 +111,10 @@ export function createGroupCommit<Item, Outcome>(
 
   /** Without waiting for the end of the turn: the database has nothing to do while answers are written. */
   function startNext(): void {
-    const batch = isFull() ? [] : nextBatch();
+    const isInLine = hasLine && late === 0;
+    const batch = isFull() ? [] : nextBatch(isInLine);
     if (batch.length === 0) return;
-    void run(batch);
+    void run(batch, isInLine);
     schedule();
   }
 
@@ -142,7 +156,7 @@ export function createGroupCommit<Item, Outcome>(
       return null;
     }
     for (const entry of batch) {
-      await store([entry.item]).then((outcomes) => settle([entry], outcomes), entry.reject);
+      await store([entry.item], { isInLine: false }).then((outcomes) => settle([entry], outcomes), entry.reject);
     }
     return null;
   }

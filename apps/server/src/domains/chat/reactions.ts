@@ -49,6 +49,7 @@ export function createReactions({ db, messages, clock, ids, limits, onCommitted 
     // What was added may be taken back by the next: each must see the one before it.
     isFound: () => false,
     lockOf: ({ conversationId }) => conversationId,
+    hasLine: false,
     store: (items) => storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE),
     tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
   });

@@ -1,6 +1,6 @@
 import type { Message, MessageType } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Db } from '../../core/db.ts';
+import type { BatchOptions, Db } from '../../core/db.ts';
 import { handedOnAtBirth } from '../../core/event-store.ts';
 import { empty, json, raw, type Sql, sql, statements } from '../../core/sql.ts';
 import { newMessageText } from './message-json-store.ts';
@@ -68,12 +68,14 @@ type OutcomeRow = { at: number } & (
  * their ids, so that two batches cannot deadlock, and the statement after it sees everything that was committed while
  * the locks were waited for: that is what makes repeats, membership and attachments exact.
  */
-export async function storeMessages(db: Db, items: readonly SendItem[]): Promise<SendOutcome[]> {
+export async function storeMessages(
+  db: Db,
+  items: readonly SendItem[],
+  options: BatchOptions = {},
+): Promise<SendOutcome[]> {
   const conversations = [...new Set(items.map((item) => item.conversationId))];
-  const [, rows = []] = await db.batch([
-    sql`select from conversations where id = any(${conversations}::uuid[]) order by id for update`,
-    insertBatch(items),
-  ]);
+  const lock = sql`select from conversations where id = any(${conversations}::uuid[]) order by id for update`;
+  const [, rows = []] = await db.batch([lock, insertBatch(items)], options);
   // The statement says what its rows are.
   const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));
   return items.map((_item, at) => outcomeOf(byPlace.get(at)));
@@ -145,7 +147,7 @@ const insertStatement = statements<References, { items: string }>(
     select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
       at int, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, id text, type text, text text,
       "senderId" text, "replyTo" text, "clientMessageId" text, "attachmentId" text, metadata jsonb,
-      "clientSentAt" double precision, "createdAt" timestamptz)),
+      "clientSentAt" double precision, "createdAt" text)),
   checked as materialized (
     select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,
       ${messages ? raw('coalesce(r.thread_root_id, r.id)') : raw('null::text')} as root_id,
@@ -177,22 +179,21 @@ const insertStatement = statements<References, { items: string }>(
     update conversations c set last_seq = c.last_seq + b.total, last_change = c.last_change + b.total,
       message_count = c.message_count + b.total, last_position = c.last_change + b.total,
       last_message_id = b.last_id, last_message_at = b.last_at
-    from (select "conversationId" as id, count(*) as total, max("createdAt") as last_at,
+    from (select "conversationId" as id, count(*) as total, max("createdAt")::timestamptz as last_at,
                  (array_agg(id order by at desc))[1] as last_id
           from numbered group by "conversationId") b
     where c.id = b.id
     returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
   placed as materialized (
-    select m.*, ${newMessageText} as record, ${handedOnAtBirth('m.project_id', 'm.environment')} as is_handed_on
+    select m.*, ${newMessageText({ messages, files })} as record, ${handedOnAtBirth('m.project_id', 'm.environment')} as is_handed_on
     from (
       select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
         n."conversationId" as conversation_id, b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change,
         n.id, n.type, n.text, n."senderId" as sender_id, n.role as sender_role, n."replyTo" as reply_to,
-        n.root_id as thread_root_id, 0 as reply_count, null::timestamptz as last_reply_at,
+        n.root_id as thread_root_id,
         n."clientMessageId" as client_message_id, ${files ? raw('n."attachmentId"') : raw('null::text')} as attachment_id,
-        coalesce(n.metadata, '{}') as metadata, 0 as reaction_count, n."clientSentAt" as client_sent_at,
-        n."createdAt" as created_at, null::timestamptz as edited_at, null::timestamptz as deleted_at,
-        null::text as deleted_by
+        coalesce(n.metadata, '{}') as metadata, n."clientSentAt" as client_sent_at,
+        n."createdAt" as created_text, n."createdAt"::timestamptz as created_at, null::timestamptz as deleted_at
       from numbered n join bumped b on b.id = n."conversationId") m
     cross join lateral (select m.public_id) c),
   stored as (

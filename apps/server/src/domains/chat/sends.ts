@@ -72,7 +72,8 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
     ],
     isFound: ({ is }) => is !== 'refused',
     lockOf: ({ conversationId }) => conversationId,
-    store: (items) => storeMessages(db, items),
+    hasLine: true,
+    store: (items, options) => storeMessages(db, items, options),
     tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
   });
 

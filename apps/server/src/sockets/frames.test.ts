@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../testkit/eventually.ts';
+import { openSocket } from '../../testkit/socket-client.ts';
+import { startSockets, type TestSockets } from '../../testkit/sockets.ts';
+import { frameText } from '../core/socket.ts';
+import { queuedBytesMax } from './outbox.ts';
+
+let at: TestSockets;
+before(async () => {
+  at = await startSockets();
+});
+after(() => at.stop());
+
+test('[SOCK-5] a frame with an id gets exactly one answer with its ref; without one only errors come back', async () => {
+  const client = await at.chat();
+  const ack = await client.ask({ type: 'echo', text: 'hi' });
+  assert.deepEqual([ack.type, ack['data']], ['ack', { text: 'hi' }]);
+  assert.equal(typeof ack['ts'], 'number');
+
+  client.send({ type: 'echo', text: 'no answer wanted' });
+  client.send({ type: 'echo', text: 7 });
+  const error = await client.take('error');
+  assert.deepEqual(
+    [error['code'], error['svcCode'], error.ref],
+    ['VALIDATION_FAILED', 'SVC_VALIDATION_FAILED', undefined],
+  );
+  const unknown = await client.ask({ type: 'constructor' });
+  assert.deepEqual([unknown.type, unknown['code'], unknown['retryable']], ['error', 'UNKNOWN_FRAME', false]);
+  const pong = await client.ask({ type: 'ping', t: 42 });
+  assert.equal(pong.type, 'ack');
+  assert.equal((await client.take('pong'))['t'], 42);
+  assert.equal(client.frames.filter((frame) => frame.type === 'ack').length, 2);
+  await client.close();
+});
+
+test('[SOCK-5] a bug in a handler is INTERNAL and shows nothing of itself; the connection lives on', async () => {
+  const client = await at.chat();
+  const error = await client.ask({ type: 'break' });
+  assert.equal(error['code'], 'INTERNAL');
+  assert.ok(!JSON.stringify(error).includes('secret'));
+  assert.equal((await client.ask({ type: 'echo', text: 'still here' })).type, 'ack');
+  await client.close();
+});
+
+test('[SOCK-6] hostile frames get the declared error and change nothing', async () => {
+  const client = await at.chat();
+  const hostile = [
+    '{',
+    '[]',
+    'null',
+    '"text"',
+    '{}',
+    '{"type":5}',
+    '{"type":"echo","text":"x","id":""}',
+    `{"type":"echo","text":"x","id":"${'i'.repeat(65)}"}`,
+    '{"type":"echo","text":"\\u0000"}',
+    '{"type":"echo","text":"\\ud800"}',
+    '{"type":"echo","__proto__":{"text":"x"}}',
+    `{"type":"echo","text":${'['.repeat(100)}${']'.repeat(100)}}`,
+  ];
+  for (const text of hostile) client.send(text);
+  await eventually(() => client.frames.filter((frame) => frame.type === 'error').length === hostile.length);
+  for (const frame of client.frames.slice(1)) {
+    assert.match(String(frame['svcCode']), /^SVC_(INVALID_JSON|VALIDATION_FAILED)$/);
+  }
+  await client.close();
+  const binary = await at.chat();
+  await binary.take('hello');
+  binary.ws.send(Buffer.from([1, 2, 3]));
+  assert.equal((await binary.whenClosed()).code, 4400);
+});
+
+test('[SOCK-7] a frame over the size limit ends the connection with 1009', async () => {
+  const client = await at.chat();
+  await client.take('hello');
+  client.send({ type: 'echo', text: 'x'.repeat(70_000) });
+  assert.equal((await client.whenClosed()).code, 1009);
+  const fragmented = await at.chat();
+  await fragmented.take('hello');
+  for (let at = 0; at < 40; at++) fragmented.ws.send('x', { fin: false });
+  assert.notEqual((await fragmented.whenClosed()).code, 1000);
+});
+
+test('[SOCK-8] frames of one connection are handled one after the other, pings at once', async () => {
+  const client = await at.chat();
+  const first = client.ask({ type: 'slow', name: 'first' });
+  const second = client.ask({ type: 'echo', text: 'second' });
+  await eventually(() => at.started.includes('first'));
+  client.send({ type: 'ping', t: 1 });
+  await client.take('pong');
+  assert.ok(!client.frames.some((frame) => frame.type === 'ack'), 'the second frame waits for the first');
+  at.letSlowGo();
+  await Promise.all([first, second]);
+  assert.deepEqual(
+    client.frames.filter((frame) => frame.type === 'ack').map((frame) => frame['data']),
+    [{ name: 'first' }, { text: 'second' }],
+  );
+  await client.close();
+});
+
+test('[SOCK-9] a budget is counted per subject over all its connections and answers RATE_LIMITED', async () => {
+  const token = at.newToken();
+  const [one, two] = [await at.chat(token), await at.chat(token)];
+  for (let spent = 0; spent < 30; spent++) {
+    assert.equal((await (spent % 2 ? one : two).ask({ type: 'limited' })).type, 'ack');
+  }
+  const refused = await one.ask({ type: 'limited' });
+  assert.deepEqual([refused['code'], refused['retryable']], ['RATE_LIMITED', true]);
+  assert.ok(Number(refused['retryAfterSeconds']) >= 1 && Number(refused['retryAfterSeconds']) <= 60);
+  const other = await at.chat();
+  assert.equal((await other.ask({ type: 'limited' })).type, 'ack');
+  for (const client of [one, two, other]) await client.close();
+});
+
+test('[SOCK-10] signaling warns once over 100 frames a window, and closes with 4429 after 20 more', async () => {
+  const client = await openSocket(`${at.url}/v1/rtc/signal`, { protocols: ['svc.rtc.v1', `bearer.${at.newToken()}`] });
+  for (let sent = 0; sent < 120; sent++) client.send({ type: 'echo', text: '', id: String(sent) });
+  await client.take('error');
+  assert.equal((await client.ask({ type: 'ping', t: 0 })).type, 'response', 'pings are free');
+  assert.equal(client.frames.filter((frame) => frame.type === 'response').length, 101);
+  assert.equal(client.frames.filter((frame) => frame.type === 'error').length, 1);
+  client.send({ type: 'echo', text: '' });
+  assert.equal((await client.whenClosed()).code, 4429);
+});
+
+test('[SOCK-13] a reader that stops reading is cut with 4408 at 1 MiB; others get everything', async () => {
+  const [fast, slow] = [await at.chat(), await at.chat()];
+  const [toFast, toSlow] = [await at.connectionOf(fast), await at.connectionOf(slow)];
+  slow.ws.pause();
+  const frame = frameText(JSON.stringify({ type: 'event', text: 'x'.repeat(60_000) }));
+  let sent = 0;
+  await eventually(
+    () => {
+      toSlow.write(frame);
+      toFast.write(frame);
+      sent++;
+      return !toSlow.isOpen;
+    },
+    { everyMs: 0 },
+  );
+  assert.ok(sent * frame.length > queuedBytesMax);
+  slow.ws.resume();
+  assert.deepEqual(await slow.whenClosed(), { code: 4408, reason: 'SLOW_CONSUMER' });
+  await eventually(() => fast.frames.filter((one) => one.type === 'event').length === sent);
+  assert.equal(fast.closed, null);
+  await fast.close();
+});
+
+test('[SOCK-13] whoever asks for much and reads slowly gets all of it, at their own pace', async () => {
+  const client = await at.chat();
+  const connection = await at.connectionOf(client);
+  client.ws.pause();
+  // More than the network between us takes.
+  const asked = 300;
+  for (let at = 0; at < asked; at++) client.send({ type: 'echo', id: `${at}`, text: 'x'.repeat(60_000) });
+  await eventually(() => connection.queuedBytes > queuedBytesMax / 2);
+  client.ws.resume();
+  await eventually(() => client.frames.length === asked + 1);
+  assert.equal(client.closed, null);
+  assert.deepEqual(
+    client.frames.slice(1).map(({ ref }) => Number(ref)),
+    Array.from({ length: asked }, (_, at) => at),
+  );
+  await client.close();
+});
+
+test('[SOCK-15] several frames queued in one turn arrive whole and in order', async () => {
+  const client = await at.chat();
+  const connection = await at.connectionOf(client);
+  const sizes = [0, 125, 126, 65_535, 65_536, 70_000, 3];
+  for (const size of sizes) connection.write(frameText(JSON.stringify({ type: 'event', text: 'é'.repeat(size) })));
+  await eventually(() => client.frames.length === sizes.length + 1);
+  assert.deepEqual(
+    client.frames.slice(1).map((frame) => String(frame['text']).length),
+    sizes,
+  );
+  await client.close();
+});
