@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 
 const steps = [
-  ['the database template', 'apps/server/src/adapters/db/prepare-template.ts'],
+  ['the database template', 'apps/server/src/prepare.ts'],
   ['the dashboard', 'apps/dashboard/build.ts'],
   ['the playground', 'apps/playground/build.ts'],
 ] as const;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { type Limits, limitRows, readLimits } from '@parley/contract';
+import { type Limits, limitRows, readLimits } from '@parley/contract/limits';
 import type { LogLevel } from './core/log.ts';
 import type { OAuthConfig } from './domains/accounts/index.ts';
 import { settings } from './settings.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { Log } from '../core/log.ts';
@@ -9,8 +8,9 @@ import type { S3Options } from './blobs/s3.ts';
 import { createMemoryBus } from './bus/memory.ts';
 import { type Closing, closeAll } from './closing.ts';
 import { createMemoryCounters } from './counters/memory.ts';
-import { openEmbedded } from './db/embedded.ts';
-import { migrate } from './db/migrate.ts';
+import { beginEmbedded } from './db/embedded.ts';
+import { migrate, readMigrations, serverMigrations } from './db/migrate.ts';
+import { emptyTemplate, migratedTemplate } from './db/template.ts';
 import { createMemoryExpiringSets } from './expiring-sets/memory.ts';
 import { createMemoryLocks } from './locks/memory.ts';
 import { createMailbox } from './mail/mailbox.ts';
@@ -47,18 +47,29 @@ export interface Stores extends Closing {
   mailbox: Mailbox | null;
 }
 
-const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
-
 /** The database, migrated and ready. */
 export async function openDatabase(config: AdapterConfig): Promise<Db> {
-  const db =
-    config.databaseUrl === null
-      ? await openEmbedded({ folder: join(config.dataDir, 'db') })
-      : (await import('./db/postgres.ts')).createPostgres({ url: config.databaseUrl });
+  const { db, opened } = await beginDatabase(config);
+  await opened;
+  return db;
+}
+
+/** The database, which opens while its owner does something else: it may be asked when `opened` has resolved. */
+async function beginDatabase(config: AdapterConfig): Promise<{ db: Db; opened: Promise<void> }> {
+  if (config.databaseUrl !== null) {
+    const db = (await import('./db/postgres.ts')).createPostgres({ url: config.databaseUrl });
+    return { db, opened: prepare(db, Promise.resolve()) };
+  }
+  const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];
+  const db = beginEmbedded({ folder: join(config.dataDir, 'db'), templates });
+  return { db, opened: prepare(db, db.opened) };
+}
+
+async function prepare(db: Db, opened: Promise<void>): Promise<void> {
   try {
+    await opened;
     await awaitAnswer(db);
-    await migrate(db, migrations);
-    return db;
+    await migrate(db, serverMigrations);
   } catch (error) {
     await db.close();
     throw error;
@@ -109,11 +120,21 @@ export async function openStores(config: AdapterConfig, { clock }: Deps): Promis
 }
 
 /** Everything a process stands on. */
-export async function openAdapters(config: AdapterConfig, deps: Deps): Promise<SharedState & Stores & { db: Db }> {
-  const [db, shared, stores] = await Promise.all([
-    openDatabase(config),
-    openSharedState(config, deps),
-    openStores(config, deps),
-  ]);
-  return { ...shared, ...stores, db, close: () => closeAll([shared, stores, db]) };
+export type OpenAdapters = SharedState & Stores & { db: Db };
+
+export async function openAdapters(config: AdapterConfig, deps: Deps): Promise<OpenAdapters> {
+  const { opened, ...adapters } = await beginAdapters(config, deps);
+  await opened;
+  return adapters;
+}
+
+/** The same, with the database still opening: it may be asked when `opened` has resolved. */
+export async function beginAdapters(
+  config: AdapterConfig,
+  deps: Deps,
+): Promise<OpenAdapters & { opened: Promise<void> }> {
+  const { db, opened } = await beginDatabase(config);
+  opened.catch(() => {}); // whoever waits for it hears of it, perhaps only when the rest is open
+  const [shared, stores] = await Promise.all([openSharedState(config, deps), openStores(config, deps)]);
+  return { ...shared, ...stores, db, opened, close: () => closeAll([shared, stores, db]) };
 }

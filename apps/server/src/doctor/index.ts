@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type DatabaseFacts, examinePostgres } from '../adapters/db/examine.ts';
 import { DataFolderLocked, lockFolder } from '../adapters/db/folder-lock.ts';
+import { serverMigrations } from '../adapters/db/migrate.ts';
 import { openSharedState, openStores } from '../adapters/open.ts';
 import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
@@ -12,7 +12,6 @@ import { checkMedia, checkPort, isOurs } from './network.ts';
 
 export type { Finding } from './finding.ts';
 
-const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const patienceMs = 5_000;
 const postgresMin = 150_000;
 
@@ -73,7 +72,7 @@ const embeddedDatabase = ({ isProduction, dataDir }: Config): Finding =>
 
 async function lookAtDatabase(url: string): Promise<{ finding: Finding; facts: DatabaseFacts | null }> {
   try {
-    const facts = await inTime(examinePostgres(url, migrations));
+    const facts = await inTime(examinePostgres(url, serverMigrations));
     return { finding: databaseFinding(facts), facts };
   } catch (error) {
     const finding = fail(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ConstraintViolation, DatabaseUnavailable, type Db } from '../../core/db.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConstraintViolation, DatabaseUnavailable, type Db, type Row } from '../../core/db.ts';
 import { json, sql } from '../../core/sql.ts';
 
 /** What both databases promise. `open` gives an empty database. */
@@ -88,6 +89,18 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
       view: Buffer.from([1, 2]),
       big: 10 ** 15,
     });
+  });
+
+  test(`[STO-4] ${name}: what cannot be a parameter is refused, and nothing is stored in its place`, async () => {
+    const forgotten = () => 'a call without its brackets';
+    await assert.rejects(db.query(sql`select ${forgotten}::text`), TypeError);
+    await assert.rejects(
+      db.transaction((tx) => tx.query(sql`select ${[forgotten]}::text[]`)),
+      TypeError,
+    );
+    for (const isInLine of [true, false])
+      await assert.rejects(db.batch([sql`select 1`, sql`select ${forgotten}::text`], { isInLine }), TypeError);
+    assert.deepEqual(await db.query(sql`select 1 as one`), [{ one: 1 }]);
   });
 
   test(`[STO-4] ${name}: execute tells how many rows it touched`, async () => {
@@ -207,6 +220,34 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
       ]);
     await Promise.all(Array.from({ length: 50 }, raise));
     assert.deepEqual(await db.query(sql`select value from counters where id = 2`), [{ value: 50 }]);
+  });
+
+  test(`[STO-13] ${name}: batches in line run one after the other, and one that fails does not touch the next`, async () => {
+    await db.execute(sql`update counters set value = 0 where id = 1`);
+    const raise = sql`update counters set value = value + 1 where id = 1 returning value`;
+    const fail = sql`insert into parents values ('l1', 'first')`;
+    // Until the statements have names on their connection nobody gets in line.
+    for (const round of [0, 1, 2, 3]) {
+      const asked: Promise<Row[][]>[] = [];
+      for (const statements of [[raise], [raise, fail], [raise], [raise], [raise]]) {
+        const batch = db.batch(statements, { isInLine: true });
+        batch.catch(() => undefined);
+        asked.push(batch);
+        await nextTurn();
+      }
+      const outcomes = await Promise.allSettled(asked);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+      );
+      const given = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value.flat() : []));
+      const values = given.map(({ value }) => Number(value) - 4 * round);
+      assert.deepEqual(values.toSorted(), [1, 2, 3, 4], 'each saw what the others had stored');
+    }
+    await assert.rejects(
+      db.transaction(() => db.batch([raise], { isInLine: true })),
+      /use tx/,
+    );
   });
 
   test(`[STO-7] ${name}: a query on db inside its own transaction is refused, it does not hang`, async () => {

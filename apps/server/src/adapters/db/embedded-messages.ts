@@ -4,8 +4,8 @@ import type { WireValue } from './values.ts';
 export interface WorkerStart {
   /** PostgreSQL's data folder; null keeps everything in memory. */
   dataFolder: string | null;
-  /** A folder to copy when `dataFolder` does not exist yet; without it PGlite runs initdb, which takes seconds. */
-  template: string | null;
+  /** When `dataFolder` does not exist yet, the first of these that does is copied; else PGlite runs initdb: seconds. */
+  templates: readonly string[];
   /** For memory: a file made from `dump`. */
   snapshotFile: string | null;
   /** With less free space the database takes no more writes. */

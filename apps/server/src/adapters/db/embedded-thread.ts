@@ -21,7 +21,7 @@ export interface ThreadOptions extends WorkerStart {
 const restartPauseMs = 500;
 
 /** Starts the worker and, when it dies, starts it again: the data folder recovers from its log as after a power switch. */
-export async function startDatabaseWorker(options: ThreadOptions) {
+export function startDatabaseWorker(options: ThreadOptions) {
   const { clock = systemClock, statementTimeoutMs = 60_000, ...start } = options;
   const isDurable = start.dataFolder !== null;
   let isClosed = false;
@@ -42,16 +42,21 @@ export async function startDatabaseWorker(options: ThreadOptions) {
     }
   }
 
-  session = await open();
+  const opened = open().then((first) => {
+    session = first;
+  });
   return {
-    /** The running session. Throws `DatabaseUnavailable` between a crash and the restart. */
+    /** Resolves when the first session runs. */
+    opened,
+    /** The running session. Throws `DatabaseUnavailable` before the first, and between a crash and the restart. */
     session(): Session {
-      if (!session) throw new DatabaseUnavailable('The embedded database is starting again.');
+      if (!session) throw new DatabaseUnavailable('The embedded database is starting.');
       return session;
     },
     async close(): Promise<void> {
       if (isClosed) return;
       isClosed = true;
+      await opened.catch(() => {}); // who opened it was told
       await session?.close();
       session = null;
     },

@@ -35,7 +35,7 @@ reply({ status: 'ready' });
 // Tests start hundreds of databases in memory, each for a few statements.
 if (start.dataFolder !== null) await warmUp((text, values) => exchange(extended('', text, values)), isIdle);
 
-async function open({ dataFolder, template, snapshotFile }: WorkerStart): Promise<PGlite> {
+async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promise<PGlite> {
   if (dataFolder === null) {
     return await PGlite.create(snapshotFile ? { loadDataDir: await openAsBlob(snapshotFile) } : { initDbStartParams });
   }
@@ -43,7 +43,8 @@ async function open({ dataFolder, template, snapshotFile }: WorkerStart): Promis
   // Filled beside and renamed: a process killed meanwhile must not leave half a database behind.
   const half = `${dataFolder}.new`;
   rmSync(half, { recursive: true, force: true });
-  if (template && existsSync(template)) {
+  const template = templates.find((folder) => existsSync(folder));
+  if (template !== undefined) {
     cpSync(template, half, { recursive: true });
   } else {
     await (await PGlite.create({ dataDir: half, initDbStartParams })).close();

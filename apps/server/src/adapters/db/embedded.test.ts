@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -12,8 +12,11 @@ import { openTestDatabase } from '../../../testkit/test-database.ts';
 import type { WriterMessage } from '../../../testkit/writer.ts';
 import { DatabaseUnavailable } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
-import { openEmbedded } from './embedded.ts';
+import { beginEmbedded, openEmbedded } from './embedded.ts';
 import { DataFolderLocked } from './folder-lock.ts';
+import { migrate, readMigrations, serverMigrations } from './migrate.ts';
+import { prepareTemplates } from './prepare-templates.ts';
+import { migratedTemplate } from './template.ts';
 
 const postgresUrl = process.env['PARLEY_TEST_DATABASE_URL'];
 const writerFile = fileURLToPath(new URL('../../../testkit/writer.ts', import.meta.url));
@@ -94,6 +97,51 @@ test('[STO-2] embedded: one process cannot open a folder twice either, and closi
   await first.close();
   const second = await openEmbedded({ folder });
   await second.close();
+});
+
+test('[STO-2] embedded: one that did not open leaves the folder free', async (t) => {
+  const folder = newFolder(t);
+  const broken = join(folder, 'template');
+  writeFileSync(broken, 'no database');
+  await assert.rejects(openEmbedded({ folder, templates: [broken] }));
+  rmSync(join(folder, 'postgres'));
+  await (await openEmbedded({ folder })).close();
+});
+
+test('[STO-8] embedded: one that still opens answers "unavailable", and can be closed', async (t) => {
+  const db = beginEmbedded({ folder: newFolder(t) });
+  await assert.rejects(db.query(sql`select 1`), DatabaseUnavailable);
+  await db.opened;
+  assert.deepEqual(await db.query(sql`select 1 as one`), [{ one: 1 }]);
+  await db.close();
+  const other = beginEmbedded({ folder: newFolder(t) });
+  await other.close();
+  await assert.rejects(other.query(sql`select 1`), DatabaseUnavailable);
+});
+
+test('[STO-14] embedded: a new folder is a copy of the first template that is there; later it is its own', async (t) => {
+  const [first, second] = [newFolder(t), newFolder(t)];
+  const made = await openEmbedded({ folder: first });
+  await made.script('create table of_the_template (id text)');
+  await made.close();
+  const templates = [join(first, 'none'), join(first, 'postgres')];
+  const hasTable = sql`select to_regclass('of_the_template') is not null as has`;
+  for (const has of [true, false]) {
+    const copy = await openEmbedded({ folder: second, templates });
+    assert.deepEqual(await copy.query(hasTable), [{ has }]);
+    await copy.script('drop table if exists of_the_template');
+    await copy.close();
+  }
+});
+
+test('[STO-14] embedded: the prepared template lacks no migration', async (t) => {
+  await prepareTemplates();
+  const templates = [migratedTemplate(readMigrations(serverMigrations))];
+  const db = await openEmbedded({ folder: newFolder(t), templates });
+  t.after(() => db.close());
+  const [found] = await db.query<{ has: boolean }>(sql`select to_regclass('messages') is not null as has`);
+  assert.equal(found?.has, true);
+  assert.deepEqual(await migrate(db, serverMigrations), { applied: [] });
 });
 
 test('[STO-9] embedded: an engine that freezes is unavailable, and comes back with what was committed', async (t) => {

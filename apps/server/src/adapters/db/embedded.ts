@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Row, Tx } from '../../core/db.ts';
 import type { Sql } from '../../core/sql.ts';
@@ -6,18 +5,22 @@ import type { StatementResult } from './embedded-messages.ts';
 import { type Session, startDatabaseWorker } from './embedded-thread.ts';
 import { translateError } from './errors.ts';
 import { lockFolder } from './folder-lock.ts';
-import { templateFolder } from './template.ts';
+import { emptyTemplate } from './template.ts';
 import { createTransactionScope } from './transaction-scope.ts';
 import { createTurns } from './turns.ts';
 import { encodeValue } from './values.ts';
 
 export interface EmbeddedDb extends Db {
+  /** Resolves when it answers; before that every statement is unavailable. */
+  readonly opened: Promise<void>;
   /** Everything as a tar that `openEmbedded({ snapshotFile })` starts from. */
   dump(): Promise<Uint8Array>;
 }
 
 /** Where the data is: a folder of our own (locked for this process), or memory, filled from a snapshot if there is one. */
 export type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile?: string }) & {
+  /** What a new folder is copied from: the first that is there. An empty database unless told. */
+  templates?: readonly string[];
   /** After it a statement is taken for frozen and the engine is started again. */
   statementTimeoutMs?: number;
   freeBytesMin?: number;
@@ -25,24 +28,30 @@ export type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile
 
 /** PGlite in a worker thread behind the same `Db` as PostgreSQL. Throws `DataFolderLocked`. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDb> {
-  const lock = options.folder === null ? null : lockFolder(options.folder);
+  const db = beginEmbedded(options);
   try {
-    if (options.folder !== null) mkdirSync(options.folder, { recursive: true, mode: 0o700 });
-    const thread = await startDatabaseWorker({
-      dataFolder: options.folder === null ? null : join(options.folder, 'postgres'),
-      template: templateFolder(),
-      snapshotFile: options.folder === null ? (options.snapshotFile ?? null) : null,
-      freeBytesMin: options.freeBytesMin ?? 64 * 1024 * 1024,
-      ...(options.statementTimeoutMs && { statementTimeoutMs: options.statementTimeoutMs }),
-    });
-    return createEmbedded(thread, () => lock?.release());
+    await db.opened;
+    return db;
   } catch (error) {
-    lock?.release();
+    await db.close();
     throw error;
   }
 }
 
-type Thread = Awaited<ReturnType<typeof startDatabaseWorker>>;
+/** The same, opening while its owner does something else; who begins it closes it, even when it did not open. */
+export function beginEmbedded(options: EmbeddedOptions): EmbeddedDb {
+  const lock = options.folder === null ? null : lockFolder(options.folder);
+  const thread = startDatabaseWorker({
+    dataFolder: options.folder === null ? null : join(options.folder, 'postgres'),
+    templates: options.templates ?? [emptyTemplate()],
+    snapshotFile: options.folder === null ? (options.snapshotFile ?? null) : null,
+    freeBytesMin: options.freeBytesMin ?? 64 * 1024 * 1024,
+    ...(options.statementTimeoutMs && { statementTimeoutMs: options.statementTimeoutMs }),
+  });
+  return createEmbedded(thread, () => lock?.release());
+}
+
+type Thread = ReturnType<typeof startDatabaseWorker>;
 
 function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
   const scope = createTransactionScope();
@@ -81,6 +90,7 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
 
   return {
     dialect: 'embedded',
+    opened: thread.opened,
     transaction,
     batch,
     script,

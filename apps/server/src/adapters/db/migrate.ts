@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Db, isDuplicate } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
 import { StartRefused } from '../../core/start-refused.ts';
@@ -17,6 +18,9 @@ export interface Migration {
   text: string;
 }
 
+/** The server's own. */
+export const serverMigrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
+
 // Any fixed number: processes that start together take it in turn.
 const advisoryLock = 7_346_201;
 
@@ -26,14 +30,13 @@ export async function migrate(db: Db, folder: string): Promise<{ applied: string
   // Looked at first: a database on a full disk has everything already and can still be read.
   const [found] = await db.query<{ is: boolean }>(sql`select to_regclass('schema_migrations') is not null as is`);
   if (!found?.is) await db.script(inOneTransaction(createTable));
+  const done = await listDone(db);
+  refuseUnknown(done, migrations, folder);
+  const missing = migrations.filter(({ version }) => !done.has(version));
   const applied: string[] = [];
-  for (const migration of migrations) {
-    const done = await listDone(db);
-    refuseUnknown(done, migrations, folder);
-    if (done.has(migration.version)) continue;
-    if (await apply(db, migration)) applied.push(migration.name);
-  }
-  refuseUnknown(await listDone(db), migrations, folder);
+  for (const migration of missing) if (await apply(db, migration)) applied.push(migration.name);
+  // Another process, perhaps of a newer version, may have migrated meanwhile.
+  if (missing.length > 0) refuseUnknown(await listDone(db), migrations, folder);
   return { applied };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '../../../testkit/eventually.ts';
 import { emptyMigrations } from '../../../testkit/migration-folder.ts';
 import { startTcpProxy } from '../../../testkit/tcp-proxy.ts';
@@ -12,6 +13,17 @@ import { createPostgres } from './postgres.ts';
 const url = process.env['PARLEY_TEST_DATABASE_URL'];
 const skip = !url && 'no PARLEY_TEST_DATABASE_URL';
 const migrations = emptyMigrations();
+
+/** A database that is reached through a network that fails on command. */
+async function openBehindProxy(t: TestContext, options: { poolSize?: number } = {}) {
+  const { url: direct, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  const proxy = await startTcpProxy(direct ?? '');
+  t.after(proxy.close);
+  const db = createPostgres({ url: proxy.url, ...options });
+  t.after(() => db.close());
+  return { db, proxy };
+}
 
 test('[STO-6] postgres: two transactions that deadlock both commit, the loser by running again', {
   skip,
@@ -60,12 +72,7 @@ test('[STO-9] postgres: a server that refuses, or accepts and never answers, is 
 test('[STO-9] postgres: connections cut in the middle give DatabaseUnavailable, and the next query finds the server again', {
   skip,
 }, async (t) => {
-  const { url: direct, close } = await openTestDatabase({ migrations, url });
-  t.after(close);
-  const proxy = await startTcpProxy(direct ?? '');
-  t.after(proxy.close);
-  const db = createPostgres({ url: proxy.url });
-  t.after(() => db.close());
+  const { db, proxy } = await openBehindProxy(t);
 
   const slow = db.query(sql`select pg_sleep(30)`);
   const inTransaction = db.transaction(async (tx) => {
@@ -81,15 +88,35 @@ test('[STO-9] postgres: connections cut in the middle give DatabaseUnavailable, 
   proxy.mend();
   assert.ok((await db.ping()) >= 0);
 });
+
+test('[STO-13] postgres: two batches in line are cut together, and the next finds the server again', {
+  skip,
+}, async (t) => {
+  const { db, proxy } = await openBehindProxy(t);
+  const batch = (seconds: number) =>
+    db.batch([sql`select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`], { isInLine: true });
+  const two = async (seconds: number) => {
+    const first = batch(seconds);
+    // Until it is under way: nobody can get in line behind one that is not.
+    await nextTurn();
+    return [first, batch(seconds)];
+  };
+  // A statement has a name from its second use on.
+  for (let use = 1; use <= 2; use++) await batch(0);
+  const pids = (await Promise.all(await two(0.1))).map(([rows]) => rows?.[0]?.['pid']);
+  assert.equal(pids[0], pids[1], 'both ran on one session');
+
+  const cut = (await two(30)).map((work) => assert.rejects(work, DatabaseUnavailable));
+  proxy.cut();
+  await Promise.all(cut);
+  proxy.mend();
+  assert.equal((await batch(0)).length, 1);
+});
+
 test('[STO-9] postgres: a server that falls silent behind open connections is unavailable within two seconds', {
   skip,
 }, async (t) => {
-  const { url: direct, close } = await openTestDatabase({ migrations, url });
-  t.after(close);
-  const proxy = await startTcpProxy(direct ?? '');
-  t.after(proxy.close);
-  const db = createPostgres({ url: proxy.url, poolSize: 2 });
-  t.after(() => db.close());
+  const { db, proxy } = await openBehindProxy(t, { poolSize: 2 });
   await Promise.all([db.ping(), db.ping()]);
   proxy.freeze();
   await assert.rejects(db.query(sql`select 1`), DatabaseUnavailable);
@@ -100,12 +127,7 @@ test('[STO-9] postgres: a server that falls silent behind open connections is un
 test('[STO-9] postgres: in the silence nobody begins another wait: not in the queue, not in a transaction, not to roll back', {
   skip,
 }, async (t) => {
-  const { url: direct, close } = await openTestDatabase({ migrations, url });
-  t.after(close);
-  const proxy = await startTcpProxy(direct ?? '');
-  t.after(proxy.close);
-  const db = createPostgres({ url: proxy.url, poolSize: 3 });
-  t.after(() => db.close());
+  const { db, proxy } = await openBehindProxy(t, { poolSize: 3 });
   const isSilent = Promise.withResolvers<void>();
   const open = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
   const goingOn = db.transaction(async (tx) => {

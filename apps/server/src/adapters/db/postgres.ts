@@ -2,12 +2,14 @@ import pg from 'pg';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { DatabaseUnavailable, type Db, type Row, type Tx } from '../../core/db.ts';
 import type { Sql } from '../../core/sql.ts';
+import { attemptStatement, mustRunAgain, type Outcome } from './attempts.ts';
 import { BatchQuery } from './batch-query.ts';
-import { isConflict, isStalePlan, isUnavailable, translateError } from './errors.ts';
+import { isStalePlan, isUnavailable, translateError } from './errors.ts';
+import { createLine } from './line.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 import { createStatementNames } from './statement-names.ts';
 import { createTransactionScope } from './transaction-scope.ts';
-import { decoderOf, encodeValue } from './values.ts';
+import { decoderOf, encodeValue, type WireValue } from './values.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -22,6 +24,14 @@ const connectTimeoutMs = 1_800;
 const probeTimeoutMs = 1_000;
 const waitingMax = 1_000;
 const attemptsMax = 4;
+
+/** A statement whose values are as the wire takes them. */
+interface Encoded {
+  text: string;
+  values: readonly WireValue[];
+}
+
+const encode = ({ text, values }: Sql): Encoded => ({ text, values: values.map(encodeValue) });
 
 /** Sends one statement on a connection. */
 type Send = (client: pg.PoolClient, text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
@@ -43,11 +53,13 @@ export function createPostgres(options: PostgresOptions): Db {
     }
   };
 
-  async function sendBatch(client: pg.PoolClient, statements: readonly Sql[]): Promise<Outcome<pg.QueryResult[]>> {
-    const query = new BatchQuery(
-      statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(encodeValue) })),
+  const batchOf = (statements: readonly Encoded[]): BatchQuery =>
+    new BatchQuery(
+      statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values })),
       { getTypeParser },
     );
+
+  async function sendBatch(client: pg.PoolClient, query: BatchQuery): Promise<Outcome<pg.QueryResult[]>> {
     const outcome = await attemptStatement(() => guard.watch(() => client.query(query).answer));
     if (outcome.status === 'done') return outcome;
     if (isStalePlan(outcome.error)) names.forget();
@@ -80,14 +92,18 @@ export function createPostgres(options: PostgresOptions): Db {
     }
   }
 
+  function release(client: pg.PoolClient, isBroken: boolean): void {
+    client.off('error', ignore);
+    client.release(isBroken);
+  }
+
   /** Gives the connection to `attempt`, again and again while the database asks for it. */
   async function withConnection<T>(attempt: (client: pg.PoolClient) => Promise<Outcome<T>>): Promise<T> {
     scope.assertOutside();
     for (let count = 1; ; count += 1) {
       const client = await connect();
       const outcome = await attempt(client);
-      client.off('error', ignore);
-      client.release(outcome.broken !== undefined);
+      release(client, outcome.broken !== undefined);
       if (outcome.status === 'done') return outcome.value;
       if (outcome.status === 'failed') throw translateError(outcome.error);
       if (count === attemptsMax)
@@ -95,6 +111,19 @@ export function createPostgres(options: PostgresOptions): Db {
       await clock.sleep(5 * 2 ** count * (0.5 + random()));
     }
   }
+
+  const sendInLine = createLine({ connect, release, send: sendBatch });
+
+  async function batchInLine(statements: readonly Encoded[]): Promise<pg.QueryResult[]> {
+    scope.assertOutside();
+    const outcome = await sendInLine(batchOf(statements));
+    if (outcome.status === 'done') return outcome.value;
+    if (outcome.status === 'failed') throw translateError(outcome.error);
+    return batchAlone(statements);
+  }
+
+  const batchAlone = (statements: readonly Encoded[]) =>
+    withConnection((client) => sendBatch(client, batchOf(statements)));
 
   const run = (text: string, values?: readonly unknown[]) =>
     withConnection((client) => attemptStatement(() => send(client, text, values)));
@@ -105,7 +134,11 @@ export function createPostgres(options: PostgresOptions): Db {
     execute: async ({ text, values }) => (await run(text, values)).rowCount ?? 0,
     transaction: (work) =>
       withConnection((client) => attemptTransaction(client, send, (tx) => scope.run(() => work(tx)))),
-    batch: async (statements) => (await withConnection((client) => sendBatch(client, statements))).map(rowsOf<Row>),
+    async batch(statements, { isInLine = false } = {}) {
+      // Before a connection is taken: a value may be refused.
+      const encoded = statements.map(encode);
+      return (await (isInLine ? batchInLine(encoded) : batchAlone(encoded))).map(rowsOf<Row>);
+    },
     async script(text) {
       await withConnection((client) =>
         attemptStatement(() => runScript((part) => guard.watch(() => client.query(part)), text)),
@@ -164,20 +197,6 @@ async function isAnswering(url: string): Promise<boolean> {
   }
 }
 
-/** `broken` is the error after which the connection cannot be used again. */
-type Outcome<T> =
-  | { status: 'done'; value: T; broken?: undefined }
-  | { status: 'conflict' | 'failed'; error: unknown; broken: unknown };
-
-async function attemptStatement<T>(statement: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { status: 'done', value: await statement() };
-  } catch (error) {
-    const broken = isUnavailable(error) ? error : undefined;
-    return { status: mustRunAgain(error) ? 'conflict' : 'failed', error, broken };
-  }
-}
-
 async function attemptTransaction<T>(
   client: pg.PoolClient,
   send: Send,
@@ -225,8 +244,6 @@ async function runScript(ask: (text: string) => Promise<unknown>, text: string):
     throw error;
   }
 }
-
-const mustRunAgain = (error: unknown): boolean => isConflict(error) || isStalePlan(error);
 
 async function rollback(ask: () => Promise<unknown>): Promise<unknown> {
   try {

@@ -1,14 +1,27 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Migration } from './migrate.ts';
 
 /** Where files that can be made again are kept: beside the packages, outside of version control. */
 export const cacheFolder = (): string => join(dirname(pgliteManifest()), '..', '..', '.cache', 'parley');
 
-/** The folder a new database is copied from. It depends on PGlite's version: another one may write another format. */
-export const templateFolder = (): string => join(cacheFolder(), `template-pglite-${pgliteVersion()}`);
+/** What the folder of a new database is copied from: an empty database, as initdb leaves it. */
+export const emptyTemplate = (): string => join(cacheFolder(), `template-empty-${pgliteVersion()}`);
 
-export function pgliteVersion(): string {
+/** The same, migrated. */
+export const migratedTemplate = (migrations: readonly Migration[]): string =>
+  join(cacheFolder(), `template-migrated-${schemaHash(migrations)}`);
+
+/** Names what these migrations make. It depends on PGlite's version too: another one may write another format. */
+export function schemaHash(migrations: readonly Migration[]): string {
+  const hash = createHash('sha256').update(pgliteVersion());
+  for (const { name, checksum } of migrations) hash.update(`\n${name} ${checksum}`);
+  return hash.digest('hex').slice(0, 16);
+}
+
+function pgliteVersion(): string {
   const manifest: { version?: unknown } = JSON.parse(readFileSync(pgliteManifest(), 'utf8'));
   return String(manifest.version);
 }

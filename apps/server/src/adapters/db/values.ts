@@ -11,7 +11,9 @@ export function encodeValue(value: unknown): WireValue {
   if (Buffer.isBuffer(value)) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (Array.isArray(value)) return encodeArray(value);
-  return JSON.stringify(value);
+  if (typeof value === 'object') return JSON.stringify(value);
+  // JSON has no word for it: it would be stored as null.
+  throw new TypeError(`A ${typeof value} cannot be a parameter.`);
 }
 
 function encodeArray(values: readonly unknown[]): string {

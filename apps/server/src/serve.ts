@@ -1,0 +1,88 @@
+import { relative } from 'node:path';
+import { followDatabaseTime } from './adapters/db/database-time.ts';
+import type { OpenAdapters } from './adapters/open.ts';
+import { compose, type Service } from './compose.ts';
+import type { Config, Variables } from './config.ts';
+import { createSettableClock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import { banner, facts } from './dev/banner.ts';
+import { firstRun } from './dev/first-run.ts';
+import { startMediaNode } from './media-node.ts';
+import { buildMissingPages } from './page-builds.ts';
+import { version } from './version.ts';
+
+export interface ServeOptions {
+  config: Config;
+  /** What the process was given. */
+  variables: Variables;
+  adapters: OpenAdapters;
+  /** The database may be asked when this has resolved. */
+  opened: Promise<void>;
+  log: Log;
+}
+
+/** Milliseconds since the process began: what a person waits for. */
+const sinceStart = (): number => performance.now();
+
+/** Builds the service while the database opens, and runs it until SIGTERM or SIGINT. */
+export async function serve({ config, variables, adapters, opened, log }: ServeOptions): Promise<void> {
+  const clock = createSettableClock();
+  const service = await compose({ config, adapters, clock, log });
+  await opened;
+  const stopFollowing = await followDatabaseTime(clock, adapters.db);
+  let mediaNode: ReturnType<typeof startMediaNode> | null = null;
+  stopOnSignals(service, async () => {
+    await mediaNode?.stop();
+    stopFollowing();
+    await adapters.close();
+  });
+  await service.start(config.isProduction ? undefined : () => welcome(service, variables));
+  if (config.runsMediaNode) mediaNode = startMediaNode({ config, url: service.address().url, variables, log });
+  if (config.isProduction) log.info({ version, url: config.publicUrl }, 'ready');
+  buildMissingPages(log);
+}
+
+/** Development mode: an account, a project, a key and a demo room to start with, and where to find them. */
+async function welcome({ config, address, development }: Service, variables: Variables): Promise<void> {
+  if (development === null) return;
+  const { url, publicUrl } = address();
+  const { env, isNew } = await firstRun({
+    url,
+    publicUrl,
+    dataDir: config.dataDir,
+    sfuSecret: config.sfuSecrets[0] ?? '',
+    signIn: development.signInAs,
+  });
+  const given = {
+    version,
+    publicUrl,
+    readyInMs: sinceStart(),
+    dataDir: shortPath(config.dataDir),
+    env,
+    isNew,
+    code: development.begin({ env, url }),
+    isEmbedded: config.databaseUrl === null,
+    mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
+  };
+  const isColoured = process.stdout.isTTY && !variables['NO_COLOR'];
+  console.log(process.argv.includes('--json') ? JSON.stringify(facts(given)) : banner(given, isColoured));
+}
+
+/** Relative where that is shorter to type. */
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === '' || short.startsWith('..') ? path : short;
+}
+
+function stopOnSignals(service: Service, closeAdapters: () => Promise<void>): void {
+  let isStopping = false;
+  const stop = async () => {
+    // A second signal means that somebody does not want to wait.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    await service.stop();
+    await closeAdapters();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+}
