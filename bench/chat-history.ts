@@ -3,7 +3,7 @@ import { createCursors } from '../apps/server/src/core/cursors.ts';
 import { createKeyring } from '../apps/server/src/core/keyring.ts';
 import { sql } from '../apps/server/src/core/sql.ts';
 import { cursorScope } from '../apps/server/src/domains/chat/history.ts';
-import { newMessageText } from '../apps/server/src/domains/chat/message-json-store.ts';
+import { isoJson, newMessageText } from '../apps/server/src/domains/chat/message-json-store.ts';
 import { newDataDir } from '../apps/server/testkit/process.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
 import { adminUrl, type Stage, secretKey, startStage } from './chat-stage.ts';
@@ -24,16 +24,15 @@ export async function fill({ db }: TestDatabase, room: string, messages: number)
   for (let from = 0; from < messages; from += step) {
     await db.execute(sql`
       insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, created_at, record)
-      select m.conversation_id, m.position, m.seq, m.change, m.id, m.type, m.text, m.sender_id, m.created_at, ${newMessageText}
+      select m.conversation_id, m.position, m.seq, m.change, m.id, m.type, m.text, m.sender_id, m.created_at,
+             ${newMessageText({ messages: false, files: false })}
       from (
         select ${row.id}::uuid as conversation_id, n as position, n as seq, n as change,
                'msg_' || lpad(n::text, 24, '0') as id, 'text' as type, repeat('x', 200) as text,
-               'user-' || n % 10 as sender_id, null as sender_role, null as reply_to, null as thread_root_id,
-               0 as reply_count, null::timestamptz as last_reply_at, null as client_message_id, null as attachment_id,
-               '{}'::jsonb as metadata, 0 as reaction_count, null::float8 as client_sent_at,
-               now() - (${messages} - n) * interval '1 second' as created_at, null::timestamptz as edited_at,
-               null::timestamptz as deleted_at, null as deleted_by
-        from generate_series(${from + 1}::bigint, ${from + step}::bigint) n) m
+               'user-' || n % 10 as sender_id, null as sender_role, null as client_message_id, '{}'::jsonb as metadata,
+               null::float8 as client_sent_at, created_at, ${isoJson('created_at')} as created_text
+        from generate_series(${from + 1}::bigint, ${from + step}::bigint) n
+        cross join lateral (select now() - (${messages} - n) * interval '1 second' as created_at) t) m
       cross join (select ${room}::text as public_id) c`);
   }
   await db.execute(sql`update conversations set last_seq = ${messages}, last_change = ${messages},

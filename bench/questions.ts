@@ -80,7 +80,7 @@ export const questions: Record<string, Question> = {
   'sfu-forwarding': {
     title: 'Forwarding media',
     peers:
-      'One publisher and N subscribers over DTLS-SRTP, packets received per CPU-second of the forwarding process. **Janus** is the one of the system’s package, its video room; where it is not installed the table says what was not run.',
+      'One publisher and N subscribers over DTLS-SRTP, packets received per CPU-second of the forwarding process. **The library alone** is a process with the same DTLS-SRTP library that writes another ssrc into each packet and sends it on, and does nothing else. **Janus** is the one of the system’s package, its video room; where it is not installed the table says what was not run.',
     load: () => import('./sfu-forwarding.ts'),
   },
   observability: {
