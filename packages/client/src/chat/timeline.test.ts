@@ -302,6 +302,8 @@ test('[SDK-10] a reply that is deleted leaves the count, once', () => {
   timeline.apply({ type: 'message', change: 7, message: { ...gone(7, 8), seq: 5, id: 'msg_5' } });
   timeline.apply({ type: 'message.deleted', change: 8, message: { ...gone(7, 8), seq: 5, id: 'msg_5' } });
   assert.deepEqual(shown(), [1, at(3)]);
-  timeline.apply({ type: 'message.deleted', change: 9, message: gone(3, 9) });
+  // Missed: it was edited and then deleted, and its edit comes with what it is now.
+  timeline.apply({ type: 'message.updated', change: 9, message: gone(3, 10) });
+  timeline.apply({ type: 'message.deleted', change: 10, message: gone(3, 10) });
   assert.deepEqual(shown(), [0, null]);
 });

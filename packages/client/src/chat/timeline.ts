@@ -113,11 +113,12 @@ export class Timeline {
 
   #applyMessage(type: string, change: number, message: MessageRecord): void {
     const before = this.#byId.get(message.id)?.record;
-    // Missed changes come with the record as it is later: then its deletion is known before it is told.
-    const isGone = before?.deleted === true && before.change >= change;
+    // Missed changes come with the record as it is later: its deletion may be known before it is told.
+    const wasGone = before?.deleted === true && before.change >= change;
     this.upsert(message, Math.max(change, message.change));
-    if (type === 'message') this.#countReply(message, message.deleted ? 0 : 1, change);
-    else if (type === 'message.deleted') this.#countReply(message, isGone ? 0 : -1, change);
+    const isGone = this.#byId.get(message.id)?.record.deleted === true;
+    if (type === 'message') this.#countReply(message, isGone ? 0 : 1, change);
+    else if (isGone) this.#countReply(message, wasGone ? 0 : -1, change);
   }
 
   #countReply({ threadRootId, createdAt }: MessageRecord, step: 1 | 0 | -1, change: number): void {
