@@ -43,7 +43,7 @@ const idleFiles = new Set(files);
 const skips = new Map<string, string>();
 const failed = new Set<string>();
 for (const group of groups) if (group.files.length > 0) await runGroup(group);
-const shaky = await runAgain([...failed].filter((file) => files.includes(file) && isHeavy(file)));
+const shaky = await runAgain([...failed].filter((file) => files.includes(file)));
 
 for (const file of idleFiles) {
   const reason = skips.get(file);
@@ -76,8 +76,8 @@ async function runGroup(group: (typeof groups)[number]): Promise<void> {
 }
 
 /**
- * A browser or a killed process can be starved by the machine: in CI its file gets one second chance, said aloud. A file
- * that runs beside others gets none, nor does anything when much failed. Answers which passed then.
+ * A test can be starved by the machine: in CI its file gets one second chance, alone and said aloud. When more than two
+ * failed nothing gets one. Answers which passed then.
  */
 async function runAgain(suspects: string[]): Promise<string[]> {
   if (!process.env['PARLEY_TEST_SECOND_CHANCE'] || suspects.length === 0 || suspects.length > 2) return [];

@@ -29,7 +29,7 @@ port.on('message', (requests: Request[]) => {
 const isFree = () => !isClosing && !pg.isInTransaction();
 const isIdle = () => isFree() && performance.now() - lastRequestAt > 200;
 const upkeep = createUpkeep({ run: (text) => exchange(serialize.query(text)), isFree, isIdle });
-setInterval(upkeep, 5_000).unref();
+tendLater();
 if (start.dataFolder !== null) guardDiskSpace(start.dataFolder, start.freeBytesMin);
 reply({ status: 'ready' });
 // Tests start hundreds of databases in memory, each for a few statements.
@@ -51,6 +51,15 @@ async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promi
   }
   renameSync(half, dataFolder);
   return await PGlite.create({ dataDir: dataFolder });
+}
+
+/** Never in step with somebody who asks every second: it would find the database busy each time. */
+function tendLater(): void {
+  const tend = () => {
+    upkeep();
+    tendLater();
+  };
+  setTimeout(tend, 4_000 + 2_000 * Math.random()).unref();
 }
 
 // PostgreSQL panics when its log finds the disk full, and cannot start again until there is room: stop writing earlier.
