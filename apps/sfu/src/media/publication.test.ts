@@ -147,6 +147,13 @@ test('[MED-14] however many come together, all of them go on', () => {
     );
 });
 
+test('[MED-14] what waits when another stream takes over goes before it', () => {
+  const { publication, sent, give } = camera();
+  give(1);
+  publication.bind(2, undefined);
+  assert.deepEqual(sent, ['a 1 3000 101.0', 'b 1 3000 101.0']);
+});
+
 test('[MED-52] a frame is left out by its own temporal layer, not by that of a frame that came with it', () => {
   const { publication, subscriptions, sent, give } = camera();
   subscriptions[0]?.setTemporalLimit(0);

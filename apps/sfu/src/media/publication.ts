@@ -161,6 +161,8 @@ export class Publication implements ForwardedTrack {
     const layer = this.layers[index];
     if (!layer) return undefined;
     const isReplaced = layer.upstream !== undefined;
+    // What waits has the numbers of the stream that ends.
+    if (isReplaced) this.flush();
     layer.upstream = new Upstream(ssrc, this.clockRate, this.kind === 'video');
     if (isReplaced)
       for (const subscription of this.#subscriptions)
