@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createApi } from '@parley/server';
 import { eventually } from '../apps/server/testkit/eventually.ts';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
@@ -66,6 +68,15 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
+
+test('[RUN-21] a Ctrl-C that comes twice, from the terminal and from npm, stops it cleanly', async () => {
+  const server = await start();
+  const ended = once(server.child, 'exit');
+  server.child.kill('SIGINT');
+  await sleep(20);
+  server.child.kill('SIGINT');
+  assert.deepEqual(await ended, [0, null]);
+});
 
 const onLinux = process.platform === 'linux' ? false : 'process tables are read from /proc';
 

@@ -12,5 +12,6 @@ const steps = [
 
 for (const [what, script] of steps) {
   const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  if (status !== 0) console.warn(`parley: ${what} is made at the first start instead: ${stderr.trim()}`);
+  if (status !== 0)
+    console.warn(`parley: ${what} was not prepared, and the first start takes longer: ${stderr.trim()}`);
 }

@@ -371,8 +371,8 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     chat,
     audit,
 
-    /** Listens, runs `prepare` through the public API, and is ready after it. */
-    async start(prepare: () => Promise<void> = async () => {}): Promise<void> {
+    /** Listens, runs `welcome` through the public API, and is ready after it. */
+    async start(welcome: () => Promise<void> = async () => {}): Promise<void> {
       await accounts.start();
       await projects.access.start();
       await fleet.start();
@@ -382,7 +382,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
       timers.start();
       sockets.start();
       await app.listen({ host: config.host, port: config.port, backlog: backlogMax });
-      await prepare();
+      await welcome();
       isPrepared = true;
     },
 

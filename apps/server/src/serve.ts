@@ -31,12 +31,17 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   await opened;
   const stopFollowing = await followDatabaseTime(clock, adapters.db);
   let mediaNode: ReturnType<typeof startMediaNode> | null = null;
-  stopOnSignals(service, async () => {
+  const isStopping = stopOnSignals(log, async () => {
+    await service.stop();
     await mediaNode?.stop();
     stopFollowing();
     await adapters.close();
   });
-  await service.start(config.isProduction ? undefined : () => welcome(service, variables));
+  await service.start(config.isProduction ? undefined : () => welcome(service, variables)).catch((error) => {
+    if (!isStopping()) throw error;
+  });
+  // Whoever stops ends the process.
+  if (isStopping()) return;
   if (config.runsMediaNode) mediaNode = startMediaNode({ config, url: service.address().url, variables, log });
   if (config.isProduction) log.info({ version, url: config.publicUrl }, 'ready');
   buildMissingPages(log);
@@ -74,15 +79,22 @@ function shortPath(path: string): string {
   return short === '' || short.startsWith('..') ? path : short;
 }
 
-function stopOnSignals(service: Service, closeAdapters: () => Promise<void>): void {
-  let isStopping = false;
-  const stop = async () => {
-    // A second signal means that somebody does not want to wait.
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    await service.stop();
-    await closeAdapters();
-    process.exit(0);
+/** Runs `stop` and ends the process at the first signal. Answers whether that has come. */
+function stopOnSignals(log: Log, stop: () => Promise<void>): () => boolean {
+  let stoppingSince: number | null = null;
+  const onSignal = () => {
+    const now = performance.now();
+    // One Ctrl-C comes from the terminal and from npm. A later one means that somebody does not want to wait.
+    if (stoppingSince !== null) return now - stoppingSince > 1_000 ? process.exit(1) : undefined;
+    stoppingSince = now;
+    stop().then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ error }, 'stopped, but not cleanly');
+        process.exit(1);
+      },
+    );
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+  return () => stoppingSince !== null;
 }

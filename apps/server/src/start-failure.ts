@@ -1,10 +1,14 @@
+import { ConfigError } from './config.ts';
 import { DatabaseUnavailable } from './core/db.ts';
 import { StartRefused } from './core/start-refused.ts';
 
 /** Start failures a person can act on, in one sentence each; anything else is a bug and shows its stack. */
-export function explainStartFailure(error: unknown): string {
+export function explainStartFailure(error: unknown, isEmbedded: boolean): string {
+  if (error instanceof ConfigError) return error.problems.join('\n');
   if (error instanceof DatabaseUnavailable)
-    return 'The database in DATABASE_URL does not answer. Start it, or unset DATABASE_URL to use the embedded one.';
+    return isEmbedded
+      ? `${error.message.replace(/\.$/, '')}. See that its disk has room, or use another DATA_DIR.`
+      : 'The database in DATABASE_URL does not answer. Start it, or unset DATABASE_URL to use the embedded one.';
   if (error instanceof StartRefused) return error.message;
   if (!(error instanceof Error)) return String(error);
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };

@@ -1,20 +1,22 @@
 import { beginAdapters } from './adapters/open.ts';
-import { ConfigError, readConfig, type Variables } from './config.ts';
+import { readConfig, type Variables } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import { createLog } from './core/log.ts';
 import { explainStartFailure } from './start-failure.ts';
 
 /** Runs the service until SIGTERM or SIGINT, or says why it does not. */
 export async function start(variables: Variables): Promise<void> {
+  let isEmbedded = true;
   try {
     const config = readConfig(variables);
+    isEmbedded = config.databaseUrl === null;
     const log = createLog(config.logLevel);
     const { opened, ...adapters } = await beginAdapters(config, { clock: systemClock, log });
     // Nothing of the service is loaded before: the database opens meanwhile, on a thread of its own.
     const { serve } = await import('./serve.ts');
     await serve({ config, variables, adapters, opened, log });
   } catch (error) {
-    console.error(error instanceof ConfigError ? error.problems.join('\n') : explainStartFailure(error));
+    console.error(explainStartFailure(error, isEmbedded));
     process.exit(1);
   }
 }

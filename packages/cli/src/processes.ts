@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command, Context } from './command.ts';
 
-/** Runs a module as a process of its own, with this terminal; signals reach it by themselves. */
+/** Runs a module as a process of its own, with this terminal; what ends us ends it. */
 export function run(
   module: string,
   args: readonly string[],

@@ -2,7 +2,9 @@ export interface Closing {
   close(): Promise<void>;
 }
 
-/** One after the other: what was built on something is closed before it. */
+/** One after the other: what was built on something is closed before it. One that fails keeps no other open. */
 export async function closeAll(parts: readonly Closing[]): Promise<void> {
-  for (const part of parts) await part.close();
+  const failures: unknown[] = [];
+  for (const part of parts) await part.close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { Log } from '../core/log.ts';
 import type { Blobs, Bus, Counters, ExpiringSets, Locks, Mail, Mailbox } from '../core/ports.ts';
@@ -58,14 +58,15 @@ export async function openDatabase(config: AdapterConfig): Promise<Db> {
 async function beginDatabase(config: AdapterConfig): Promise<{ db: Db; opened: Promise<void> }> {
   if (config.databaseUrl !== null) {
     const db = (await import('./db/postgres.ts')).createPostgres({ url: config.databaseUrl });
-    return { db, opened: prepare(db, Promise.resolve()) };
+    return { db, opened: bringUp(db, Promise.resolve()) };
   }
   const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];
   const db = beginEmbedded({ folder: join(config.dataDir, 'db'), templates });
-  return { db, opened: prepare(db, db.opened) };
+  return { db, opened: bringUp(db, db.opened) };
 }
 
-async function prepare(db: Db, opened: Promise<void>): Promise<void> {
+/** From open to migrated. */
+async function bringUp(db: Db, opened: Promise<void>): Promise<void> {
   try {
     await opened;
     await awaitAnswer(db);
@@ -77,6 +78,7 @@ async function prepare(db: Db, opened: Promise<void>): Promise<void> {
 }
 
 const firstAttempts = 3;
+const attemptPauseMs = 300;
 
 /** While a process starts it is busy loading itself, and may be too late to hear the database's answer in time. */
 async function awaitAnswer(db: Db): Promise<void> {
@@ -86,6 +88,7 @@ async function awaitAnswer(db: Db): Promise<void> {
       return;
     } catch (error) {
       if (attempt === firstAttempts) throw error;
+      await systemClock.sleep(attemptPauseMs);
     }
   }
 }
@@ -135,6 +138,11 @@ export async function beginAdapters(
 ): Promise<OpenAdapters & { opened: Promise<void> }> {
   const { db, opened } = await beginDatabase(config);
   opened.catch(() => {}); // whoever waits for it hears of it, perhaps only when the rest is open
-  const [shared, stores] = await Promise.all([openSharedState(config, deps), openStores(config, deps)]);
+  const [shared, stores] = await Promise.all([openSharedState(config, deps), openStores(config, deps)]).catch(
+    async (error) => {
+      await db.close();
+      throw error;
+    },
+  );
   return { ...shared, ...stores, db, opened, close: () => closeAll([shared, stores, db]) };
 }

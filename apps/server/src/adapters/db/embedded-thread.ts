@@ -24,27 +24,34 @@ const restartPauseMs = 500;
 export function startDatabaseWorker(options: ThreadOptions) {
   const { clock = systemClock, statementTimeoutMs = 60_000, ...start } = options;
   const isDurable = start.dataFolder !== null;
-  let isClosed = false;
+  let closing: Promise<void> | null = null;
   let session: Session | null = null;
 
   const open = () => openSession(start, statementTimeoutMs, onCrash);
 
   function onCrash(): void {
     session = null;
-    if (isDurable) void restart();
+    if (isDurable) opening = restart();
   }
 
   async function restart(): Promise<void> {
-    while (!isClosed && !session) {
+    while (!closing && !session) {
       await clock.sleep(restartPauseMs);
-      if (isClosed) return;
-      session = await open().catch(() => null);
+      if (!closing) session = await open().catch(() => null);
     }
+  }
+
+  async function close(): Promise<void> {
+    await opening.catch(() => {}); // who opened it was told
+    await session?.close();
+    session = null;
   }
 
   const opened = open().then((first) => {
     session = first;
   });
+  /** The last attempt: what it opens is closed too. */
+  let opening = opened;
   return {
     /** Resolves when the first session runs. */
     opened,
@@ -53,13 +60,7 @@ export function startDatabaseWorker(options: ThreadOptions) {
       if (!session) throw new DatabaseUnavailable('The embedded database is starting.');
       return session;
     },
-    async close(): Promise<void> {
-      if (isClosed) return;
-      isClosed = true;
-      await opened.catch(() => {}); // who opened it was told
-      await session?.close();
-      session = null;
-    },
+    close: (): Promise<void> => (closing ??= close()),
   };
 }
 
@@ -105,12 +106,11 @@ async function openSession(start: WorkerStart, statementTimeoutMs: number, onCra
     else waiting?.resolve(reply);
   }
 
-  const watchdog = setInterval(() => {
+  function endFrozen(): void {
     const [oldest] = pending.values();
     if (!oldest?.isLimited) return;
     if (performance.now() - Math.max(oldest.sentAt, lastReplyAt) > statementTimeoutMs) void worker.terminate();
-  }, 1_000);
-  watchdog.unref();
+  }
 
   function onExit(): void {
     clearInterval(watchdog);
@@ -123,6 +123,7 @@ async function openSession(start: WorkerStart, statementTimeoutMs: number, onCra
   }
 
   await started(worker);
+  const watchdog = setInterval(endFrozen, 1_000).unref();
   worker.on('message', onReply);
   worker.on('error', () => {}); // 'exit' follows
   worker.on('exit', onExit);

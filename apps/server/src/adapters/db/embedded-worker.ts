@@ -40,17 +40,31 @@ async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promi
     return await PGlite.create(snapshotFile ? { loadDataDir: await openAsBlob(snapshotFile) } : { initDbStartParams });
   }
   if (existsSync(dataFolder)) return await PGlite.create({ dataDir: dataFolder });
-  // Filled beside and renamed: a process killed meanwhile must not leave half a database behind.
+  for (const template of templates.filter((folder) => existsSync(folder))) {
+    const copy = await openNew(dataFolder, async (half) => cpSync(template, half, { recursive: true })).catch(
+      () => null,
+    );
+    // One that cannot be read or does not open only costs its time: the next may, and an empty one always can be made.
+    if (copy) return copy;
+  }
+  return await openNew(dataFolder, async (half) => {
+    await (await PGlite.create({ dataDir: half, initDbStartParams })).close();
+  });
+}
+
+/** Filled beside and renamed: a process killed meanwhile must not leave half a database behind. */
+async function openNew(dataFolder: string, fill: (half: string) => Promise<void>): Promise<PGlite> {
   const half = `${dataFolder}.new`;
   rmSync(half, { recursive: true, force: true });
-  const template = templates.find((folder) => existsSync(folder));
-  if (template !== undefined) {
-    cpSync(template, half, { recursive: true });
-  } else {
-    await (await PGlite.create({ dataDir: half, initDbStartParams })).close();
-  }
+  await fill(half);
   renameSync(half, dataFolder);
-  return await PGlite.create({ dataDir: dataFolder });
+  try {
+    return await PGlite.create({ dataDir: dataFolder });
+  } catch (error) {
+    // Nothing is in it yet; left there, every later start would take it for the database.
+    rmSync(dataFolder, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** Never in step with somebody who asks every second: it would find the database busy each time. */

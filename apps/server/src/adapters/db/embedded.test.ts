@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../testkit/eventually.ts';
 import { emptyMigrations } from '../../../testkit/migration-folder.ts';
@@ -101,10 +102,18 @@ test('[STO-2] embedded: one process cannot open a folder twice either, and closi
 
 test('[STO-2] embedded: one that did not open leaves the folder free', async (t) => {
   const folder = newFolder(t);
-  const broken = join(folder, 'template');
-  writeFileSync(broken, 'no database');
-  await assert.rejects(openEmbedded({ folder, templates: [broken] }));
+  writeFileSync(join(folder, 'postgres'), 'no database');
+  await assert.rejects(openEmbedded({ folder }));
   rmSync(join(folder, 'postgres'));
+  await (await openEmbedded({ folder })).close();
+});
+
+test('[STO-2] embedded: closing waits for an engine that is starting again, and may be said twice', async (t) => {
+  const folder = newFolder(t);
+  const db = await openEmbedded({ folder, statementTimeoutMs: 100 });
+  await assert.rejects(db.query(sql`select count(*) from generate_series(1, 1000000000000)`), DatabaseUnavailable);
+  await sleep(600);
+  await Promise.all([db.close(), db.close()]);
   await (await openEmbedded({ folder })).close();
 });
 
@@ -134,6 +143,22 @@ test('[STO-14] embedded: a new folder is a copy of the first template that is th
   }
 });
 
+test('[STO-14] embedded: templates that are no database, or half of one, cost a new folder nothing but time', async (t) => {
+  const [good, folder] = [newFolder(t), newFolder(t)];
+  const made = await openEmbedded({ folder: good });
+  await made.script('create table of_the_template (id text)');
+  await made.close();
+  const [none, half] = [join(folder, 'none'), join(folder, 'half')];
+  writeFileSync(none, 'no database');
+  cpSync(join(good, 'postgres'), half, { recursive: true });
+  rmSync(join(half, 'global'), { recursive: true });
+  const db = await openEmbedded({ folder, templates: [none, half, join(good, 'postgres')] });
+  await db.query(sql`select id from of_the_template`);
+  await db.close();
+  const other = newFolder(t);
+  await (await openEmbedded({ folder: other, templates: [half] })).close();
+});
+
 test('[STO-14] embedded: the prepared template lacks no migration', async (t) => {
   await prepareTemplates();
   const templates = [migratedTemplate(readMigrations(serverMigrations))];
@@ -142,6 +167,16 @@ test('[STO-14] embedded: the prepared template lacks no migration', async (t) =>
   const [found] = await db.query<{ has: boolean }>(sql`select to_regclass('messages') is not null as has`);
   assert.equal(found?.has, true);
   assert.deepEqual(await migrate(db, serverMigrations), { applied: [] });
+});
+
+test('[STO-14] embedded: everybody may read a prepared template, and only its owner write it', async () => {
+  await prepareTemplates();
+  const template = migratedTemplate(readMigrations(serverMigrations));
+  const modes = readdirSync(template, { recursive: true, withFileTypes: true }).map((entry) => {
+    const { mode } = statSync(join(entry.parentPath, entry.name));
+    return `${entry.isDirectory() ? 'folder' : 'file'} ${(mode & 0o777).toString(8)}`;
+  });
+  assert.deepEqual([...new Set(modes)].sort(), ['file 644', 'folder 755']);
 });
 
 test('[STO-9] embedded: an engine that freezes is unavailable, and comes back with what was committed', async (t) => {

@@ -56,6 +56,12 @@ type Thread = ReturnType<typeof startDatabaseWorker>;
 function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
   const scope = createTransactionScope();
   const turns = createTurns();
+  let closing: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    await thread.close();
+    onClosed();
+  }
 
   async function run(statement: Sql): Promise<StatementResult> {
     scope.assertOutside();
@@ -110,10 +116,7 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
         end();
       }
     },
-    async close() {
-      await thread.close();
-      onClosed();
-    },
+    close: () => (closing ??= close()),
   };
 }
 

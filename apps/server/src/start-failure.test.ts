@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DatabaseUnavailable } from './core/db.ts';
+import { explainStartFailure } from './start-failure.ts';
+
+test('[RUN-2] a database that does not answer is named as the one that was chosen', () => {
+  const error = new DatabaseUnavailable('The embedded database did not start.');
+  assert.equal(
+    explainStartFailure(error, true),
+    'The embedded database did not start. See that its disk has room, or use another DATA_DIR.',
+  );
+  assert.match(explainStartFailure(error, false), /^The database in DATABASE_URL does not answer\./);
+});
