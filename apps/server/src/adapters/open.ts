@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../core/clock.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { Log } from '../core/log.ts';
 import type { Blobs, Bus, Counters, ExpiringSets, Locks, Mail, Mailbox } from '../core/ports.ts';
@@ -88,7 +89,7 @@ async function awaitAnswer(db: Db): Promise<void> {
       return;
     } catch (error) {
       if (attempt === firstAttempts) throw error;
-      await systemClock.sleep(attemptPauseMs);
+      await sleep(attemptPauseMs); // not the clock's, which keeps no process alive
     }
   }
 }
