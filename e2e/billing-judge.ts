@@ -41,7 +41,7 @@ export interface Bill {
 /** A node tells every ten seconds that it lives, a server every five. */
 const heartbeatMs = { node: 10_000, server: 5_000 } as const;
 /** Between a client's clock reading and the server's, on a machine with more to do than it can. */
-const slackMs = 2_000;
+const slackMs = 4_000;
 
 type Billed = Pick<UsageDetail, 'sessions' | 'daily'>;
 

@@ -13,7 +13,8 @@ import {
   startCallingDashboard,
 } from './dashboard-kit.ts';
 
-const journeyMs = 60_000;
+/** A minute is promised; a machine that is busy with other tests gets three. */
+const journeyMs = 180_000;
 
 describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
   let kit: DashboardKit<TestService>;
@@ -57,6 +58,8 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
     await page.getByRole('button', { name: 'Create account' }).click();
+    // The page of letters does not load itself anew.
+    await mailedToken(kit.service, email);
     await page.getByRole('link', { name: '/dev/mail' }).click();
     await page.getByRole('link', { name: /verify-email/ }).click();
 

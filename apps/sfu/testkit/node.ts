@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NodeConfig, readConfig } from '../src/config.ts';
@@ -7,13 +8,24 @@ import { type ControlClient, type ControlClientOptions, connectControl } from '.
 
 export const TEST_SECRET = 'a-secret-for-tests-of-at-least-32-bytes';
 
-/** A UDP port that is free now. */
+/** A UDP port that is free now, with those after it, of which each media process takes one. */
 export async function freeUdpPort(): Promise<number> {
+  for (;;) {
+    // The system hands these out to nobody who does not ask for one.
+    const port = randomInt(12_000, 32_000);
+    const taken = await Promise.all([0, 1, 2, 3].map((more) => isTaken(port + more)));
+    if (!taken.includes(true)) return port;
+  }
+}
+
+async function isTaken(port: number): Promise<boolean> {
   const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, resolve));
-  const { port } = socket.address();
+  const failed = await new Promise<boolean>((resolve) => {
+    socket.once('error', () => resolve(true));
+    socket.bind(port, () => resolve(false));
+  });
   await new Promise<void>((resolve) => socket.close(resolve));
-  return port;
+  return failed;
 }
 
 export interface TestNode {

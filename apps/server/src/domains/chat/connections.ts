@@ -57,7 +57,15 @@ export function createConnectionLog({ db, expiringSets, clock, ids }: Connection
     });
   }
 
-  async function flush(): Promise<void> {
+  let flushing: Promise<void> = Promise.resolve();
+
+  /** One after the other: who has waited for it finds everything that was noted before. */
+  function flush(): Promise<void> {
+    flushing = flushing.catch(() => {}).then(write);
+    return flushing;
+  }
+
+  async function write(): Promise<void> {
     const rows = changed;
     changed = new Map();
     try {

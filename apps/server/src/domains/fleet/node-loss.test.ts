@@ -113,6 +113,8 @@ test('[FLEET-11] a lost control connection touches nobody; what was missed is ma
     service.node.disconnect();
     service.node.emit('track.muted', { ...unpublished, trackId: kept, muted: true, by: 'PUBLISHER' });
     await eventually(async () => {
+      pinging(ada, bob)();
+      await service.node.heartbeat();
       await service.clock.advance(1_000);
       assert.ok(bob.frames.some(({ type }) => type === 'track.muted'));
     });
@@ -121,12 +123,16 @@ test('[FLEET-11] a lost control connection touches nobody; what was missed is ma
     service.node.disconnect({ forget: true });
     service.node.drop({ room: room.id, participant, trackId: gone });
     await eventually(async () => {
+      pinging(ada, bob)();
+      await service.node.heartbeat();
       await service.clock.advance(1_000);
       assert.ok(bob.frames.some((frame) => frame.type === 'track.unpublished' && frame['trackId'] === gone));
     });
     service.node.drop({ room: room.id, participant });
     service.node.disconnect({ forget: true });
     await eventually(async () => {
+      pinging(ada, bob)();
+      await service.node.heartbeat();
       await service.clock.advance(1_000);
       assert.equal(ada.closed?.code, 4503);
     });

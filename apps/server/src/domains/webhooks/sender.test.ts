@@ -30,8 +30,7 @@ function watch(message: unknown): void {
 before(async () => {
   subscribe('net.client.socket', watch);
   names = await startNameServer();
-  const resolve = createResolve({ servers: [names.address], usesSystemNames: false });
-  sender = createSender({ clock: systemClock, resolve, timeoutMs: 400 });
+  sender = newSender(10_000);
   trap = createServer((socket) => {
     trapped++;
     socket.destroy();
@@ -45,6 +44,11 @@ after(async () => {
   await names.close();
   await new Promise((done) => trap.close(done));
 });
+
+function newSender(timeoutMs: number): Sender {
+  const resolve = createResolve({ servers: [names.address], usesSystemNames: false });
+  return createSender({ clock: systemClock, resolve, timeoutMs });
+}
 
 const post = (url: string, policy = strict) => sender.send({ url, headers: {}, body: Buffer.from('{}'), policy });
 
@@ -170,7 +174,7 @@ test('[WH-11] a connection made for a development endpoint does not serve anothe
 test('[WH-11] the other end is checked once more when the connection is there', async () => {
   const receiver = await startReceiver(204);
   // A lookup that lies: what it promises is public, where it leads is not.
-  const liar = createSender({ clock: systemClock, resolve: async () => ['127.0.0.1'], timeoutMs: 400 });
+  const liar = createSender({ clock: systemClock, resolve: async () => ['127.0.0.1'], timeoutMs: 10_000 });
   const policy = {
     allowsPrivate: false,
     // Allowed when the lookup is judged, no more when the connection is.
@@ -227,7 +231,15 @@ test('[WH-6] what goes wrong is named without details of the target', async () =
   await receiver.close();
   assert.equal((await post(refused, loopback)).error, 'The connection was refused.');
   names.names.set('silent.test', 'silence');
-  assert.equal((await post('http://silent.test/', loopback)).error, 'No complete answer within 400 ms.');
+  const hasty = newSender(400);
+  const { error } = await hasty.send({
+    url: 'http://silent.test/',
+    headers: {},
+    body: Buffer.from('{}'),
+    policy: loopback,
+  });
+  assert.equal(error, 'No complete answer within 400 ms.');
+  hasty.close();
   const plain = await startReceiver(204);
   assert.match((await post(plain.url.replace('http:', 'https:'), loopback)).error ?? '', /^The TLS connection failed/);
   await plain.close();
