@@ -43,7 +43,7 @@ export const chatRoutes = routes({
     query: Page,
     paged: true,
     returns: [200, Type.Array(Conversation)],
-    throws: ['SVC_INVALID_CURSOR'],
+    throws: ['SVC_SCOPE_MISSING', 'SVC_INVALID_CURSOR'],
     does: "Lists the project's conversations, newest first; a chat token sees those its user belongs to.",
   },
   createConversation: {
@@ -123,7 +123,13 @@ export const chatRoutes = routes({
     by: anyChat,
     body: ChangeConversationMember,
     returns: [200, ConversationMember],
-    throws: [...inConversation, 'SVC_MEMBER_NOT_FOUND', 'SVC_FORBIDDEN', 'SVC_CONVERSATION_ARCHIVED'],
+    throws: [
+      ...inConversation,
+      'SVC_MEMBER_NOT_FOUND',
+      'SVC_FORBIDDEN',
+      'SVC_CONVERSATION_ARCHIVED',
+      'SVC_METADATA_TOO_LARGE',
+    ],
     does: "Changes a member's role or metadata.",
   },
   removeConversationMember: {
@@ -237,6 +243,8 @@ export const chatRoutes = routes({
     throws: [
       'SVC_ATTACHMENT_NOT_FOUND',
       'SVC_SCOPE_MISSING',
+      'SVC_FORBIDDEN',
+      'SVC_CONVERSATION_ARCHIVED',
       'SVC_ATTACHMENT_NOT_UPLOADED',
       'SVC_ATTACHMENT_SIZE_MISMATCH',
       'SVC_STORAGE_UNAVAILABLE',
@@ -312,6 +320,7 @@ export const chatRoutes = routes({
       'SVC_INVALID_EMOJI',
       'SVC_REACTION_NOT_FOUND',
       'SVC_CONVERSATION_ARCHIVED',
+      'SVC_RATE_LIMITED',
     ],
     does: 'Takes a reaction back.',
   },

@@ -75,3 +75,14 @@ test('[REACT-4] 400 users at once against a cap of 200: exactly 200 are stored',
   assert.ok(reactions.every(({ userIds }) => userIds.length === 10));
   assert.equal(change, 201);
 });
+
+test('[REACT-5] what is given and taken back spends one budget', async () => {
+  const messageId = await message();
+  const { api } = await chat.user('alice');
+  const limit = service.config.limits.CHAT_REACT_RATE_LIMIT;
+  const toggles = Array.from({ length: limit }, (_, at) => api.call('removeReaction', { messageId, emoji: `e${at}` }));
+  for (const one of await Promise.allSettled(toggles)) assert.equal(one.status, 'rejected');
+  await assertRefused(api.call('removeReaction', { messageId, emoji: '👍' }), 429, 'SVC_RATE_LIMITED');
+  await assertRefused(api.call('addReaction', { messageId, body: { emoji: '👍' } }), 429, 'SVC_RATE_LIMITED');
+  await chat.project.api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'alice' } });
+});
