@@ -36,12 +36,17 @@ test('[CTOK-2] scopes only narrow: chat:manage is never given, an unknown scope 
 });
 
 test('[CTOK-3] what a scope does not allow is refused on every route that needs it', async () => {
-  const { id: room } = await chat.conversation(['u']);
+  const { id: room } = await chat.conversation([{ userId: 'u', role: 'OWNER' }, 'v']);
   const { id: messageId } = await chat.project.api.call('sendMessage', { room, body: { text: 'x', senderId: 'u' } });
   const none = (await chat.user('u', { scopes: [] })).api;
   const calls = [
     () => none.call('listConversations'),
     () => none.call('getConversation', { room }),
+    () => none.call('updateConversation', { room, body: { name: 'mine' } }),
+    () => none.call('addConversationMember', { room, body: { userId: 'w' } }),
+    () => none.call('changeConversationMember', { room, userId: 'v', body: { role: 'GUEST' } }),
+    () => none.call('removeConversationMember', { room, userId: 'v' }),
+    () => none.call('removeConversationMember', { room, userId: 'u' }),
     () => none.call('listMessages', { room }),
     () => none.call('listChanges', { room }),
     () => none.call('sendMessage', { room, body: { text: 'x' } }),
@@ -55,6 +60,9 @@ test('[CTOK-3] what a scope does not allow is refused on every route that needs 
     () => none.call('requestAttachment', { room, body: { filename: 'f', mimeType: 'text/plain', size: 1 } }),
   ];
   for (const call of calls) await assertRefused(call(), 403, 'SVC_SCOPE_MISSING');
+  const editing = (await chat.user('u', { scopes: ['chat:edit'] })).api;
+  assert.equal((await editing.call('removeConversationMember', { room, userId: 'v' })).active, false);
+  assert.equal((await editing.call('removeConversationMember', { room, userId: 'u' })).active, false);
   await assertRefused(none.call('mintChatToken', { body: { userId: 'u' } }), 403, 'SVC_WRONG_CREDENTIAL_TYPE');
 });
 
