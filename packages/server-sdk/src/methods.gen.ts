@@ -93,7 +93,7 @@ export interface SvcMethods {
     conversations: {
       /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
       list(query?: Query<'listConversations'>, options?: RequestOptions): Many<'listConversations'>;
-      /** Creates a conversation, with members and attached to a room if you like. */
+      /** Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has. */
       create(body: Body<'createConversation'>, options?: RequestOptions): One<'createConversation'>;
       /** Reads one conversation by conv_ id, uuid, room id or name. */
       get(room: string, options?: RequestOptions): One<'getConversation'>;

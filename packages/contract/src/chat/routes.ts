@@ -49,18 +49,19 @@ export const chatRoutes = routes({
   createConversation: {
     at: 'POST /v1/chat/conversations',
     sdk: 'chat.conversations.create',
-    by: ['apiKey'],
+    by: anyChat,
     replay: 'resource',
     body: CreateConversation,
     returns: [201, Conversation],
     throws: [
+      'SVC_SCOPE_MISSING',
       'SVC_CONVERSATION_NAME_TAKEN',
       'SVC_ROOM_NOT_FOUND',
       'SVC_ROOM_CLOSED',
       'SVC_ROOM_ALREADY_ATTACHED',
       'SVC_METADATA_TOO_LARGE',
     ],
-    does: 'Creates a conversation, with members and attached to a room if you like.',
+    does: 'Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has.',
   },
   getConversation: {
     at: 'GET /v1/chat/conversations/{room}',

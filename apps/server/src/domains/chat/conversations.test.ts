@@ -231,11 +231,7 @@ test('[CONV-10] by role: members read, admins rename, owners archive; a token cr
   const { name, retentionDays } = await chat.project.api.call('getConversation', { room: id });
   assert.deepEqual([name === 'short-lived', retentionDays], [false, null]);
   assert.equal((await owner.call('updateConversation', { room: id, body: { status: 'ARCHIVED' } })).status, 'ARCHIVED');
-  await assertRefused(
-    owner.call('createConversation', { body: { name: 'by-token' } }),
-    403,
-    'SVC_WRONG_CREDENTIAL_TYPE',
-  );
+  await assertRefused(owner.call('createConversation', { body: { name: 'by-token' } }), 403, 'SVC_SCOPE_MISSING');
   const stranger = await as('stranger');
   await assertRefused(stranger.call('getConversation', { room: id }), 403, 'SVC_NOT_A_MEMBER');
 });

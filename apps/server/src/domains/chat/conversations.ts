@@ -112,6 +112,7 @@ export function createConversations(deps: ConversationDeps) {
   }
 
   async function create(caller: ChatCaller, draft: CreateConversation): Promise<Conversation> {
+    assertScope(caller, 'chat:manage');
     assertUsableName(draft.name);
     const members = uniqueMembers(draft.members ?? [], checkMetadata);
     const metadata = checkMetadata(draft.metadata);
