@@ -221,7 +221,7 @@ export const methodRows = {
   'chat.messages.get': { route: 'getMessage', params: 1, gives: 'one' },
   'chat.messages.update': { route: 'editMessage', params: 1, takes: 'body', gives: 'one' },
   'chat.messages.delete': { route: 'deleteMessage', params: 1, takes: 'query', gives: 'one' },
-  'chat.reactions.add': { route: 'addReaction', params: 1, takes: 'body', gives: 'one' },
+  'chat.reactions.add': { route: 'addReaction', params: 1, takes: 'body', gives: 'one', takesKey: true },
   'chat.reactions.remove': { route: 'removeReaction', params: 2, takes: 'query', gives: 'one' },
   'chat.messages.markRead': { route: 'markRead', params: 1, takes: 'body', gives: 'one' },
   'chat.messages.thread': { route: 'getThread', params: 1, takes: 'query', gives: 'many', paged: true },

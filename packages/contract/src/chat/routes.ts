@@ -297,6 +297,8 @@ export const chatRoutes = routes({
     at: 'POST /v1/chat/messages/{messageId}/reactions',
     sdk: 'chat.reactions.add',
     by: anyChat,
+    replay: 'resource',
+    query: ForUser,
     body: AddReaction,
     returns: [201, Type.Array(ReactionSummary), 200],
     throws: [

@@ -74,9 +74,9 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     deleteMessage: ({ caller, params, query }) => messages.remove(caller, params.messageId, query.userId),
     getThread: ({ caller, params, query }) => messages.thread(caller, params.messageId, query),
 
-    async addReaction({ caller, params, body }) {
+    async addReaction({ caller, params, query, body }) {
       await spend('CHAT_REACT_RATE_LIMIT', caller);
-      return reactions.add(caller, params.messageId, body);
+      return reactions.add(caller, params.messageId, { ...query, ...body });
     },
     async removeReaction({ caller, params, query }) {
       await spend('CHAT_REACT_RATE_LIMIT', caller);

@@ -55,6 +55,26 @@ test('[REACT-3] an API key names the user', async () => {
   await assertRefused(api.call('removeReaction', { messageId, emoji: '👍' }), 400, 'SVC_USER_REQUIRED');
   const summary = await api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'bob' } });
   assert.deepEqual(summary, [{ emoji: '👍', count: 1, userIds: ['bob'] }]);
+  await api.call('addReaction', { messageId, query: { userId: 'alice' }, body: { emoji: '👍' } });
+  const both = { messageId, query: { userId: 'alice' }, body: { emoji: '👍', userId: 'carol' } };
+  assert.deepEqual((await api.call('addReaction', both))[0]?.userIds, ['bob', 'alice', 'carol']);
+});
+
+test('[REQ-7] a reaction with an Idempotency-Key is replayed, taken back or not; for another user it is another input', async () => {
+  const messageId = await message();
+  const react = (userId: string) =>
+    chat.project.api.request(
+      'addReaction',
+      { messageId, query: { userId }, body: { emoji: '👍' } },
+      { idempotencyKey: 'r' },
+    );
+  const first = await react('bob');
+  assert.deepEqual([first.status, first.headers.get('idempotent-replayed')], [201, null]);
+  await chat.project.api.call('removeReaction', { messageId, emoji: '👍', query: { userId: 'bob' } });
+  const again = await react('bob');
+  assert.deepEqual([again.status, again.headers.get('idempotent-replayed'), again.body], [201, 'true', first.body]);
+  assert.deepEqual((await chat.project.api.call('getMessage', { messageId })).reactions, []);
+  await assertRefused(react('alice'), 422, 'SVC_IDEMPOTENCY_MISMATCH');
 });
 
 test('[REACT-4] 400 users at once against a cap of 200: exactly 200 are stored', async () => {
