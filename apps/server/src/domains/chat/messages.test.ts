@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { assertRefused, type ChatOf, createChatKit, refusal } from '../../../testkit/chat.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 import { sql } from '../../core/sql.ts';
 
@@ -45,6 +45,10 @@ test('[MSG-3] text is counted in code points, metadata in bytes; what does not f
   for (const body of bad) await assertRefused(send(body), 400, 'SVC_VALIDATION_FAILED');
   await assertRefused(send({ text: 'x', clientMessageId: 'k'.repeat(129) }), 400, 'SVC_VALIDATION_FAILED');
   await assertRefused(send({ type: 'attachment', text: 'x' }), 400, 'SVC_VALIDATION_FAILED');
+  const { body } = await refusal(send({ type: 'text', attachmentId: 'att_x' }));
+  assert.deepEqual(body['details'], [
+    { field: 'text', rule: 'required', message: 'A message of type text needs text.' },
+  ]);
   for (const text of ['nul\u0000', '\ud800']) await assertRefused(send({ text }), 400, 'SVC_INVALID_JSON');
   for (const type of ['system', 'event']) {
     await assertRefused(send({ type, metadata: { a: 1 } }), 400, 'SVC_VALIDATION_FAILED');

@@ -223,6 +223,7 @@ test('[CHATWS-10] bad frames get the declared error and store nothing', async ()
   const bad: [object, string][] = [
     [{ type: 'message.send', conversation: id }, 'VALIDATION_FAILED'],
     [{ type: 'message.send', conversation: id, text: 'x', msgType: 'system' }, 'MESSAGE_TYPE_FORBIDDEN'],
+    [{ type: 'message.send', conversation: id, msgType: 'text', attachmentId: 'att_x' }, 'VALIDATION_FAILED'],
     [{ type: 'message.send', conversation: 'nowhere', text: 'x' }, 'CONVERSATION_NOT_FOUND'],
     [{ type: 'message.send', text: 'x' }, 'VALIDATION_FAILED'],
     [{ type: 'message.send', conversation: id, text: 'x'.repeat(4001) }, 'TEXT_TOO_LONG'],
