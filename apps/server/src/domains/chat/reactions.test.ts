@@ -21,6 +21,7 @@ test('[REACT-1] a reaction is 201 once and 200 again, and one spelling of an emo
   const alice = await chat.user('alice');
   const react = (emoji: string) => alice.api.request('addReaction', { messageId, body: { emoji } });
   assert.equal((await react('❤️')).status, 201);
+  assert.equal((await react('❤\ufe0e')).status, 200);
   const again = await react('❤');
   assert.deepEqual([again.status, again.body], [200, [{ emoji: '❤', count: 1, userIds: ['alice'], reacted: true }]]);
   assert.equal((await react('thumbsup')).status, 201);
@@ -38,13 +39,13 @@ test('[REACT-1] a reaction is 201 once and 200 again, and one spelling of an emo
 test('[REACT-2] what is no emoji is refused', async () => {
   const messageId = await message();
   const alice = await chat.user('alice');
-  for (const emoji of ['two words', '<b>', 'é', '\u202e', '👍 x']) {
+  for (const emoji of ['two words', '<b>', 'é', '\u202e', '👍 x', '\ufe0e', ':', '::']) {
     await assertRefused(alice.api.call('addReaction', { messageId, body: { emoji } }), 400, 'SVC_INVALID_EMOJI');
   }
   for (const emoji of ['', 'x'.repeat(65)]) {
     await assertRefused(alice.api.call('addReaction', { messageId, body: { emoji } }), 400, 'SVC_VALIDATION_FAILED');
   }
-  for (const emoji of ['👨‍👩‍👧‍👦', '🇩🇪', '1️⃣', ':tada:'])
+  for (const emoji of ['👨‍👩‍👧‍👦', '🇩🇪', '1️⃣', ':tada:', 'x'.repeat(64), `:${'x'.repeat(62)}:`])
     await alice.api.call('addReaction', { messageId, body: { emoji } });
 });
 
