@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Identity, Metadata, Name, Nullable, Timestamp, Uuid } from '../schema.ts';
+import { Identity, Line, Metadata, Name, Nullable, Timestamp, Uuid } from '../schema.ts';
 import {
   AttachmentStatus,
   ChatMemberRole,
@@ -70,7 +70,7 @@ const RetentionDays = Type.Integer({ minimum: 1, maximum: 3650 });
 export const CreateConversation = Type.Object({
   name: Name,
   type: Type.Optional(ConversationType),
-  roomId: Type.Optional(Type.String({ maxLength: 128 })),
+  roomId: Type.Optional(Line(0, 128)),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   members: Type.Optional(Type.Array(Type.Union([Identity, AddConversationMember]), { maxItems: 1000 })),
   metadata: Type.Optional(Nullable(Metadata)),
@@ -182,9 +182,9 @@ const OptionalIdentity = Type.Optional(Type.String({ maxLength: 128, pattern: '^
 export const SendMessage = Type.Object({
   text: Type.Optional(Type.String()),
   type: Type.Optional(MessageType),
-  replyTo: Type.Optional(Type.String({ maxLength: 64 })),
-  clientMessageId: Type.Optional(Type.String({ maxLength: 128 })),
-  attachmentId: Type.Optional(Type.String({ maxLength: 64 })),
+  replyTo: Type.Optional(Line(0, 64)),
+  clientMessageId: Type.Optional(Line(0, 128)),
+  attachmentId: Type.Optional(Line(0, 64)),
   metadata: Type.Optional(Nullable(Metadata)),
   senderId: OptionalIdentity,
   clientSentAt: Type.Optional(ClientSentAt),
@@ -201,8 +201,8 @@ export const HistoryQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
   before: Type.Optional(Type.String({ maxLength: 256 })),
   after: Type.Optional(Type.String({ maxLength: 256 })),
-  threadRootId: Type.Optional(Type.String({ maxLength: 64 })),
-  senderId: Type.Optional(Type.String({ maxLength: 128 })),
+  threadRootId: Type.Optional(Line(0, 64)),
+  senderId: Type.Optional(Line(0, 128)),
   includeDeleted: Type.Optional(Type.Boolean()),
 });
 export type HistoryQuery = Static<typeof HistoryQuery>;
@@ -271,7 +271,7 @@ export type Typing = Static<typeof Typing>;
 
 export const MintChatToken = Type.Object({
   userId: Identity,
-  conversations: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 200 })),
+  conversations: Type.Optional(Type.Array(Line(1, 128), { maxItems: 200 })),
   scopes: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
   ttlSeconds: Type.Optional(Type.Number()),
 });

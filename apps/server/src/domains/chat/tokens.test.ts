@@ -87,6 +87,7 @@ test('[CTOK-4] conversations are resolved at minting: a token does not follow a 
   assert.deepEqual(await nothing.call('listConversations'), []);
   await assertRefused(nothing.call('getConversation', { room: lobby.id }), 404, 'SVC_CONVERSATION_NOT_FOUND');
   await assertRefused(mint({ userId: 'u', conversations: ['nowhere'] }), 404, 'SVC_CONVERSATION_NOT_FOUND');
+  await assertRefused(mint({ userId: 'u', conversations: ['no\nwhere'] }), 400, 'SVC_VALIDATION_FAILED');
 });
 
 test('[CTOK-5] a token of another family or an altered one is worth nothing', async () => {
