@@ -279,6 +279,7 @@ export type MintChatToken = Static<typeof MintChatToken>;
 
 export const ChatToken = Type.Object({
   id: Type.String(),
+  publicId: Type.String(),
   tokenId: Type.String(),
   token: Type.String(),
   tokenType: Type.Literal('Bearer'),
@@ -320,6 +321,7 @@ export type ChatConnection = Static<typeof ChatConnection>;
 /** A message as the dashboard sees it: never its content. */
 export const MessageMetadata = Type.Object({
   id: Type.String(),
+  publicId: Type.String(),
   seq: Seq,
   type: MessageType,
   senderId: MaybeText,

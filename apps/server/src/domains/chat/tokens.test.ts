@@ -16,7 +16,9 @@ const mint = (body: { userId: string; ttlSeconds?: number; scopes?: string[]; co
   chat.project.api.call('mintChatToken', { body });
 
 test('[CTOK-1] a token lives an hour unless asked, 60 to 21600 s, capped by the deployment', async () => {
-  assert.equal((await mint({ userId: 'u' })).expiresIn, 3600);
+  const { id, publicId, tokenId, expiresIn } = await mint({ userId: 'u' });
+  assert.match(id, /^ctk_/);
+  assert.deepEqual([publicId, tokenId, expiresIn], [id, id, 3600]);
   assert.equal((await mint({ userId: 'u', ttlSeconds: 60 })).expiresIn, 60);
   assert.equal((await mint({ userId: 'u', ttlSeconds: 21_600 })).expiresIn, 7200);
   for (const ttlSeconds of [0, 59, 21_601, 60.5, -1]) {
