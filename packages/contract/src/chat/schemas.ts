@@ -102,6 +102,9 @@ export const Attachment = Type.Object({
 });
 export type Attachment = Static<typeof Attachment>;
 
+/** The identity an API key names. What a token says here is ignored, so it need not be one: the service asks. */
+const Author = Type.Optional(Line(0, 128));
+
 /** The wire declares 1-1024 for `size`; bytes are capped by STORAGE_MAX_ATTACHMENT_BYTES. */
 export const RequestAttachment = Type.Object({
   filename: Type.String({ minLength: 1, maxLength: 255 }),
@@ -111,7 +114,7 @@ export const RequestAttachment = Type.Object({
     pattern: '^[\\w.+-]+/[\\w.+-]+(;[^\\u0000-\\u001f\\u007f]*)?$',
   }),
   size: Type.Integer({ minimum: 1 }),
-  uploaderId: Type.Optional(Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]*$' })),
+  uploaderId: Author,
   metadata: Type.Optional(Nullable(Metadata)),
 });
 export type RequestAttachment = Static<typeof RequestAttachment>;
@@ -177,7 +180,6 @@ export const Message = Type.Object({
 export type Message = Static<typeof Message>;
 
 const ClientSentAt = Type.Number({ minimum: 0, maximum: 8_640_000_000_000_000 });
-const OptionalIdentity = Type.Optional(Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]*$' }));
 
 export const SendMessage = Type.Object({
   text: Type.Optional(Type.String()),
@@ -186,7 +188,7 @@ export const SendMessage = Type.Object({
   clientMessageId: Type.Optional(Line(0, 128)),
   attachmentId: Type.Optional(Line(0, 64)),
   metadata: Type.Optional(Nullable(Metadata)),
-  senderId: OptionalIdentity,
+  senderId: Author,
   clientSentAt: Type.Optional(ClientSentAt),
 });
 export type SendMessage = Static<typeof SendMessage>;

@@ -3,7 +3,7 @@ import type { Budgets } from '../../core/budgets.ts';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Attachments } from './attachments.ts';
-import type { ChatCaller } from './callers.ts';
+import { assertAuthor, type ChatCaller } from './callers.ts';
 import type { Conversations } from './conversations.ts';
 import type { createDashboard } from './dashboard.ts';
 import type { Entries } from './entries.ts';
@@ -62,6 +62,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     listMessages: async ({ caller, params, query }) => new RawJson(await history.page(caller, params.room, query)),
     listChanges: async ({ caller, params, query }) => new RawJson(await history.changes(caller, params.room, query)),
     async sendMessage({ caller, params, body, request: { attempt } }) {
+      assertAuthor(caller, 'senderId', body.senderId);
       const id = attempt ? ids.idOf('message', attempt.seed) : undefined;
       const earlier = id !== undefined && attempt?.isRetry ? await messages.findSent(caller, id) : undefined;
       if (earlier) return earlier;
@@ -90,7 +91,10 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     listPresence: async ({ caller, params }) => presence.list(await seeing(caller, params.room)),
     listTyping: async ({ caller, params }) => typing.list(await seeing(caller, params.room)),
 
-    requestAttachment: ({ caller, params, body }) => attachments.request(caller, params.room, body),
+    async requestAttachment({ caller, params, body }) {
+      assertAuthor(caller, 'uploaderId', body.uploaderId);
+      return attachments.request(caller, params.room, body);
+    },
     completeAttachment: ({ caller, params }) => attachments.complete(caller, params.attachmentId),
     getAttachmentDownload: ({ caller, params }) => attachments.download(caller, params.attachmentId),
 

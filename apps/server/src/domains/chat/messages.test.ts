@@ -17,10 +17,15 @@ test('[MSG-1] a token sends as its own user whatever the body says; an API key a
   const mo = await chat.user('mo');
   const sent = await mo.api.call('sendMessage', { room, body: { text: 'hi', senderId: 'alice' } });
   assert.deepEqual([sent.senderId, sent.senderRole, sent.seq, sent.change], ['mo', 'MODERATOR', 1, 1]);
+  const nobody = { text: 'hi', senderId: 'no identity' };
+  assert.equal((await mo.api.call('sendMessage', { room, body: nobody })).senderId, 'mo');
+  const refused = await refusal(chat.project.api.call('sendMessage', { room, body: nobody }));
+  const [detail] = refused.body['details'] as { field: string; rule: string }[];
+  assert.deepEqual([refused.code, detail?.field, detail?.rule], ['SVC_VALIDATION_FAILED', 'senderId', 'pattern']);
   const named = await chat.project.api.call('sendMessage', { room, body: { text: 'hi', senderId: 'alice' } });
   assert.deepEqual([named.senderId, named.senderRole], ['alice', 'MEMBER']);
   const server = await chat.project.api.call('sendMessage', { room, body: { text: 'hi' } });
-  assert.deepEqual([server.senderId, server.senderRole, server.seq], [null, null, 3]);
+  assert.deepEqual([server.senderId, server.senderRole, server.seq], [null, null, 4]);
 });
 
 test('[MSG-2] the server stamps createdAt; clientSentAt is kept for latency only', async () => {
