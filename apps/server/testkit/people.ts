@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { DashboardRole, Environment } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
+import { createDeclaredApi } from './declared-api.ts';
 
 /** Somebody signed in to the dashboard. */
 export interface Person {
@@ -51,7 +52,13 @@ export function createPeople(baseUrl: string): People {
     ];
     await anonymous.call('register', { body: { email, password } });
     const { accessToken, user } = await anonymous.call('login', { body: { email, password } });
-    return { userId: user.id, email, password, accessToken, api: createApi({ baseUrl, credential: accessToken }) };
+    return {
+      userId: user.id,
+      email,
+      password,
+      accessToken,
+      api: createDeclaredApi({ baseUrl, credential: accessToken }),
+    };
   }
 
   /** One owner serves several projects: the budget of API keys is by user, and signing up is slow on purpose. */
@@ -71,7 +78,7 @@ export function createPeople(baseUrl: string): People {
       id,
       owner: person,
       apiKey,
-      api: createApi({ baseUrl, credential: apiKey }),
+      api: createDeclaredApi({ baseUrl, credential: apiKey }),
       newKey,
       async member(role) {
         const member = await newPerson(role.toLowerCase());

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Api, createApi } from '@parley/server';
+import type { Api } from '@parley/server';
 import { openSharedState, openStores } from '../src/adapters/open.ts';
 import { type Adapters, compose, type Service } from '../src/compose.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { type Clock, systemClock } from '../src/core/clock.ts';
 import { createLog } from '../src/core/log.ts';
+import { createDeclaredApi } from './declared-api.ts';
 import { createPeople, type People } from './people.ts';
 import { freePort } from './ports.ts';
 import { openTestDatabase, type TestDatabase } from './test-database.ts';
@@ -80,7 +81,7 @@ export async function startService({
     service,
     clock,
     ...createPeople(url),
-    as: (credential) => createApi({ baseUrl: url, ...(credential === undefined ? {} : { credential }) }),
+    as: (credential) => createDeclaredApi({ baseUrl: url, ...(credential === undefined ? {} : { credential }) }),
     fetch: (path, init) => fetch(`${url}${path}`, init),
     async stop() {
       await service.stop();

@@ -1,4 +1,4 @@
-import { type Static, type TProperties, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 
 /** One row per error code: everything about it stands here and nowhere else. */
 export interface ErrorRow {
@@ -163,7 +163,11 @@ export const errors = {
     isRetryable: true,
   },
 
-  SVC_PAYLOAD_TOO_LARGE: { ...tooLarge('The body is too large.'), fields: { limit: Type.Integer() } },
+  SVC_PAYLOAD_TOO_LARGE: {
+    ...tooLarge('The body is too large.'),
+    // A body in chunks does not say how long it would have been.
+    fields: { limit: Type.Integer(), actual: Type.Optional(Type.Integer()) },
+  },
   SVC_ATTACHMENT_TOO_LARGE: { ...tooLarge('The attachment is too large.'), fields: withSize },
   SVC_FRAME_TOO_LARGE: { ...tooLarge('The frame is too large.'), fields: { limit: Type.Integer() } },
   SVC_URI_TOO_LONG: { status: 414, legacy: 'BAD_REQUEST', message: 'The address is too long.' },
@@ -205,7 +209,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 type RowFields<C extends ErrorCode> = (typeof errors)[C] extends { fields: infer F extends TProperties }
-  ? { [K in keyof F]: Static<F[K]> }
+  ? Static<TObject<F>>
   : never;
 
 /** What `fail(code, …)` needs: the row's fields, where it has any, and a sharper message where one helps. */

@@ -16,8 +16,10 @@ export type Metadata = Static<typeof Metadata>;
 /** Names of rooms, conversations and media nodes. */
 export const Name = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._-]+$' });
 
+export const identityPattern = '^[A-Za-z0-9._:@|=+/-]+$';
+
 /** An end user as the developer names them: e-mails, `auth0|x`, uuids and URNs pass. */
-export const Identity = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]+$' });
+export const Identity = Type.String({ minLength: 1, maxLength: 128, pattern: identityPattern });
 
 /** Free text in one line: no control characters. */
 export const Line = (minLength: number, maxLength: number) =>

@@ -93,7 +93,7 @@ export interface SvcMethods {
     conversations: {
       /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
       list(query?: Query<'listConversations'>, options?: RequestOptions): Many<'listConversations'>;
-      /** Creates a conversation, with members and attached to a room if you like. */
+      /** Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has. */
       create(body: Body<'createConversation'>, options?: RequestOptions): One<'createConversation'>;
       /** Reads one conversation by conv_ id, uuid, room id or name. */
       get(room: string, options?: RequestOptions): One<'getConversation'>;
@@ -221,7 +221,7 @@ export const methodRows = {
   'chat.messages.get': { route: 'getMessage', params: 1, gives: 'one' },
   'chat.messages.update': { route: 'editMessage', params: 1, takes: 'body', gives: 'one' },
   'chat.messages.delete': { route: 'deleteMessage', params: 1, takes: 'query', gives: 'one' },
-  'chat.reactions.add': { route: 'addReaction', params: 1, takes: 'body', gives: 'one' },
+  'chat.reactions.add': { route: 'addReaction', params: 1, takes: 'body', gives: 'one', takesKey: true },
   'chat.reactions.remove': { route: 'removeReaction', params: 2, takes: 'query', gives: 'one' },
   'chat.messages.markRead': { route: 'markRead', params: 1, takes: 'body', gives: 'one' },
   'chat.messages.thread': { route: 'getThread', params: 1, takes: 'query', gives: 'many', paged: true },

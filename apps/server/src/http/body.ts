@@ -4,10 +4,9 @@ import { readJson } from '../core/safe-json.ts';
 
 /** Reads the request's JSON, or undefined when there is no body. Never holds more than `bytesMax`. */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<unknown> {
-  const declared = Number(request.headers['content-length'] ?? 0);
+  const declared = declaredBytes(request, bytesMax);
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   if (declared === 0 && !isChunked) return undefined;
-  if (declared > bytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax });
   if (!isJson(request.headers['content-type'])) fail('SVC_UNSUPPORTED_MEDIA_TYPE');
   const bytes = await collect(request, bytesMax);
   return bytes.length === 0 ? undefined : readJson(bytes);
@@ -15,10 +14,16 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
 
 /** Reads the request's text of this media type; empty when there is no body. */
 export async function readText(request: IncomingMessage, mediaType: string, bytesMax: number): Promise<string> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax });
+  declaredBytes(request, bytesMax);
   if (request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== mediaType)
     fail('SVC_UNSUPPORTED_MEDIA_TYPE');
   return (await collect(request, bytesMax)).toString('utf8');
+}
+
+/** How long the body says it is, 0 when it does not say. Refused when that is too long already. */
+export function declaredBytes({ headers }: Pick<IncomingMessage, 'headers'>, bytesMax: number): number {
+  const actual = Number(headers['content-length'] ?? 0);
+  return actual > bytesMax ? fail('SVC_PAYLOAD_TOO_LARGE', { limit: bytesMax, actual }) : actual;
 }
 
 const isJson = (contentType: string | undefined): boolean =>

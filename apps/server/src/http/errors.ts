@@ -1,6 +1,7 @@
 import { type ErrorCode, type ErrorEnvelope, errors, ServiceError } from '@parley/contract';
 import { DatabaseUnavailable } from '../core/db.ts';
 import { BlobsUnavailable, SharedStateUnavailable } from '../core/ports.ts';
+import { ReplayedRefusal, replayedHeader } from './idempotency.ts';
 
 /** Everything a client may see of an error. */
 export interface ErrorAnswer {
@@ -28,7 +29,7 @@ const unavailableSeconds = 2;
 export function toErrorAnswer(thrown: unknown, requestId: string, path: string): ErrorAnswer {
   const { error, isBug } = asServiceError(thrown);
   const row = errors[error.code];
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = thrown instanceof ReplayedRefusal ? { ...replayedHeader } : {};
   const wait = error.fields['retryAfterSeconds'];
   if (typeof wait === 'number') headers['retry-after'] = String(wait);
   return {

@@ -17,13 +17,18 @@ export interface WireAnswer {
 /** What is stored, sealed: an answer, or the refusal that the work ended in. */
 type Kept = Pick<WireAnswer, 'headers' | 'text'> | Pick<ServiceError, 'code' | 'message' | 'fields'>;
 
+/** The refusal that the first request with this key got. */
+export class ReplayedRefusal extends ServiceError {}
+
+export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
+
 /** What one use of a key is bound to: the same key elsewhere, or by somebody else, is another key. */
 export interface ReplayScope {
   window: ReplayWindow;
   route: string;
   credential: string;
   key: string;
-  /** Everything that makes the request: path parameters and body. */
+  /** Everything that makes the request: path parameters, query and body. */
   input: unknown;
 }
 
@@ -43,8 +48,8 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
     const stored = await waitForAnswer(scope, bodyHash);
     if (!stored) return null;
     const kept = JSON.parse(keyring.unseal(stored.answer)) as Kept;
-    if ('code' in kept) throw new ServiceError(kept.code, { ...kept.fields, message: kept.message });
-    return { status: stored.status, headers: { ...kept.headers, 'idempotent-replayed': 'true' }, text: kept.text };
+    if ('code' in kept) throw new ReplayedRefusal(kept.code, { ...kept.fields, message: kept.message });
+    return { status: stored.status, headers: { ...kept.headers, ...replayedHeader }, text: kept.text };
   }
 
   /** Gives a parallel first request a moment to finish, so that retries get its answer and not a conflict. */

@@ -93,6 +93,13 @@ test('[REQ-1] [REQ-2] the envelope comes with 404, 405, 413, 414, 415, 431 and m
   }
 });
 
+test('[REQ-2] a body that says it is too long is told the limit and what it said', async () => {
+  const limit = service.config.limits.HTTP_MAX_BODY_BYTES;
+  const refused = await errorOf(await post('/v1/auth/login', 'x'.repeat(limit + 1)));
+  const { code, limit: told, actual } = refused as Envelope & { limit: number; actual: number };
+  assert.deepEqual([code, told, actual], ['SVC_PAYLOAD_TOO_LARGE', limit, limit + 1]);
+});
+
 test('[REQ-1] a body that is announced and never comes does not hang the service', async () => {
   const chunked =
     'POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n';

@@ -110,7 +110,7 @@ async function serve(
   const answer =
     row.replay && typeof key === 'string'
       ? await deps.once(
-          { window: row.replay, route: name, credential: credentialKey(caller), key, input: [params, body] },
+          { window: row.replay, route: name, credential: credentialKey(caller), key, input: [params, query, body] },
           (attempt) => handle(route, { ...input, request: { ...info, attempt } }, deps),
         )
       : await handle(route, input, deps);

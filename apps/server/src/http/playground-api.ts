@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { fail } from '@parley/contract';
 import type { FastifyInstance } from 'fastify';
+import { declaredBytes } from './body.ts';
 import { requestInfo } from './request-info.ts';
 
 export interface PlaygroundDeps {
@@ -27,8 +28,7 @@ export function mountPlaygroundApi(app: FastifyInstance, { backend, publicUrl }:
         hostname === ownName || hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
       if (!isOwnHost || !requestInfo(request, publicUrl).isSameOrigin)
         fail('SVC_ORIGIN_NOT_ALLOWED', { message: 'This is for the playground only.' });
-      if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax)
-        fail('SVC_PAYLOAD_TOO_LARGE', { limit: bodyBytesMax });
+      declaredBytes(request, bodyBytesMax);
       const answer = await backend(
         new Request(new URL(request.url, publicUrl), {
           method: request.method,

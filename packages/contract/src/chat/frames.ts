@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { clientFrames, serverFrames } from '../frame.ts';
-import { Metadata, Nullable, Timestamp } from '../schema.ts';
+import { Line, Metadata, Nullable, Timestamp } from '../schema.ts';
 import { PresenceStatus } from './enums.ts';
 import {
   ChangePage,
@@ -12,8 +12,8 @@ import {
   SendMessage,
 } from './schemas.ts';
 
-const Ref = Type.String({ minLength: 1, maxLength: 128 });
-const Id = Type.String({ minLength: 1, maxLength: 64 });
+const Ref = Line(1, 128);
+const Id = Line(1, 64);
 const Token = Type.String({ minLength: 1, maxLength: 16_384 });
 const Emoji = Type.String({ minLength: 1, maxLength: 64 });
 // Above it a number is no longer whole, and none that the database counts with.

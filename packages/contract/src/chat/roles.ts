@@ -1,6 +1,9 @@
 import type { ChatMemberRole } from './enums.ts';
 
-/** What a chat token may be narrowed to. `chat:manage` belongs to API keys and cannot be given to a token. */
+/**
+ * What a chat token may be narrowed to; the role decides besides. `chat:edit` changes what is there: messages, the
+ * conversation, its members. `chat:manage` belongs to API keys and cannot be given to a token.
+ */
 export const chatScopes = [
   'chat:read',
   'chat:send',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Identity, Metadata, Name, Nullable, Timestamp, Uuid } from '../schema.ts';
+import { Identity, Line, Metadata, Name, Nullable, Timestamp, Uuid } from '../schema.ts';
 import {
   AttachmentStatus,
   ChatMemberRole,
@@ -70,7 +70,7 @@ const RetentionDays = Type.Integer({ minimum: 1, maximum: 3650 });
 export const CreateConversation = Type.Object({
   name: Name,
   type: Type.Optional(ConversationType),
-  roomId: Type.Optional(Type.String({ maxLength: 128 })),
+  roomId: Type.Optional(Line(0, 128)),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   members: Type.Optional(Type.Array(Type.Union([Identity, AddConversationMember]), { maxItems: 1000 })),
   metadata: Type.Optional(Nullable(Metadata)),
@@ -102,6 +102,9 @@ export const Attachment = Type.Object({
 });
 export type Attachment = Static<typeof Attachment>;
 
+/** The identity an API key names. What a token says here is ignored, so it need not be one: the service asks. */
+const Author = Type.Optional(Line(0, 128));
+
 /** The wire declares 1-1024 for `size`; bytes are capped by STORAGE_MAX_ATTACHMENT_BYTES. */
 export const RequestAttachment = Type.Object({
   filename: Type.String({ minLength: 1, maxLength: 255 }),
@@ -111,7 +114,7 @@ export const RequestAttachment = Type.Object({
     pattern: '^[\\w.+-]+/[\\w.+-]+(;[^\\u0000-\\u001f\\u007f]*)?$',
   }),
   size: Type.Integer({ minimum: 1 }),
-  uploaderId: Type.Optional(Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]*$' })),
+  uploaderId: Author,
   metadata: Type.Optional(Nullable(Metadata)),
 });
 export type RequestAttachment = Static<typeof RequestAttachment>;
@@ -177,16 +180,15 @@ export const Message = Type.Object({
 export type Message = Static<typeof Message>;
 
 const ClientSentAt = Type.Number({ minimum: 0, maximum: 8_640_000_000_000_000 });
-const OptionalIdentity = Type.Optional(Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:@|=+/-]*$' }));
 
 export const SendMessage = Type.Object({
   text: Type.Optional(Type.String()),
   type: Type.Optional(MessageType),
-  replyTo: Type.Optional(Type.String({ maxLength: 64 })),
-  clientMessageId: Type.Optional(Type.String({ maxLength: 128 })),
-  attachmentId: Type.Optional(Type.String({ maxLength: 64 })),
+  replyTo: Type.Optional(Line(0, 64)),
+  clientMessageId: Type.Optional(Line(0, 128)),
+  attachmentId: Type.Optional(Line(0, 64)),
   metadata: Type.Optional(Nullable(Metadata)),
-  senderId: OptionalIdentity,
+  senderId: Author,
   clientSentAt: Type.Optional(ClientSentAt),
 });
 export type SendMessage = Static<typeof SendMessage>;
@@ -201,8 +203,8 @@ export const HistoryQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
   before: Type.Optional(Type.String({ maxLength: 256 })),
   after: Type.Optional(Type.String({ maxLength: 256 })),
-  threadRootId: Type.Optional(Type.String({ maxLength: 64 })),
-  senderId: Type.Optional(Type.String({ maxLength: 128 })),
+  threadRootId: Type.Optional(Line(0, 64)),
+  senderId: Type.Optional(Line(0, 128)),
   includeDeleted: Type.Optional(Type.Boolean()),
 });
 export type HistoryQuery = Static<typeof HistoryQuery>;
@@ -271,7 +273,7 @@ export type Typing = Static<typeof Typing>;
 
 export const MintChatToken = Type.Object({
   userId: Identity,
-  conversations: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 200 })),
+  conversations: Type.Optional(Type.Array(Line(1, 128), { maxItems: 200 })),
   scopes: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
   ttlSeconds: Type.Optional(Type.Number()),
 });
@@ -279,6 +281,7 @@ export type MintChatToken = Static<typeof MintChatToken>;
 
 export const ChatToken = Type.Object({
   id: Type.String(),
+  publicId: Type.String(),
   tokenId: Type.String(),
   token: Type.String(),
   tokenType: Type.Literal('Bearer'),
@@ -320,6 +323,7 @@ export type ChatConnection = Static<typeof ChatConnection>;
 /** A message as the dashboard sees it: never its content. */
 export const MessageMetadata = Type.Object({
   id: Type.String(),
+  publicId: Type.String(),
   seq: Seq,
   type: MessageType,
   senderId: MaybeText,

@@ -170,6 +170,9 @@ test('[ATT-4] an attachment belongs to its conversation and its uploader', async
   const [alice, bob] = [await chat.user('alice'), await chat.user('bob')];
   const upload = await alice.api.call('requestAttachment', { room: one.id, body: { ...file, uploaderId: 'bob' } });
   assert.equal(upload.attachment.uploaderId, 'alice');
+  const nobodys = { room: one.id, body: { ...file, uploaderId: 'no identity' } };
+  assert.equal((await alice.api.call('requestAttachment', nobodys)).attachment.uploaderId, 'alice');
+  await assertRefused(chat.project.api.call('requestAttachment', nobodys), 400, 'SVC_VALIDATION_FAILED');
   const attachmentId = upload.attachment.id;
   await put(upload);
   await assertRefused(bob.api.call('completeAttachment', { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');

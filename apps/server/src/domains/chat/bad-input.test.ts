@@ -44,7 +44,18 @@ async function everything(): Promise<string> {
   return row?.all ?? assert.fail('no row');
 }
 
-const wrongs: readonly unknown[] = [null, 7.5, -1, 'x'.repeat(20_000), [], [[]], {}, { $ne: 1 }, true, '\u0000'];
+const bell = 'a\u0007b';
+const wrongs: readonly unknown[] = [null, 7.5, -1, 'x'.repeat(20_000), [], [[]], {}, { $ne: 1 }, true, '\u0000', bell];
+const cursorFields = ['cursor', 'before', 'after', 'since'];
+/** Texts for people, and texts whose refusal has a code of its own. Every other one is a line without control characters. */
+const notLines = [...cursorFields, 'text', 'filename', 'emoji', 'token'];
+
+/** What the field of this name does not take. */
+const wrongsFor = (name: string, field: TSchema): unknown[] =>
+  wrongs.filter((one) => isWrong(field, one) || (one === bell && isLine(name, field)));
+
+const isLine = (name: string, field: TSchema): boolean =>
+  (field as { type?: string }).type === 'string' && !notLines.includes(name);
 
 /** The value does not fit a schema of this type, whatever else it says. */
 function isWrong(schema: TSchema, value: unknown): boolean {
@@ -96,7 +107,7 @@ test('[REQ-4] every body field of every chat route: a value it does not take is 
     if (!schema) continue;
     const good = JSON.parse(sampleBody(row).body ?? '{}') as Record<string, unknown>;
     for (const [name, field] of Object.entries((schema as TObject).properties)) {
-      for (const value of wrongs.filter((one) => isWrong(field as TSchema, one))) {
+      for (const value of wrongsFor(name, field as TSchema)) {
         const { status, code } = await ask(row, pathOf(row), JSON.stringify({ ...good, [name]: value }));
         const label = `${row.at} ${name}=${JSON.stringify(value).slice(0, 40)}`;
         assert.deepEqual([status, code], [400, codeFor(name, value)], label);
@@ -120,12 +131,14 @@ function wrongTexts(name: string, schema: TSchema): string[] {
   const own = {
     integer: ['abc', '1.5', '1e3', '-1', '99999999999999999999', ...(minimum === 1 ? ['0'] : [])],
     boolean: ['yes', '1', 'TRUE'],
-    string: [...(maxLength ? ['x'.repeat(maxLength + 1)] : []), ...(pattern ? ['a%20b', '%0A'] : [])],
+    string: [
+      ...(maxLength ? ['x'.repeat(maxLength + 1)] : []),
+      ...(isLine(name, schema) ? ['%0A', encodeURIComponent(bell)] : []),
+      ...(new RegExp(pattern ?? '').test('a b') ? [] : ['a%20b']),
+    ],
   }[type ?? ''];
   return [...always, ...(own ?? assert.fail(`no wrong values for ${type}`)).map((text) => `${name}=${text}`)];
 }
-
-const cursorFields = ['cursor', 'before', 'after', 'since'];
 
 test('[REQ-4] every query field of every chat route: a value it does not take is the declared error, and nothing is stored', async () => {
   const elsewhere = (await chat.conversation(['alice'])).id;
@@ -229,7 +242,7 @@ test('[CHATWS-10] every field of every frame: a value it does not take is VALIDA
         Object.keys(properties).flatMap((key) => (key in good ? [[key, good[key]]] : [])),
       );
       // A NUL makes the whole frame unreadable, its id too: nothing could be waited for.
-      for (const value of wrongs.filter((one) => one !== '\u0000' && isWrong(field as TSchema, one))) {
+      for (const value of wrongsFor(name, field as TSchema).filter((one) => one !== '\u0000')) {
         const answer = await client.ask({ ...others, [name]: value, type });
         const label = `${type} ${name}=${JSON.stringify(value).slice(0, 40)}: ${JSON.stringify(answer).slice(0, 200)}`;
         assert.deepEqual([answer.type, answer['code']], ['error', 'VALIDATION_FAILED'], label);

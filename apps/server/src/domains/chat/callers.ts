@@ -1,5 +1,6 @@
-import { type ChatAction, type ChatMemberRole, type ChatScope, fail, roleCan } from '@parley/contract';
+import { type ChatAction, type ChatMemberRole, type ChatScope, fail, identityPattern, roleCan } from '@parley/contract';
 import type { ApiKeyCaller, ChatTokenCaller } from '../../core/caller.ts';
+import { refuse } from '../../core/validation.ts';
 
 /** Who may use chat: a developer's backend, or one end user. */
 export type ChatCaller = ApiKeyCaller | ChatTokenCaller;
@@ -30,6 +31,14 @@ export function assertMember(caller: ChatCaller, role: ChatMemberRole | null, ac
 /** Whom a per-user call is for: a token's own user, or whom the API key names. */
 export function subjectOf(caller: ChatCaller, named: string | undefined): string {
   return caller.kind === 'chatToken' ? caller.userId : (named ?? fail('SVC_USER_REQUIRED'));
+}
+
+const identity = new RegExp(identityPattern);
+
+/** Whom an API key names as the author must be an identity; what a token says there is ignored. */
+export function assertAuthor(caller: ChatCaller, field: 'senderId' | 'uploaderId', named: string | undefined): void {
+  if (caller.kind === 'chatToken' || named === undefined || identity.test(named)) return;
+  refuse([{ field, rule: 'pattern', message: `${field} must match ${identityPattern}.` }]);
 }
 
 /** Who is said to have done it: an API key acts as the server unless it names a user. */

@@ -112,6 +112,7 @@ export function createConversations(deps: ConversationDeps) {
   }
 
   async function create(caller: ChatCaller, draft: CreateConversation): Promise<Conversation> {
+    assertScope(caller, 'chat:manage');
     assertUsableName(draft.name);
     const members = uniqueMembers(draft.members ?? [], checkMetadata);
     const metadata = checkMetadata(draft.metadata);
@@ -162,10 +163,10 @@ export function createConversations(deps: ConversationDeps) {
   async function update(caller: ChatCaller, reference: string, change: UpdateConversation): Promise<Conversation> {
     if (change.name !== undefined) assertUsableName(change.name);
     const metadata = change.metadata === undefined ? undefined : checkMetadata(change.metadata);
-    const entered = await entries.enter(caller, reference, { scope: null, action: 'read' });
+    const entered = await entries.enter(caller, reference, { scope: 'chat:edit', action: 'read' });
     // Retention deletes history for good: no role has that.
     if (change.retentionDays !== undefined && caller.kind === 'chatToken') fail('SVC_FORBIDDEN');
-    const needs = { scope: null, action: 'updateConversation' } as const;
+    const needs = { scope: 'chat:edit', action: 'updateConversation' } as const;
     await translateDuplicates(() =>
       entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
         const isArchiving = change.status !== undefined && change.status !== entry.status;

@@ -60,7 +60,7 @@ export async function listMessageMetadata(
   limit: number,
 ): Promise<(MessageMetadata & { position: number })[]> {
   return db.query(sql`
-    select position, id, seq, type, sender_id as "senderId", thread_root_id as "threadRootId",
+    select position, id, id as "publicId", seq, type, sender_id as "senderId", thread_root_id as "threadRootId",
       case when deleted_at is not null then 'DELETED' when edited_at is not null then 'EDITED' else 'SENT' end as status,
       created_at as "createdAt", edited_at as "editedAt", deleted_at as "deletedAt",
       extract(epoch from created_at) * 1000 - client_sent_at as "latencyMs"

@@ -20,7 +20,7 @@ export interface Entries {
 export type ChangeWork<T> = (tx: Tx, emit: Emit, entry: ConversationEntry) => Promise<T>;
 
 export interface Needs {
-  scope: ChatScope | null;
+  scope: ChatScope;
   action: ChatAction;
   /** Archived conversations take no new content. */
   isWrite?: boolean;
@@ -31,7 +31,7 @@ export function createEntries({ db, unitOfWork }: { db: Db; unitOfWork: UnitOfWo
 
   return {
     async enter(caller, reference, needs) {
-      if (needs.scope) assertScope(caller, needs.scope);
+      assertScope(caller, needs.scope);
       const entry =
         (await findEntry(db, caller, readReference(reference), userOf(caller))) ?? fail('SVC_CONVERSATION_NOT_FOUND');
       return checked(caller, entry, needs);
@@ -39,7 +39,7 @@ export function createEntries({ db, unitOfWork }: { db: Db; unitOfWork: UnitOfWo
     change: (caller, id, needs, work) =>
       inTurn(id, () =>
         unitOfWork(caller, async (tx, emit) => {
-          if (needs.scope) assertScope(caller, needs.scope);
+          assertScope(caller, needs.scope);
           const entry = (await lockEntry(tx, caller, id, userOf(caller))) ?? fail('SVC_CONVERSATION_NOT_FOUND');
           return work(tx, emit, checked(caller, entry, needs));
         }),

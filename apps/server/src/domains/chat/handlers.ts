@@ -3,7 +3,7 @@ import type { Budgets } from '../../core/budgets.ts';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Attachments } from './attachments.ts';
-import type { ChatCaller } from './callers.ts';
+import { assertAuthor, type ChatCaller } from './callers.ts';
 import type { Conversations } from './conversations.ts';
 import type { createDashboard } from './dashboard.ts';
 import type { Entries } from './entries.ts';
@@ -62,6 +62,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     listMessages: async ({ caller, params, query }) => new RawJson(await history.page(caller, params.room, query)),
     listChanges: async ({ caller, params, query }) => new RawJson(await history.changes(caller, params.room, query)),
     async sendMessage({ caller, params, body, request: { attempt } }) {
+      assertAuthor(caller, 'senderId', body.senderId);
       const id = attempt ? ids.idOf('message', attempt.seed) : undefined;
       const earlier = id !== undefined && attempt?.isRetry ? await messages.findSent(caller, id) : undefined;
       if (earlier) return earlier;
@@ -74,9 +75,9 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     deleteMessage: ({ caller, params, query }) => messages.remove(caller, params.messageId, query.userId),
     getThread: ({ caller, params, query }) => messages.thread(caller, params.messageId, query),
 
-    async addReaction({ caller, params, body }) {
+    async addReaction({ caller, params, query, body }) {
       await spend('CHAT_REACT_RATE_LIMIT', caller);
-      return reactions.add(caller, params.messageId, body);
+      return reactions.add(caller, params.messageId, { ...query, ...body });
     },
     async removeReaction({ caller, params, query }) {
       await spend('CHAT_REACT_RATE_LIMIT', caller);
@@ -90,7 +91,10 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     listPresence: async ({ caller, params }) => presence.list(await seeing(caller, params.room)),
     listTyping: async ({ caller, params }) => typing.list(await seeing(caller, params.room)),
 
-    requestAttachment: ({ caller, params, body }) => attachments.request(caller, params.room, body),
+    async requestAttachment({ caller, params, body }) {
+      assertAuthor(caller, 'uploaderId', body.uploaderId);
+      return attachments.request(caller, params.room, body);
+    },
     completeAttachment: ({ caller, params }) => attachments.complete(caller, params.attachmentId),
     getAttachmentDownload: ({ caller, params }) => attachments.download(caller, params.attachmentId),
 

@@ -62,8 +62,8 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
     draft: AddConversationMember,
   ): Promise<Answer<ConversationMember>> {
     const metadata = checkMetadata(draft.metadata);
-    const entered = await entries.enter(caller, reference, { scope: null, action: 'read' });
-    const needs = { scope: null, action: 'addMember', isWrite: true } as const;
+    const entered = await entries.enter(caller, reference, { scope: 'chat:edit', action: 'read' });
+    const needs = { scope: 'chat:edit', action: 'addMember', isWrite: true } as const;
     const { member, isNew } = await entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
       const role = draft.role ?? null;
       // A removed admin keeps the old role when re-added: that too must be below the adder.
@@ -87,8 +87,8 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
     draft: ChangeConversationMember,
   ): Promise<ConversationMember> {
     const metadata = checkMetadata(draft.metadata);
-    const entered = await entries.enter(caller, reference, { scope: null, action: 'read' });
-    const needs = { scope: null, action: 'addMember', isWrite: true } as const;
+    const entered = await entries.enter(caller, reference, { scope: 'chat:edit', action: 'read' });
+    const needs = { scope: 'chat:edit', action: 'addMember', isWrite: true } as const;
     return entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
       const known = await activeMember(tx, entry.id, userId);
       const role = draft.role ?? null;
@@ -124,9 +124,9 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
   };
 
   async function remove(caller: ChatCaller, reference: string, userId: string): Promise<ConversationMember> {
-    const entered = await entries.enter(caller, reference, { scope: null, action: 'read' });
+    const entered = await entries.enter(caller, reference, { scope: 'chat:edit', action: 'read' });
     // An API key may still remove members of an archived conversation.
-    const needs = { scope: null, action: 'read', isWrite: caller.kind === 'chatToken' } as const;
+    const needs = { scope: 'chat:edit', action: 'read', isWrite: caller.kind === 'chatToken' } as const;
     return entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
       const known = await activeMember(tx, entry.id, userId);
       const isOneself = userOf(caller) === userId;

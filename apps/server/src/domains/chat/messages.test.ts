@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { assertRefused, type ChatOf, createChatKit, refusal } from '../../../testkit/chat.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 import { sql } from '../../core/sql.ts';
 
@@ -17,10 +17,15 @@ test('[MSG-1] a token sends as its own user whatever the body says; an API key a
   const mo = await chat.user('mo');
   const sent = await mo.api.call('sendMessage', { room, body: { text: 'hi', senderId: 'alice' } });
   assert.deepEqual([sent.senderId, sent.senderRole, sent.seq, sent.change], ['mo', 'MODERATOR', 1, 1]);
+  const nobody = { text: 'hi', senderId: 'no identity' };
+  assert.equal((await mo.api.call('sendMessage', { room, body: nobody })).senderId, 'mo');
+  const refused = await refusal(chat.project.api.call('sendMessage', { room, body: nobody }));
+  const [detail] = refused.body['details'] as { field: string; rule: string }[];
+  assert.deepEqual([refused.code, detail?.field, detail?.rule], ['SVC_VALIDATION_FAILED', 'senderId', 'pattern']);
   const named = await chat.project.api.call('sendMessage', { room, body: { text: 'hi', senderId: 'alice' } });
   assert.deepEqual([named.senderId, named.senderRole], ['alice', 'MEMBER']);
   const server = await chat.project.api.call('sendMessage', { room, body: { text: 'hi' } });
-  assert.deepEqual([server.senderId, server.senderRole, server.seq], [null, null, 3]);
+  assert.deepEqual([server.senderId, server.senderRole, server.seq], [null, null, 4]);
 });
 
 test('[MSG-2] the server stamps createdAt; clientSentAt is kept for latency only', async () => {
@@ -45,6 +50,10 @@ test('[MSG-3] text is counted in code points, metadata in bytes; what does not f
   for (const body of bad) await assertRefused(send(body), 400, 'SVC_VALIDATION_FAILED');
   await assertRefused(send({ text: 'x', clientMessageId: 'k'.repeat(129) }), 400, 'SVC_VALIDATION_FAILED');
   await assertRefused(send({ type: 'attachment', text: 'x' }), 400, 'SVC_VALIDATION_FAILED');
+  const { body } = await refusal(send({ type: 'text', attachmentId: 'att_x' }));
+  assert.deepEqual(body['details'], [
+    { field: 'text', rule: 'required', message: 'A message of type text needs text.' },
+  ]);
   for (const text of ['nul\u0000', '\ud800']) await assertRefused(send({ text }), 400, 'SVC_INVALID_JSON');
   for (const type of ['system', 'event']) {
     await assertRefused(send({ type, metadata: { a: 1 } }), 400, 'SVC_VALIDATION_FAILED');

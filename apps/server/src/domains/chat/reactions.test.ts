@@ -21,6 +21,7 @@ test('[REACT-1] a reaction is 201 once and 200 again, and one spelling of an emo
   const alice = await chat.user('alice');
   const react = (emoji: string) => alice.api.request('addReaction', { messageId, body: { emoji } });
   assert.equal((await react('❤️')).status, 201);
+  assert.equal((await react('❤\ufe0e')).status, 200);
   const again = await react('❤');
   assert.deepEqual([again.status, again.body], [200, [{ emoji: '❤', count: 1, userIds: ['alice'], reacted: true }]]);
   assert.equal((await react('thumbsup')).status, 201);
@@ -38,13 +39,13 @@ test('[REACT-1] a reaction is 201 once and 200 again, and one spelling of an emo
 test('[REACT-2] what is no emoji is refused', async () => {
   const messageId = await message();
   const alice = await chat.user('alice');
-  for (const emoji of ['two words', '<b>', 'é', '\u202e', '👍 x']) {
+  for (const emoji of ['two words', '<b>', 'é', '\u202e', '👍 x', '\ufe0e', ':', '::']) {
     await assertRefused(alice.api.call('addReaction', { messageId, body: { emoji } }), 400, 'SVC_INVALID_EMOJI');
   }
   for (const emoji of ['', 'x'.repeat(65)]) {
     await assertRefused(alice.api.call('addReaction', { messageId, body: { emoji } }), 400, 'SVC_VALIDATION_FAILED');
   }
-  for (const emoji of ['👨‍👩‍👧‍👦', '🇩🇪', '1️⃣', ':tada:'])
+  for (const emoji of ['👨‍👩‍👧‍👦', '🇩🇪', '1️⃣', ':tada:', 'x'.repeat(64), `:${'x'.repeat(62)}:`])
     await alice.api.call('addReaction', { messageId, body: { emoji } });
 });
 
@@ -55,6 +56,26 @@ test('[REACT-3] an API key names the user', async () => {
   await assertRefused(api.call('removeReaction', { messageId, emoji: '👍' }), 400, 'SVC_USER_REQUIRED');
   const summary = await api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'bob' } });
   assert.deepEqual(summary, [{ emoji: '👍', count: 1, userIds: ['bob'] }]);
+  await api.call('addReaction', { messageId, query: { userId: 'alice' }, body: { emoji: '👍' } });
+  const both = { messageId, query: { userId: 'alice' }, body: { emoji: '👍', userId: 'carol' } };
+  assert.deepEqual((await api.call('addReaction', both))[0]?.userIds, ['bob', 'alice', 'carol']);
+});
+
+test('[REQ-7] a reaction with an Idempotency-Key is replayed, taken back or not; for another user it is another input', async () => {
+  const messageId = await message();
+  const react = (userId: string) =>
+    chat.project.api.request(
+      'addReaction',
+      { messageId, query: { userId }, body: { emoji: '👍' } },
+      { idempotencyKey: 'r' },
+    );
+  const first = await react('bob');
+  assert.deepEqual([first.status, first.headers.get('idempotent-replayed')], [201, null]);
+  await chat.project.api.call('removeReaction', { messageId, emoji: '👍', query: { userId: 'bob' } });
+  const again = await react('bob');
+  assert.deepEqual([again.status, again.headers.get('idempotent-replayed'), again.body], [201, 'true', first.body]);
+  assert.deepEqual((await chat.project.api.call('getMessage', { messageId })).reactions, []);
+  await assertRefused(react('alice'), 422, 'SVC_IDEMPOTENCY_MISMATCH');
 });
 
 test('[REACT-4] 400 users at once against a cap of 200: exactly 200 are stored', async () => {
@@ -74,4 +95,15 @@ test('[REACT-4] 400 users at once against a cap of 200: exactly 200 are stored',
   );
   assert.ok(reactions.every(({ userIds }) => userIds.length === 10));
   assert.equal(change, 201);
+});
+
+test('[REACT-5] what is given and taken back spends one budget', async () => {
+  const messageId = await message();
+  const { api } = await chat.user('alice');
+  const limit = service.config.limits.CHAT_REACT_RATE_LIMIT;
+  const toggles = Array.from({ length: limit }, (_, at) => api.call('removeReaction', { messageId, emoji: `e${at}` }));
+  for (const one of await Promise.allSettled(toggles)) assert.equal(one.status, 'rejected');
+  await assertRefused(api.call('removeReaction', { messageId, emoji: '👍' }), 429, 'SVC_RATE_LIMITED');
+  await assertRefused(api.call('addReaction', { messageId, body: { emoji: '👍' } }), 429, 'SVC_RATE_LIMITED');
+  await chat.project.api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'alice' } });
 });

@@ -103,11 +103,11 @@ function eventsOf(items: readonly ReactionItem[], outcomes: readonly ReactionOut
   });
 }
 
-const shortName = /^:?[A-Za-z0-9_+-]{1,62}:?$/;
+const shortName = /^(?=.{1,64}$):?[A-Za-z0-9_+-]+:?$/;
 const emojiOnly = /^[\p{Emoji}\p{Emoji_Component}]+$/u;
 
 /** One spelling for each emoji: without it a heart and a heart with a variation selector would be two reactions. */
 export function normalEmoji(text: string): string {
-  const normal = text.normalize('NFC').replaceAll('\ufe0f', '');
+  const normal = text.normalize('NFC').replaceAll(/[\ufe0e\ufe0f]/g, '');
   return shortName.test(normal) || emojiOnly.test(normal) ? normal : fail('SVC_INVALID_EMOJI');
 }

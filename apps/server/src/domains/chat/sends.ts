@@ -141,7 +141,7 @@ function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): C
 
 function missingField(type: MessageType, { text, attachmentId, metadata }: SendMessage): string | null {
   if (type === 'attachment') return attachmentId === undefined ? 'attachmentId' : null;
-  if (text !== undefined || attachmentId !== undefined) return null;
+  if (text !== undefined || (attachmentId !== undefined && type !== 'text')) return null;
   return type === 'custom' && metadata ? null : 'text';
 }
 

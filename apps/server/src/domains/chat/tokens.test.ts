@@ -16,7 +16,9 @@ const mint = (body: { userId: string; ttlSeconds?: number; scopes?: string[]; co
   chat.project.api.call('mintChatToken', { body });
 
 test('[CTOK-1] a token lives an hour unless asked, 60 to 21600 s, capped by the deployment', async () => {
-  assert.equal((await mint({ userId: 'u' })).expiresIn, 3600);
+  const { id, publicId, tokenId, expiresIn } = await mint({ userId: 'u' });
+  assert.match(id, /^ctk_/);
+  assert.deepEqual([publicId, tokenId, expiresIn], [id, id, 3600]);
   assert.equal((await mint({ userId: 'u', ttlSeconds: 60 })).expiresIn, 60);
   assert.equal((await mint({ userId: 'u', ttlSeconds: 21_600 })).expiresIn, 7200);
   for (const ttlSeconds of [0, 59, 21_601, 60.5, -1]) {
@@ -36,12 +38,17 @@ test('[CTOK-2] scopes only narrow: chat:manage is never given, an unknown scope 
 });
 
 test('[CTOK-3] what a scope does not allow is refused on every route that needs it', async () => {
-  const { id: room } = await chat.conversation(['u']);
+  const { id: room } = await chat.conversation([{ userId: 'u', role: 'OWNER' }, 'v']);
   const { id: messageId } = await chat.project.api.call('sendMessage', { room, body: { text: 'x', senderId: 'u' } });
   const none = (await chat.user('u', { scopes: [] })).api;
   const calls = [
     () => none.call('listConversations'),
     () => none.call('getConversation', { room }),
+    () => none.call('updateConversation', { room, body: { name: 'mine' } }),
+    () => none.call('addConversationMember', { room, body: { userId: 'w' } }),
+    () => none.call('changeConversationMember', { room, userId: 'v', body: { role: 'GUEST' } }),
+    () => none.call('removeConversationMember', { room, userId: 'v' }),
+    () => none.call('removeConversationMember', { room, userId: 'u' }),
     () => none.call('listMessages', { room }),
     () => none.call('listChanges', { room }),
     () => none.call('sendMessage', { room, body: { text: 'x' } }),
@@ -55,6 +62,9 @@ test('[CTOK-3] what a scope does not allow is refused on every route that needs 
     () => none.call('requestAttachment', { room, body: { filename: 'f', mimeType: 'text/plain', size: 1 } }),
   ];
   for (const call of calls) await assertRefused(call(), 403, 'SVC_SCOPE_MISSING');
+  const editing = (await chat.user('u', { scopes: ['chat:edit'] })).api;
+  assert.equal((await editing.call('removeConversationMember', { room, userId: 'v' })).active, false);
+  assert.equal((await editing.call('removeConversationMember', { room, userId: 'u' })).active, false);
   await assertRefused(none.call('mintChatToken', { body: { userId: 'u' } }), 403, 'SVC_WRONG_CREDENTIAL_TYPE');
 });
 
@@ -79,6 +89,7 @@ test('[CTOK-4] conversations are resolved at minting: a token does not follow a 
   assert.deepEqual(await nothing.call('listConversations'), []);
   await assertRefused(nothing.call('getConversation', { room: lobby.id }), 404, 'SVC_CONVERSATION_NOT_FOUND');
   await assertRefused(mint({ userId: 'u', conversations: ['nowhere'] }), 404, 'SVC_CONVERSATION_NOT_FOUND');
+  await assertRefused(mint({ userId: 'u', conversations: ['no\nwhere'] }), 400, 'SVC_VALIDATION_FAILED');
 });
 
 test('[CTOK-5] a token of another family or an altered one is worth nothing', async () => {

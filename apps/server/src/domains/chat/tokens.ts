@@ -45,6 +45,7 @@ export function createChatTokens({ db, ids, tokens, limits, publicUrl, assertAct
     );
     return {
       id: tokenId,
+      publicId: tokenId,
       tokenId,
       token,
       tokenType: 'Bearer',
