@@ -37,7 +37,7 @@ const identity = new RegExp(identityPattern);
 
 /** Whom an API key names as the author must be an identity; what a token says there is ignored. */
 export function assertAuthor(caller: ChatCaller, field: 'senderId' | 'uploaderId', named: string | undefined): void {
-  if (caller.kind === 'chatToken' || named === undefined || identity.test(named)) return;
+  if (caller.kind === 'chatToken' || !named || identity.test(named)) return;
   refuse([{ field, rule: 'pattern', message: `${field} must match ${identityPattern}.` }]);
 }
 

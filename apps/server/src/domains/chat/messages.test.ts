@@ -26,6 +26,8 @@ test('[MSG-1] a token sends as its own user whatever the body says; an API key a
   assert.deepEqual([named.senderId, named.senderRole], ['alice', 'MEMBER']);
   const server = await chat.project.api.call('sendMessage', { room, body: { text: 'hi' } });
   assert.deepEqual([server.senderId, server.senderRole, server.seq], [null, null, 4]);
+  const unnamed = await chat.project.api.call('sendMessage', { room, body: { text: 'hi', senderId: '' } });
+  assert.equal(unnamed.senderId, null);
 });
 
 test('[MSG-2] the server stamps createdAt; clientSentAt is kept for latency only', async () => {
