@@ -19,7 +19,9 @@ export async function startS3Server({ secretAccessKey = known.secretAccessKey } 
     configureBuckets: [{ name: account.bucket, configs: [] }],
   });
   const { port: storePort } = await store.run();
+  let isAway = false;
   const door = createServer((incoming, answer) => {
+    if (isAway) return incoming.destroy();
     if (isSigned(incoming, secretAccessKey)) return forward(incoming, answer, storePort);
     incoming.resume();
     answer.writeHead(403).end();
@@ -29,6 +31,10 @@ export async function startS3Server({ secretAccessKey = known.secretAccessKey } 
   if (!address || typeof address === 'string') throw new Error('The store has no port.');
   return {
     options: { ...account, endpoint: `http://127.0.0.1:${address.port}` },
+    /** Hangs up on everybody until it is back. */
+    setAway(away: boolean): void {
+      isAway = away;
+    },
     async close() {
       door.closeAllConnections();
       await new Promise((resolve) => door.close(resolve));

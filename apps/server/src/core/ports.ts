@@ -122,6 +122,11 @@ export class BlobsUnavailable extends Error {
   override name = 'BlobsUnavailable';
 }
 
+/** It takes nothing more; what it has can be read. */
+export class BlobsFull extends BlobsUnavailable {
+  override name = 'BlobsFull';
+}
+
 /** Outgoing mail. */
 export interface Mail {
   send(letter: Letter): Promise<void>;

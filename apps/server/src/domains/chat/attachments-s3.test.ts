@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { eventually } from '../../../testkit/eventually.ts';
 import { startS3Server } from '../../../testkit/s3-server.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 
@@ -51,6 +52,22 @@ test('[ATT-7] on S3 a file goes straight to the store and comes straight from it
   assert.deepEqual([served.status, await served.text()], [200, 'hello']);
   assert.match(served.headers.get('content-disposition') ?? '', /^attachment; filename="report.txt"/);
   assert.equal((await fetch(url.replace(/X-Amz-Signature=\w{4}/, 'X-Amz-Signature=0000'))).status, 403);
+});
+
+test('[ATT-8] while S3 is away no URL leads to it', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const request = () => api.call('requestAttachment', { room, body: file });
+  const upload = await request();
+  await fetch(upload.uploadUrl, { method: 'PUT', headers: upload.headers, body: 'hello' });
+  const { id: attachmentId } = await api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  const download = () => api.call('getAttachmentDownload', { attachmentId });
+  store.setAway(true);
+  await eventually(() => assertRefused(download(), 503, 'SVC_STORAGE_UNAVAILABLE'));
+  await assertRefused(request(), 503, 'SVC_STORAGE_UNAVAILABLE');
+  store.setAway(false);
+  await eventually(request);
+  await download();
 });
 
 test('[ATT-7] what was uploaded to S3 must be what was announced', async () => {

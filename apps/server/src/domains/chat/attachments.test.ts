@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { AttachmentUpload } from '@parley/contract';
 import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { eventually } from '../../../testkit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { sql } from '../../core/sql.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 
 let service: TestService;
@@ -58,6 +60,29 @@ test('[ATT-8] an upload that the store cannot take is answered, however much of 
   const attachmentId = upload.attachment.id;
   await assertRefused(alice.api.call('completeAttachment', { attachmentId }), 409, 'SVC_ATTACHMENT_NOT_UPLOADED');
   assert.equal((await put(upload, new Uint8Array(size))).status, 204);
+});
+
+test('[ATT-8] while the store is away no URL leads to it, and nothing is stored', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const upload = await alice.api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await alice.api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  const request = () => alice.api.call('requestAttachment', { room, body: file });
+  const download = () => alice.api.call('getAttachmentDownload', { attachmentId });
+  const stored = () => service.adapters.db.query(sql`select id from attachments order by id`);
+  const folder = join(service.config.dataDir, 'blobs');
+  await rename(folder, `${folder}-away`);
+  await writeFile(folder, '');
+  // A look at the store answers for a moment.
+  await eventually(() => assertRefused(download(), 503, 'SVC_STORAGE_UNAVAILABLE'));
+  const before = await stored();
+  await assertRefused(request(), 503, 'SVC_STORAGE_UNAVAILABLE');
+  assert.deepEqual(await stored(), before);
+  await rm(folder);
+  await rename(`${folder}-away`, folder);
+  await eventually(request);
+  await download();
 });
 
 test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', async () => {

@@ -27,6 +27,7 @@ import { assertMember, assertScope, type ChatCaller, isListed, userOf } from './
 import type { Entries } from './entries.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
+import { createStorageCheck } from './storage-check.ts';
 
 export interface AttachmentDeps {
   db: Db;
@@ -64,6 +65,7 @@ const uploadKey = (id: string): string => `chat/${id}/0`;
 export function createAttachments(deps: AttachmentDeps) {
   const { db, blobs, entries, clock, ids, limits } = deps;
   const signedUrls = createSignedUrls(deps);
+  const assertStorage = createStorageCheck(deps);
   const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
   const downloadTtl = limits.STORAGE_DOWNLOAD_URL_TTL_SECONDS;
 
@@ -75,6 +77,7 @@ export function createAttachments(deps: AttachmentDeps) {
     if (draft.metadata) metadataJson(draft.metadata, limits.CHAT_MAX_METADATA_BYTES);
     const needs = { scope: 'chat:attach', action: 'attach', isWrite: true } as const;
     const conversation = await entries.enter(caller, reference, needs);
+    await assertStorage('write');
     const id = ids.newId('attachment');
     const now = clock.now();
     const row = {
@@ -201,6 +204,7 @@ export function createAttachments(deps: AttachmentDeps) {
     const isOwn = caller.kind === 'apiKey' || entry.uploaderId === caller.userId;
     if (!isOwn && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
     if (entry.status === 'PENDING') fail('SVC_ATTACHMENT_NOT_READY');
+    await assertStorage('read');
     const presigned = await blobs.presignDownload(entry.blobKey, {
       filename,
       contentType: mimeType,
