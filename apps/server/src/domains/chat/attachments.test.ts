@@ -202,6 +202,12 @@ test('[ATT-4] an attachment belongs to its conversation and its uploader', async
   const send = (api: typeof bob.api, room: string) => api.call('sendMessage', { room, body: { attachmentId } });
   await assertRefused(send(bob.api, one.id), 404, 'SVC_ATTACHMENT_NOT_FOUND');
   await assertRefused(send(alice.api, two.id), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  await chat.project.api.call('removeConversationMember', { room: one.id, userId: 'bob' });
+  for (const route of ['completeAttachment', 'getAttachmentDownload'] as const) {
+    await assertRefused(bob.api.call(route, { attachmentId }), 403, 'SVC_NOT_A_MEMBER');
+    const elsewhere = await chat.user('bob', { conversations: [two.id] });
+    await assertRefused(elsewhere.api.call(route, { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  }
   const other = await createChatKit(service);
   await assertRefused(
     other.project.api.call('getAttachmentDownload', { attachmentId }),

@@ -155,10 +155,9 @@ export function createAttachments(deps: AttachmentDeps) {
 
   async function find(caller: ChatCaller, id: string): Promise<AttachmentEntry> {
     const entry = (await findAttachment(db, caller, id, userOf(caller))) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
-    const isMember = caller.kind === 'apiKey' || entry.role !== null;
-    if (!isListed(caller, entry.conversationId) || !isMember || entry.status === 'EXPIRED') {
-      fail('SVC_ATTACHMENT_NOT_FOUND');
-    }
+    if (!isListed(caller, entry.conversationId)) fail('SVC_ATTACHMENT_NOT_FOUND');
+    assertMember(caller, entry.role, 'read');
+    if (entry.status === 'EXPIRED') fail('SVC_ATTACHMENT_NOT_FOUND');
     return entry;
   }
 
