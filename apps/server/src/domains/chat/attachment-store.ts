@@ -1,6 +1,6 @@
 import type { Attachment, AttachmentStatus, ChatMemberRole, Environment } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Queryable } from '../../core/db.ts';
+import type { Db, Queryable } from '../../core/db.ts';
 import { json, sql } from '../../core/sql.ts';
 
 const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a.filename, a.mime_type as "mimeType",
@@ -34,25 +34,38 @@ export interface NewAttachment {
   expiresAt: string;
 }
 
-/** Inserts unless the uploader or the project has too many that were never completed; false then. */
+/**
+ * Inserts unless the uploader or the environment has too many that were never completed; false then. There is no row
+ * to lock for a count over conversations: a lock by name makes the next one see what was counted before it.
+ */
 export async function insertAttachment(
-  db: Queryable,
+  db: Db,
   scope: ProjectScope,
   row: NewAttachment,
-  quota: { perUploader: number; perProject: number },
+  quota: { perUploader: number; perEnvironment: number },
 ): Promise<boolean> {
-  const inserted = await db.execute(sql`
+  const name = `attachments ${scope.projectId} ${scope.environment}`;
+  const lock = sql`select from pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+  const [, inserted = []] = await db.batch([lock, insertWithin(scope, row, quota)]);
+  return inserted.length === 1;
+}
+
+const insertWithin = (
+  { projectId, environment }: ProjectScope,
+  row: NewAttachment,
+  quota: { perUploader: number; perEnvironment: number },
+) => sql`
     insert into attachments (id, conversation_id, filename, mime_type, size, uploader_id, metadata, blob_key, created_at,
                              expires_at)
     select ${row.id}, ${row.conversationUuid}, ${row.filename}, ${row.mimeType}, ${row.size}, ${row.uploaderId},
            ${json(row.metadata)}::jsonb, ${row.blobKey}, ${row.at}, ${row.expiresAt}
     from (
-      select count(*) as of_project, count(*) filter (where a.uploader_id = ${row.uploaderId}) as of_uploader
+      select count(*) as of_environment, count(*) filter (where a.uploader_id = ${row.uploaderId}) as of_uploader
       from attachments a join conversations c on c.id = a.conversation_id
-      where a.status = 'PENDING' and a.expires_at > ${row.at} and c.project_id = ${scope.projectId}) pending
-    where of_project < ${quota.perProject} and of_uploader < ${quota.perUploader}`);
-  return inserted === 1;
-}
+      where a.status = 'PENDING' and a.expires_at > ${row.at} and c.project_id = ${projectId}
+        and c.environment = ${environment}) pending
+    where of_environment < ${quota.perEnvironment} and of_uploader < ${quota.perUploader}
+    returning id`;
 
 /** By id alone: for a signed URL, which is the right to it. Nothing is shown before the signature is checked. */
 export async function findSignedAttachment(db: Queryable, id: string): Promise<AttachmentEntry | undefined> {

@@ -28,6 +28,7 @@ import type { Entries } from './entries.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
 import { createStorageCheck } from './storage-check.ts';
+import { createTurns } from './turns.ts';
 
 export interface AttachmentDeps {
   db: Db;
@@ -43,7 +44,7 @@ export interface AttachmentDeps {
 export type Attachments = ReturnType<typeof createAttachments>;
 
 /** Uploads that were asked for and never completed. */
-const pendingQuota = { perUploader: 50, perProject: 5_000 };
+const pendingQuota = { perUploader: 50, perEnvironment: 5_000 };
 /** A completed file that no message takes. */
 const unusedMs = 24 * 60 * 60 * 1000;
 const sweepMax = 100;
@@ -66,6 +67,7 @@ export function createAttachments(deps: AttachmentDeps) {
   const { db, blobs, entries, clock, ids, limits } = deps;
   const signedUrls = createSignedUrls(deps);
   const assertStorage = createStorageCheck(deps);
+  const inTurn = createTurns();
   const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
   const downloadTtl = limits.STORAGE_DOWNLOAD_URL_TTL_SECONDS;
 
@@ -92,7 +94,10 @@ export function createAttachments(deps: AttachmentDeps) {
       at: iso(now),
       expiresAt: iso(now + 2 * uploadTtl * 1000),
     };
-    if (!(await insertAttachment(db, caller, row, pendingQuota))) {
+    const isInserted = await inTurn(`${caller.projectId} ${caller.environment}`, () =>
+      insertAttachment(db, caller, row, pendingQuota),
+    );
+    if (!isInserted) {
       fail('SVC_RATE_LIMITED', {
         retryAfterSeconds: uploadTtl,
         message: 'Too many uploads were begun and not completed.',
