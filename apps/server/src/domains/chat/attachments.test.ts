@@ -231,7 +231,7 @@ test('[ATT-5] names are harmless and scripts are never shown inline', () => {
   assert.ok(isInlineType('image/PNG; x=y'));
 });
 
-test('[CONV-6] an archived conversation takes no file from a user, nor does a guest complete one', async () => {
+test('[CONV-6] an archived conversation takes no file from anybody, nor does a guest complete one', async () => {
   const { id: room } = await chat.conversation();
   const alice = await chat.user('alice');
   const upload = await alice.api.call('requestAttachment', { room, body: file });
@@ -241,6 +241,7 @@ test('[CONV-6] an archived conversation takes no file from a user, nor does a gu
   const { api } = chat.project;
   await api.call('updateConversation', { room, body: { status: 'ARCHIVED' } });
   await assertRefused(complete(), 409, 'SVC_CONVERSATION_ARCHIVED');
+  await assertRefused(api.call('completeAttachment', { attachmentId }), 409, 'SVC_CONVERSATION_ARCHIVED');
   await api.call('updateConversation', { room, body: { status: 'ACTIVE' } });
   await api.call('changeConversationMember', { room, userId: 'alice', body: { role: 'GUEST' } });
   await assertRefused(complete(), 403, 'SVC_FORBIDDEN');

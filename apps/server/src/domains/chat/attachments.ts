@@ -171,7 +171,7 @@ export function createAttachments(deps: AttachmentDeps) {
     const entry = await own(caller, id);
     if (entry.status !== 'PENDING') return entry;
     assertMember(caller, entry.role, 'attach');
-    if (caller.kind === 'chatToken' && entry.isArchived) fail('SVC_CONVERSATION_ARCHIVED');
+    if (entry.isArchived) fail('SVC_CONVERSATION_ARCHIVED');
     const blobKey = await settledKey(entry);
     const isCopy = blobKey !== entry.blobKey;
     const stored = blobKey === null ? null : await blobs.stat(blobKey);
