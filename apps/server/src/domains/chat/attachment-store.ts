@@ -8,13 +8,15 @@ const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a
   a.completed_at as "completedAt", a.message_id as "messageId"`;
 
 const ruleColumns = sql`c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
-  c.status = 'ARCHIVED' as "isArchived"`;
+  a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived"`;
 
 /** An attachment and what the rules ask of it. */
 export interface AttachmentEntry extends Attachment {
   environment: Environment;
   blobKey: string;
   isUploaded: boolean;
+  /** From then on it is gone; null once a message carries it. */
+  expiresAt: string | null;
   /** Its conversation takes no new content. */
   isArchived: boolean;
   /** Of the asking user in its conversation; null when there is none. */
@@ -98,7 +100,7 @@ export async function markUploaded(db: Queryable, id: string, blobKey: string, a
   return touched === 1;
 }
 
-/** PENDING to UPLOADED; true for the one who did it. */
+/** PENDING to UPLOADED, in its time; true for the one who did it. */
 export async function markCompleted(
   db: Queryable,
   id: string,
@@ -107,7 +109,7 @@ export async function markCompleted(
   const touched = await db.execute(sql`
     update attachments set status = 'UPLOADED', blob_key = ${file.blobKey}, checksum = ${file.checksum},
       completed_at = ${file.at}, expires_at = ${file.expiresAt}
-    where id = ${id} and status = 'PENDING'`);
+    where id = ${id} and status = 'PENDING' and expires_at > ${file.at}`);
   return touched === 1;
 }
 

@@ -7,6 +7,7 @@ import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat
 import { eventually } from '../../../testkit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
 import { sql } from '../../core/sql.ts';
+import { markCompleted } from './attachment-store.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 
 let service: TestService;
@@ -129,6 +130,29 @@ test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', as
   await assertRefused(bob.api.call('getAttachmentDownload', { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
   assert.equal((await fetch(here(url))).status, 404);
   assert.equal(await service.service.chat.sweep.attachments(), 1);
+});
+
+test('[ATT-1] after its time a file is neither completed nor sent nor fetched, swept or not', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const { db } = service.adapters;
+  const upload = await api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = upload.attachment;
+  const at = new Date().toISOString();
+  const endAt = (time: string) =>
+    db.execute(sql`update attachments set expires_at = ${time} where id = ${attachmentId}`);
+  const complete = () => api.call('completeAttachment', { attachmentId });
+  const assertGone = (call: Promise<unknown>) => assertRefused(call, 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  await endAt(at);
+  await assertGone(complete());
+  const late = { blobKey: `chat/${attachmentId}/0`, checksum: 'sha256:00', at, expiresAt: at };
+  assert.equal(await markCompleted(db, attachmentId, late), false, 'its time ended while the file was looked at');
+  await endAt(new Date(Date.now() + 3_600_000).toISOString());
+  await complete();
+  await endAt(at);
+  await assertGone(api.call('getAttachmentDownload', { attachmentId }));
+  await assertGone(api.call('sendMessage', { room, body: { attachmentId } }));
 });
 
 test('[ATT-2] a signed URL is good for exactly what was signed, and an upload for once', async () => {

@@ -162,7 +162,8 @@ export function createAttachments(deps: AttachmentDeps) {
     const entry = (await findAttachment(db, caller, id, userOf(caller))) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
     if (!isListed(caller, entry.conversationId)) fail('SVC_ATTACHMENT_NOT_FOUND');
     assertMember(caller, entry.role, 'read');
-    if (entry.status === 'EXPIRED') fail('SVC_ATTACHMENT_NOT_FOUND');
+    const isOver = entry.expiresAt !== null && Date.parse(entry.expiresAt) <= clock.now();
+    if (entry.status === 'EXPIRED' || isOver) fail('SVC_ATTACHMENT_NOT_FOUND');
     return entry;
   }
 
