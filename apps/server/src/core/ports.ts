@@ -83,8 +83,8 @@ export interface Blobs {
   /** Stores exactly `size` bytes or nothing; throws `BlobSizeMismatch`. */
   write(key: string, content: Readable, size: number): Promise<void>;
   read(key: string): Promise<Readable | null>;
-  /** Null when there is no such object. `checksum` is `sha256:<hex>` where the store knows it. */
-  stat(key: string): Promise<{ size: number; checksum: string | null } | null>;
+  /** Null when there is no such object. `checksum` is `sha256:<hex>`; a store that keeps none has the object read. */
+  stat(key: string): Promise<{ size: number; checksum: string } | null>;
   /** Copies inside the store; false when there is no such object. */
   copy(key: string, to: string): Promise<boolean>;
   delete(key: string): Promise<void>;

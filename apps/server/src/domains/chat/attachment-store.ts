@@ -104,7 +104,7 @@ export async function markUploaded(db: Queryable, id: string, blobKey: string, a
 export async function markCompleted(
   db: Queryable,
   id: string,
-  file: { blobKey: string; checksum: string | null; at: string; expiresAt: string },
+  file: { blobKey: string; checksum: string; at: string; expiresAt: string },
 ): Promise<boolean> {
   const touched = await db.execute(sql`
     update attachments set status = 'UPLOADED', blob_key = ${file.blobKey}, checksum = ${file.checksum},

@@ -41,7 +41,7 @@ test('[ATT-7] on S3 a file goes straight to the store and comes straight from it
   const put = await fetch(upload.uploadUrl, { method: 'PUT', headers: upload.headers, body: 'hello' });
   assert.equal(put.status, 200, await put.text());
   const done = await alice.api.call('completeAttachment', { attachmentId });
-  assert.deepEqual([done.status, done.size], ['UPLOADED', 5]);
+  assert.deepEqual([done.status, done.size, done.checksum?.startsWith('sha256:2cf24dba')], ['UPLOADED', 5, true]);
   const message = await alice.api.call('sendMessage', { room, body: { attachmentId, text: 'see' } });
   assert.equal(message.attachment?.filename, 'report.txt');
 
