@@ -6,6 +6,7 @@ import type { AttachmentUpload } from '@parley/contract';
 import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
 import { eventually } from '../../../testkit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { isDuplicate } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
 import { markCompleted } from './attachment-store.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
@@ -240,6 +241,36 @@ test('[ATT-4] an attachment belongs to its conversation and its uploader', async
   );
   const sends = await Promise.allSettled(Array.from({ length: 20 }, () => send(alice.api, one.id)));
   assert.equal(sends.filter(({ status }) => status === 'fulfilled').length, 1);
+});
+
+test('[ATT-6] a repeat that names a file does not give it to two others', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  await api.call('sendMessage', { room, body: { text: 'first', clientMessageId: 'c0' } });
+  const upload = await api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  const sends = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, at) =>
+      api.call('sendMessage', { room, body: { attachmentId, clientMessageId: `c${at}` } }),
+    ),
+  );
+  const sent = sends.flatMap((send) => (send.status === 'fulfilled' ? [send.value] : []));
+  assert.deepEqual(sent.map((message) => message.attachmentId === attachmentId).sort(), [false, true]);
+  const { messages } = await api.call('listMessages', { room });
+  assert.equal(messages.length, 2);
+});
+
+test('[ATT-6] the database refuses a second message with the same file', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const upload = await api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  await api.call('sendMessage', { room, body: { attachmentId } });
+  const { id } = await api.call('sendMessage', { room, body: { text: 'another' } });
+  const twice = service.adapters.db.execute(sql`update messages set attachment_id = ${attachmentId} where id = ${id}`);
+  await assert.rejects(twice, (error) => isDuplicate(error, 'messages_attachment'));
 });
 
 test('[ATT-5] names are harmless and scripts are never shown inline', () => {
