@@ -7,8 +7,17 @@ import S3rver from 's3rver';
 
 const known = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', region: 'us-east-1', bucket: 'parley' };
 
-/** s3rver, behind a door that checks signatures (version 4), which s3rver itself does not. */
-export async function startS3Server({ secretAccessKey = known.secretAccessKey } = {}) {
+interface S3ServerOptions {
+  secretAccessKey?: string;
+  /** What becomes of hashes that a client sends or asks for: stores differ. */
+  checksums?: 'kept' | 'ignored' | 'refused';
+}
+
+/** s3rver, behind a door that checks signatures (version 4) and may keep checksums, which s3rver itself does not. */
+export async function startS3Server({
+  secretAccessKey = known.secretAccessKey,
+  checksums = 'ignored',
+}: S3ServerOptions = {}) {
   const account = { ...known, secretAccessKey };
   const directory = mkdtempSync(join(tmpdir(), 'parley-s3-'));
   const store = new S3rver({
@@ -19,16 +28,40 @@ export async function startS3Server({ secretAccessKey = known.secretAccessKey } 
     configureBuckets: [{ name: account.bucket, configs: [] }],
   });
   const { port: storePort } = await store.run();
+  let isAway = false;
+  const asked: string[] = [];
   const door = createServer((incoming, answer) => {
-    if (isSigned(incoming, secretAccessKey)) return forward(incoming, answer, storePort);
+    if (isAway) return incoming.destroy();
+    asked.push(incoming.method ?? '');
+    const status = isSigned(incoming, secretAccessKey) ? statusOf(incoming) : 403;
+    if (status === 200) return void pass(incoming, answer);
     incoming.resume();
-    answer.writeHead(403).end();
+    answer.writeHead(status).end();
   });
+  const statusOf = ({ headers }: IncomingMessage): number =>
+    checksums === 'refused' && headers['x-amz-checksum-algorithm'] ? 501 : 200;
+  const hashed = new Set<string>();
+  async function pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { method, url = '', headers } = incoming;
+    if (method === 'PUT' && (headers['x-amz-checksum-algorithm'] || headers['x-amz-checksum-sha256'])) hashed.add(url);
+    if (checksums === 'kept' && method === 'HEAD' && headers['x-amz-checksum-mode'] && hashed.has(url)) {
+      const content = await fetch(`http://127.0.0.1:${storePort}${url}`);
+      const hash = createHash('sha256').update(new Uint8Array(await content.arrayBuffer()));
+      if (content.ok) answer.setHeader('x-amz-checksum-sha256', hash.digest('base64'));
+    }
+    forward(incoming, answer, storePort);
+  }
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   const address = door.address();
   if (!address || typeof address === 'string') throw new Error('The store has no port.');
   return {
     options: { ...account, endpoint: `http://127.0.0.1:${address.port}` },
+    /** The method of each request, in the order they came. */
+    asked,
+    /** Hangs up on everybody until it is back. */
+    setAway(away: boolean): void {
+      isAway = away;
+    },
     async close() {
       door.closeAllConnections();
       await new Promise((resolve) => door.close(resolve));

@@ -83,8 +83,8 @@ export interface Blobs {
   /** Stores exactly `size` bytes or nothing; throws `BlobSizeMismatch`. */
   write(key: string, content: Readable, size: number): Promise<void>;
   read(key: string): Promise<Readable | null>;
-  /** Null when there is no such object. `checksum` is `sha256:<hex>` where the store knows it. */
-  stat(key: string): Promise<{ size: number; checksum: string | null } | null>;
+  /** Null when there is no such object. `checksum` is `sha256:<hex>`; a store that keeps none has the object read. */
+  stat(key: string): Promise<{ size: number; checksum: string } | null>;
   /** Copies inside the store; false when there is no such object. */
   copy(key: string, to: string): Promise<boolean>;
   delete(key: string): Promise<void>;
@@ -120,6 +120,11 @@ export class BlobSizeMismatch extends Error {
 /** Storage is down or full: 503. */
 export class BlobsUnavailable extends Error {
   override name = 'BlobsUnavailable';
+}
+
+/** It takes nothing more; what it has can be read. */
+export class BlobsFull extends BlobsUnavailable {
+  override name = 'BlobsFull';
 }
 
 /** Outgoing mail. */

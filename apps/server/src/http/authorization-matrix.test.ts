@@ -215,7 +215,7 @@ test('[SEC-10] a chat token made narrow reaches nothing beyond its conversations
     if (!isRead) await assertRefused(route, all, reading, noScope, 'chat:read');
     if (isRead) await assertRefused(route, all, sending, noScope, 'chat:send');
 
-    const outside = thing === 'attachmentId' ? none : { status: 403, code: 'SVC_NOT_A_MEMBER' };
+    const outside = { status: 403, code: 'SVC_NOT_A_MEMBER' };
     await assertRefused(route, [ids], former, outside, 'a removed member');
     const nowhere = [idsOf(route, foreign), idsOf(route, sibling), missingOf(ids)];
     await assertRefused(route, nowhere, former, none, 'a removed member');

@@ -33,6 +33,7 @@ import {
 const anyChat = ['apiKey', 'chatToken'] as const;
 const Page = Type.Object(PageQuery);
 const inConversation = ['SVC_CONVERSATION_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSING'] as const;
+const onAttachment = ['SVC_ATTACHMENT_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSING'] as const;
 const onMessage = ['SVC_MESSAGE_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSING'] as const;
 
 export const chatRoutes = routes({
@@ -242,8 +243,7 @@ export const chatRoutes = routes({
     by: anyChat,
     returns: [200, Attachment],
     throws: [
-      'SVC_ATTACHMENT_NOT_FOUND',
-      'SVC_SCOPE_MISSING',
+      ...onAttachment,
       'SVC_FORBIDDEN',
       'SVC_CONVERSATION_ARCHIVED',
       'SVC_ATTACHMENT_NOT_UPLOADED',
@@ -257,7 +257,7 @@ export const chatRoutes = routes({
     sdk: 'chat.attachments.downloadUrl',
     by: anyChat,
     returns: [200, AttachmentDownload],
-    throws: ['SVC_ATTACHMENT_NOT_FOUND', 'SVC_SCOPE_MISSING', 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
+    throws: [...onAttachment, 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
     does: 'Gives a short-lived signed URL to download from.',
   },
   getMessage: {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -40,6 +41,12 @@ suite('folder', () =>
 suite('s3', () =>
   blobsContract('s3', async () => {
     const { options, close } = await startS3Server();
+    return { blobs: createS3Blobs(options), close };
+  }));
+
+suite('s3 that keeps checksums', () =>
+  blobsContract('s3 that keeps checksums', async () => {
+    const { options, close } = await startS3Server({ checksums: 'kept' });
     return { blobs: createS3Blobs(options), close };
   }));
 
@@ -141,6 +148,27 @@ test('[BLB-6] s3: a signed download names the file and how to show it, and canno
     `attachment; filename="_bersicht _1_.txt"; filename*=UTF-8''%C3%9Cbersicht%20%221%22.txt`,
   );
   assert.equal((await fetch(download.url.replace('attachment', 'inline'))).status, 403);
+});
+
+test('[BLB-7] s3: the hash of a copy comes from the store; where it keeps none the object is read', async (t) => {
+  for (const [checksums, reads] of [
+    ['kept', 0],
+    ['ignored', 1],
+    ['refused', 1],
+  ] as const) {
+    const { options, asked, close } = await startS3Server({ checksums });
+    t.after(close);
+    const blobs = createS3Blobs(options);
+    const upload = await blobs.presignUpload('up', { contentType: 'text/plain', size: 5, expiresInSeconds: 60 });
+    await fetch(upload?.url ?? '', { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } });
+    assert.equal(await blobs.copy('up', 'copy'), true);
+    assert.equal(await blobs.copy('nothing', 'copy/2'), false);
+    assert.deepEqual(await blobs.stat('copy'), {
+      size: 5,
+      checksum: `sha256:${createHash('sha256').update('hello').digest('hex')}`,
+    });
+    assert.equal(asked.filter((method) => method === 'GET').length, reads, checksums);
+  }
 });
 
 test('[BLB-5] s3: a store that is gone, refuses the key or has no such bucket is unavailable', async (t) => {

@@ -5,7 +5,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { type Blobs, BlobsUnavailable } from '../../core/ports.ts';
+import { type Blobs, BlobsFull, BlobsUnavailable } from '../../core/ports.ts';
 import { exactly } from './exactly.ts';
 import { assertBlobKey } from './keys.ts';
 
@@ -102,7 +102,7 @@ export function createFolderBlobs(folder: string, clock: Clock = systemClock): B
         throw new BlobsUnavailable('the storage folder cannot be written', { cause: error });
       }
       const { bavail, bsize } = await statfs(root);
-      if (bavail * bsize < freeBytesMin) throw new BlobsUnavailable('the storage folder is full');
+      if (bavail * bsize < freeBytesMin) throw new BlobsFull('the storage folder is full');
       return performance.now() - started;
     },
 

@@ -23,6 +23,15 @@ export interface S3Options {
 
 const answerTimeoutMs = 5_000;
 const stallTimeoutMs = 15_000;
+/** A whole object; as large as attachments are. */
+const readTimeoutMs = 60_000;
+
+interface CallOptions {
+  headers?: Record<string, string>;
+  timeoutMs?: number;
+  /** Answers that are no fault, beside "there is none". */
+  takes?: readonly number[];
+}
 
 /** Blobs in S3 or a store that speaks like it. Clients send and fetch bytes there, at URLs that we sign. */
 export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): Blobs {
@@ -39,16 +48,36 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
     return { url: signed.url, method, headers };
   }
 
-  async function call(url: string, method: string, headers: Record<string, string> = {}): Promise<Response> {
+  async function call(url: string, method: string, options: CallOptions = {}): Promise<Response> {
+    const { headers = {}, timeoutMs = answerTimeoutMs, takes = [] } = options;
     try {
-      const signal = AbortSignal.timeout(answerTimeoutMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const response = await fetch(await signer.sign(url, { method, headers }), { signal });
-      if (response.ok || response.status === 404) return response;
+      if (response.ok || response.status === 404 || takes.includes(response.status)) return response;
       await response.body?.cancel();
       throw new Error(`${method} answered ${response.status}`);
     } catch (error) {
       throw new BlobsUnavailable('the object store does not answer', { cause: error });
     }
+  }
+
+  async function read(key: string): Promise<Readable | null> {
+    const response = await call(urlOf(key).href, 'GET', { timeoutMs: readTimeoutMs });
+    if (response.status === 404 || !response.body) {
+      await response.body?.cancel();
+      return null;
+    }
+    return Readable.from(bytesOf(response.body));
+  }
+
+  /** Copies, with a hash if the store can: one that knows nothing of hashes may refuse to be asked for one. */
+  async function putCopy(url: string, source: string): Promise<Response> {
+    const headers = { 'x-amz-copy-source': source };
+    const hashed = { ...headers, 'x-amz-checksum-algorithm': 'SHA256' };
+    const response = await call(url, 'PUT', { headers: hashed, takes: [400, 501] });
+    if (response.ok || response.status === 404) return response;
+    await response.body?.cancel();
+    return call(url, 'PUT', { headers });
   }
 
   return {
@@ -88,28 +117,21 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
       }
     },
 
-    async read(key) {
-      const response = await call(urlOf(key).href, 'GET');
-      if (response.status === 404 || !response.body) {
-        await response.body?.cancel();
-        return null;
-      }
-      return Readable.from(response.body);
-    },
+    read,
 
     async stat(key) {
-      const response = await call(urlOf(key).href, 'HEAD', { 'x-amz-checksum-mode': 'ENABLED' });
+      const response = await call(urlOf(key).href, 'HEAD', { headers: { 'x-amz-checksum-mode': 'ENABLED' } });
       if (response.status === 404) return null;
-      const checksum = response.headers.get('x-amz-checksum-sha256');
-      return {
-        size: Number(response.headers.get('content-length')),
-        checksum: checksum && `sha256:${Buffer.from(checksum, 'base64').toString('hex')}`,
-      };
+      const size = Number(response.headers.get('content-length'));
+      const kept = wholeHash.exec(response.headers.get('x-amz-checksum-sha256') ?? '')?.[0];
+      if (kept) return { size, checksum: `sha256:${Buffer.from(kept, 'base64').toString('hex')}` };
+      const content = await read(key);
+      return content && { size, checksum: `sha256:${await hashOf(content)}` };
     },
 
     async copy(key, to) {
       assertBlobKey(key);
-      const response = await call(urlOf(to).href, 'PUT', { 'x-amz-copy-source': `/${bucket}/${key}` });
+      const response = await putCopy(urlOf(to).href, `/${bucket}/${key}`);
       // The status comes before the copy is made: what became of it is in the body.
       const isCopied = !(await response.text()).includes('<Error>');
       if (response.ok && !isCopied) throw new BlobsUnavailable('the object store did not copy');
@@ -129,6 +151,23 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
 
     close: async () => {},
   };
+}
+
+/** Base64 of 32 bytes; one made of the hashes of parts has their number behind it. */
+const wholeHash = /^[\w+/]{43}=$/;
+
+async function* bytesOf(body: AsyncIterable<Uint8Array>) {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new BlobsUnavailable('the object store broke off', { cause: error });
+  }
+}
+
+async function hashOf(content: Readable): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(content, hash);
+  return hash.digest('hex');
 }
 
 /** Kept here first: what is sent is then whole and of the right size, and its hash is known. */

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { AttachmentUpload } from '@parley/contract';
 import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { eventually } from '../../../testkit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { isDuplicate } from '../../core/db.ts';
+import { sql } from '../../core/sql.ts';
+import { markCompleted } from './attachment-store.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 
 let service: TestService;
@@ -60,6 +64,30 @@ test('[ATT-8] an upload that the store cannot take is answered, however much of 
   assert.equal((await put(upload, new Uint8Array(size))).status, 204);
 });
 
+test('[ATT-8] while the store is away no URL leads to it, and nothing is stored', async () => {
+  const { id: room } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const upload = await alice.api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await alice.api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  const request = () => alice.api.call('requestAttachment', { room, body: file });
+  const download = () => alice.api.call('getAttachmentDownload', { attachmentId });
+  const stored = () =>
+    service.adapters.db.query(sql`
+      select a.id from attachments a join conversations c on c.id = a.conversation_id where c.public_id = ${room}`);
+  const folder = join(service.config.dataDir, 'blobs');
+  await rename(folder, `${folder}-away`);
+  await writeFile(folder, '');
+  // A look at the store answers for a moment.
+  await eventually(() => assertRefused(download(), 503, 'SVC_STORAGE_UNAVAILABLE'));
+  await assertRefused(request(), 503, 'SVC_STORAGE_UNAVAILABLE');
+  assert.deepEqual(await stored(), [{ id: attachmentId }]);
+  await rm(folder);
+  await rename(`${folder}-away`, folder);
+  await eventually(request);
+  await download();
+});
+
 test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', async () => {
   const { id: room } = await chat.conversation();
   const alice = await chat.user('alice');
@@ -104,6 +132,29 @@ test('[ATT-1] a file is asked for, uploaded, completed, sent and downloaded', as
   await assertRefused(bob.api.call('getAttachmentDownload', { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
   assert.equal((await fetch(here(url))).status, 404);
   assert.equal(await service.service.chat.sweep.attachments(), 1);
+});
+
+test('[ATT-1] after its time a file is neither completed nor sent nor fetched, swept or not', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const { db } = service.adapters;
+  const upload = await api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = upload.attachment;
+  const at = new Date().toISOString();
+  const endAt = (time: string) =>
+    db.execute(sql`update attachments set expires_at = ${time} where id = ${attachmentId}`);
+  const complete = () => api.call('completeAttachment', { attachmentId });
+  const assertGone = (call: Promise<unknown>) => assertRefused(call, 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  await endAt(at);
+  await assertGone(complete());
+  const late = { blobKey: `chat/${attachmentId}/0`, checksum: 'sha256:00', at, expiresAt: at };
+  assert.equal(await markCompleted(db, attachmentId, late), false, 'its time ended while the file was looked at');
+  await endAt(new Date(Date.now() + 3_600_000).toISOString());
+  await complete();
+  await endAt(at);
+  await assertGone(api.call('getAttachmentDownload', { attachmentId }));
+  await assertGone(api.call('sendMessage', { room, body: { attachmentId } }));
 });
 
 test('[ATT-2] a signed URL is good for exactly what was signed, and an upload for once', async () => {
@@ -180,6 +231,12 @@ test('[ATT-4] an attachment belongs to its conversation and its uploader', async
   const send = (api: typeof bob.api, room: string) => api.call('sendMessage', { room, body: { attachmentId } });
   await assertRefused(send(bob.api, one.id), 404, 'SVC_ATTACHMENT_NOT_FOUND');
   await assertRefused(send(alice.api, two.id), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  await chat.project.api.call('removeConversationMember', { room: one.id, userId: 'bob' });
+  for (const route of ['completeAttachment', 'getAttachmentDownload'] as const) {
+    await assertRefused(bob.api.call(route, { attachmentId }), 403, 'SVC_NOT_A_MEMBER');
+    const elsewhere = await chat.user('bob', { conversations: [two.id] });
+    await assertRefused(elsewhere.api.call(route, { attachmentId }), 404, 'SVC_ATTACHMENT_NOT_FOUND');
+  }
   const other = await createChatKit(service);
   await assertRefused(
     other.project.api.call('getAttachmentDownload', { attachmentId }),
@@ -188,6 +245,36 @@ test('[ATT-4] an attachment belongs to its conversation and its uploader', async
   );
   const sends = await Promise.allSettled(Array.from({ length: 20 }, () => send(alice.api, one.id)));
   assert.equal(sends.filter(({ status }) => status === 'fulfilled').length, 1);
+});
+
+test('[ATT-6] a repeat that names a file does not give it to two others', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  await api.call('sendMessage', { room, body: { text: 'first', clientMessageId: 'c0' } });
+  const upload = await api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  const sends = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, at) =>
+      api.call('sendMessage', { room, body: { attachmentId, clientMessageId: `c${at}` } }),
+    ),
+  );
+  const sent = sends.flatMap((send) => (send.status === 'fulfilled' ? [send.value] : []));
+  assert.deepEqual(sent.map((message) => message.attachmentId === attachmentId).sort(), [false, true]);
+  const { messages } = await api.call('listMessages', { room });
+  assert.equal(messages.length, 2);
+});
+
+test('[ATT-6] the database refuses a second message with the same file', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const upload = await api.call('requestAttachment', { room, body: file });
+  await put(upload);
+  const { id: attachmentId } = await api.call('completeAttachment', { attachmentId: upload.attachment.id });
+  await api.call('sendMessage', { room, body: { attachmentId } });
+  const { id } = await api.call('sendMessage', { room, body: { text: 'another' } });
+  const twice = service.adapters.db.execute(sql`update messages set attachment_id = ${attachmentId} where id = ${id}`);
+  await assert.rejects(twice, (error) => isDuplicate(error, 'messages_attachment'));
 });
 
 test('[ATT-5] names are harmless and scripts are never shown inline', () => {
@@ -203,7 +290,7 @@ test('[ATT-5] names are harmless and scripts are never shown inline', () => {
   assert.ok(isInlineType('image/PNG; x=y'));
 });
 
-test('[CONV-6] an archived conversation takes no file from a user, nor does a guest complete one', async () => {
+test('[CONV-6] an archived conversation takes no file from anybody, nor does a guest complete one', async () => {
   const { id: room } = await chat.conversation();
   const alice = await chat.user('alice');
   const upload = await alice.api.call('requestAttachment', { room, body: file });
@@ -213,6 +300,7 @@ test('[CONV-6] an archived conversation takes no file from a user, nor does a gu
   const { api } = chat.project;
   await api.call('updateConversation', { room, body: { status: 'ARCHIVED' } });
   await assertRefused(complete(), 409, 'SVC_CONVERSATION_ARCHIVED');
+  await assertRefused(api.call('completeAttachment', { attachmentId }), 409, 'SVC_CONVERSATION_ARCHIVED');
   await api.call('updateConversation', { room, body: { status: 'ACTIVE' } });
   await api.call('changeConversationMember', { room, userId: 'alice', body: { role: 'GUEST' } });
   await assertRefused(complete(), 403, 'SVC_FORBIDDEN');

@@ -27,6 +27,8 @@ import { assertMember, assertScope, type ChatCaller, isListed, userOf } from './
 import type { Entries } from './entries.ts';
 import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
+import { createStorageCheck } from './storage-check.ts';
+import { createTurns } from './turns.ts';
 
 export interface AttachmentDeps {
   db: Db;
@@ -42,7 +44,7 @@ export interface AttachmentDeps {
 export type Attachments = ReturnType<typeof createAttachments>;
 
 /** Uploads that were asked for and never completed. */
-const pendingQuota = { perUploader: 50, perProject: 5_000 };
+const pendingQuota = { perUploader: 50, perEnvironment: 5_000 };
 /** A completed file that no message takes. */
 const unusedMs = 24 * 60 * 60 * 1000;
 const sweepMax = 100;
@@ -64,6 +66,8 @@ const uploadKey = (id: string): string => `chat/${id}/0`;
 export function createAttachments(deps: AttachmentDeps) {
   const { db, blobs, entries, clock, ids, limits } = deps;
   const signedUrls = createSignedUrls(deps);
+  const assertStorage = createStorageCheck(deps);
+  const inTurn = createTurns();
   const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
   const downloadTtl = limits.STORAGE_DOWNLOAD_URL_TTL_SECONDS;
 
@@ -75,6 +79,7 @@ export function createAttachments(deps: AttachmentDeps) {
     if (draft.metadata) metadataJson(draft.metadata, limits.CHAT_MAX_METADATA_BYTES);
     const needs = { scope: 'chat:attach', action: 'attach', isWrite: true } as const;
     const conversation = await entries.enter(caller, reference, needs);
+    await assertStorage('write');
     const id = ids.newId('attachment');
     const now = clock.now();
     const row = {
@@ -89,7 +94,10 @@ export function createAttachments(deps: AttachmentDeps) {
       at: iso(now),
       expiresAt: iso(now + 2 * uploadTtl * 1000),
     };
-    if (!(await insertAttachment(db, caller, row, pendingQuota))) {
+    const isInserted = await inTurn(`${caller.projectId} ${caller.environment}`, () =>
+      insertAttachment(db, caller, row, pendingQuota),
+    );
+    if (!isInserted) {
       fail('SVC_RATE_LIMITED', {
         retryAfterSeconds: uploadTtl,
         message: 'Too many uploads were begun and not completed.',
@@ -152,10 +160,10 @@ export function createAttachments(deps: AttachmentDeps) {
 
   async function find(caller: ChatCaller, id: string): Promise<AttachmentEntry> {
     const entry = (await findAttachment(db, caller, id, userOf(caller))) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
-    const isMember = caller.kind === 'apiKey' || entry.role !== null;
-    if (!isListed(caller, entry.conversationId) || !isMember || entry.status === 'EXPIRED') {
-      fail('SVC_ATTACHMENT_NOT_FOUND');
-    }
+    if (!isListed(caller, entry.conversationId)) fail('SVC_ATTACHMENT_NOT_FOUND');
+    assertMember(caller, entry.role, 'read');
+    const isOver = entry.expiresAt !== null && Date.parse(entry.expiresAt) <= clock.now();
+    if (entry.status === 'EXPIRED' || isOver) fail('SVC_ATTACHMENT_NOT_FOUND');
     return entry;
   }
 
@@ -164,7 +172,7 @@ export function createAttachments(deps: AttachmentDeps) {
     const entry = await own(caller, id);
     if (entry.status !== 'PENDING') return entry;
     assertMember(caller, entry.role, 'attach');
-    if (caller.kind === 'chatToken' && entry.isArchived) fail('SVC_CONVERSATION_ARCHIVED');
+    if (entry.isArchived) fail('SVC_CONVERSATION_ARCHIVED');
     const blobKey = await settledKey(entry);
     const isCopy = blobKey !== entry.blobKey;
     const stored = blobKey === null ? null : await blobs.stat(blobKey);
@@ -201,6 +209,7 @@ export function createAttachments(deps: AttachmentDeps) {
     const isOwn = caller.kind === 'apiKey' || entry.uploaderId === caller.userId;
     if (!isOwn && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
     if (entry.status === 'PENDING') fail('SVC_ATTACHMENT_NOT_READY');
+    await assertStorage('read');
     const presigned = await blobs.presignDownload(entry.blobKey, {
       filename,
       contentType: mimeType,

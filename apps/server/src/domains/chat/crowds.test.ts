@@ -72,6 +72,19 @@ test('[ATT-6] 400 callers send one attachment: one message has it', async () => 
   assert.equal((await api.call('getConversation', { room })).messageCount, 1);
 });
 
+test('[ATT-9] 400 uploads begun at once: exactly 50 of one user, and none counts in the other environment', async (t) => {
+  const { id: room } = await chat.conversation([]);
+  const body = { filename: 'a.txt', mimeType: 'text/plain', size: 5, uploaderId: 'carol' };
+  const second = await startService({ beside: service });
+  t.after(() => second.stop());
+  const apis = [service, second].map((process) => process.as(chat.project.apiKey));
+  const request = (at: number) => (apis[at % 2] ?? assert.fail()).call('requestAttachment', { room, body });
+  assert.deepEqual(await outcomesOf(all(request)), { ok: 50, SVC_RATE_LIMITED: crowd - 50 });
+  const production = service.as(await chat.project.newKey('PRODUCTION'));
+  const other = await production.call('createConversation', { body: { name: 'uploads' } });
+  await production.call('requestAttachment', { room: other.id, body });
+});
+
 test('[READ-2] 400 marks at once: the furthest stays', async () => {
   const { id: room } = await chat.conversation(['alice']);
   const { api } = chat.project;

@@ -7,6 +7,7 @@ import { createGroupCommit } from './group-commit.ts';
 interface Item {
   room: string;
   key?: string;
+  file?: string;
   isBad?: boolean;
 }
 
@@ -15,10 +16,14 @@ function slowStore({ hasLine = true } = {}) {
   const batches: { items: readonly Item[]; isInLine: boolean; end: () => void }[] = [];
   const told: (readonly Item[])[] = [];
   const clock = createFakeClock();
+  const keysOf = ({ key, file }: Item) => [key, file].filter((each) => each !== undefined);
   const queue = createGroupCommit<Item, string>({
     clock,
-    keysOf: ({ key }) => (key === undefined ? [] : [key]),
-    isFound: (room) => room !== 'refused',
+    keysOf,
+    foundKeys: (item, outcome) => {
+      if (outcome === 'refused') return [];
+      return outcome === 'repeated' ? keysOf(item).slice(0, 1) : keysOf(item);
+    },
     lockOf: ({ room }) => room,
     hasLine,
     store: (items, { isInLine }) =>
@@ -172,6 +177,26 @@ test('[MSG-16] many retries of what has been stored go together; of what was ref
       [1, ...then],
     );
   }
+});
+
+test('[MSG-16] a repeat is found by its own key; what else it names is still to be had by one alone', async () => {
+  const { batches, queue, settle } = slowStore();
+  const answers = [
+    queue.add({ room: 'repeated', key: 'k0', file: 'f' }),
+    queue.add({ room: 'a', key: 'k1', file: 'f' }),
+    queue.add({ room: 'a', key: 'k2', file: 'f' }),
+    queue.add({ room: 'repeated', key: 'k0' }),
+    queue.add({ room: 'repeated', key: 'k0' }),
+  ];
+  for (let batch = 0; batch < 3; batch++) {
+    await settle();
+    batches[batch]?.end();
+  }
+  await Promise.all(answers);
+  assert.deepEqual(
+    batches.map(({ items }) => items.map(({ key }) => key)),
+    [['k0'], ['k1', 'k0', 'k0'], ['k2']],
+  );
 });
 
 test('[MSG-16] one item that cannot be stored fails alone', async () => {

@@ -22,14 +22,14 @@ export interface GroupCommitOptions<Item, Outcome> {
   keysOf: (item: Item) => readonly string[];
   /** True when `store` keeps the order of batches in line; without a line batches only run beside each other. */
   hasLine: boolean;
-  /** True when everybody who comes later with one of the item's keys will find it stored: they may come together. */
-  isFound: (outcome: Outcome) => boolean;
+  /** Those of the item's keys that everybody who comes later with one will find taken: they may come together. */
+  foundKeys: (item: Item, outcome: Outcome) => readonly string[];
   /** What a batch locks for this item: no batch runs beside another that holds the same, it would only wait. */
   lockOf: (item: Item) => string;
 }
 
 const batchMax = 200;
-/** Two in line, and one beside them when both take long. */
+/** One in line or two; each of the others beside them, when all that are under way take long. */
 const underWayMax = 3;
 /** A batch has its own price: a second one gets in line behind the first when it is at least so large. */
 const behindMin = 12;
@@ -54,7 +54,7 @@ interface UnderWay {
 export function createGroupCommit<Item, Outcome>(
   options: GroupCommitOptions<Item, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { clock, store, tell, keysOf, isFound, lockOf, hasLine } = options;
+  const { clock, store, tell, keysOf, foundKeys, lockOf, hasLine } = options;
   const underWay = new Set<UnderWay>();
   let waiting: Waiting<Item, Outcome>[] = [];
   let late = 0;
@@ -140,7 +140,7 @@ export function createGroupCommit<Item, Outcome>(
 
   function noteFound(batch: readonly Waiting<Item, Outcome>[], outcomes: readonly Outcome[]): void {
     if (waiting.length === 0) return;
-    const found = batch.flatMap(({ item }, at) => (isFound(outcomes[at] as Outcome) ? keysOf(item) : []));
+    const found = batch.flatMap(({ item }, at) => foundKeys(item, outcomes[at] as Outcome));
     if (found.length === 0) return;
     const keys = new Set(found);
     for (const entry of waiting) {

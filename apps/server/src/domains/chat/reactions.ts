@@ -47,7 +47,7 @@ export function createReactions({ db, messages, clock, ids, limits, onCommitted 
     clock,
     keysOf: ({ messageId, emoji, userId }) => [`${messageId} ${emoji} ${userId}`],
     // What was added may be taken back by the next: each must see the one before it.
-    isFound: () => false,
+    foundKeys: () => [],
     lockOf: ({ conversationId }) => conversationId,
     hasLine: false,
     store: (items) => storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE),

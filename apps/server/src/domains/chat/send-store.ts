@@ -127,11 +127,13 @@ const replied = raw(`replied as (
     where root.id = t.id),`);
 
 const fileProblems = raw(`
-        when i."attachmentId" is not null and (a.status is null or a.status = 'EXPIRED') then 'ATTACHMENT_NOT_FOUND'
+        when i."attachmentId" is not null
+          and (a.status is null or a.status = 'EXPIRED' or a.expires_at <= i."createdAt"::timestamptz)
+          then 'ATTACHMENT_NOT_FOUND'
         when a.status = 'PENDING' then 'ATTACHMENT_NOT_READY'
         when a.status = 'ATTACHED' then 'ATTACHMENT_ALREADY_USED'`);
 const file = raw(`left join lateral (
-      select status, conversation_id, uploader_id from attachments where id = i."attachmentId" limit 1) a
+      select status, conversation_id, uploader_id, expires_at from attachments where id = i."attachmentId" limit 1) a
       on a.conversation_id = i."conversationId" and (not i."isUser" or a.uploader_id = i."senderId")`);
 const attached = raw(`attached as (
     update attachments a set status = 'ATTACHED', message_id = m.id, expires_at = null

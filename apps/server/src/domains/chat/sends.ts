@@ -66,11 +66,8 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
 export function createSends({ db, targets, clock, ids, limits, metrics, onCommitted }: SendDeps): Sends {
   const queue = createGroupCommit<SendItem, SendOutcome>({
     clock,
-    keysOf: ({ conversationId, draft: { senderId = '', clientMessageId, attachmentId } }) => [
-      ...(clientMessageId === undefined ? [] : [`${conversationId} ${senderId} ${clientMessageId}`]),
-      ...(attachmentId === undefined ? [] : [attachmentId]),
-    ],
-    isFound: ({ is }) => is !== 'refused',
+    keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
+    foundKeys,
     lockOf: ({ conversationId }) => conversationId,
     hasLine: true,
     store: (items, options) => storeMessages(db, items, options),
@@ -123,6 +120,18 @@ export function createSends({ db, targets, clock, ids, limits, metrics, onCommit
   }
 
   return { send };
+}
+
+const clientKeys = ({ conversationId, draft: { senderId = '', clientMessageId } }: SendItem): string[] =>
+  clientMessageId === undefined ? [] : [`${conversationId} ${senderId} ${clientMessageId}`];
+
+const fileKeys = ({ draft: { attachmentId } }: SendItem): string[] =>
+  attachmentId === undefined ? [] : [attachmentId];
+
+/** A repeat is known by its own key before its file is looked at: that may still be anybody's. */
+function foundKeys(item: SendItem, { is }: SendOutcome): string[] {
+  if (is === 'refused') return [];
+  return is === 'repeated' ? clientKeys(item) : [...clientKeys(item), ...fileKeys(item)];
 }
 
 type Content = Pick<Draft, 'type' | 'text' | 'metadata'>;
