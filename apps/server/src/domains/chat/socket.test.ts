@@ -217,6 +217,49 @@ test('[CHATWS-9] a page that would not fit a frame is cut, and its cursor goes o
   await Promise.all([client.close(), again.close()]);
 });
 
+interface Reacted {
+  reactions?: object[];
+}
+
+test('[CHATWS-9] a message whose reactions would not fit is told with fewer of them', async () => {
+  const { id } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const client = await alice.connect();
+  await subscribe(client, id);
+  const draft = { type: 'message.send', conversation: id, text: '😀'.repeat(4_000), clientMessageId: 'crowded' };
+  const sent = (await client.ask(draft))['data'] as { message: { id: string } };
+  const messageId = sent.message.id;
+  const emojiOf = (at: number) =>
+    Array.from({ length: 32 }, (_, bit) => ((at >> bit) & 1 ? '👩' : '👨')).join('\u200d');
+  await Promise.all(
+    Array.from({ length: 199 }, (_, at) =>
+      chat.project.api.call('addReaction', {
+        messageId,
+        body: { emoji: emojiOf(at), userId: `user-${at}-`.padEnd(128, 'x') },
+      }),
+    ),
+  );
+  const { change } = await chat.project.api.call('getMessage', { messageId });
+  const asked = [
+    { type: 'reaction.add', messageId, emoji: '👍' },
+    { type: 'reaction.remove', messageId, emoji: '👍' },
+    { type: 'message.edit', messageId, text: '😁'.repeat(4_000) },
+    draft,
+    { type: 'history', conversation: id },
+    { type: 'changes', conversation: id, since: change + 2 },
+  ];
+  for (const frame of asked) {
+    const ack = await client.ask(frame);
+    assert.equal(ack.type, 'ack', JSON.stringify(ack));
+    const data = ack['data'] as Reacted & { message?: Reacted; messages?: Reacted[]; changes?: { message: Reacted }[] };
+    const [holder = data] = [data.message ?? data.messages?.[0] ?? data.changes?.[0]?.message];
+    assert.ok((holder.reactions?.length ?? 0) > 100, `${frame.type} shows what fits`);
+  }
+  await eventually(() => client.frames.some(({ type }) => type === 'message.updated'));
+  for (const frame of client.frames) assert.ok(Buffer.byteLength(JSON.stringify(frame)) <= 65_536, frame.type);
+  await client.close();
+});
+
 test('[CHATWS-10] bad frames get the declared error and store nothing', async () => {
   const { id } = await chat.conversation();
   const client = await (await chat.user('alice')).connect();

@@ -5,6 +5,7 @@ import type { Cursors } from '../../core/cursors.ts';
 import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSession } from '../../core/socket.ts';
 import { assertScope } from './callers.ts';
 import { type ChangeEntry, type Channel, jsonOf, type Listener, type MemberView } from './channel.ts';
+import { recordBytesMax } from './frame-size.ts';
 import { cursorScope } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { Targets } from './targets.ts';
@@ -68,8 +69,6 @@ interface Ready {
   isRecovered: boolean;
 }
 
-/** A frame of missed changes stays well under the 65536 bytes of a frame. */
-const recoveredFrameMax = 60_000;
 /** What may wait on a socket after it was told what it missed: half of what makes it a slow reader. */
 const recoveredTotalMax = 512 * 1024;
 
@@ -265,7 +264,7 @@ function batchFrom(missed: readonly ChangeEntry[], start: number): { texts: stri
   for (let at = start; at < missed.length; at++) {
     const text = jsonOf(missed[at] as ChangeEntry);
     const size = Buffer.byteLength(text) + 1;
-    if (texts.length > 0 && bytes + size > recoveredFrameMax) break;
+    if (texts.length > 0 && bytes + size > recordBytesMax) break;
     texts.push(text);
     bytes += size;
   }
