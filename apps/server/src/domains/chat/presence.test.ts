@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
+import { eventually } from '../../../testkit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/service.ts';
+
+let service: TestService;
+let chat: ChatOf;
+before(async () => {
+  service = await startService({ env: { CHAT_CONNECT_RATE_LIMIT: '100000' } });
+  chat = await createChatKit(service);
+});
+after(() => service.stop());
+
+test('[PRES-1] a user comes with the first connection and goes with the last; status is shown', async () => {
+  const { id } = await chat.conversation();
+  const watcher = await (await chat.user('bob')).connect();
+  await subscribe(watcher, id, { presence: false });
+  const alice = await chat.user('alice');
+  const [one, two] = [await alice.connect(), await alice.connect()];
+  await subscribe(one, id);
+  assert.equal((await watcher.take('presence'))['event'], 'enter');
+  await subscribe(two, id);
+  const present = () => chat.project.api.call('listPresence', { room: id });
+  await eventually(async () => (await present())[0]?.connections === 2);
+  await one.ask({ type: 'presence', status: 'AWAY' });
+  const update = await watcher.take('presence');
+  assert.deepEqual([update['event'], update['status']], ['update', 'ONLINE']);
+  assert.deepEqual(
+    (await present()).map(({ userId, status }) => [userId, status]),
+    [['alice', 'ONLINE']],
+  );
+  await one.close();
+  await eventually(async () => (await present())[0]?.connections === 1);
+  await two.close();
+  const leave = await watcher.take('presence');
+  assert.deepEqual([leave['userId'], leave['event'], leave['status']], ['alice', 'leave', 'OFFLINE']);
+  assert.deepEqual(await present(), []);
+  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 3);
+  await watcher.close();
+});
+
+test('[PRES-1] what is told of a user with several tabs is what the list says', async () => {
+  const { id } = await chat.conversation();
+  const watcher = await (await chat.user('bob')).connect();
+  await subscribe(watcher, id, { presence: false });
+  const alice = await chat.user('alice');
+  const told = async () => {
+    const { event, status } = await watcher.take('presence');
+    const [listed] = await chat.project.api.call('listPresence', { room: id });
+    assert.equal(listed?.status ?? 'OFFLINE', status);
+    return [event, status];
+  };
+  const [one, two] = [await alice.connect(), await alice.connect()];
+  await subscribe(one, id);
+  assert.deepEqual(await told(), ['enter', 'ONLINE']);
+  await one.ask({ type: 'presence', status: 'AWAY' });
+  assert.deepEqual(await told(), ['update', 'AWAY']);
+  await subscribe(two, id);
+  assert.deepEqual(await told(), ['update', 'ONLINE']);
+  await two.close();
+  assert.deepEqual(await told(), ['update', 'AWAY']);
+  await one.close();
+  assert.deepEqual(await told(), ['leave', 'OFFLINE']);
+  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 5);
+  await watcher.close();
+});
+
+test('[TYP-1] typing is told to the others and listed until it ends', async () => {
+  const { id } = await chat.conversation();
+  const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];
+  await subscribe(alice, id);
+  await subscribe(bob, id);
+  await alice.ask({ type: 'typing', conversation: id, typing: true });
+  const typing = await bob.take('typing');
+  assert.deepEqual([typing['userId'], typing['typing']], ['alice', true]);
+  const [listed] = await chat.project.api.call('listTyping', { room: id });
+  await alice.ask({ type: 'typing', conversation: id, typing: true });
+  const [repeated] = await chat.project.api.call('listTyping', { room: id });
+  assert.deepEqual([listed?.userId, repeated?.startedAt], ['alice', listed?.startedAt]);
+  await alice.ask({ type: 'typing', conversation: id, typing: false });
+  assert.equal((await bob.take('typing', (frame) => frame['typing'] === false))['userId'], 'alice');
+  assert.deepEqual(await chat.project.api.call('listTyping', { room: id }), []);
+  assert.ok(!alice.frames.some(({ type }) => type === 'typing'));
+  await Promise.all([alice.close(), bob.close()]);
+});
