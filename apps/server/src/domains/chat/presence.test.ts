@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
+import { assertRefused, type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
 import { eventually } from '../../../testkit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { SharedStateUnavailable } from '../../core/ports.ts';
 
 let service: TestService;
 let chat: ChatOf;
@@ -66,6 +67,33 @@ test('[PRES-1] what is told of a user with several tabs is what the list says', 
   await watcher.close();
 });
 
+test('[PRES-4] a subscription without presence, or a token without its scope, ends it', async () => {
+  const { id } = await chat.conversation();
+  const watcher = await (await chat.user('bob')).connect();
+  await subscribe(watcher, id, { presence: false });
+  const client = await (await chat.user('alice')).connect();
+  const told = async () => (await watcher.take('presence'))['event'];
+  const present = () => chat.project.api.call('listPresence', { room: id });
+
+  await subscribe(client, id);
+  assert.equal(await told(), 'enter');
+  await subscribe(client, id, { presence: false });
+  assert.equal(await told(), 'leave');
+  assert.deepEqual(await present(), []);
+
+  await subscribe(client, id);
+  assert.equal(await told(), 'enter');
+  const { token } = await chat.user('alice', { scopes: ['chat:read'] });
+  assert.equal((await client.ask({ type: 'token.refresh', token })).type, 'ack');
+  assert.equal(await told(), 'leave');
+  assert.deepEqual(await present(), []);
+  await chat.project.api.call('sendMessage', { room: id, body: { text: 'still heard', senderId: 'bob' } });
+  await client.take('message');
+  await client.close();
+  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 4, 'told once');
+  await watcher.close();
+});
+
 test('[TYP-1] typing is told to the others and listed until it ends', async () => {
   const { id } = await chat.conversation();
   const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];
@@ -83,4 +111,38 @@ test('[TYP-1] typing is told to the others and listed until it ends', async () =
   assert.deepEqual(await chat.project.api.call('listTyping', { room: id }), []);
   assert.ok(!alice.frames.some(({ type }) => type === 'typing'));
   await Promise.all([alice.close(), bob.close()]);
+});
+
+test('[STA-2] without the shared store presence and typing are refused, on the socket as over REST', async () => {
+  let isAway = false;
+  const own = await startService({
+    wrap: (adapters) => {
+      const { expiringSets } = adapters;
+      const unlessAway =
+        <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
+        async (...args: Args): Promise<Result> => {
+          if (isAway) throw new SharedStateUnavailable();
+          return work(...args);
+        };
+      const [touch, members] = [unlessAway(expiringSets.touch), unlessAway(expiringSets.members)];
+      return { ...adapters, expiringSets: { ...expiringSets, touch, members } };
+    },
+  });
+  const { conversation, user, project } = await createChatKit(own);
+  const { id } = await conversation();
+  const client = await (await user('alice')).connect();
+  await subscribe(client, id);
+  isAway = true;
+  for (const frame of [
+    { type: 'presence', status: 'AWAY' },
+    { type: 'typing', conversation: id, typing: true },
+  ]) {
+    const answer = await client.ask(frame);
+    assert.deepEqual([answer.type, answer['code']], ['error', 'SERVICE_UNAVAILABLE'], frame.type);
+  }
+  await assertRefused(project.api.call('listPresence', { room: id }), 503, 'SVC_SERVICE_UNAVAILABLE');
+  isAway = false;
+  assert.equal((await client.ask({ type: 'presence', status: 'AWAY' })).type, 'ack');
+  await client.close();
+  await own.stop();
 });

@@ -173,8 +173,7 @@ function createFrameHandlers(
   deps: ChatSocketDeps,
   { clientOf, refresh, noteUse }: SocketParts,
 ): FrameHandlers<ChatSession, typeof chatClientFrames> {
-  const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions, log } =
-    deps;
+  const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions } = deps;
   const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
   const callerOf = ({ session }: Connection<ChatSession>) => session.caller;
 
@@ -268,9 +267,8 @@ function createFrameHandlers(
       if (data) metadataJson(data, presenceDataMax);
       const client = clientOf(connection);
       client.status = status;
-      for (const subscription of client.subscriptions.values()) {
-        if (subscription.isPresent) quietly(log, presence.update(placeOf(client, subscription), data));
-      }
+      const present = [...client.subscriptions.values()].filter(({ isPresent }) => isPresent);
+      await Promise.all(present.map((subscription) => presence.update(placeOf(client, subscription), data)));
       return undefined;
     },
 

@@ -142,6 +142,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     const missed = isInMemory ? channel.after(wanted.since ?? head) : [];
     const frames = recoveredFrames(channel, wanted.since ?? head, missed, clock.now(), allowance);
     const isRecovered = isInMemory && (missed.length === 0 || frames.length > 0);
+    if (known && !subscription.isPresent) absent(client, known);
     client.subscriptions.set(conversationId, subscription);
     channel.add(subscription);
     return {
@@ -175,7 +176,13 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
   function drop(client: Client, subscription: Subscription): void {
     client.subscriptions.delete(subscription.channel.conversationId);
     subscription.channel.remove(subscription);
-    if (subscription.isPresent) onLeave(client, subscription);
+    absent(client, subscription);
+  }
+
+  function absent(client: Client, subscription: Subscription): void {
+    if (!subscription.isPresent) return;
+    subscription.isPresent = false;
+    onLeave(client, subscription);
   }
 
   return {
@@ -219,6 +226,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
         const { conversationId } = subscription.channel;
         const isAllowed = scopes.includes('chat:read') && (conversations?.includes(conversationId) ?? true);
         if (!isAllowed) subscription.cut('REMOVED');
+        else if (!scopes.includes('chat:presence')) absent(client, subscription);
       }
     },
 
