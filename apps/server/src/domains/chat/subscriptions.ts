@@ -101,14 +101,13 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     }
   }
 
-  /** All of them; again when one was let go while others were waited for. */
+  /** All of them; again when one was let go, or its members forgotten, while others were waited for. */
   async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
     const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
-    return outcomes.some(isLost) ? prepareAll(session, wanted) : outcomes;
+    const isLost = ({ channel }: Ready): boolean => !hub.isHeld(channel) || !channel.member(session.caller.userId);
+    const ready = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+    return ready.some(isLost) ? prepareAll(session, wanted) : outcomes;
   }
-
-  const isLost = (outcome: PromiseSettledResult<Ready>): boolean =>
-    outcome.status === 'fulfilled' && !hub.isHeld(outcome.value.channel);
 
   /** From here to the answer nothing is waited for: no change can slip between what is recovered and what is live. */
   function attach(client: Client, ready: Ready, allowance: Allowance): { answer: object; begin: () => void } {
