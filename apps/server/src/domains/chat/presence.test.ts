@@ -8,7 +8,7 @@ import { SharedStateUnavailable } from '../../core/ports.ts';
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService({ env: { CHAT_CONNECT_RATE_LIMIT: '100000' } });
+  service = await startService({ env: { CHAT_CONNECT_RATE_LIMIT: '100000', CHAT_TYPING_TTL_SECONDS: '60' } });
   chat = await createChatKit(service);
 });
 after(() => service.stop());
@@ -92,6 +92,32 @@ test('[PRES-4] a subscription without presence, or a token without its scope, en
   await client.close();
   assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 4, 'told once');
   await watcher.close();
+});
+
+test('[PRES-5] who is present and who types is listed by user id and in pages', async () => {
+  const { id } = await chat.conversation(['cleo', 'alice', 'bob']);
+  const clients = await Promise.all(['cleo', 'alice', 'bob'].map(async (name) => (await chat.user(name)).connect()));
+  for (const client of clients) {
+    await subscribe(client, id);
+    await client.ask({ type: 'typing', conversation: id, typing: true });
+  }
+  await eventually(async () =>
+    assert.equal((await chat.project.api.call('listPresence', { room: id })).length, clients.length),
+  );
+  for (const route of ['listPresence', 'listTyping'] as const) {
+    const ask = (query: object) => chat.project.api.request(route, { room: id, query });
+    const first = await ask({ limit: 2 });
+    const cursor = first.headers.get('x-next-cursor') ?? assert.fail('no next page');
+    const rest = await ask({ limit: 2, cursor });
+    assert.deepEqual(
+      [first, rest].map(({ body }) => body.map(({ userId }) => userId)),
+      [['alice', 'bob'], ['cleo']],
+    );
+    assert.equal(rest.headers.get('x-next-cursor'), null);
+    await assertRefused(ask({ cursor: `${cursor}x` }), 400, 'SVC_INVALID_CURSOR');
+    await assertRefused(ask({ limit: 201 }), 400, 'SVC_VALIDATION_FAILED');
+  }
+  await Promise.all(clients.map((client) => client.close()));
 });
 
 test('[TYP-1] typing is told to the others and listed until it ends', async () => {

@@ -1,11 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Limits, Presence } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
+import type { Cursors } from '../../core/cursors.ts';
+import type { Answer } from '../../core/handlers.ts';
 import type { ExpiringSets } from '../../core/ports.ts';
 import type { Hub } from './hub.ts';
+import { type PageOf, pageByUser } from './user-pages.ts';
 
 export interface PresenceDeps {
   expiringSets: ExpiringSets;
+  cursors: Cursors;
   hub: Hub;
   limits: Limits;
 }
@@ -31,7 +35,7 @@ const awayTtlMs = 24 * 60 * 60 * 1000;
 /** Its users: coming and going is told once a user, however many tabs they have. */
 const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
-export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
+export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
   const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
 
@@ -127,14 +131,15 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
     }));
   }
 
-  async function list(conversationId: string): Promise<Presence[]> {
-    return [...byUser(await connections(conversationId))].map(([userId, own]) => ({
+  async function list(conversationId: string, query: PageOf): Promise<Answer<Presence[]>> {
+    const users = [...byUser(await connections(conversationId))].map(([userId, own]) => ({
       userId,
       status: combined(own),
       since: iso(Math.min(...own.map(({ since }) => since))),
       lastSeenAt: iso(Math.max(...own.map(({ lastSeenAt }) => lastSeenAt))),
       connections: own.length,
     }));
+    return pageByUser(cursors, connectionsOf(conversationId), users, query);
   }
 
   /** Expiry is the offline transition: told once, by whichever process finds it. */
