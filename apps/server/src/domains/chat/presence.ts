@@ -21,6 +21,8 @@ export interface Place {
   connectionId: string;
   status: 'ONLINE' | 'AWAY';
   since: number;
+  /** When the connection was last heard of. */
+  lastSeenAt: number;
 }
 
 export type PresenceOf = ReturnType<typeof createPresence>;
@@ -39,8 +41,9 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
   const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
 
-  async function refresh({ conversationId, userId, connectionId, status, since }: Place): Promise<boolean> {
-    const value = JSON.stringify({ userId, status, since });
+  async function refresh({ conversationId, connectionId, ...seen }: Place): Promise<boolean> {
+    const { userId, status } = seen;
+    const value = JSON.stringify(seen satisfies Seen);
     await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
     const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
     // Also after an expiry that was told as a leave: whoever is heard of again has come again.
@@ -124,11 +127,8 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
 
   async function connections(conversationId: string): Promise<Seen[]> {
     const members = await expiringSets.members(connectionsOf(conversationId));
-    return members.map(({ value, expiresAt }) => ({
-      // We wrote it.
-      ...(JSON.parse(value) as Pick<Place, 'userId' | 'status' | 'since'>),
-      lastSeenAt: expiresAt - ttlMs,
-    }));
+    // We wrote it.
+    return members.map(({ value }) => JSON.parse(value) as Seen);
   }
 
   async function list(conversationId: string, query: PageOf): Promise<Answer<Presence[]>> {
@@ -147,7 +147,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     await expiringSets.sweep('away/', sweepMax);
     const expired = new Map<string, Set<string>>();
     for (const { set, value } of await expiringSets.sweep('presence/', sweepMax)) {
-      const { userId } = JSON.parse(value) as Pick<Place, 'userId'>;
+      const { userId } = JSON.parse(value) as Seen;
       expired.set(set, (expired.get(set) ?? new Set()).add(userId));
     }
     for (const [set, users] of expired) await settle(set.slice('presence/'.length), users);
@@ -160,9 +160,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
 }
 
 /** One connection of a user, as it was last heard of. */
-interface Seen extends Pick<Place, 'userId' | 'status' | 'since'> {
-  lastSeenAt: number;
-}
+type Seen = Omit<Place, 'conversationId' | 'connectionId'>;
 
 /** Somebody is online while any of their tabs is. */
 const combined = (own: readonly Seen[]): Place['status'] =>

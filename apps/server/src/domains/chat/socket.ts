@@ -53,6 +53,7 @@ export const placeOf = (client: Client, { channel, userId, since }: Subscription
   connectionId: client.connection.id,
   status: client.status,
   since,
+  lastSeenAt: client.connection.lastSeenAt,
 });
 
 /** Presence and typing may fail with the shared store; chat goes on without them. */
