@@ -51,6 +51,7 @@ export async function startServer(env: Record<string, string>): Promise<Server> 
     LOG_LEVEL: 'warn',
     CHAT_CONNECT_RATE_LIMIT: '100000',
     CHAT_SUBSCRIBE_RATE_LIMIT: '100000',
+    SOCKETS_MAX_PER_SUBJECT: '100000',
     ...env,
   });
   const { url } = await child.ask<{ url: string }>({ order: 'start' });

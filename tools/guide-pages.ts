@@ -7,6 +7,7 @@ import {
   chatServerFrames,
   closeCodes,
   codesOf,
+  commonClientFrames,
   type ErrorCode,
   type ErrorRow,
   errors,
@@ -95,7 +96,7 @@ ${table(['Route', 'Requests', 'By'], budgets)}`;
 const clientTable = (rows: Record<string, ClientFrameRow>): string =>
   table(
     ['Frame', 'Carries', 'Budget', 'Does'],
-    Object.entries(rows).map(([name, row]) => [
+    Object.entries({ ...rows, ...commonClientFrames }).map(([name, row]: [string, ClientFrameRow]) => [
       code(name),
       fields(row.data as SchemaParts),
       row.budget === undefined ? '' : `${limitRows[row.budget].default} (${code(row.budget)})`,
@@ -117,7 +118,7 @@ const closeTable = (): string =>
 
 const common = (subprotocol: string, token: string): string => `## Connect
 
-Give the token as a subprotocol, next to the protocol's name: \`Sec-WebSocket-Protocol: ${subprotocol}, bearer.<token>\`. Other ways are \`?token=\` in the address (it ends up in logs; for tools only) and a first frame (\`${token}\`). Frames are JSON text with a \`type\`. A frame with an \`id\` is answered by one with the same \`ref\`. \`{"type":"ping"}\` is free and answered; what \`hello\` says about heartbeats holds.
+Give the token as a subprotocol, next to the protocol's name: \`Sec-WebSocket-Protocol: ${subprotocol}, bearer.<token>\`. Other ways are \`?token=\` in the address (it ends up in logs; for tools only) and a first frame (\`${token}\`). Frames are JSON text with a \`type\`. A frame with an \`id\` is answered by one with the same \`ref\`. What \`hello\` says about heartbeats holds.
 
 `;
 

@@ -45,6 +45,7 @@ import { toErrorAnswer } from './http/errors.ts';
 import { mountFiles } from './http/file-routes.ts';
 import { createOnce } from './http/idempotency.ts';
 import { deleteExpiredKeys } from './http/idempotency-store.ts';
+import { createLoadGuard, type LoopDelay, watchLoopDelay } from './http/load-guard.ts';
 import { collectRoutes } from './http/mounted-routes.ts';
 import { mountOperations } from './http/operations.ts';
 import { mountRoutes } from './http/pipeline.ts';
@@ -73,6 +74,8 @@ export interface ComposeDeps {
   adapters: Adapters;
   clock: Clock;
   log: Log;
+  /** That of this process unless given. */
+  loopDelay?: LoopDelay;
 }
 
 /** The repository's own Markdown. */
@@ -87,7 +90,7 @@ const backlogMax = 65_535;
 export type Service = Awaited<ReturnType<typeof compose>>;
 
 /** The wiring diagram: every part is built and joined here. */
-export async function compose({ config, adapters, clock, log }: ComposeDeps) {
+export async function compose({ config, adapters, clock, log, loopDelay = watchLoopDelay() }: ComposeDeps) {
   const { bus, counters, locks, mail } = adapters;
   const { limits, publicUrl } = config;
   const traces = config.traces && createOtlpSink({ ...config.traces, log });
@@ -260,6 +263,7 @@ export async function compose({ config, adapters, clock, log }: ComposeDeps) {
     tracer,
     trustProxy: config.trustProxy,
     isDraining: () => isDraining,
+    isOverloaded: createLoadGuard({ clock, limits, loopDelay }),
   });
   const mounted = collectRoutes(app);
   mountRoutes(app, allRoutes, handlers, {

@@ -34,6 +34,8 @@ export interface TestServiceOptions {
   beside?: TestService;
   /** Puts something between the service and what it stands on: a fault, a counter. */
   wrap?: (adapters: Adapters) => Adapters;
+  /** As milliseconds of event-loop delay; none unless told, however slow the machine. */
+  loopDelay?: () => number;
 }
 
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
@@ -44,6 +46,7 @@ export async function startService({
   clock = systemClock,
   beside,
   wrap = (adapters) => adapters,
+  loopDelay = () => 0,
 }: TestServiceOptions = {}): Promise<TestService> {
   const [port, dataDir] = await Promise.all([freePort(), mkdtemp(join(tmpdir(), 'parley-test-'))]);
   const config = readConfig({
@@ -70,7 +73,7 @@ export async function startService({
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
-  const service = await compose({ config, adapters: wrap(adapters), clock, log });
+  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay });
   await service.start();
   const url = service.address().url;
 

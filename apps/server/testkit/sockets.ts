@@ -36,9 +36,9 @@ export interface TestSockets {
   stop(): Promise<void>;
 }
 
-export async function startSockets(): Promise<TestSockets> {
+export async function startSockets(env: Record<string, string> = {}): Promise<TestSockets> {
   const clock = createFakeClock();
-  const { limits } = readLimits({});
+  const { limits } = readLimits(env);
   const domain = createDomain(clock);
   const sockets = createSockets({
     clock,

@@ -1,4 +1,4 @@
-import type { Static, TObject } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import type { LimitName } from './limits.ts';
 
 /** One frame a client may send on a socket. */
@@ -17,5 +17,13 @@ export interface ServerFrameRow {
 
 export const clientFrames = <const T extends Record<string, ClientFrameRow>>(rows: T): T => rows;
 export const serverFrames = <const T extends Record<string, ServerFrameRow>>(rows: T): T => rows;
+
+/** What every socket takes beside its own frames. */
+export const commonClientFrames = clientFrames({
+  ping: {
+    data: Type.Object({ t: Type.Optional(Type.Unknown()) }),
+    does: 'Asks for a `pong` with the same `t`; free, and answered at once.',
+  },
+});
 
 export type FrameData<R extends { data: TObject }> = Static<R['data']>;

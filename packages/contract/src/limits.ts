@@ -66,6 +66,14 @@ const added = {
   WEBHOOK_RETENTION_DAYS: int(30, 'days', 'How long events and deliveries are kept', 1, 3650),
   OBSERVABILITY_RETENTION_DAYS: int(30, 'days', 'How long connections and their timelines are kept', 1, 3650),
   HTTP_MAX_BODY_BYTES: int(262144, 'bytes', 'Request body', 65536),
+  HTTP_MAX_LOOP_DELAY_MS: int(
+    1000,
+    'ms',
+    'Mean event-loop delay, three seconds in a row, above which requests are refused; 0 for never',
+    0,
+  ),
+  SOCKETS_MAX_PER_PROCESS: int(20000, 'sockets', 'Open sockets per process'),
+  SOCKETS_MAX_PER_SUBJECT: int(100, 'sockets', 'Open sockets per chat user or RTC token and process'),
 } as const;
 
 export const limitRows: Readonly<Record<LimitName, LimitRow>> = { ...specified, ...added };

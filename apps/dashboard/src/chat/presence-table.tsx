@@ -1,8 +1,9 @@
 import type { Presence } from '@parley/contract';
 import { limitRows } from '@parley/contract/limits';
-import { useQuery } from '@tanstack/react-query';
 import { asDetail } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
+import { usePaged } from '../data/use-paged.ts';
+import { More } from '../frame/more.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
@@ -16,13 +17,18 @@ import { PresenceBadge } from './words.tsx';
 export function PresenceTable({ conversationId }: { conversationId: string }) {
   const api = useApi();
   const { project, environment } = useProject();
-  const query = useQuery({
-    queryKey: [...chatKeys.one(project.id, environment, conversationId), 'presence'],
-    queryFn: ({ signal }) =>
-      api.call('listProjectPresence', { projectId: project.id, conversationId, query: { environment } }, { signal }),
-    refetchInterval: asDetail,
-  });
-  useAnnounced(query.data ? `${plural(query.data.length, 'user')} present` : null);
+  const query = usePaged(
+    [...chatKeys.one(project.id, environment, conversationId), 'presence'],
+    (page, signal) =>
+      api.request(
+        'listProjectPresence',
+        { projectId: project.id, conversationId, query: { environment, ...page } },
+        { signal },
+      ),
+    { every: asDetail },
+  );
+  const more = query.hasNextPage ? ' and more' : '';
+  useAnnounced(query.data ? `${plural(query.data.length, 'user')}${more} present` : null);
   const table = (rows: readonly Presence[] | undefined) => (
     <Table
       caption="Who is present"
@@ -41,6 +47,7 @@ export function PresenceTable({ conversationId }: { conversationId: string }) {
       <QueryView query={query} skeleton={table(undefined)}>
         {(rows) => (rows.length === 0 ? <EmptyState title="Nobody is present now" /> : table(rows))}
       </QueryView>
+      <More query={query} />
     </>
   );
 }

@@ -18,13 +18,17 @@ export interface HttpServerDeps {
   trustProxy: readonly string[];
   /** True from the moment the process was told to stop: new requests are sent elsewhere. */
   isDraining: () => boolean;
+  /** Never unless given. */
+  isOverloaded?: () => boolean;
 }
 
 const urlLengthMax = 8_192;
+/** Whoever looks after an overloaded process is answered by it. */
+const answeredAnyway = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Fastify with every default that would bypass our request id or error envelope closed. */
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
-  const { table, log, metrics, trustProxy, isDraining } = deps;
+  const { table, log, metrics, trustProxy, isDraining, isOverloaded = () => false } = deps;
   const app = Fastify({
     genReqId: (request) => requestIdOf(request.headers),
     loggerInstance: undefined,
@@ -70,6 +74,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     if (isDraining()) {
       reply.header('connection', 'close');
       fail('SVC_DRAINING', { retryAfterSeconds: 1 });
+    }
+    if (isOverloaded() && !answeredAnyway.has(routeOf(request))) {
+      fail('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
     }
   });
   app.addHook('onResponse', async (request, reply) => {

@@ -183,3 +183,26 @@ test('[SOCK-14] a draining process refuses newcomers, tells clients when to come
   assert.deepEqual(await client.whenClosed(), { code: 4503, reason: 'DRAINING' });
   await own.stop();
 });
+
+test('[SOCK-16] one subject has so many sockets and a process so many in all; whoever leaves makes room', async () => {
+  const own = await startSockets({ SOCKETS_MAX_PER_SUBJECT: '2', SOCKETS_MAX_PER_PROCESS: '3' });
+  const [first, second] = [await own.chat('good-many'), await own.chat('good-many')];
+  await Promise.all([first.take('hello'), second.take('hello')]);
+  const third = await own.chat('good-many');
+  assert.deepEqual(await third.whenClosed(), { code: 4429, reason: 'RATE_LIMITED; retryAfter=5' });
+  await first.close();
+  await eventually(() => own.sockets.count === 1);
+  const again = await own.chat('good-many');
+  await again.take('hello');
+
+  const other = await openSocket(`${own.url}/v1/rtc/signal?token=good-other`);
+  await other.take('hello');
+  assert.deepEqual(await (await own.chat()).whenClosed(), {
+    code: 4503,
+    reason: 'SERVICE_UNAVAILABLE; retryAfter=5',
+  });
+  await other.close();
+  await eventually(() => own.sockets.count === 2);
+  await (await own.chat()).take('hello');
+  await own.stop();
+});

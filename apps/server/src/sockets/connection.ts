@@ -45,6 +45,8 @@ export interface Wire {
   createOutbox: (onOverflow: () => void) => Outbox;
   /** Called once, when it is known who this is or the connection ended without. */
   onKnown: () => void;
+  /** Takes a place for whoever it is, or SVC_RATE_LIMITED; gives back how to leave it. */
+  claim: (session: SocketSession) => () => void;
   /** Called once, when the network connection is gone. */
   onGone: () => void;
 }
@@ -71,7 +73,7 @@ const strikesMax = 20;
 export function createConnection(
   definition: SocketDefinition<SocketSession, ClientFrameTable>,
   routes: ReadonlyMap<string, FrameRoute>,
-  { ws, createOutbox, onKnown, onGone }: Wire,
+  { ws, createOutbox, onKnown, claim, onGone }: Wire,
   visitor: Visitor,
   { clock, log, limits, budgets, isOriginAllowed }: ConnectionDeps,
 ): LiveConnection {
@@ -80,6 +82,7 @@ export function createConnection(
   let state: State = { name: 'awaitingAuth', deadline: heardAt + authTimeoutMs, isChecking: false };
   /** Kept after the end: handlers that were running may still ask who it was. */
   let lastSession: SocketSession | null = null;
+  let leavePlace = (): void => {};
   const inbox: RawFrame[] = [];
   let isWorking = false;
   const meter = createMeter(definition.frameBudget ? limits[definition.frameBudget] : null, limits);
@@ -126,6 +129,7 @@ export function createConnection(
     if (ws.isPaused) ws.resume();
     outbox.flush();
     outbox.drop();
+    leavePlace();
     if (wasOpen) definition.closed(connection, code);
     return true;
   }
@@ -151,6 +155,7 @@ export function createConnection(
       if (definition.connectBudget) await budgets.spend(definition.connectBudget, session, session.subject);
       // The client may have gone while we asked.
       if (state.name !== 'awaitingAuth') return;
+      leavePlace = claim(session);
       lastSession = session;
       state = { name: 'open', session, isExpiringTold: false };
       onKnown();

@@ -1,5 +1,4 @@
-import { type ClientFrameRow, fail, type LimitName } from '@parley/contract';
-import { Type } from 'typebox';
+import { type ClientFrameRow, commonClientFrames, fail, type LimitName } from '@parley/contract';
 import type { Clock } from '../core/clock.ts';
 import { readJson } from '../core/safe-json.ts';
 import type {
@@ -28,7 +27,6 @@ export interface RawFrame {
 }
 
 const idLengthMax = 64;
-const Ping = Type.Object({ t: Type.Optional(Type.Unknown()) });
 
 /** Frame types of a socket. A Map: `constructor` is not a frame. */
 export function createFrameRoutes(
@@ -45,7 +43,7 @@ export function createFrameRoutes(
   routes.set('ping', {
     type: 'ping',
     budget: null,
-    parse: compileParser(Ping, 'frame'),
+    parse: compileParser(commonClientFrames.ping.data, 'frame'),
     async run(connection, { t }) {
       connection.send('pong', { t, serverTime: clock.now() });
       return undefined;

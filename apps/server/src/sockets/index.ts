@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ServiceError } from '@parley/contract';
+import { fail, ServiceError } from '@parley/contract';
 import type { WebSocket } from 'ws';
 import type { Ids } from '../core/ids.ts';
-import type { AnySocket } from '../core/socket.ts';
+import type { AnySocket, SocketSession } from '../core/socket.ts';
 import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor } from './connection.ts';
 import { createFrameRoutes } from './frame-reader.ts';
 import { createFlusher } from './outbox.ts';
+import { closeCodeOf, closeReason } from './socket-errors.ts';
 import { answerUpgrade, createUpgrade, handshakeProblem, type Offer, type Refuse, readOffer } from './upgrade.ts';
 
 export interface SocketsDeps extends ConnectionDeps {
@@ -40,12 +41,15 @@ const tickMs = 1_000;
 const reconnectSpreadMs = 5_000;
 /** Connections of one address that have not said who they are. */
 const unknownPerAddressMax = 50;
+/** For whoever comes when there is no room: others go at no time that could be told. */
+const retryAfterSeconds = 5;
 
 export function createSockets(deps: SocketsDeps): Sockets {
-  const { clock, log, budgets, ids, random, requestIdOf, ipOf, addressKey, refuse } = deps;
+  const { clock, log, limits, budgets, ids, random, requestIdOf, ipOf, addressKey, refuse } = deps;
   const flusher = createFlusher();
   const live = new Set<LiveConnection>();
-  const unknown = new Map<string, number>();
+  const unknown = createTally();
+  const subjects = createTally();
   const stopping = new AbortController();
   let ticking: Promise<void> = Promise.resolve();
   let isDraining = false;
@@ -101,6 +105,10 @@ export function createSockets(deps: SocketsDeps): Sockets {
 
   /** Refusals from here on are close codes: the browser's page sees those, but never the status of an upgrade. */
   function admit(entry: Entry, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
+    if (live.size >= limits.SOCKETS_MAX_PER_PROCESS) {
+      turnBack(ws, new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds }));
+      return;
+    }
     const { attemptBudget } = entry.definition;
     if (!attemptBudget) {
       open(entry, ws, socket, visitor);
@@ -124,12 +132,10 @@ export function createSockets(deps: SocketsDeps): Sockets {
   function open({ definition, routes }: Entry, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
     const isUnknown = visitor.token === null;
     const address = addressKey(visitor.ip);
-    const others = unknown.get(address) ?? 0;
-    if (isUnknown && others >= unknownPerAddressMax) {
-      ws.close(4429, 'RATE_LIMITED; retryAfter=5');
+    if (isUnknown && !unknown.add(address, unknownPerAddressMax)) {
+      turnBack(ws, new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }));
       return;
     }
-    if (isUnknown) unknown.set(address, others + 1);
 
     const connection = createConnection(
       definition,
@@ -138,8 +144,9 @@ export function createSockets(deps: SocketsDeps): Sockets {
         ws,
         createOutbox: (onOverflow) => flusher.createOutbox(socket, onOverflow),
         onKnown: () => {
-          if (isUnknown) forgetUnknown(address);
+          if (isUnknown) unknown.remove(address);
         },
+        claim: (session) => claim(definition.path, session),
         onGone: () => live.delete(connection),
       },
       visitor,
@@ -148,10 +155,11 @@ export function createSockets(deps: SocketsDeps): Sockets {
     live.add(connection);
   }
 
-  function forgetUnknown(address: string): void {
-    const left = (unknown.get(address) ?? 1) - 1;
-    if (left > 0) unknown.set(address, left);
-    else unknown.delete(address);
+  /** A place among those of its subject, or SVC_RATE_LIMITED; gives back how to leave it. */
+  function claim(path: string, { projectId, environment, subject }: SocketSession): () => void {
+    const key = `${path} ${projectId} ${environment} ${subject}`;
+    if (!subjects.add(key, limits.SOCKETS_MAX_PER_SUBJECT)) fail('SVC_RATE_LIMITED', { retryAfterSeconds });
+    return () => subjects.remove(key);
   }
 
   async function tickForEver(): Promise<void> {
@@ -194,6 +202,30 @@ export function createSockets(deps: SocketsDeps): Sockets {
         connection.close(1001, 'GOING_AWAY');
         connection.terminate();
       }
+    },
+  };
+}
+
+function turnBack(ws: WebSocket, refusal: ServiceError): void {
+  ws.on('error', () => undefined);
+  ws.close(closeCodeOf(refusal), closeReason(refusal));
+}
+
+/** How many there are of each. */
+function createTally() {
+  const counts = new Map<string, number>();
+  return {
+    /** False when there are `max` already. */
+    add(key: string, max: number): boolean {
+      const count = counts.get(key) ?? 0;
+      if (count >= max) return false;
+      counts.set(key, count + 1);
+      return true;
+    },
+    remove(key: string): void {
+      const left = (counts.get(key) ?? 1) - 1;
+      if (left > 0) counts.set(key, left);
+      else counts.delete(key);
     },
   };
 }

@@ -72,9 +72,10 @@ export const chatDashboardRoutes = routes({
   listProjectPresence: {
     at: 'GET /v1/projects/{projectId}/chat/conversations/{conversationId}/presence',
     ...session,
-    query: Query,
+    query: Page,
+    paged: true,
     returns: [200, Type.Array(Presence)],
-    throws: ['SVC_CONVERSATION_NOT_FOUND', 'SVC_SERVICE_UNAVAILABLE'],
-    does: 'Who is present in a conversation now.',
+    throws: [...missingPage, 'SVC_SERVICE_UNAVAILABLE'],
+    does: 'Who is present in a conversation now, by user id.',
   },
 });

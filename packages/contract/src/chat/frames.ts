@@ -22,7 +22,7 @@ const Change = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const { type: _type, senderId: _senderId, ...sendFields } = SendMessage.properties;
 const { includeDeleted: _includeDeleted, senderId: _sender, ...historyFields } = HistoryQuery.properties;
 
-/** What a chat client may send. The same rules hold as on the REST routes. */
+/** What a chat client may send beside `commonClientFrames`. The same rules hold as on the REST routes. */
 export const chatClientFrames = clientFrames({
   auth: { data: Type.Object({ token: Token }), does: 'Authenticates a connection whose upgrade carried no token.' },
   subscribe: {

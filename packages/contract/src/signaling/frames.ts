@@ -66,7 +66,7 @@ const RpcError = Type.Object({
 });
 export type RpcError = Static<typeof RpcError>;
 
-/** What a client may send; `ping` is the socket's own and free. */
+/** What a client may send beside `commonClientFrames`. */
 export const signalingClientFrames = clientFrames({
   join: {
     data: Type.Object({

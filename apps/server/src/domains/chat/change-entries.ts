@@ -1,9 +1,7 @@
 import type { Conversation, ConversationMember, Message } from '@parley/contract';
 import type { StoredEvent } from '../../core/event-store.ts';
 import type { ChangeEntry } from './channel.ts';
-
-/** A frame must fit 65536 bytes; only a list of reactors can make one larger. */
-const recordMax = 60_000;
+import { fitting, recordBytesMax } from './frame-size.ts';
 
 /** A message whose JSON is there already. */
 export type MessageRecord = Pick<Message, 'id' | 'seq' | 'senderId'> & { record: string };
@@ -39,8 +37,8 @@ export function entryOf({ message, ...change }: ChangeObject, at: number): Chang
 function recordOf(message: Message | MessageRecord): string {
   if ('record' in message) return message.record;
   const record = JSON.stringify(message);
-  if (record.length < recordMax / 3 || Buffer.byteLength(record) < recordMax) return record;
-  return JSON.stringify({ ...message, reactions: message.reactions.map((reaction) => ({ ...reaction, userIds: [] })) });
+  // No character takes more than three bytes for its length.
+  return record.length <= recordBytesMax / 3 ? record : JSON.stringify(fitting(message, recordBytesMax));
 }
 
 /** Which event makes which frame. Events that are no numbered change of a conversation have none. */

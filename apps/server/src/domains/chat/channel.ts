@@ -83,6 +83,9 @@ export interface Channel {
   /** Brought up to `head`, or undefined when it must be read again. */
   member(userId: string): MemberView | undefined;
   setMember(userId: string, view: MemberView): void;
+  /** Every member must be read again. What is being read meanwhile, too: `memory` is then another. */
+  forgetMembers(): void;
+  readonly memory: number;
   noteRead(userId: string, seq: number): void;
   forget(now: number): void;
 }
@@ -106,6 +109,7 @@ export function createChannel(start: ChannelStart): Channel {
   const listeners = new Set<Listener>();
   const members = new Map<string, MemberView>();
   let { status, name } = start;
+  let memory = 0;
 
   function tell(frame: SocketFrame, except?: Listener): void {
     for (const listener of listeners) if (listener !== except) listener.hear(frame);
@@ -199,6 +203,9 @@ export function createChannel(start: ChannelStart): Channel {
     get lastPosition() {
       return lastPosition;
     },
+    get memory() {
+      return memory;
+    },
     take(entry, now) {
       if (entry.change > head) ahead.set(entry.change, entry);
       return drain(now);
@@ -225,6 +232,10 @@ export function createChannel(start: ChannelStart): Channel {
       return current;
     },
     setMember: (userId, view) => void members.set(userId, view),
+    forgetMembers() {
+      memory++;
+      members.clear();
+    },
     noteRead(userId, seq) {
       const view = members.get(userId);
       if (!view || seq <= view.readSeq) return;

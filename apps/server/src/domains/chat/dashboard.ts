@@ -121,7 +121,7 @@ export function createDashboard(deps: DashboardDeps) {
       return page<MessageMetadata>(items, nextCursor);
     },
 
-    presence: async (scope: ProjectScope, reference: string): Promise<Presence[]> =>
-      presence.list((await entry(scope, reference)).publicId),
+    presence: async (scope: ProjectScope, reference: string, query: PageQuery): Promise<Answer<Presence[]>> =>
+      presence.list((await entry(scope, reference)).publicId, query),
   };
 }

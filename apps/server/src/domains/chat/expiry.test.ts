@@ -126,6 +126,21 @@ test('[PRES-3] whoever stays connected stays present, and a crowd that leaves at
   await watcher.close();
 });
 
+test('[PRES-6] lastSeenAt is when the user was last heard of, however often presence is refreshed', async () => {
+  const { id } = await chat.conversation();
+  const client = await (await chat.user('alice')).connect();
+  await subscribe(client, id);
+  const lastSeen = async () => (await chat.project.api.call('listPresence', { room: id }))[0]?.lastSeenAt;
+  const heardAt = await eventually(async () => (await lastSeen()) ?? assert.fail('not present yet'));
+  await clock.advance(30_000);
+  await client.ask({ type: 'ping' });
+  const pingedAt = new Date(clock.now()).toISOString();
+  assert.ok(pingedAt > heardAt);
+  await clock.advance(20_000);
+  await eventually(async () => assert.equal(await lastSeen(), pingedAt), patiently);
+  await client.close();
+});
+
 test('[TYP-2] typing that nobody repeats ends after 7 s and is told as ended', async () => {
   const { id } = await chat.conversation();
   const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];

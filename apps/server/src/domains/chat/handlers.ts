@@ -88,8 +88,8 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     getReadState: ({ caller, params, query }) => reads.state(caller, params.room, query.userId),
     listReadReceipts: ({ caller, params, query }) => reads.receipts(caller, params.room, query),
 
-    listPresence: async ({ caller, params }) => presence.list(await seeing(caller, params.room)),
-    listTyping: async ({ caller, params }) => typing.list(await seeing(caller, params.room)),
+    listPresence: async ({ caller, params, query }) => presence.list(await seeing(caller, params.room), query),
+    listTyping: async ({ caller, params, query }) => typing.list(await seeing(caller, params.room), query),
 
     async requestAttachment({ caller, params, body }) {
       assertAuthor(caller, 'uploaderId', body.uploaderId);
@@ -107,6 +107,6 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     listProjectConversationMembers: ({ caller, params, query }) =>
       dashboard.members(caller, params.conversationId, query),
     listProjectMessages: ({ caller, params, query }) => dashboard.messages(caller, params.conversationId, query),
-    listProjectPresence: ({ caller, params }) => dashboard.presence(caller, params.conversationId),
+    listProjectPresence: ({ caller, params, query }) => dashboard.presence(caller, params.conversationId, query),
   };
 }

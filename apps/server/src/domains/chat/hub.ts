@@ -41,6 +41,8 @@ export interface Hub {
   fanOut(events: readonly StoredEvent[]): void;
   /** Something that is not stored: typing, presence. `except` does not hear it. */
   tell(conversationId: string, type: string, fields: object, except?: Listener): void;
+  /** Messages went without a change: what is known of unread counts is not true any more, on any process. */
+  recount(conversationId: string): void;
   /** Looks into the store for changes that no message announced. */
   catchUp(): Promise<void>;
   tidy(): void;
@@ -52,6 +54,7 @@ export interface Hub {
 type Envelope =
   | { from: string; entry: ChangeEntry }
   | { from: string; frame: string }
+  | { from: string; isRecount: true }
   | { from: string; read: { userId: string; seq: number }; frame: string };
 
 interface Held {
@@ -118,6 +121,7 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
     // What this process said it has heard already, without the way round.
     if (message.from === self) return;
     if ('entry' in message) accept(channel, message.entry);
+    else if ('isRecount' in message) channel.forgetMembers();
     else {
       channel.tell(frameText(message.frame));
       if ('read' in message) channel.noteRead(message.read.userId, message.read.seq);
@@ -237,10 +241,11 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
       for (;;) {
         const known = channel.member(userId);
         if (known) return known;
+        const { memory } = channel;
         const view = await loadView(channel.uuid, userId);
         if (view.role === null) return view;
         // Brought up to now by `member`: somebody may have been removed while we asked.
-        channel.setMember(userId, view);
+        if (channel.memory === memory) channel.setMember(userId, view);
       }
     },
 
@@ -273,6 +278,11 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
       announce(conversationId, { from: self, frame });
     },
 
+    recount(conversationId) {
+      held.get(conversationId)?.channel.forgetMembers();
+      announce(conversationId, { from: self, isRecount: true });
+    },
+
     catchUp,
 
     tidy() {
@@ -291,7 +301,11 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
     },
 
     start() {
-      stopListening = bus.onGap(() => void catchUp().catch((error) => log.warn({ error }, 'catching up failed')));
+      stopListening = bus.onGap(() => {
+        // Read marks are no numbered changes: which of them were missed cannot be told.
+        for (const { channel } of held.values()) channel.forgetMembers();
+        void catchUp().catch((error) => log.warn({ error }, 'catching up failed'));
+      });
     },
     stop() {
       stopping.abort();

@@ -75,7 +75,7 @@ export function createChat(deps: ChatDeps) {
   const typing = createTyping({ ...deps, hub });
   const attachments = createAttachments({ ...deps, entries });
   const connections = createConnectionLog(deps);
-  const retention = createRetention(deps);
+  const retention = createRetention({ ...deps, hub });
   const dashboard = createDashboard({ ...deps, conversations, members, presence, connections });
   const subscriptions = createSubscriptions({
     ...deps,

@@ -1,11 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Limits, Presence } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
+import type { Cursors } from '../../core/cursors.ts';
+import type { Answer } from '../../core/handlers.ts';
 import type { ExpiringSets } from '../../core/ports.ts';
 import type { Hub } from './hub.ts';
+import { type PageOf, pageByUser } from './user-pages.ts';
 
 export interface PresenceDeps {
   expiringSets: ExpiringSets;
+  cursors: Cursors;
   hub: Hub;
   limits: Limits;
 }
@@ -17,6 +21,8 @@ export interface Place {
   connectionId: string;
   status: 'ONLINE' | 'AWAY';
   since: number;
+  /** When the connection was last heard of. */
+  lastSeenAt: number;
 }
 
 export type PresenceOf = ReturnType<typeof createPresence>;
@@ -31,12 +37,13 @@ const awayTtlMs = 24 * 60 * 60 * 1000;
 /** Its users: coming and going is told once a user, however many tabs they have. */
 const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
-export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
+export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
   const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
 
-  async function refresh({ conversationId, userId, connectionId, status, since }: Place): Promise<boolean> {
-    const value = JSON.stringify({ userId, status, since });
+  async function refresh({ conversationId, connectionId, ...seen }: Place): Promise<boolean> {
+    const { userId, status } = seen;
+    const value = JSON.stringify(seen satisfies Seen);
     await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
     const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
     // Also after an expiry that was told as a leave: whoever is heard of again has come again.
@@ -120,21 +127,19 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
 
   async function connections(conversationId: string): Promise<Seen[]> {
     const members = await expiringSets.members(connectionsOf(conversationId));
-    return members.map(({ value, expiresAt }) => ({
-      // We wrote it.
-      ...(JSON.parse(value) as Pick<Place, 'userId' | 'status' | 'since'>),
-      lastSeenAt: expiresAt - ttlMs,
-    }));
+    // We wrote it.
+    return members.map(({ value }) => JSON.parse(value) as Seen);
   }
 
-  async function list(conversationId: string): Promise<Presence[]> {
-    return [...byUser(await connections(conversationId))].map(([userId, own]) => ({
+  async function list(conversationId: string, query: PageOf): Promise<Answer<Presence[]>> {
+    const users = [...byUser(await connections(conversationId))].map(([userId, own]) => ({
       userId,
       status: combined(own),
       since: iso(Math.min(...own.map(({ since }) => since))),
       lastSeenAt: iso(Math.max(...own.map(({ lastSeenAt }) => lastSeenAt))),
       connections: own.length,
     }));
+    return pageByUser(cursors, connectionsOf(conversationId), users, query);
   }
 
   /** Expiry is the offline transition: told once, by whichever process finds it. */
@@ -142,7 +147,7 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
     await expiringSets.sweep('away/', sweepMax);
     const expired = new Map<string, Set<string>>();
     for (const { set, value } of await expiringSets.sweep('presence/', sweepMax)) {
-      const { userId } = JSON.parse(value) as Pick<Place, 'userId'>;
+      const { userId } = JSON.parse(value) as Seen;
       expired.set(set, (expired.get(set) ?? new Set()).add(userId));
     }
     for (const [set, users] of expired) await settle(set.slice('presence/'.length), users);
@@ -155,9 +160,7 @@ export function createPresence({ expiringSets, hub, limits }: PresenceDeps) {
 }
 
 /** One connection of a user, as it was last heard of. */
-interface Seen extends Pick<Place, 'userId' | 'status' | 'since'> {
-  lastSeenAt: number;
-}
+type Seen = Omit<Place, 'conversationId' | 'connectionId'>;
 
 /** Somebody is online while any of their tabs is. */
 const combined = (own: readonly Seen[]): Place['status'] =>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { assertRefused, type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { openSocket } from '../../../testkit/socket-client.ts';
 
 let service: TestService;
 let chat: ChatOf;
@@ -82,4 +83,36 @@ test('[READ-4] marking a message of another conversation follows that conversati
     404,
     'SVC_MESSAGE_NOT_FOUND',
   );
+});
+
+test('[READ-5] a mark whose message between processes was lost is made good after the gap', async () => {
+  const { room, ids } = await filled(3);
+  let isLost = false;
+  const gaps: (() => void)[] = [];
+  const beside = await startService({
+    beside: service,
+    wrap: (adapters) => {
+      const { bus } = adapters;
+      return {
+        ...adapters,
+        bus: {
+          ...bus,
+          subscribe: (topic, listener) => bus.subscribe(topic, (message) => !isLost && listener(message)),
+          onGap(listener) {
+            gaps.push(listener);
+            return bus.onGap(listener);
+          },
+        },
+      };
+    },
+  });
+  const { token, api } = await chat.user('alice');
+  const client = await openSocket(`${beside.url}/v1/chat/ws?token=${token}`);
+  assert.equal((await subscribe(client, room))['unreadCount'], 3);
+  isLost = true;
+  await api.call('markRead', { messageId: ids[1] ?? '' });
+  for (const tellGap of gaps) tellGap();
+  assert.equal((await subscribe(client, room))['unreadCount'], 1);
+  await client.close();
+  await beside.stop();
 });

@@ -5,9 +5,9 @@ import { sql } from '../../core/sql.ts';
 export async function findOverdue(
   db: Queryable,
   { defaultDays, now, limit }: { defaultDays: number | null; now: string; limit: number },
-): Promise<{ id: string; before: string }[]> {
+): Promise<{ id: string; publicId: string; before: string }[]> {
   return db.query(sql`
-    select c.id, k.before from conversations c
+    select c.id, c.public_id as "publicId", k.before from conversations c
     cross join lateral (
       select ${now}::timestamptz - make_interval(days => coalesce(c.retention_days, ${defaultDays}::int)) as before) k
     cross join lateral (

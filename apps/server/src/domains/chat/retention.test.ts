@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, createChatKit } from '../../../testkit/chat.ts';
+import { type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
+import { eventually } from '../../../testkit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/service.ts';
+import { openSocket, type SocketClient } from '../../../testkit/socket-client.ts';
 import { sql } from '../../core/sql.ts';
 
+const env = { CHAT_SUBSCRIBE_RATE_LIMIT: '100000' };
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService();
+  service = await startService({ env });
   chat = await createChatKit(service);
 });
 after(() => service.stop());
@@ -42,4 +45,24 @@ test('[RET-1] messages past their retention go for good, threads with them; unre
   const next = await api.call('sendMessage', { room, body: { text: 'next' } });
   assert.equal(next.seq, 6);
   assert.equal(uuid.length, 36);
+});
+
+test('[RET-2] whoever subscribes again after retention is told what is unread now, on every process', async () => {
+  const { api } = chat.project;
+  const { id: room } = await chat.conversation();
+  await api.call('updateConversation', { room, body: { retentionDays: 7 } });
+  const { token } = await chat.user('alice');
+  const beside = await startService({ beside: service, env });
+  const clients: SocketClient[] = [];
+  for (const { url } of [service, beside]) clients.push(await openSocket(`${url}/v1/chat/ws?token=${token}`));
+  for (const client of clients) await subscribe(client, room);
+  for (const text of ['old', 'older', 'new']) await api.call('sendMessage', { room, body: { text, senderId: 'bob' } });
+  const unread = () => Promise.all(clients.map(async (client) => (await subscribe(client, room))['unreadCount']));
+  await eventually(async () => assert.deepEqual(await unread(), [3, 3]));
+  await service.adapters.db.execute(sql`
+    update messages set created_at = created_at - interval '8 days' where text like 'old%'`);
+  assert.equal(await service.service.chat.sweep.retention(), 2);
+  await eventually(async () => assert.deepEqual(await unread(), [1, 1]));
+  for (const client of clients) await client.close();
+  await beside.stop();
 });

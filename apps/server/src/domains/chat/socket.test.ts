@@ -217,6 +217,49 @@ test('[CHATWS-9] a page that would not fit a frame is cut, and its cursor goes o
   await Promise.all([client.close(), again.close()]);
 });
 
+interface Reacted {
+  reactions?: object[];
+}
+
+test('[CHATWS-9] a message whose reactions would not fit is told with fewer of them', async () => {
+  const { id } = await chat.conversation();
+  const alice = await chat.user('alice');
+  const client = await alice.connect();
+  await subscribe(client, id);
+  const draft = { type: 'message.send', conversation: id, text: '😀'.repeat(4_000), clientMessageId: 'crowded' };
+  const sent = (await client.ask(draft))['data'] as { message: { id: string } };
+  const messageId = sent.message.id;
+  const emojiOf = (at: number) =>
+    Array.from({ length: 32 }, (_, bit) => ((at >> bit) & 1 ? '👩' : '👨')).join('\u200d');
+  await Promise.all(
+    Array.from({ length: 199 }, (_, at) =>
+      chat.project.api.call('addReaction', {
+        messageId,
+        body: { emoji: emojiOf(at), userId: `user-${at}-`.padEnd(128, 'x') },
+      }),
+    ),
+  );
+  const { change } = await chat.project.api.call('getMessage', { messageId });
+  const asked = [
+    { type: 'reaction.add', messageId, emoji: '👍' },
+    { type: 'reaction.remove', messageId, emoji: '👍' },
+    { type: 'message.edit', messageId, text: '😁'.repeat(4_000) },
+    draft,
+    { type: 'history', conversation: id },
+    { type: 'changes', conversation: id, since: change + 2 },
+  ];
+  for (const frame of asked) {
+    const ack = await client.ask(frame);
+    assert.equal(ack.type, 'ack', JSON.stringify(ack));
+    const data = ack['data'] as Reacted & { message?: Reacted; messages?: Reacted[]; changes?: { message: Reacted }[] };
+    const [holder = data] = [data.message ?? data.messages?.[0] ?? data.changes?.[0]?.message];
+    assert.ok((holder.reactions?.length ?? 0) > 100, `${frame.type} shows what fits`);
+  }
+  await eventually(() => client.frames.some(({ type }) => type === 'message.updated'));
+  for (const frame of client.frames) assert.ok(Buffer.byteLength(JSON.stringify(frame)) <= 65_536, frame.type);
+  await client.close();
+});
+
 test('[CHATWS-10] bad frames get the declared error and store nothing', async () => {
   const { id } = await chat.conversation();
   const client = await (await chat.user('alice')).connect();
@@ -247,79 +290,6 @@ test('[CHATWS-10] bad frames get the declared error and store nothing', async ()
   }
   assert.equal((await chat.project.api.call('getConversation', { room: id })).messageCount, 0);
   await client.close();
-});
-
-test('[PRES-1] a user comes with the first connection and goes with the last; status is shown', async () => {
-  const { id } = await chat.conversation();
-  const watcher = await (await chat.user('bob')).connect();
-  await subscribe(watcher, id, { presence: false });
-  const alice = await chat.user('alice');
-  const [one, two] = [await alice.connect(), await alice.connect()];
-  await subscribe(one, id);
-  assert.equal((await watcher.take('presence'))['event'], 'enter');
-  await subscribe(two, id);
-  const present = () => chat.project.api.call('listPresence', { room: id });
-  await eventually(async () => (await present())[0]?.connections === 2);
-  await one.ask({ type: 'presence', status: 'AWAY' });
-  const update = await watcher.take('presence');
-  assert.deepEqual([update['event'], update['status']], ['update', 'ONLINE']);
-  assert.deepEqual(
-    (await present()).map(({ userId, status }) => [userId, status]),
-    [['alice', 'ONLINE']],
-  );
-  await one.close();
-  await eventually(async () => (await present())[0]?.connections === 1);
-  await two.close();
-  const leave = await watcher.take('presence');
-  assert.deepEqual([leave['userId'], leave['event'], leave['status']], ['alice', 'leave', 'OFFLINE']);
-  assert.deepEqual(await present(), []);
-  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 3);
-  await watcher.close();
-});
-
-test('[PRES-1] what is told of a user with several tabs is what the list says', async () => {
-  const { id } = await chat.conversation();
-  const watcher = await (await chat.user('bob')).connect();
-  await subscribe(watcher, id, { presence: false });
-  const alice = await chat.user('alice');
-  const told = async () => {
-    const { event, status } = await watcher.take('presence');
-    const [listed] = await chat.project.api.call('listPresence', { room: id });
-    assert.equal(listed?.status ?? 'OFFLINE', status);
-    return [event, status];
-  };
-  const [one, two] = [await alice.connect(), await alice.connect()];
-  await subscribe(one, id);
-  assert.deepEqual(await told(), ['enter', 'ONLINE']);
-  await one.ask({ type: 'presence', status: 'AWAY' });
-  assert.deepEqual(await told(), ['update', 'AWAY']);
-  await subscribe(two, id);
-  assert.deepEqual(await told(), ['update', 'ONLINE']);
-  await two.close();
-  assert.deepEqual(await told(), ['update', 'AWAY']);
-  await one.close();
-  assert.deepEqual(await told(), ['leave', 'OFFLINE']);
-  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 5);
-  await watcher.close();
-});
-
-test('[TYP-1] typing is told to the others and listed until it ends', async () => {
-  const { id } = await chat.conversation();
-  const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];
-  await subscribe(alice, id);
-  await subscribe(bob, id);
-  await alice.ask({ type: 'typing', conversation: id, typing: true });
-  const typing = await bob.take('typing');
-  assert.deepEqual([typing['userId'], typing['typing']], ['alice', true]);
-  const [listed] = await chat.project.api.call('listTyping', { room: id });
-  await alice.ask({ type: 'typing', conversation: id, typing: true });
-  const [repeated] = await chat.project.api.call('listTyping', { room: id });
-  assert.deepEqual([listed?.userId, repeated?.startedAt], ['alice', listed?.startedAt]);
-  await alice.ask({ type: 'typing', conversation: id, typing: false });
-  assert.equal((await bob.take('typing', (frame) => frame['typing'] === false))['userId'], 'alice');
-  assert.deepEqual(await chat.project.api.call('listTyping', { room: id }), []);
-  assert.ok(!alice.frames.some(({ type }) => type === 'typing'));
-  await Promise.all([alice.close(), bob.close()]);
 });
 
 test('[CDASH-1] the dashboard sees sessions, counters and message metadata, never content', async () => {

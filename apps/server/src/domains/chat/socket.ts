@@ -1,4 +1,4 @@
-import { chatClientFrames, fail, type Limits } from '@parley/contract';
+import { chatClientFrames, fail, type Limits, type Message } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { metadataJson } from '../../core/safe-json.ts';
@@ -6,6 +6,7 @@ import { type AnySocket, type Connection, type FrameHandlers, ReplyJson, socket 
 import { assertScope } from './callers.ts';
 import type { ConnectionLog } from './connections.ts';
 import type { Entries } from './entries.ts';
+import { fitting, fittingPage } from './frame-size.ts';
 import type { History } from './history.ts';
 import type { Messages } from './messages.ts';
 import type { Place, PresenceOf } from './presence.ts';
@@ -43,7 +44,7 @@ export interface ChatSocket {
 const presenceDataMax = 1024;
 /** A crowd is not refreshed all at once: what waits for the shared store meanwhile would have to wait for all of it. */
 export const presenceTurns = 60;
-/** What an answer needs beside the page it carries. */
+/** What an answer needs beside the page it carries, and a page beside its one record. */
 const frameSlack = 512;
 
 export const placeOf = (client: Client, { channel, userId, since }: Subscription): Place => ({
@@ -52,6 +53,7 @@ export const placeOf = (client: Client, { channel, userId, since }: Subscription
   connectionId: client.connection.id,
   status: client.status,
   since,
+  lastSeenAt: client.connection.lastSeenAt,
 });
 
 /** Presence and typing may fail with the shared store; chat goes on without them. */
@@ -172,17 +174,20 @@ function createFrameHandlers(
   deps: ChatSocketDeps,
   { clientOf, refresh, noteUse }: SocketParts,
 ): FrameHandlers<ChatSession, typeof chatClientFrames> {
-  const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions, log } =
-    deps;
+  const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions } = deps;
   const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
   const callerOf = ({ session }: Connection<ChatSession>) => session.caller;
+
+  const answerMax = limits.CHAT_MAX_FRAME_BYTES - frameSlack;
 
   /** A page that does not fit a frame is read again, half as long; the cursor in it tells where to go on. */
   async function fitted(limit: number, read: (limit: number) => Promise<string>): Promise<ReplyJson> {
     const text = await read(limit);
-    if (limit === 1 || Buffer.byteLength(text) + frameSlack <= limits.CHAT_MAX_FRAME_BYTES) return new ReplyJson(text);
-    return fitted(Math.ceil(limit / 2), read);
+    if (Buffer.byteLength(text) <= answerMax) return new ReplyJson(text);
+    return limit === 1 ? new ReplyJson(fittingPage(text, answerMax - frameSlack)) : fitted(Math.ceil(limit / 2), read);
   }
+
+  const messageReply = (message: Message): object => ({ message: fitting(message, answerMax - frameSlack) });
 
   /** From memory where the conversation is subscribed to. */
   async function assertMayType(connection: Connection<ChatSession>, reference: string) {
@@ -220,26 +225,27 @@ function createFrameHandlers(
     },
 
     async 'message.send'(connection, { conversation, msgType, ...draft }) {
-      const { text } = await sends.send(callerOf(connection), conversation, { ...draft, type: msgType });
+      const { text, isRepeat } = await sends.send(callerOf(connection), conversation, { ...draft, type: msgType });
       const client = clientOf(connection);
       client.messagesSent++;
       noteUse(client);
-      return new ReplyJson(`{"message":${text}}`);
+      // Only what was sent before can have reactions.
+      return isRepeat ? messageReply(JSON.parse(text)) : new ReplyJson(`{"message":${text}}`);
     },
-    'message.edit': async (connection, { messageId, ...change }) => ({
-      message: await messages.edit(callerOf(connection), messageId, change),
-    }),
+    'message.edit': async (connection, { messageId, ...change }) =>
+      messageReply(await messages.edit(callerOf(connection), messageId, change)),
     async 'message.delete'(connection, { messageId }) {
       const { deletedAt } = await messages.remove(callerOf(connection), messageId);
       return { messageId, deletedAt };
     },
 
-    'reaction.add': async (connection, { messageId, emoji }) => ({
-      reactions: (await reactions.add(callerOf(connection), messageId, { emoji })).body,
-    }),
-    'reaction.remove': async (connection, { messageId, emoji }) => ({
-      reactions: await reactions.remove(callerOf(connection), messageId, { emoji }),
-    }),
+    async 'reaction.add'(connection, { messageId, emoji }) {
+      const { body } = await reactions.add(callerOf(connection), messageId, { emoji });
+      return fitting({ reactions: body }, answerMax);
+    },
+    async 'reaction.remove'(connection, { messageId, emoji }) {
+      return fitting({ reactions: await reactions.remove(callerOf(connection), messageId, { emoji }) }, answerMax);
+    },
     read: (connection, { messageId }) => reads.mark(callerOf(connection), messageId),
 
     async typing(connection, { conversation, typing: isTyping }) {
@@ -262,9 +268,8 @@ function createFrameHandlers(
       if (data) metadataJson(data, presenceDataMax);
       const client = clientOf(connection);
       client.status = status;
-      for (const subscription of client.subscriptions.values()) {
-        if (subscription.isPresent) quietly(log, presence.update(placeOf(client, subscription), data));
-      }
+      const present = [...client.subscriptions.values()].filter(({ isPresent }) => isPresent);
+      await Promise.all(present.map((subscription) => presence.update(placeOf(client, subscription), data)));
       return undefined;
     },
 

@@ -5,6 +5,7 @@ import type { Cursors } from '../../core/cursors.ts';
 import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSession } from '../../core/socket.ts';
 import { assertScope } from './callers.ts';
 import { type ChangeEntry, type Channel, jsonOf, type Listener, type MemberView } from './channel.ts';
+import { recordBytesMax } from './frame-size.ts';
 import { cursorScope } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { Targets } from './targets.ts';
@@ -68,8 +69,6 @@ interface Ready {
   isRecovered: boolean;
 }
 
-/** A frame of missed changes stays well under the 65536 bytes of a frame. */
-const recoveredFrameMax = 60_000;
 /** What may wait on a socket after it was told what it missed: half of what makes it a slow reader. */
 const recoveredTotalMax = 512 * 1024;
 
@@ -102,14 +101,13 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     }
   }
 
-  /** All of them; again when one was let go while others were waited for. */
+  /** All of them; again when one was let go, or its members forgotten, while others were waited for. */
   async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
     const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
-    return outcomes.some(isLost) ? prepareAll(session, wanted) : outcomes;
+    const isLost = ({ channel }: Ready): boolean => !hub.isHeld(channel) || !channel.member(session.caller.userId);
+    const ready = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+    return ready.some(isLost) ? prepareAll(session, wanted) : outcomes;
   }
-
-  const isLost = (outcome: PromiseSettledResult<Ready>): boolean =>
-    outcome.status === 'fulfilled' && !hub.isHeld(outcome.value.channel);
 
   /** From here to the answer nothing is waited for: no change can slip between what is recovered and what is live. */
   function attach(client: Client, ready: Ready, allowance: Allowance): { answer: object; begin: () => void } {
@@ -143,6 +141,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     const missed = isInMemory ? channel.after(wanted.since ?? head) : [];
     const frames = recoveredFrames(channel, wanted.since ?? head, missed, clock.now(), allowance);
     const isRecovered = isInMemory && (missed.length === 0 || frames.length > 0);
+    if (known && !subscription.isPresent) absent(client, known);
     client.subscriptions.set(conversationId, subscription);
     channel.add(subscription);
     return {
@@ -176,7 +175,13 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
   function drop(client: Client, subscription: Subscription): void {
     client.subscriptions.delete(subscription.channel.conversationId);
     subscription.channel.remove(subscription);
-    if (subscription.isPresent) onLeave(client, subscription);
+    absent(client, subscription);
+  }
+
+  function absent(client: Client, subscription: Subscription): void {
+    if (!subscription.isPresent) return;
+    subscription.isPresent = false;
+    onLeave(client, subscription);
   }
 
   return {
@@ -220,6 +225,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
         const { conversationId } = subscription.channel;
         const isAllowed = scopes.includes('chat:read') && (conversations?.includes(conversationId) ?? true);
         if (!isAllowed) subscription.cut('REMOVED');
+        else if (!scopes.includes('chat:presence')) absent(client, subscription);
       }
     },
 
@@ -265,7 +271,7 @@ function batchFrom(missed: readonly ChangeEntry[], start: number): { texts: stri
   for (let at = start; at < missed.length; at++) {
     const text = jsonOf(missed[at] as ChangeEntry);
     const size = Buffer.byteLength(text) + 1;
-    if (texts.length > 0 && bytes + size > recoveredFrameMax) break;
+    if (texts.length > 0 && bytes + size > recordBytesMax) break;
     texts.push(text);
     bytes += size;
   }

@@ -1,11 +1,15 @@
 import type { Limits, Typing } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
+import type { Cursors } from '../../core/cursors.ts';
+import type { Answer } from '../../core/handlers.ts';
 import type { ExpiringSets } from '../../core/ports.ts';
 import type { Listener } from './channel.ts';
 import type { Hub } from './hub.ts';
+import { type PageOf, pageByUser } from './user-pages.ts';
 
 export interface TypingDeps {
   expiringSets: ExpiringSets;
+  cursors: Cursors;
   hub: Hub;
   clock: Clock;
   limits: Limits;
@@ -16,7 +20,7 @@ export type TypingOf = ReturnType<typeof createTyping>;
 const sweepMax = 500;
 const setOf = (conversationId: string): string => `typing/${conversationId}`;
 
-export function createTyping({ expiringSets, hub, clock, limits }: TypingDeps) {
+export function createTyping({ expiringSets, cursors, hub, clock, limits }: TypingDeps) {
   const ttlMs = limits.CHAT_TYPING_TTL_SECONDS * 1000;
 
   /** `startedAt` is when this spell of typing began: the client repeats itself while it lasts. */
@@ -33,13 +37,14 @@ export function createTyping({ expiringSets, hub, clock, limits }: TypingDeps) {
   const tellStop = (conversationId: string, userId: string, except?: Listener): void =>
     hub.tell(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
 
-  async function list(conversationId: string): Promise<Typing[]> {
+  async function list(conversationId: string, query: PageOf): Promise<Answer<Typing[]>> {
     const members = await expiringSets.members(setOf(conversationId));
-    return members.map(({ member, value, expiresAt }) => ({
+    const users = members.map(({ member, value, expiresAt }) => ({
       userId: member,
       startedAt: value,
       expiresAt: iso(expiresAt),
     }));
+    return pageByUser(cursors, setOf(conversationId), users, query);
   }
 
   async function sweep(): Promise<void> {
