@@ -133,10 +133,10 @@ export interface SvcMethods {
       thread(messageId: string, query?: Query<'getThread'>, options?: RequestOptions): Many<'getThread'>;
     };
     state: {
-      /** Who is present now. */
-      presence(room: string, options?: RequestOptions): Many<'listPresence'>;
-      /** Who is typing now. */
-      typing(room: string, options?: RequestOptions): Many<'listTyping'>;
+      /** Who is present now, by user id. */
+      presence(room: string, query?: Query<'listPresence'>, options?: RequestOptions): Many<'listPresence'>;
+      /** Who is typing now, by user id. */
+      typing(room: string, query?: Query<'listTyping'>, options?: RequestOptions): Many<'listTyping'>;
       /** Every active member's read position. */
       readReceipts(room: string, query?: Query<'listReadReceipts'>, options?: RequestOptions): Many<'listReadReceipts'>;
       /** The caller's read position and unread count; an API key names the user. */
@@ -211,8 +211,8 @@ export const methodRows = {
   'chat.messages.list': { route: 'listMessages', params: 1, takes: 'query', gives: 'walk', walk: {"items":"messages","by":"before","orBy":"after"} },
   'chat.messages.send': { route: 'sendMessage', params: 1, takes: 'body', gives: 'one', takesKey: true },
   'chat.messages.changes': { route: 'listChanges', params: 1, takes: 'query', gives: 'walk', walk: {"items":"changes","by":"since","until":"complete"} },
-  'chat.state.presence': { route: 'listPresence', params: 1, gives: 'many' },
-  'chat.state.typing': { route: 'listTyping', params: 1, gives: 'many' },
+  'chat.state.presence': { route: 'listPresence', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.state.typing': { route: 'listTyping', params: 1, takes: 'query', gives: 'many', paged: true },
   'chat.state.readReceipts': { route: 'listReadReceipts', params: 1, takes: 'query', gives: 'many', paged: true },
   'chat.state.readState': { route: 'getReadState', params: 1, takes: 'query', gives: 'one' },
   'chat.attachments.create': { route: 'requestAttachment', params: 1, takes: 'body', gives: 'one', takesKey: true },
