@@ -1,9 +1,11 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import S3rver from 's3rver';
+import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import S3rver, { type Objects } from 's3rver';
 
 const known = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', region: 'us-east-1', bucket: 'parley' };
 
@@ -27,6 +29,7 @@ export async function startS3Server({
     silent: true,
     configureBuckets: [{ name: account.bucket, configs: [] }],
   });
+  makeWhole(store.store);
   const { port: storePort } = await store.run();
   let isAway = false;
   const asked: string[] = [];
@@ -68,6 +71,21 @@ export async function startS3Server({
       await store.close();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** As a real store: what is answered is stored, and two writers of one key leave the object of one of them. */
+function makeWhole(objects: Objects): void {
+  objects.putObject = async ({ bucket, key, content, metadata }) => {
+    const bytes = Buffer.isBuffer(content) ? content : await buffer(content);
+    const path = objects.getResourcePath(bucket, key, 'object');
+    const half = `${path}.${randomUUID()}`;
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(half, bytes);
+    await rename(half, path);
+    const md5 = createHash('md5').update(bytes).digest('hex');
+    await objects.putMetadata(bucket, key, metadata, md5);
+    return { size: bytes.length, md5 };
   };
 }
 
