@@ -86,8 +86,8 @@ async function createRoomPart(service: TestService, api: Api, guest: string) {
   const own = await mint(api, room, OWNER);
   const client = await joinAs(service, api, room, guest);
   // As every client does: who is silent for 30 s is taken for gone.
-  const beat = setInterval(() => client.send({ type: 'ping', t: 0 }), 5_000).unref();
-  client.whenClosed().then(() => clearInterval(beat));
+  const beat = setInterval(() => (client.closed ? clearInterval(beat) : client.send({ type: 'ping', t: 0 })), 5_000);
+  beat.unref();
   const [trackId] = await client.publish('AUDIO');
   const [connection] = await api.call('listConnections', { query: { roomId: room.id } });
   const joinless = await mint(api, room, `joinless-${guest}`, { permissions: { publish: true, join: false } });
