@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { suite, type TestContext, test } from 'node:test';
 import { startS3Server } from '../../../testkit/s3-server.ts';
-import { BlobsUnavailable } from '../../core/ports.ts';
+import { BlobsFull, BlobsUnavailable } from '../../core/ports.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { createFolderBlobs } from './folder.ts';
 import { createS3Blobs, type S3Options } from './s3.ts';
@@ -106,7 +106,7 @@ test('[BLB-5] folder: a full disk is unavailable, and nothing is left of the wri
   assert.equal(await blobs.stat('large'), null);
   assert.deepEqual(readdirSync(join(folder, '.parts')), []);
   writeFileSync(join(folder, 'ballast'), Buffer.alloc(1_200_000));
-  await assert.rejects(blobs.ping(), BlobsUnavailable);
+  await assert.rejects(blobs.ping(), BlobsFull);
   assert.equal((await blobs.stat('kept'))?.size, 1);
 });
 
