@@ -33,10 +33,20 @@ export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]
     from jsonb_array_elements(${json(events)}::jsonb) e`);
 }
 
-/** Marks events as handed on and says which of them this call won: another process may have taken the rest. */
+/**
+ * Marks events as handed on and says which of them this call won: another process may have taken the rest. Written so
+ * that it finds them by their ids (ADR 18), never by `events_undispatched`: the entries of all that were handed on since
+ * the last vacuum are still in there.
+ */
 export async function markDispatched(tx: Tx, ids: readonly string[], at: string): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(sql`
-    update events set dispatched_at = ${at} where id = any(${ids}) and dispatched_at is null returning id`);
+    with given as materialized (
+      select found.place from (select * from unnest(${ids}::text[]) as given (id) limit ${ids.length}) given
+      cross join lateral (select e.ctid as place from events e where e.id = given.id limit 1) found
+    )
+    update events e set dispatched_at = ${at} from given
+    where e.ctid = given.place and coalesce(e.dispatched_at, 'infinity') = 'infinity'
+    returning e.id`);
   return new Set(rows.map((row) => row.id));
 }
 

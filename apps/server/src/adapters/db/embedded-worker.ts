@@ -4,6 +4,7 @@ import { PGlite, protocol } from '@electric-sql/pglite';
 import type { Reply, Request, WireError, WorkerStart } from './embedded-messages.ts';
 import { createUpkeep } from './embedded-upkeep.ts';
 import { warmUp } from './embedded-warm-up.ts';
+import { planner } from './planner.ts';
 import { createStatementNames } from './statement-names.ts';
 import { initDbStartParams } from './template.ts';
 import type { WireValue } from './values.ts';
@@ -22,6 +23,7 @@ let lastRequestAt = 0;
 let isClosing = false;
 
 const pg = await open(start);
+for (const [name, value] of Object.entries(planner)) exchange(serialize.query(`set ${name} = ${value}`));
 port.on('message', (requests: Request[]) => {
   for (const request of requests) answer(request);
   lastRequestAt = performance.now();

@@ -6,6 +6,7 @@ import { attemptStatement, mustRunAgain, type Outcome } from './attempts.ts';
 import { BatchQuery } from './batch-query.ts';
 import { isStalePlan, isUnavailable, translateError } from './errors.ts';
 import { createLine } from './line.ts';
+import { planner } from './planner.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 import { createStatementNames } from './statement-names.ts';
 import { createTransactionScope } from './transaction-scope.ts';
@@ -165,6 +166,7 @@ function createPool({ url, poolSize = 10, statementTimeoutMs = 15_000 }: Postgre
     bytea_output: 'hex',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
+    ...planner,
   };
   const pool = new pg.Pool({
     connectionString: url,

@@ -206,6 +206,17 @@ export async function markConversationDeleted(tx: Tx, scope: ProjectScope, id: s
     where id = ${id} and project_id = ${scope.projectId}`);
 }
 
+/**
+ * Locks the conversations of a batch until its end, in one order, so that two batches cannot deadlock. One by one, for
+ * the reason that `send-store.ts` gives.
+ */
+export function lockConversations(uuids: readonly string[]): Sql {
+  const inOrder = [...new Set(uuids)].sort();
+  return sql`
+    select from unnest(${inOrder}::uuid[]) as given (id)
+    cross join lateral (select from conversations c where c.id = given.id limit 1 for update) locked`;
+}
+
 /** Public ids behind references, for a token's list. Those that do not exist are missing. */
 export async function findPublicIds(
   db: Queryable,

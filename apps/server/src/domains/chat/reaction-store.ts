@@ -1,6 +1,7 @@
 import type { Environment, ReactionSummary } from '@parley/contract';
 import type { Db, Queryable } from '../../core/db.ts';
 import { json, sql } from '../../core/sql.ts';
+import { lockConversations } from './conversation-store.ts';
 import { reactionsJson } from './message-json-store.ts';
 
 /** One reaction to be stored or taken back. */
@@ -44,11 +45,8 @@ interface OutcomeRow {
  * the order of their ids: counts are true until commit, and that is what makes the cap exact.
  */
 export async function storeReactions(db: Db, items: readonly ReactionItem[], cap: number): Promise<ReactionOutcome[]> {
-  const conversations = [...new Set(items.map((item) => item.conversationId))];
-  const [, rows = []] = await db.batch([
-    sql`select from conversations where id = any(${conversations}::uuid[]) order by id for update`,
-    applyBatch(items, cap),
-  ]);
+  const lock = lockConversations(items.map((item) => item.conversationId));
+  const [, rows = []] = await db.batch([lock, applyBatch(items, cap)]);
   // The statement says what its rows are.
   const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.place, row]));
   return items.map((_item, place) => outcomeOf(byPlace.get(place)));
@@ -59,7 +57,7 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
   with input as (
     select * from jsonb_to_recordset(${json(items.map((item, place) => ({ ...item, place })))}::jsonb) as i (
       place int, "isAdd" boolean, "eventId" text, "conversationId" uuid, "messageId" text, emoji text, "userId" text,
-      "isUser" boolean, at timestamptz)),
+      "isUser" boolean, at timestamptz) limit ${items.length}),
   checked as (
     select i.*, c.public_id, c.project_id, c.environment, m.reaction_count,
       case

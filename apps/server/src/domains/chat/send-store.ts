@@ -3,6 +3,7 @@ import type { ProjectScope } from '../../core/caller.ts';
 import type { BatchOptions, Db } from '../../core/db.ts';
 import { handedOnAtBirth } from '../../core/event-store.ts';
 import { empty, json, raw, type Sql, sql, statements } from '../../core/sql.ts';
+import { lockConversations } from './conversation-store.ts';
 import { newMessageText } from './message-json-store.ts';
 
 /** One message to be stored. Everything that needs no look at the database has been checked. */
@@ -73,8 +74,7 @@ export async function storeMessages(
   items: readonly SendItem[],
   options: BatchOptions = {},
 ): Promise<SendOutcome[]> {
-  const conversations = [...new Set(items.map((item) => item.conversationId))];
-  const lock = sql`select from conversations where id = any(${conversations}::uuid[]) order by id for update`;
+  const lock = lockConversations(items.map((item) => item.conversationId));
   const [, rows = []] = await db.batch([lock, insertBatch(items)], options);
   // The statement says what its rows are.
   const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));

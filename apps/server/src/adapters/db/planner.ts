@@ -1,0 +1,6 @@
+/**
+ * How a session plans, on either database. Going to a row costs hardly more than reading the next one: what we read is in
+ * memory or on a disk without a head. PostgreSQL's own default (4) is of another time, and on a table that is still
+ * small it makes a statement read all of it, for as long as that plan lasts (ADR 18).
+ */
+export const planner = { random_page_cost: 1.1 };
