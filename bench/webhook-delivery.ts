@@ -5,22 +5,28 @@ import type { TestProject } from '../apps/server/testkit/people.ts';
 import { startReceiver } from '../apps/server/testkit/receiver.ts';
 import { startService, type TestService } from '../apps/server/testkit/service.ts';
 import { addWebhook, record, settle, streamEvents } from '../apps/server/testkit/webhooks.ts';
-import { type Bars, median, type Row } from './ratio.ts';
+import type { Bars, Row } from './ratio.ts';
 
 const eventsPerSecond = 1_000;
 const perCommit = 10;
 const loadSeconds = 5;
 const messagesPerSecond = 150;
-const roundSeconds = 2;
-const warmUpSeconds = 0.4;
-const rounds = 20;
+const roundSeconds = 1;
+const warmUpSeconds = 0.2;
+const rounds = 50;
 /** Less than a round, so that attempts also run out of time within it. */
-const timeoutMs = 1_000;
+const timeoutMs = 500;
 
 process.env['PARLEY_TEST_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/test';
 
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+/**
+ * Of all rounds of a side, the one that a quarter did better than. Machines that others share stand still for a tenth of
+ * a second now and then, which makes 3 ms into 30: a median is then of the machine, and the best of all is of luck.
+ */
+const quietRound = (values: readonly number[]): number => percentile(values, 0.25);
 
 /** What one side of the comparison saw, round by round. */
 interface Side {
@@ -39,12 +45,12 @@ export async function rows(): Promise<Row[]> {
     await addWebhook(project, { url: `http://127.0.0.1:${port}/` });
     const ages = await loadOfEvents(service, project, child);
     const { without, beside } = await compare(service, project, child, hanging.url);
-    const ratio = (name: keyof Side): number => median(beside[name]) / median(without[name]);
+    const ratio = (name: keyof Side): number => quietRound(beside[name]) / quietRound(without[name]);
     const told = (name: keyof Side): string =>
-      `${median(beside[name]).toFixed(1)} ms against ${median(without[name]).toFixed(1)} ms, medians of ${rounds} rounds in turns, ${messagesPerSecond} messages/s`;
+      `${quietRound(beside[name]).toFixed(1)} ms against ${quietRound(without[name]).toFixed(1)} ms, lower quartiles of ${rounds} rounds in turns, ${messagesPerSecond} messages/s`;
     const bars = (name: keyof Side): Bars => ({
       unit: 'ms',
-      sides: { 'with one that hangs': median(beside[name]), without: median(without[name]) },
+      sides: { 'with one that hangs': quietRound(beside[name]), without: quietRound(without[name]) },
     });
     return [
       {
