@@ -1,6 +1,6 @@
 import type { Environment, EventType } from '@parley/contract';
 import type { Queryable, Tx } from './db.ts';
-import { json, raw, type Sql, sql } from './sql.ts';
+import { few, json, raw, type Sql, sql } from './sql.ts';
 
 /** A fact, as it is recorded with the change that made it true. */
 export interface StoredEvent {
@@ -41,7 +41,7 @@ export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]
 export async function markDispatched(tx: Tx, ids: readonly string[], at: string): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(sql`
     with given as materialized (
-      select found.place from (select * from unnest(${ids}::text[]) as given (id) limit ${ids.length}) given
+      select found.place from ${few(sql`unnest(${ids}::text[]) as given (id)`, ids.length)} given
       cross join lateral (select e.ctid as place from events e where e.id = given.id limit 1) found
     )
     update events e set dispatched_at = ${at} from given

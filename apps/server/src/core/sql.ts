@@ -49,6 +49,14 @@ export const raw = (text: string): Sql => new Sql([text], []);
 
 export const empty: Sql = raw('');
 
+/**
+ * Rows that are given by value, such as `unnest(…) as of (id, name)`, and are few, so that what they name is gone to and
+ * not looked for in a whole table: PostgreSQL plans a list as 10 or 100 rows and a limit it does not know as a tenth
+ * (ADR 18).
+ */
+export const few = (rows: Sql, count: number): Sql =>
+  sql`(select * from (select * from ${rows} limit ${count}) given limit ${count})`;
+
 /** A value for a `jsonb` parameter. */
 export const json = (value: unknown): string => JSON.stringify(value);
 

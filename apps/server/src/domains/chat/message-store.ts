@@ -78,7 +78,10 @@ export async function markMessageDeleted(
   const [row] = await tx.query<{ message: Message }>(sql`
     with forgotten as (delete from reactions where message_id = ${entry.id} returning 1),
     detached as (
-      update attachments set status = 'EXPIRED', expires_at = ${at} where message_id = ${entry.id}),
+      update attachments set status = 'EXPIRED', expires_at = ${at}
+      where message_id = ${entry.id} and id = (
+        select attachment_id from messages
+        where conversation_id = ${entry.conversationUuid} and position = ${entry.position})),
     counted as (
       update conversations set message_count = message_count - 1,
         reaction_count = reaction_count - (select count(*) from forgotten)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastingPlans } from '../../../testkit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../testkit/test-database.ts';
+import { markMessageDeleted } from './message-store.ts';
 import { type ReactionItem, storeReactions } from './reaction-store.ts';
 import { type SendItem, storeMessages } from './send-store.ts';
 
@@ -61,5 +62,14 @@ for (const references of [{}, { replyTo: 'msg_0' }, { attachmentId: 'att_1' }]) 
 test('[STO-15] a reaction goes by row, planned on empty tables too', async () => {
   const plans = await lastingPlans(database.db, (db) => storeReactions(db, [reaction], 200));
   assert.match(plans, /Insert on reactions/, plans);
+  assert.doesNotMatch(plans, readsTable, plans);
+});
+
+test('[STO-15] a deletion goes by row, planned on empty tables too', async () => {
+  const entry = { conversationUuid: conversationId, position: 1, id: 'msg_1', threadRootId: 'msg_0' };
+  const plans = await lastingPlans(database.db, (db) =>
+    db.transaction((tx) => markMessageDeleted(tx, entry, { change: 2, by: null, at })),
+  );
+  assert.match(plans, /Update on attachments/, plans);
   assert.doesNotMatch(plans, readsTable, plans);
 });

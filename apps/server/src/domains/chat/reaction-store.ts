@@ -1,6 +1,6 @@
 import type { Environment, ReactionSummary } from '@parley/contract';
 import type { Db, Queryable } from '../../core/db.ts';
-import { json, sql } from '../../core/sql.ts';
+import { few, json, sql } from '../../core/sql.ts';
 import { lockConversations } from './conversation-store.ts';
 import { reactionsJson } from './message-json-store.ts';
 
@@ -52,12 +52,14 @@ export async function storeReactions(db: Db, items: readonly ReactionItem[], cap
   return items.map((_item, place) => outcomeOf(byPlace.get(place)));
 }
 
+const given = (items: readonly ReactionItem[]) => sql`
+  jsonb_to_recordset(${json(items.map((item, place) => ({ ...item, place })))}::jsonb) as i (
+    place int, "isAdd" boolean, "eventId" text, "conversationId" uuid, "messageId" text, emoji text, "userId" text,
+    "isUser" boolean, at timestamptz)`;
+
 /** Looked up row by row, for the reason that `send-store.ts` gives. */
 const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
-  with input as (
-    select * from jsonb_to_recordset(${json(items.map((item, place) => ({ ...item, place })))}::jsonb) as i (
-      place int, "isAdd" boolean, "eventId" text, "conversationId" uuid, "messageId" text, emoji text, "userId" text,
-      "isUser" boolean, at timestamptz) limit ${items.length}),
+  with input as (select * from ${few(given(items), items.length)} i),
   checked as (
     select i.*, c.public_id, c.project_id, c.environment, m.reaction_count,
       case

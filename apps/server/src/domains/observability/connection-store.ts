@@ -1,6 +1,6 @@
 import type { Environment } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../core/db.ts';
-import { empty, json, raw, sql } from '../../core/sql.ts';
+import { empty, few, json, raw, sql } from '../../core/sql.ts';
 
 /** A row of `connections`, times as ISO strings. */
 export interface ConnectionRow {
@@ -76,7 +76,8 @@ export async function lockConnections(
   return tx.query(sql`
     select ${columns}, project_id as "projectId", environment from connections
     where (project_id, environment, connection_id) in (
-      select (k->>'projectId')::uuid, k->>'environment', k->>'connectionId' from jsonb_array_elements(${json(keys)}::jsonb) k)
+      select (k->>'projectId')::uuid, k->>'environment', k->>'connectionId'
+      from ${few(sql`jsonb_array_elements(${json(keys)}::jsonb) as of (k)`, keys.length)} of)
     order by id for update`);
 }
 
@@ -84,6 +85,12 @@ export async function updateConnections(
   tx: Tx,
   rows: readonly (ConnectionRow & { lastEventAt: string })[],
 ): Promise<void> {
+  const given = sql`
+    jsonb_to_recordset(${json(rows)}::jsonb) as u(id uuid, "roomName" text, "tokenId" text, state text,
+      "serverName" text, region text, "clientIp" text, "userAgent" text, "sdkName" text, "sdkVersion" text, transport text,
+      "connectedAt" timestamptz, "endedAt" timestamptz, "disconnectReason" text, "reconnectCount" integer,
+      "rttMs" double precision, "packetLossPercent" double precision, "jitterMs" double precision, mos double precision,
+      "errorCount" integer, "isServerSeen" boolean, "lastEventAt" timestamptz)`;
   await tx.execute(sql`
     update connections c set room_name = u."roomName", token_id = u."tokenId", state = u.state, server_name = u."serverName",
       region = u.region, client_ip = u."clientIp", user_agent = u."userAgent", sdk_name = u."sdkName",
@@ -91,11 +98,7 @@ export async function updateConnections(
       disconnect_reason = u."disconnectReason", reconnect_count = u."reconnectCount", rtt_ms = u."rttMs",
       packet_loss_percent = u."packetLossPercent", jitter_ms = u."jitterMs", mos = u.mos, error_count = u."errorCount",
       is_server_seen = u."isServerSeen", last_event_at = u."lastEventAt"
-    from jsonb_to_recordset(${json(rows)}::jsonb) as u(id uuid, "roomName" text, "tokenId" text, state text,
-      "serverName" text, region text, "clientIp" text, "userAgent" text, "sdkName" text, "sdkVersion" text, transport text,
-      "connectedAt" timestamptz, "endedAt" timestamptz, "disconnectReason" text, "reconnectCount" integer,
-      "rttMs" double precision, "packetLossPercent" double precision, "jitterMs" double precision, mos double precision,
-      "errorCount" integer, "isServerSeen" boolean, "lastEventAt" timestamptz)
+    from ${few(given, rows.length)} u
     where c.id = u.id`);
 }
 

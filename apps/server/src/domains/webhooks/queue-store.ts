@@ -1,7 +1,7 @@
 import { type DeliveryAttempt, type DeliveryStatus, type Environment, socketFields } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
 import type { StoredEvent } from '../../core/event-store.ts';
-import { json, raw, sql } from '../../core/sql.ts';
+import { few, json, raw, sql } from '../../core/sql.ts';
 
 /** Rows that still have an attempt to come: the condition of the index `deliveries_due`. */
 const isOpen = raw(`d.status in ('PENDING', 'RETRYING')`);
@@ -216,7 +216,7 @@ export interface TrippedEndpoint {
 /**
  * Records a batch of attempts and counts their endpoints' failures, in one statement. An attempt whose claim has run
  * out changes its delivery no more. Endpoints are locked in one order, so that two batches cannot block each other.
- * Gives the endpoints that this very batch disabled. The limit tells the planner that they are few (ADR 18).
+ * Gives the endpoints that this very batch disabled.
  */
 export function recordOutcomes(
   db: Queryable,
@@ -226,20 +226,18 @@ export function recordOutcomes(
 ): Promise<TrippedEndpoint[]> {
   const column = (name: 'place' | 'id' | 'status') => outcomes.map((each) => each[name]);
   const ofTally = (name: keyof EndpointTally) => tallies.map((each) => each[name]);
+  const given = sql`
+    unnest(${column('place')}::tid[], ${column('id')}::text[], ${outcomes.map(({ entry }) => entry.number)}::int2[],
+           ${column('status')}::text[], ${outcomes.map(({ dueAt, at }) => dueAt ?? at)}::timestamptz[],
+           ${outcomes.map(({ entry }) => json(entry))}::text[]) as o (place, id, attempt, status, at, entry)`;
   return db.query(sql`
-    with o as materialized (
-      select * from unnest(${column('place')}::tid[], ${column('id')}::text[], ${outcomes.map(({ entry }) => entry.number)}::int2[],
-                           ${column('status')}::text[], ${outcomes.map(({ dueAt, at }) => dueAt ?? at)}::timestamptz[],
-                           ${outcomes.map(({ entry }) => json(entry))}::text[]) as o (place, id, attempt, status, at, entry)
-      limit ${outcomes.length}
-    ),
-    saved as (
+    with saved as (
       update deliveries d
       set status = o.status, due_at = case when o.status = 'RETRYING' then o.at else d.due_at end, claimed_until = null,
           attempt_log = d.attempt_log || o.entry,
           delivered_at = case when o.status = 'DELIVERED' then o.at end,
           failed_at = case when o.status = 'FAILED' then o.at end
-      from o
+      from ${few(given, outcomes.length)} o
       where d.ctid = o.place and d.id = o.id and d.attempts = o.attempt and d.claimed_until is not null and not ${isEnded}
     ),
     t as (

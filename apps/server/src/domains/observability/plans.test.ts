@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { lastingPlans } from '../../../testkit/plans.ts';
+import { openTestDatabase, type TestDatabase } from '../../../testkit/test-database.ts';
+import { lockConnections, updateConnections } from './connection-store.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await openTestDatabase();
+});
+after(() => database.close());
+
+test('[STO-15] telemetry goes by row, planned on empty tables too', async () => {
+  const plans = await lastingPlans(database.db, (db) =>
+    db.transaction(async (tx) => {
+      await lockConnections(tx, []);
+      await updateConnections(tx, []);
+    }),
+  );
+  assert.match(plans, /LockRows/, plans);
+  assert.match(plans, /Update on connections/, plans);
+  assert.doesNotMatch(plans, /Seq Scan on connections/, plans);
+});
