@@ -1,19 +1,21 @@
 /** Receives webhooks in a process of its own and tells how old each event was when it arrived. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Timed } from './witness.ts';
 
-let agesMs: number[] = [];
+let arrived: Timed[] = [];
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    agesMs.push(Date.now() - Date.parse(JSON.parse(Buffer.concat(chunks).toString()).createdAt));
+    const at = Date.parse(JSON.parse(Buffer.concat(chunks).toString()).createdAt);
+    arrived.push({ at, ms: Date.now() - at });
     response.writeHead(204).end();
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
 process.on('message', () => {
-  process.send?.({ agesMs });
-  agesMs = [];
+  process.send?.({ arrived });
+  arrived = [];
 });
 process.on('disconnect', () => process.exit(0));
