@@ -9,7 +9,7 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
     const at = Date.parse(JSON.parse(Buffer.concat(chunks).toString()).createdAt);
-    arrived.push({ at, ms: Date.now() - at });
+    arrived.push({ at, ms: performance.timeOrigin + performance.now() - at });
     response.writeHead(204).end();
   });
 });

@@ -27,12 +27,7 @@ export function callWitness(): Witness {
   const isFair = ({ at, ms }: Timed): boolean =>
     !heldBackAt.some((held) => at < held + afterMs && at + ms > held - beforeMs);
   return {
-    fair(times) {
-      const fair = times.filter(isFair).map(({ ms }) => ms);
-      if (fair.length * 4 < times.length)
-        throw new Error(`the machine was held back during ${times.length - fair.length} of ${times.length}: try again`);
-      return fair;
-    },
+    fair: (times) => times.filter(isFair).map(({ ms }) => ms),
     stop: () => thread.terminate(),
   };
 }
