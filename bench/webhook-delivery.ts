@@ -5,8 +5,8 @@ import type { TestProject } from '../apps/server/testkit/people.ts';
 import { startReceiver } from '../apps/server/testkit/receiver.ts';
 import { startService, type TestService } from '../apps/server/testkit/service.ts';
 import { addWebhook, record, settle, streamEvents } from '../apps/server/testkit/webhooks.ts';
-import type { Bars, Row } from './ratio.ts';
-import { callWitness, percentile, type Timed, type Witness } from './witness.ts';
+import { type Bars, percentile, type Row } from './ratio.ts';
+import { callWitness, type Timed, type Witness } from './witness.ts';
 
 const eventsPerSecond = 1_000;
 const perCommit = 10;

@@ -31,6 +31,3 @@ export function callWitness(): Witness {
     stop: () => thread.terminate(),
   };
 }
-
-export const percentile = (values: readonly number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
