@@ -23,6 +23,11 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
   });
   after(() => db.close());
 
+  test(`[STO-15] ${name}: to the planner another row costs hardly more than the next one`, async () => {
+    const [row] = await db.query(sql`select current_setting('random_page_cost')::float8 as cost`);
+    assert.deepEqual(row, { cost: 1.1 });
+  });
+
   test(`[STO-4] ${name}: a row looks the same whichever database gives it`, async () => {
     const [row] = await db.query(sql`
       select 1::int2 as i2, 2::int4 as i4, 9007199254740991::int8 as i8, 1.5::float8 as f8, 12.25::numeric as num,
