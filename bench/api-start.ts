@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../apps/server/testkit/ports.ts';
-import { newDataDir, spawnServer } from '../apps/server/testkit/process.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { newDataDir, spawnServer } from '../apps/server/testkit/kit/process.ts';
 import type { Row } from './ratio.ts';
 
 const prepareFile = fileURLToPath(new URL('../apps/server/src/prepare.ts', import.meta.url));

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { WebSocket } from 'ws';
 import { type Sql, sql } from '../apps/server/src/core/sql.ts';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { adminUrl, type Stage, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';
 import type { Load } from './http-load.ts';

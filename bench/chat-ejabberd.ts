@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { fill } from './chat-history.ts';
 import { adminUrl, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';

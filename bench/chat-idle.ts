@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { hasRedisServer, startOwnRedis } from '../apps/server/testkit/redis.ts';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { hasRedisServer, startOwnRedis } from '../apps/server/testkit/kit/redis.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import type { Watched } from './chat-server.ts';
 import { adminUrl, startStage, tokensOf } from './chat-stage.ts';
 import { startChild } from './children.ts';

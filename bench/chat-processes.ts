@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { processCpuMs } from '../apps/server/testkit/cpu.ts';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { adminUrl, redisUrl, type Server, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';
 import { countCpu } from './cpu-books.ts';

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../apps/server/src/core/sql.ts';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import type { Checked, Returned } from './chat-crowd.ts';
 import type { Watched } from './chat-server.ts';
 import { addMembers, adminUrl, redisUrl, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import type { PeerPorts } from './chat-peers.ts';
 import type { Watched } from './chat-server.ts';
 import { adminUrl, redisUrl, type Stage, startStage, tokensOf } from './chat-stage.ts';

@@ -3,10 +3,10 @@ import { systemClock } from '../apps/server/src/core/clock.ts';
 import { createKeyring } from '../apps/server/src/core/keyring.ts';
 import { sql } from '../apps/server/src/core/sql.ts';
 import { createTokens } from '../apps/server/src/core/tokens.ts';
-import type { TestProject } from '../apps/server/testkit/people.ts';
-import { createPeople } from '../apps/server/testkit/people.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
-import type { TestDatabase } from '../apps/server/testkit/test-database.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { createPeople } from '../apps/server/testkit/kit/people.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import type { TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { type Child, startChild } from './children.ts';
 
 /** One server process with a project, conversations in it and users who belong to all of them. */

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { processCpuMs } from '../apps/server/testkit/cpu.ts';
+import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 
 /**
  * Starts counting the CPU of some processes and of everything PostgreSQL does for a database on its connections; what

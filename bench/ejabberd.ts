@@ -7,8 +7,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
 
 /** Where Debian's `ejabberd` and `erlang-p1-pgsql` put what is needed. */
 const schemaFile = '/usr/share/ejabberd/sql/pg.sql';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Description, fromSdp, toSdp } from '@parley/media-description';
 import { WebSocket } from 'ws';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
 
 /** Whether the peer of this comparison is installed; Debian has it as `janus`. */
 export const hasJanus = (): boolean => spawnSync('janus', ['--version'], { stdio: 'ignore' }).error === undefined;

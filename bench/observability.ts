@@ -1,6 +1,6 @@
 import { sql } from '../apps/server/src/core/sql.ts';
-import type { TestProject } from '../apps/server/testkit/people.ts';
-import { startService, type TestService } from '../apps/server/testkit/service.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
 import { percentile, type Row } from './ratio.ts';
 import { callWitness, type Timed, type Witness } from './witness.ts';
 

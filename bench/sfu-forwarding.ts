@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
-import { processCpuMs } from '../apps/server/testkit/cpu.ts';
+import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';

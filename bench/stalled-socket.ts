@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { newDataDir } from '../apps/server/testkit/process.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import type { SocketTimes } from './chat-listeners.ts';
 import { type Stage, startStage, tokenOf } from './chat-stage.ts';
 import { type Child, startChild } from './children.ts';

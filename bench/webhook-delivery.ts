@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import type { TestProject } from '../apps/server/testkit/people.ts';
-import { startReceiver } from '../apps/server/testkit/receiver.ts';
-import { startService, type TestService } from '../apps/server/testkit/service.ts';
-import { addWebhook, record, settle, streamEvents } from '../apps/server/testkit/webhooks.ts';
+import { addWebhook, record, settle, streamEvents } from '../apps/server/testkit/clients/webhooks.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
+import { startReceiver } from '../apps/server/testkit/peers/receiver.ts';
 import { type Bars, percentile, type Row } from './ratio.ts';
 import { callWitness, type Timed, type Witness } from './witness.ts';
 

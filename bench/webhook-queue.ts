@@ -13,7 +13,7 @@ import {
   recordOutcomes,
 } from '../apps/server/src/domains/webhooks/queue-store.ts';
 import { tally } from '../apps/server/src/domains/webhooks/recorder.ts';
-import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { bestOf, type Row, thousands } from './ratio.ts';
 
 /** Long enough for each side's code and plans to be warm before half of a run is over. */

@@ -2,7 +2,7 @@
  * A host and viewers of one live stream without a browser, in a process of their own: each speaks the signaling protocol
  * and has a DTLS-SRTP peer. Driven over the process channel by `audience.ts`.
  */
-import { JoinRefused, joinRoom, type SignalClient } from '../apps/server/testkit/signal-client.ts';
+import { JoinRefused, joinRoom, type SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
 import { RtpPeer } from '../apps/sfu/testkit/rtp-peer.ts';
 import { answerOffers, beat, sendVideo } from './rtp-caller.ts';
 

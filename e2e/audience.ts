@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveStream } from '@parley/contract';
-import { processCpuMs } from '../apps/server/testkit/cpu.ts';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../apps/server/testkit/people.ts';
-import { startService, type TestService } from '../apps/server/testkit/service.ts';
+import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
 import { startTestNode, type TestNode } from '../apps/sfu/testkit/node.ts';
 import type { AudienceRequest } from './audience-peers.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { runBilling } from './billing.ts';
 import { judge, type Kill, type Stay } from './billing-judge.ts';
 

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import type { Room } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { createPeople, type TestProject } from '../apps/server/testkit/people.ts';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
-import { joinRoom, type SignalClient } from '../apps/server/testkit/signal-client.ts';
+import { joinRoom, type SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { createPeople, type TestProject } from '../apps/server/testkit/kit/people.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { type Bill, judge, type Stay } from './billing-judge.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
 

@@ -8,7 +8,7 @@ import { createLog } from '../apps/server/src/core/log.ts';
 import { createMetrics } from '../apps/server/src/core/metrics.ts';
 import { createHttpServer } from '../apps/server/src/http/server.ts';
 import { mountPages } from '../apps/server/src/http/static.ts';
-import { startService, type TestService } from '../apps/server/testkit/service.ts';
+import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
 import { buildDashboard } from './dashboard-kit.ts';
 
 const asBrowser = { headers: { accept: 'text/html,application/xhtml+xml' } };

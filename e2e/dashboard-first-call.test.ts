@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import type { TestService } from '../apps/server/testkit/service.ts';
-import { mailedToken, newEmail } from '../apps/server/testkit/visitor.ts';
+import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import type { TestService } from '../apps/server/testkit/kit/service.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import {
   assertAccessible,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import type { Person } from '../apps/server/testkit/people.ts';
-import { startReceiver, type TestReceiver } from '../apps/server/testkit/receiver.ts';
+import type { Person } from '../apps/server/testkit/kit/people.ts';
+import { startReceiver, type TestReceiver } from '../apps/server/testkit/peers/receiver.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type DashboardKit, startDashboard, type Visit } from './dashboard-kit.ts';
 

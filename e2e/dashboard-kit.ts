@@ -4,9 +4,9 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContext, Page, Browser as PlaywrightBrowser } from 'playwright-core';
-import type { Person } from '../apps/server/testkit/people.ts';
-import { type RoomsService, startRooms } from '../apps/server/testkit/rooms.ts';
-import { startService, type TestService, type TestServiceOptions } from '../apps/server/testkit/service.ts';
+import { type RoomsService, startRooms } from '../apps/server/testkit/clients/rooms.ts';
+import type { Person } from '../apps/server/testkit/kit/people.ts';
+import { startService, type TestService, type TestServiceOptions } from '../apps/server/testkit/kit/service.ts';
 import { startTestNode } from '../apps/sfu/testkit/node.ts';
 import { launchForContexts } from './browser.ts';
 

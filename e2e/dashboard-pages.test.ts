@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../apps/server/testkit/people.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type PageCase, pagesOf } from './dashboard-cases.ts';
 import {

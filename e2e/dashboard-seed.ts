@@ -1,10 +1,10 @@
 import type { Conversation, LiveStream, Room, Webhook } from '@parley/contract';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../apps/server/testkit/people.ts';
-import { startReceiver, type TestReceiver } from '../apps/server/testkit/receiver.ts';
-import { joinAs, type RoomsService } from '../apps/server/testkit/rooms.ts';
-import type { SignalClient } from '../apps/server/testkit/signal-client.ts';
-import { openSocket, type SocketClient } from '../apps/server/testkit/socket-client.ts';
+import { joinAs, type RoomsService } from '../apps/server/testkit/clients/rooms.ts';
+import type { SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
+import { openSocket, type SocketClient } from '../apps/server/testkit/clients/socket-client.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { startReceiver, type TestReceiver } from '../apps/server/testkit/peers/receiver.ts';
 
 /** A project in which something happens, made through the public doors. */
 export interface LivelyProject {

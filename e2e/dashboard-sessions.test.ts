@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/github-peer.ts';
-import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/oidc-peer.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
-import { mailedToken, newEmail } from '../apps/server/testkit/visitor.ts';
+import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/peers/github-peer.ts';
+import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/peers/oidc-peer.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { assertAccessibleInBothThemes, assertFits, type DashboardKit, startDashboard } from './dashboard-kit.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../apps/server/testkit/people.ts';
-import { startReceiver } from '../apps/server/testkit/receiver.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { startReceiver } from '../apps/server/testkit/peers/receiver.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
 

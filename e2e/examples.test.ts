@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { createApi, Svc, speaker } from '@parley/server';
 import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { eventually } from '../apps/server/testkit/eventually.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type Playground, startPlayground } from './playground-kit.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { eventually } from '../apps/server/testkit/eventually.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { framesOf, type Playground, printedLink, startPlayground } from './playground-kit.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { Svc } from '@parley/server';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 
 let server: ServerProcess;
 let svc: Svc;

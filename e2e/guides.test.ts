@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errors } from '@parley/contract';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 
 const run = promisify(execFile);

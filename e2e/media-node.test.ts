@@ -5,9 +5,9 @@ import { rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApi } from '@parley/server';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
-import { everyPermission, joinRoom } from '../apps/server/testkit/signal-client.ts';
+import { everyPermission, joinRoom } from '../apps/server/testkit/clients/signal-client.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 
 const running: ServerProcess[] = [];
 after(async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../apps/server/testkit/ports.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 
 /** A real media node: its own process, so that it can be killed. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { MintRtcToken, Room } from '@parley/contract';
 import type { Page } from 'playwright-core';
-import { eventually } from '../apps/server/testkit/eventually.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type SdkKit, startSdk } from './sdk/kit.ts';
 

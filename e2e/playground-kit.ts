@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 import { launchForContexts } from './browser.ts';
 

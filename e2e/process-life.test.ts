@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createApi } from '@parley/server';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { freePort } from '../apps/server/testkit/ports.ts';
-import { newDataDir, type ServerProcess, spawnServer, startProcess } from '../apps/server/testkit/process.ts';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { newDataDir, type ServerProcess, spawnServer, startProcess } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 
 const running: ServerProcess[] = [];
 after(async () => {

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { type Api, createApi } from '@parley/server';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
-import { everyPermission, joinRoom, type SignalClient } from '../apps/server/testkit/signal-client.ts';
-import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
+import { everyPermission, joinRoom, type SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
 const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];

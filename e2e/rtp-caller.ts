@@ -1,6 +1,6 @@
 /** What somebody in a room does who has no browser: signaling by hand, and a DTLS-SRTP peer for the media. */
 import type { Description } from '@parley/media-description';
-import type { SignalClient } from '../apps/server/testkit/signal-client.ts';
+import type { SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
 import { type RtpPeer, Vp8Source } from '../apps/sfu/testkit/rtp-peer.ts';
 
 const ssrc = 4711;

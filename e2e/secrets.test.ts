@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../apps/server/testkit/eventually.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { canaryRows, type Planted, plantedIn } from './secrets/canaries.ts';
 import { type Life, live } from './secrets/life.ts';
 import { misuse } from './secrets/misuse.ts';

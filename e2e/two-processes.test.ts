@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { ApiError, createApi } from '@parley/server';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { failure } from '../apps/server/testkit/failure.ts';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/process.ts';
-import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/test-database.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { failure } from '../apps/server/testkit/kit/failure.ts';
+import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 
 const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 const isProduction = redisUrl !== undefined && process.env['PARLEY_TEST_DATABASE_URL'] !== undefined;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { newDataDir } from '../apps/server/testkit/process.ts';
-import { openTestDatabase } from '../apps/server/testkit/test-database.ts';
-import { runStorm } from '../apps/server/testkit/webhook-storm.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
+import { runStorm } from '../apps/server/testkit/proofs/webhook-storm.ts';
 
 /** The full size is tools/proof/webhook-storm.ts. */
 test('[WH-8] killed processes and failing receivers lose no event for any endpoint, and hurry none', async () => {

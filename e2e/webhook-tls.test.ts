@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { NewWebhook } from '@parley/contract';
-import { eventually } from '../apps/server/testkit/eventually.ts';
-import { createPeople } from '../apps/server/testkit/people.ts';
-import { startProcess } from '../apps/server/testkit/process.ts';
-import { hasValidSignature } from '../apps/server/testkit/receiver.ts';
-import { createAuthority, startTlsReceiver } from '../apps/server/testkit/tls-receiver.ts';
-import { addWebhook, readDeliveries } from '../apps/server/testkit/webhooks.ts';
+import { addWebhook, readDeliveries } from '../apps/server/testkit/clients/webhooks.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { createPeople } from '../apps/server/testkit/kit/people.ts';
+import { startProcess } from '../apps/server/testkit/kit/process.ts';
+import { hasValidSignature } from '../apps/server/testkit/peers/receiver.ts';
+import { createAuthority, startTlsReceiver } from '../apps/server/testkit/peers/tls-receiver.ts';
 
 test('[WH-21] TLS is checked: a known authority and the right name, or nothing is sent', async () => {
   const authority = await createAuthority();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../apps/server/testkit/eventually.ts';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
 import { type CallPage, type SdkKit, startSdk } from './kit.ts';
 

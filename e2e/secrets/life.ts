@@ -3,9 +3,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IceServer, MintRtcToken, Room } from '@parley/contract';
 import { type Api, ApiError, readEvents } from '@parley/server';
-import { eventually } from '../../apps/server/testkit/eventually.ts';
-import { everyPermission, joinRoom } from '../../apps/server/testkit/signal-client.ts';
-import { openSocket } from '../../apps/server/testkit/socket-client.ts';
+import { everyPermission, joinRoom } from '../../apps/server/testkit/clients/signal-client.ts';
+import { openSocket } from '../../apps/server/testkit/clients/socket-client.ts';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { newSecret } from './outside.ts';
 import type { Scene } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signalingPath } from '@parley/contract';
 import { WebSocket } from 'ws';
-import { eventually } from '../../apps/server/testkit/eventually.ts';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import type { Planted } from './canaries.ts';
 import type { Life } from './life.ts';
 import type { Scene } from './scene.ts';

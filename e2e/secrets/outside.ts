@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from 'redis';
-import { type Collector, startCollector } from '../../apps/server/testkit/collector.ts';
-import { startGithubPeer } from '../../apps/server/testkit/github-peer.ts';
-import { type OidcPeer, startOidcPeer } from '../../apps/server/testkit/oidc-peer.ts';
-import { startReceiver, type TestReceiver } from '../../apps/server/testkit/receiver.ts';
-import { startS3Server } from '../../apps/server/testkit/s3-server.ts';
-import { startSmtpServer, type TestSmtpServer } from '../../apps/server/testkit/smtp-server.ts';
-import { openTestDatabase, type TestDatabase } from '../../apps/server/testkit/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../apps/server/testkit/kit/test-database.ts';
+import { type Collector, startCollector } from '../../apps/server/testkit/peers/collector.ts';
+import { startGithubPeer } from '../../apps/server/testkit/peers/github-peer.ts';
+import { type OidcPeer, startOidcPeer } from '../../apps/server/testkit/peers/oidc-peer.ts';
+import { startReceiver, type TestReceiver } from '../../apps/server/testkit/peers/receiver.ts';
+import { startS3Server } from '../../apps/server/testkit/peers/s3-server.ts';
+import { startSmtpServer, type TestSmtpServer } from '../../apps/server/testkit/peers/smtp-server.ts';
 
 /** Embedded is development mode with nothing but the process; production is PostgreSQL, Redis and S3. */
 export type Mode = 'embedded' | 'production';

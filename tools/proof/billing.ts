@@ -7,7 +7,7 @@
  * Needs PostgreSQL and Redis (PARLEY_TEST_DATABASE_URL, PARLEY_TEST_REDIS_URL, or those on this machine).
  */
 import { randomUUID } from 'node:crypto';
-import { openTestDatabase } from '../../apps/server/testkit/test-database.ts';
+import { openTestDatabase } from '../../apps/server/testkit/kit/test-database.ts';
 import { runBilling } from '../../e2e/billing.ts';
 
 const [sessions = 200, serverKills = 4, nodeKills = 3, seconds = 120] = process.argv.slice(2).map(Number);

@@ -13,16 +13,16 @@
  * `redis-server` for the outage; makes and drops a database of its own.
  */
 import { parseArgs } from 'node:util';
-import { type ChatFleet, startFleet } from '../../apps/server/testkit/chat-fleet.ts';
+import { type ChatFleet, startFleet } from '../../apps/server/testkit/chat/fleet.ts';
 import {
   type TrialResult,
   trialOfCycles,
   trialOfKills,
   trialOfOutage,
   trialOfReaders,
-} from '../../apps/server/testkit/chat-trials.ts';
-import { startOwnRedis } from '../../apps/server/testkit/redis.ts';
-import { openTestDatabase } from '../../apps/server/testkit/test-database.ts';
+} from '../../apps/server/testkit/chat/trials.ts';
+import { startOwnRedis } from '../../apps/server/testkit/kit/redis.ts';
+import { openTestDatabase } from '../../apps/server/testkit/kit/test-database.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -2,10 +2,11 @@
  * The long fuzz: `node tools/proof/fuzz.ts [requests] [frames] [seed]`. In pieces: the same seed and fewer of either,
  * then the next seed; every round has a seed, an owner and a project of its own.
  */
+
+import { startRooms } from '../../apps/server/testkit/clients/rooms.ts';
 import { FUZZ_LIMITS, fuzzRoutes, unreached } from '../../apps/server/testkit/fuzz/routes.ts';
 import { fuzzSockets } from '../../apps/server/testkit/fuzz/sockets.ts';
-import { startRooms } from '../../apps/server/testkit/rooms.ts';
-import { createWorld } from '../../apps/server/testkit/world.ts';
+import { createWorld } from '../../apps/server/testkit/kit/world.ts';
 
 const [requests = 65_000, frames = 50_000, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number);
 const service = await startRooms({ env: FUZZ_LIMITS });

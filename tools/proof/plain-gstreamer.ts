@@ -5,9 +5,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Description } from '@parley/media-description';
-import { eventually } from '../../apps/server/testkit/eventually.ts';
-import { startService } from '../../apps/server/testkit/service.ts';
-import { joinRoom } from '../../apps/server/testkit/signal-client.ts';
+import { joinRoom } from '../../apps/server/testkit/clients/signal-client.ts';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { startService } from '../../apps/server/testkit/kit/service.ts';
 import { startTestNode } from '../../apps/sfu/testkit/node.ts';
 import { RtpPeer } from '../../apps/sfu/testkit/rtp-peer.ts';
 

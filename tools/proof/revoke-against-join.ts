@@ -1,7 +1,8 @@
 /** Revoke against join, 1,000 interleavings over two processes' worth of service: `node tools/proof/revoke-against-join.ts [rounds]`. */
-import { raceRevocations } from '../../apps/server/testkit/room-races.ts';
-import { startRooms } from '../../apps/server/testkit/rooms.ts';
-import { startService } from '../../apps/server/testkit/service.ts';
+
+import { startRooms } from '../../apps/server/testkit/clients/rooms.ts';
+import { startService } from '../../apps/server/testkit/kit/service.ts';
+import { raceRevocations } from '../../apps/server/testkit/proofs/room-races.ts';
 
 const rounds = Number(process.argv[2] ?? 1_000);
 const service = await startRooms();

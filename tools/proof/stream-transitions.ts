@@ -1,6 +1,6 @@
 /** 8 callers start and end the same stream, 200 rounds over two processes' worth of service: `node tools/proof/stream-transitions.ts [rounds]`. */
-import { startService } from '../../apps/server/testkit/service.ts';
-import { raceTransitions } from '../../apps/server/testkit/stream-races.ts';
+import { startService } from '../../apps/server/testkit/kit/service.ts';
+import { raceTransitions } from '../../apps/server/testkit/proofs/stream-races.ts';
 
 const rounds = Number(process.argv[2] ?? 200);
 const service = await startService();

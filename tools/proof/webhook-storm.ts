@@ -7,9 +7,9 @@
  * Needs PostgreSQL (PARLEY_TEST_DATABASE_URL, or the one on this machine); makes and drops a database of its own.
  */
 import { rm } from 'node:fs/promises';
-import { newDataDir } from '../../apps/server/testkit/process.ts';
-import { openTestDatabase } from '../../apps/server/testkit/test-database.ts';
-import { runStorm } from '../../apps/server/testkit/webhook-storm.ts';
+import { newDataDir } from '../../apps/server/testkit/kit/process.ts';
+import { openTestDatabase } from '../../apps/server/testkit/kit/test-database.ts';
+import { runStorm } from '../../apps/server/testkit/proofs/webhook-storm.ts';
 
 const [events = 10_000, endpoints = 20, kills = 20, backoffBaseMs = 10_000] = process.argv.slice(2).map(Number);
 const url = process.env['PARLEY_TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';

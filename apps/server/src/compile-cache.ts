@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { cacheFolder } from './adapters/db/template.ts';
+import { cacheFolder } from './adapters/db/embedded/template.ts';
 
 /**
  * What is loaded from here on is compiled once for all starts: here, in the threads and in the processes begun after it.

@@ -5,7 +5,7 @@
 import { keepCompiled } from './compile-cache.ts';
 
 keepCompiled();
-const { prepareTemplates } = await import('./adapters/db/prepare-templates.ts');
+const { prepareTemplates } = await import('./adapters/db/embedded/prepare-templates.ts');
 await prepareTemplates();
 // Loaded once, they are kept compiled.
 await Promise.all([import('./start.ts'), import('./serve.ts')]);

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { followDatabaseTime } from './adapters/db/database-time.ts';
+import { followDatabaseTime } from './adapters/db/shared/database-time.ts';
 import type { OpenAdapters } from './adapters/open.ts';
 import { compose, type Service } from './compose.ts';
 import type { Config, Variables } from './config.ts';

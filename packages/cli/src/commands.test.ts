@@ -10,11 +10,11 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { allEvents, allRoutes, type RouteRow } from '@parley/contract';
 import { Svc } from '@parley/server';
-import { lockFolder } from '../../../apps/server/src/adapters/db/folder-lock.ts';
-import { eventually } from '../../../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../../../apps/server/testkit/people.ts';
-import { freePort } from '../../../apps/server/testkit/ports.ts';
-import { startService, type TestService } from '../../../apps/server/testkit/service.ts';
+import { lockFolder } from '../../../apps/server/src/adapters/db/embedded/folder-lock.ts';
+import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
+import { freePort } from '../../../apps/server/testkit/kit/ports.ts';
+import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
 import { freeUdpPort, startTestNode, type TestNode } from '../../../apps/sfu/testkit/node.ts';
 import { runCli } from './cli.ts';
 

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { verifyWebhook } from '@parley/server';
-import { eventually } from '../../../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../../../apps/server/testkit/people.ts';
+import { emit, streamEvents } from '../../../apps/server/testkit/clients/webhooks.ts';
+import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
+import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
 import {
   hasValidSignature,
   hasValidStandardSignature,
   startReceiver,
   type TestReceiver,
-} from '../../../apps/server/testkit/receiver.ts';
-import { startService, type TestService } from '../../../apps/server/testkit/service.ts';
-import { emit, streamEvents } from '../../../apps/server/testkit/webhooks.ts';
+} from '../../../apps/server/testkit/peers/receiver.ts';
 
 let service: TestService;
 let project: TestProject;

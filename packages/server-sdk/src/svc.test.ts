@@ -6,9 +6,9 @@ import { inspect } from 'node:util';
 import { createContext, Script } from 'node:vm';
 import { allRoutes, type RouteRow } from '@parley/contract';
 import { rolldown } from 'rolldown';
-import { eventually } from '../../../apps/server/testkit/eventually.ts';
-import type { TestProject } from '../../../apps/server/testkit/people.ts';
-import { startService, type TestService } from '../../../apps/server/testkit/service.ts';
+import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
+import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
+import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
 import {
   ApiError,
   audioOnly,

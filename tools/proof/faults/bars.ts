@@ -1,4 +1,4 @@
-import { checkHistory } from '../../../apps/server/testkit/history-checker.ts';
+import { checkHistory } from '../../../apps/server/testkit/chat/history-checker.ts';
 import type { Answer, Kind, Observation } from './observation.ts';
 
 /**

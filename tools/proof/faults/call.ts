@@ -1,4 +1,4 @@
-import { joinRoom, type SignalClient } from '../../../apps/server/testkit/signal-client.ts';
+import { joinRoom, type SignalClient } from '../../../apps/server/testkit/clients/signal-client.ts';
 import { RtpPeer } from '../../../apps/sfu/testkit/rtp-peer.ts';
 import { answerOffers, beat, sendVideo } from '../../../e2e/rtp-caller.ts';
 

@@ -1,11 +1,11 @@
-import { type ChatFleet, startFleet } from '../../../apps/server/testkit/chat-fleet.ts';
+import { type ChatFleet, startFleet } from '../../../apps/server/testkit/chat/fleet.ts';
 import {
   type OwnPostgres,
   type OwnPostgresOptions,
   startOwnPostgres,
-} from '../../../apps/server/testkit/own-postgres.ts';
-import { type OwnRedis, startOwnRedis } from '../../../apps/server/testkit/redis.ts';
-import { startTcpProxy, type TcpProxy } from '../../../apps/server/testkit/tcp-proxy.ts';
+} from '../../../apps/server/testkit/kit/own-postgres.ts';
+import { type OwnRedis, startOwnRedis } from '../../../apps/server/testkit/kit/redis.ts';
+import { startTcpProxy, type TcpProxy } from '../../../apps/server/testkit/peers/tcp-proxy.ts';
 import { type NodeProcess, startNodeProcess } from '../../../e2e/node-process.ts';
 
 /** Three server processes on a PostgreSQL and a Redis of their own, each with a wire of its own to Redis. */

@@ -1,4 +1,4 @@
-import type { LogEntry, Sighting } from '../../../apps/server/testkit/history-checker.ts';
+import type { LogEntry, Sighting } from '../../../apps/server/testkit/chat/history-checker.ts';
 
 /** What a process is asked again and again while something fails. */
 export type Kind = 'send' | 'read' | 'mint' | 'join' | 'presence' | 'typing' | 'healthz' | 'readyz';

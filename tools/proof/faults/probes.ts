@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ErrorCode, errors } from '@parley/contract';
 import { ApiError } from '@parley/server';
-import { JoinRefused, joinRoom } from '../../../apps/server/testkit/signal-client.ts';
+import { JoinRefused, joinRoom } from '../../../apps/server/testkit/clients/signal-client.ts';
 import type { Answer, Kind } from './observation.ts';
 
 type Outcome = Pick<Answer, 'status' | 'code' | 'hasRetryAfter'>;

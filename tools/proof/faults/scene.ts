@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Room } from '@parley/contract';
-import { follow } from '../../../apps/server/testkit/chat-storm.ts';
-import { followersOf, gather, keepWriting } from '../../../apps/server/testkit/chat-trials.ts';
-import { eventually } from '../../../apps/server/testkit/eventually.ts';
-import type { LogEntry } from '../../../apps/server/testkit/history-checker.ts';
-import { everyPermission } from '../../../apps/server/testkit/signal-client.ts';
+import type { LogEntry } from '../../../apps/server/testkit/chat/history-checker.ts';
+import { follow } from '../../../apps/server/testkit/chat/storm.ts';
+import { followersOf, gather, keepWriting } from '../../../apps/server/testkit/chat/trials.ts';
+import { everyPermission } from '../../../apps/server/testkit/clients/signal-client.ts';
+import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { type Call, startCall } from './call.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import type { MediaSample, Observation } from './observation.ts';

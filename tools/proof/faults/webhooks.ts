@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { createPostgres } from '../../../apps/server/src/adapters/db/postgres.ts';
+import { createPostgres } from '../../../apps/server/src/adapters/db/postgres/postgres.ts';
 import type { Db } from '../../../apps/server/src/core/db.ts';
 import { sql } from '../../../apps/server/src/core/sql.ts';
-import type { ChatFleet } from '../../../apps/server/testkit/chat-fleet.ts';
-import { type DeliveryPair, pairsOf, progressOf } from '../../../apps/server/testkit/delivery-pairs.ts';
-import { eventually } from '../../../apps/server/testkit/eventually.ts';
-import type { LogEntry } from '../../../apps/server/testkit/history-checker.ts';
-import { judgePairs, type Seen, startCounting } from '../../../apps/server/testkit/webhook-storm.ts';
-import { addWebhook } from '../../../apps/server/testkit/webhooks.ts';
+import type { ChatFleet } from '../../../apps/server/testkit/chat/fleet.ts';
+import type { LogEntry } from '../../../apps/server/testkit/chat/history-checker.ts';
+import { addWebhook } from '../../../apps/server/testkit/clients/webhooks.ts';
+import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
+import { type DeliveryPair, pairsOf, progressOf } from '../../../apps/server/testkit/proofs/delivery-pairs.ts';
+import { judgePairs, type Seen, startCounting } from '../../../apps/server/testkit/proofs/webhook-storm.ts';
 import { backoffBaseMs } from './cluster.ts';
 import type { WebhookTally } from './observation.ts';
 

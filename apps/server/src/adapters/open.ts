@@ -9,9 +9,9 @@ import type { S3Options } from './blobs/s3.ts';
 import { createMemoryBus } from './bus/memory.ts';
 import { type Closing, closeAll } from './closing.ts';
 import { createMemoryCounters } from './counters/memory.ts';
-import { beginEmbedded } from './db/embedded.ts';
-import { migrate, readMigrations, serverMigrations } from './db/migrate.ts';
-import { emptyTemplate, migratedTemplate } from './db/template.ts';
+import { beginEmbedded } from './db/embedded/embedded.ts';
+import { emptyTemplate, migratedTemplate } from './db/embedded/template.ts';
+import { migrate, readMigrations, serverMigrations } from './db/shared/migrate.ts';
 import { createMemoryExpiringSets } from './expiring-sets/memory.ts';
 import { createMemoryLocks } from './locks/memory.ts';
 import { createMailbox } from './mail/mailbox.ts';
@@ -58,7 +58,7 @@ export async function openDatabase(config: AdapterConfig): Promise<Db> {
 /** The database, which opens while its owner does something else: it may be asked when `opened` has resolved. */
 async function beginDatabase(config: AdapterConfig): Promise<{ db: Db; opened: Promise<void> }> {
   if (config.databaseUrl !== null) {
-    const db = (await import('./db/postgres.ts')).createPostgres({ url: config.databaseUrl });
+    const db = (await import('./db/postgres/postgres.ts')).createPostgres({ url: config.databaseUrl });
     return { db, opened: bringUp(db, Promise.resolve()) };
   }
   const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];

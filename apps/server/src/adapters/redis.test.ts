@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasRedisServer, startOwnRedis } from '../../testkit/redis.ts';
+import { hasRedisServer, startOwnRedis } from '../../testkit/kit/redis.ts';
 import { createRedis } from './redis.ts';
 
 const skip = !hasRedisServer && 'no redis-server on this machine';

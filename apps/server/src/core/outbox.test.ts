@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openTestDatabase, type TestDatabase } from '../../testkit/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../testkit/kit/test-database.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { StoredEvent } from './event-store.ts';
 import { createIds } from './ids.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type CollectedSpan, type Collector, startCollector } from '../../testkit/collector.ts';
-import { eventually } from '../../testkit/eventually.ts';
-import { startReceiver, type TestReceiver } from '../../testkit/receiver.ts';
-import { mint, newRoom, type RoomsService, startRooms } from '../../testkit/rooms.ts';
-import { joinRoom } from '../../testkit/signal-client.ts';
-import { addWebhook } from '../../testkit/webhooks.ts';
+import { mint, newRoom, type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
+import { joinRoom } from '../../testkit/clients/signal-client.ts';
+import { addWebhook } from '../../testkit/clients/webhooks.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
+import { type CollectedSpan, type Collector, startCollector } from '../../testkit/peers/collector.ts';
+import { startReceiver, type TestReceiver } from '../../testkit/peers/receiver.ts';
 import { systemClock } from './clock.ts';
 import { createTracer, type FinishedSpan, readTraceparent } from './tracing.ts';
 

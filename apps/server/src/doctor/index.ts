@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatabaseFacts, examinePostgres } from '../adapters/db/examine.ts';
-import { DataFolderLocked, lockFolder } from '../adapters/db/folder-lock.ts';
-import { serverMigrations } from '../adapters/db/migrate.ts';
+import { DataFolderLocked, lockFolder } from '../adapters/db/embedded/folder-lock.ts';
+import { type DatabaseFacts, examinePostgres } from '../adapters/db/shared/examine.ts';
+import { serverMigrations } from '../adapters/db/shared/migrate.ts';
 import { openSharedState, openStores } from '../adapters/open.ts';
 import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
 import { systemClock } from '../core/clock.ts';

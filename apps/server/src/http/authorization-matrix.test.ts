@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { allRoutes, type Credential, type DashboardRole, roleMay } from '@parley/contract';
-import { type Answer, type Asker, createAsker } from '../../testkit/matrix/ask.ts';
-import { collectDead, type Dead } from '../../testkit/matrix/dead-credentials.ts';
-import { references } from '../../testkit/matrix/references.ts';
+import { type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
+import { createPeople, type Person, type TestProject } from '../../testkit/kit/people.ts';
+import { startService } from '../../testkit/kit/service.ts';
+import { createWorld, type World } from '../../testkit/kit/world.ts';
+import { type Answer, type Asker, createAsker } from '../../testkit/proofs/matrix/ask.ts';
+import { collectDead, type Dead } from '../../testkit/proofs/matrix/dead-credentials.ts';
+import { references } from '../../testkit/proofs/matrix/references.ts';
 import {
   codeOfMissing,
   guarded,
@@ -15,11 +19,7 @@ import {
   swapped,
   swapsOf,
   table,
-} from '../../testkit/matrix/table.ts';
-import { createPeople, type Person, type TestProject } from '../../testkit/people.ts';
-import { type RoomsService, startRooms } from '../../testkit/rooms.ts';
-import { startService } from '../../testkit/service.ts';
-import { createWorld, type World } from '../../testkit/world.ts';
+} from '../../testkit/proofs/matrix/table.ts';
 
 /**
  * Every route × every kind of credential × whose thing it names. What must come out is computed from the route's row

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../../testkit/eventually.ts';
-import { readPlainYaml } from '../../testkit/plain-yaml.ts';
-import { startReceiver, type TestReceiver } from '../../testkit/receiver.ts';
-import { joinAs, newRoom, type RoomsService, startRooms } from '../../testkit/rooms.ts';
-import { addWebhook } from '../../testkit/webhooks.ts';
+import { joinAs, newRoom, type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
+import { addWebhook } from '../../testkit/clients/webhooks.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
+import { readPlainYaml } from '../../testkit/kit/plain-yaml.ts';
+import { startReceiver, type TestReceiver } from '../../testkit/peers/receiver.ts';
 
 interface Dashboard {
   title: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { eventually } from '../../testkit/eventually.ts';
-import { startService } from '../../testkit/service.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
+import { startService } from '../../testkit/kit/service.ts';
 
 test('[DEV-1] development mode shows the mail it would have sent, as a page and as JSON', async () => {
   const service = await startService();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
 import { FUZZ_LIMITS, fuzzRoutes, unreached } from '../../testkit/fuzz/routes.ts';
 import { judgeChat, judgeSignaling } from '../../testkit/fuzz/socket-judge.ts';
 import { fuzzSockets } from '../../testkit/fuzz/sockets.ts';
-import type { Person } from '../../testkit/people.ts';
-import { type RoomsService, startRooms } from '../../testkit/rooms.ts';
-import { createWorld } from '../../testkit/world.ts';
+import type { Person } from '../../testkit/kit/people.ts';
+import { createWorld } from '../../testkit/kit/world.ts';
 import type { Db, Queryable } from '../core/db.ts';
 import type { Sql } from '../core/sql.ts';
 

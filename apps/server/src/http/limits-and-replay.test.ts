@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ApiError } from '@parley/server';
-import { failure } from '../../testkit/failure.ts';
-import { createFakeClock } from '../../testkit/fake-clock.ts';
-import { startService, type TestService } from '../../testkit/service.ts';
+import { failure } from '../../testkit/kit/failure.ts';
+import { createFakeClock } from '../../testkit/kit/fake-clock.ts';
+import { startService, type TestService } from '../../testkit/kit/service.ts';
 import type { Adapters } from '../compose.ts';
 import { sql } from '../core/sql.ts';
 

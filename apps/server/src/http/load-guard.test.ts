@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../../testkit/eventually.ts';
-import { createFakeClock } from '../../testkit/fake-clock.ts';
-import { startService } from '../../testkit/service.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
+import { createFakeClock } from '../../testkit/kit/fake-clock.ts';
+import { startService } from '../../testkit/kit/service.ts';
 import { watchLoopDelay } from './load-guard.ts';
 
 test('[REQ-10] a process whose event loop stays late refuses requests, answers its operators, and recovers', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { allRoutes } from '@parley/contract';
 import Fastify from 'fastify';
-import { startService, type TestService } from '../../testkit/service.ts';
+import { startService, type TestService } from '../../testkit/kit/service.ts';
 import { collectRoutes } from './mounted-routes.ts';
 
 let service: TestService;

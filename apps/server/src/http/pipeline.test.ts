@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { startService, type TestService } from '../../testkit/service.ts';
+import { startService, type TestService } from '../../testkit/kit/service.ts';
 
 let service: TestService;
 before(async () => {

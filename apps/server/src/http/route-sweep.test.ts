@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { allRoutes, type Credential, errors, type RouteRow, splitAt } from '@parley/contract';
-import type { TestProject } from '../../testkit/people.ts';
-import { sampleBody } from '../../testkit/sample-body.ts';
-import { startService, type TestService } from '../../testkit/service.ts';
+import type { TestProject } from '../../testkit/kit/people.ts';
+import { sampleBody } from '../../testkit/kit/sample-body.ts';
+import { startService, type TestService } from '../../testkit/kit/service.ts';
 
 /** Every row of the route table, asked what no client should ask: the declared answer, the envelope, never a 5xx. */
 const rows = Object.entries(allRoutes) as [string, RouteRow][];

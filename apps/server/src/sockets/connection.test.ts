@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../testkit/eventually.ts';
-import { openSocket, refusedUpgrade } from '../../testkit/socket-client.ts';
-import { startSockets, type TestSockets } from '../../testkit/sockets.ts';
+import { openSocket, refusedUpgrade } from '../../testkit/clients/socket-client.ts';
+import { startSockets, type TestSockets } from '../../testkit/clients/sockets.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
 
 let at: TestSockets;
 before(async () => {

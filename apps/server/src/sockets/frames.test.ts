@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../testkit/eventually.ts';
-import { openSocket } from '../../testkit/socket-client.ts';
-import { startSockets, type TestSockets } from '../../testkit/sockets.ts';
+import { openSocket } from '../../testkit/clients/socket-client.ts';
+import { startSockets, type TestSockets } from '../../testkit/clients/sockets.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
 import { frameText } from '../core/socket.ts';
 import { queuedBytesMax } from './outbox.ts';
 

@@ -1,6 +1,6 @@
 import type { Api } from '@parley/server';
 import fc from 'fast-check';
-import type { TestService } from '../service.ts';
+import type { TestService } from '../kit/service.ts';
 import { type FuzzOutcome, sendAll, type Try } from './request.ts';
 import { newAttachment } from './stage.ts';
 import { nasty } from './values.ts';

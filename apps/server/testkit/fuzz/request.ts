@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { errors } from '@parley/contract';
-import type { TestService } from '../service.ts';
-import { nextAddress } from '../signal-client.ts';
+import { nextAddress } from '../clients/signal-client.ts';
+import type { TestService } from '../kit/service.ts';
 
 /** Whatever takes so long, on a machine however busy, does not come. */
 export const HANG_MS = 60_000;

@@ -1,9 +1,9 @@
 import { allRoutes, type Credential, type RouteRow, splitAt } from '@parley/contract';
 import fc from 'fast-check';
 import { sql } from '../../src/core/sql.ts';
-import type { Person } from '../people.ts';
-import type { RoomsService } from '../rooms.ts';
-import { sampleBody } from '../sample-body.ts';
+import type { RoomsService } from '../clients/rooms.ts';
+import type { Person } from '../kit/people.ts';
+import { sampleBody } from '../kit/sample-body.ts';
 import { fuzzFiles } from './files.ts';
 import { type FuzzOutcome, noOutcome, sendAll, type Try } from './request.ts';
 import { createStage, type Props, SDP_OFFER } from './stage.ts';

@@ -7,7 +7,7 @@ import {
   signalingServerFrames,
 } from '@parley/contract';
 import { Compile } from 'typebox/compile';
-import type { ServerFrame, SocketClient } from '../socket-client.ts';
+import type { ServerFrame, SocketClient } from '../clients/socket-client.ts';
 
 /** What is wrong with what a socket said; null when nothing is. */
 export interface SocketJudge {

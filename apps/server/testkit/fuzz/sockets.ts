@@ -1,11 +1,11 @@
 import { chatClientFrames, signalingClientFrames, signalingPath, signalingSubprotocol } from '@parley/contract';
 import fc from 'fast-check';
 import type { TObject } from 'typebox';
-import { newRoom } from '../rooms.ts';
-import type { TestService } from '../service.ts';
-import { joinRoom, nextAddress } from '../signal-client.ts';
-import { openSocket, type ServerFrame, type SocketClient } from '../socket-client.ts';
-import type { World } from '../world.ts';
+import { newRoom } from '../clients/rooms.ts';
+import { joinRoom, nextAddress } from '../clients/signal-client.ts';
+import { openSocket, type ServerFrame, type SocketClient } from '../clients/socket-client.ts';
+import type { TestService } from '../kit/service.ts';
+import type { World } from '../kit/world.ts';
 import { HANG_MS } from './request.ts';
 import { judgeChat, judgeSignaling, type SocketJudge } from './socket-judge.ts';
 import { type Hints, nearObject } from './values.ts';

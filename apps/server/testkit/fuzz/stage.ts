@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Credential } from '@parley/contract';
 import type { Api } from '@parley/server';
-import { mediaOffer } from '../media-offer.ts';
-import type { Person, TestProject } from '../people.ts';
-import { joinAs, mint, newRoom, type RoomsService } from '../rooms.ts';
-import type { SocketClient } from '../socket-client.ts';
-import { createWorld, OWNER, type World } from '../world.ts';
+import { mediaOffer } from '../clients/media-offer.ts';
+import { joinAs, mint, newRoom, type RoomsService } from '../clients/rooms.ts';
+import type { SocketClient } from '../clients/socket-client.ts';
+import type { Person, TestProject } from '../kit/people.ts';
+import { createWorld, OWNER, type World } from '../kit/world.ts';
 import type { Hints } from './values.ts';
 
 /** What one route is asked with: ids that exist, and a credential of every kind it may take. */

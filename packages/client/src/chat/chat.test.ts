@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, createChatKit } from '../../../../apps/server/testkit/chat.ts';
-import { eventually } from '../../../../apps/server/testkit/eventually.ts';
-import { startService, type TestService } from '../../../../apps/server/testkit/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../../../apps/server/testkit/tcp-proxy.ts';
+import { type ChatOf, createChatKit } from '../../../../apps/server/testkit/chat/chat.ts';
+import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../../../apps/server/testkit/peers/tcp-proxy.ts';
 import type { ConnectionError, RateLimitError } from '../errors.ts';
 import { Chat, type ChatOptions, type Conversation, type Message } from './index.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres.ts';
+import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres/postgres.ts';
 import { sql } from '../../../../apps/server/src/core/sql.ts';
 import { keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay, staysHealthy } from '../bars.ts';
 import { always, type Scenarios } from '../scenario.ts';

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres.ts';
+import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres/postgres.ts';
 import { sql } from '../../../../apps/server/src/core/sql.ts';
-import { eventually } from '../../../../apps/server/testkit/eventually.ts';
+import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import { completeWithin, fact, keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay } from '../bars.ts';
 import { always, core, type Scenario, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
-const preload = new URL('../../../../apps/server/testkit/stepped-clock.ts', import.meta.url).href;
+const preload = new URL('../../../../apps/server/testkit/kit/stepped-clock.ts', import.meta.url).href;
 const tenMinutesMs = 600_000;
 /** Longer than it takes to think a node (30 s) or a process (15 s) dead. */
 const holdMs = 45_000;

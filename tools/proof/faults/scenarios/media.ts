@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventually } from '../../../../apps/server/testkit/eventually.ts';
-import { JoinRefused } from '../../../../apps/server/testkit/signal-client.ts';
+import { JoinRefused } from '../../../../apps/server/testkit/clients/signal-client.ts';
+import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import { fact, keptWorking, mediaFlows, noExit, onlyStatuses, quick } from '../bars.ts';
 import type { Call } from '../call.ts';
 import { always, type Scenarios } from '../scenario.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, createApi } from '@parley/server';
 import { createClient } from 'redis';
-import { eventually } from '../../../../apps/server/testkit/eventually.ts';
+import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import {
   completeWithin,
   fact,

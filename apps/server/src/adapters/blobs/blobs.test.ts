@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { suite, type TestContext, test } from 'node:test';
-import { startS3Server } from '../../../testkit/s3-server.ts';
+import { startS3Server } from '../../../testkit/peers/s3-server.ts';
 import { BlobsFull, BlobsUnavailable } from '../../core/ports.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { createFolderBlobs } from './folder.ts';

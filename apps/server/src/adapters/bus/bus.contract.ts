@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { Bus } from '../../core/ports.ts';
 
 /** What a bus promises. `first` and `second` belong to two processes where there can be two. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../../testkit/eventually.ts';
-import { hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/redis.ts';
-import { startTcpProxy } from '../../../testkit/tcp-proxy.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
+import { startTcpProxy } from '../../../testkit/peers/tcp-proxy.ts';
 import { createRedis } from '../redis.ts';
 import { busContract } from './bus.contract.ts';
 import { createMemoryBus } from './memory.ts';

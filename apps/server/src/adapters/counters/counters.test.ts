@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { createFakeClock } from '../../../testkit/fake-clock.ts';
-import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/redis.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
 import { SharedStateUnavailable } from '../../core/ports.ts';
 import { createRedis } from '../redis.ts';
 import { countersContract } from './counters.contract.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/redis.ts';
+import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
 import { SharedStateUnavailable } from '../../core/ports.ts';
 import { startProcessCount } from '../process-count.ts';
 import { createRedis } from '../redis.ts';

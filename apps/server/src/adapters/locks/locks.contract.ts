@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createFakeClock, type FakeClock } from '../../../testkit/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../../../testkit/kit/fake-clock.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Locks } from '../../core/ports.ts';
 

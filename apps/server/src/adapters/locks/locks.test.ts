@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/redis.ts';
+import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
 import { locksContract } from './locks.contract.ts';
 import { createMemoryLocks } from './memory.ts';
 import { createRedisLocks } from './redis.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { Letter, Mail } from '../../core/ports.ts';
 
 /** `received` are the letters that arrived, newest first. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { createFakeClock } from '../../../testkit/fake-clock.ts';
-import { freePort } from '../../../testkit/ports.ts';
-import { startSmtpServer } from '../../../testkit/smtp-server.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { freePort } from '../../../testkit/kit/ports.ts';
+import { startSmtpServer } from '../../../testkit/peers/smtp-server.ts';
 import { mailContract } from './mail.contract.ts';
 import { createMailbox } from './mailbox.ts';
 import { createSmtpMail } from './smtp.ts';

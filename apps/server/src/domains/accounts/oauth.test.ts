@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createFakeClock } from '../../../testkit/fake-clock.ts';
-import { type GithubPeer, type GithubPerson, startGithubPeer } from '../../../testkit/github-peer.ts';
-import { type OidcPeer, type OidcPerson, startOidcPeer } from '../../../testkit/oidc-peer.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { createVisitor, mailedToken, newEmail, type Visitor } from '../../../testkit/visitor.ts';
+import { createVisitor, mailedToken, newEmail, type Visitor } from '../../../testkit/clients/visitor.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { type GithubPeer, type GithubPerson, startGithubPeer } from '../../../testkit/peers/github-peer.ts';
+import { type OidcPeer, type OidcPerson, startOidcPeer } from '../../../testkit/peers/oidc-peer.ts';
 
 const password = 'correct horse battery';
 const publicUrl = 'http://localhost:4000';

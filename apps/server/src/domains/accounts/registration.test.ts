@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { cpuRatio } from '../../../testkit/cpu.ts';
-import { eventually } from '../../../testkit/eventually.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { createVisitor, lettersTo, mailedToken, newEmail, type Visitor } from '../../../testkit/visitor.ts';
+import { createVisitor, lettersTo, mailedToken, newEmail, type Visitor } from '../../../testkit/clients/visitor.ts';
+import { cpuRatio } from '../../../testkit/kit/cpu.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 const password = 'correct horse battery';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { createVisitor, mailedToken, newEmail } from '../../../testkit/visitor.ts';
+import { createVisitor, mailedToken, newEmail } from '../../../testkit/clients/visitor.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 const password = 'correct horse battery';
 

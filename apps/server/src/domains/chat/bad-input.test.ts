@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { chatClientFrames, chatRoutes, paramNames, type RouteRow, splitAt } from '@parley/contract';
 import type { TObject, TSchema } from 'typebox';
-import { type ChatOf, createChatKit } from '../../../testkit/chat.ts';
-import { sampleBody } from '../../../testkit/sample-body.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
+import { type ChatOf, createChatKit } from '../../../testkit/chat/chat.ts';
+import { sampleBody } from '../../../testkit/kit/sample-body.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { raw, sql } from '../../core/sql.ts';
 
 /** Every route and frame of chat, given what it does not take: the error it declares, and nothing stored. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, createChatKit, subscribe } from '../../../testkit/chat.ts';
-import { eventually } from '../../../testkit/eventually.ts';
-import { checkHistory, type Finding, type LogEntry, type Sighting } from '../../../testkit/history-checker.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { openSocket, type ServerFrame } from '../../../testkit/socket-client.ts';
+import { type ChatOf, createChatKit, subscribe } from '../../../testkit/chat/chat.ts';
+import { checkHistory, type Finding, type LogEntry, type Sighting } from '../../../testkit/chat/history-checker.ts';
+import { openSocket, type ServerFrame } from '../../../testkit/clients/socket-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import type { Adapters } from '../../compose.ts';
 import type { Db, Row } from '../../core/db.ts';
 import { type Sql, sql } from '../../core/sql.ts';

@@ -2,20 +2,20 @@ import type { chatDashboardRoutes, chatRoutes, LimitName } from '@parley/contrac
 import type { Budgets } from '../../core/budgets.ts';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
-import type { Attachments } from './attachments.ts';
+import type { Attachments } from './attachments/attachments.ts';
 import { assertAuthor, type ChatCaller } from './callers.ts';
-import type { Conversations } from './conversations.ts';
-import type { createDashboard } from './dashboard.ts';
-import type { Entries } from './entries.ts';
-import type { History } from './history.ts';
-import type { Members } from './members.ts';
-import type { Messages } from './messages.ts';
-import type { PresenceOf } from './presence.ts';
-import type { Reactions } from './reactions.ts';
-import type { Reads } from './reads.ts';
-import type { Sends } from './sends.ts';
+import type { Conversations } from './conversations/conversations.ts';
+import type { Entries } from './conversations/entries.ts';
+import type { Members } from './conversations/members.ts';
+import type { Reads } from './conversations/reads.ts';
+import type { createDashboard } from './dashboard/dashboard.ts';
+import type { PresenceOf } from './live/presence.ts';
+import type { TypingOf } from './live/typing.ts';
+import type { Messages } from './messages/edit.ts';
+import type { History } from './messages/history.ts';
+import type { Reactions } from './messages/reactions.ts';
+import type { Sends } from './messages/send.ts';
 import type { ChatTokens } from './tokens.ts';
-import type { TypingOf } from './typing.ts';
 
 export interface HandlerDeps {
   ids: Ids;

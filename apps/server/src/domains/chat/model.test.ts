@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Conversation, Message } from '@parley/contract';
 import { type Api, ApiError } from '@parley/server';
 import fc from 'fast-check';
-import { type Deed, explain, type Logged } from '../../../testkit/chat-deeds.ts';
+import { type Deed, explain, type Logged } from '../../../testkit/chat/deeds.ts';
 import {
   anything,
   CAST,
@@ -16,8 +16,8 @@ import {
   USERS,
   type User,
   writing,
-} from '../../../testkit/chat-model.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
+} from '../../../testkit/chat/model.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 /** Random commands against a model of a few lines. `PARLEY_MODEL_RUNS` makes it longer, `PARLEY_MODEL_SEED` another. */
 const RUNS = Number(process.env['PARLEY_MODEL_RUNS'] ?? 20);

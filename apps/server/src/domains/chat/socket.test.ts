@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, changesHeard, createChatKit, subscribe } from '../../../testkit/chat.ts';
-import { eventually } from '../../../testkit/eventually.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { openSocket } from '../../../testkit/socket-client.ts';
+import { type ChatOf, changesHeard, createChatKit, subscribe } from '../../../testkit/chat/chat.ts';
+import { openSocket } from '../../../testkit/clients/socket-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 let service: TestService;
 let chat: ChatOf;

@@ -3,7 +3,7 @@ import { createCache } from '../../core/cache.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import { assertListed, type ChatCaller, isListed } from './callers.ts';
-import { findEntry } from './conversation-store.ts';
+import { findEntry } from './conversations/conversation-store.ts';
 import { readReference } from './references.ts';
 
 /** Where a reference leads. It may be a moment old: whoever uses it checks that it still leads there. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { openSocket } from '../../../testkit/socket-client.ts';
+import { assertRefused, type ChatOf, createChatKit } from '../../../testkit/chat/chat.ts';
+import { openSocket } from '../../../testkit/clients/socket-client.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 let service: TestService;
 let chat: ChatOf;

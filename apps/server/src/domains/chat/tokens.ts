@@ -4,7 +4,7 @@ import { iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Tokens } from '../../core/tokens.ts';
-import { findPublicIds } from './conversation-store.ts';
+import { findPublicIds } from './conversations/conversation-store.ts';
 import { readReference } from './references.ts';
 
 export interface ChatTokenDeps {

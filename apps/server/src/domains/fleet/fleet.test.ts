@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { startService } from '../../../testkit/service.ts';
-import { joinRoom } from '../../../testkit/signal-client.ts';
+import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinRoom } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService } from '../../../testkit/kit/service.ts';
 
 let service: RoomsService;
 before(async () => {

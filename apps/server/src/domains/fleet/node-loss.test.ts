@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import type { TestProject } from '../../../testkit/people.ts';
-import { joinAs, mint, newRoom, passTime, startTimedRooms } from '../../../testkit/rooms.ts';
-import { joinRoom, type SignalClient } from '../../../testkit/signal-client.ts';
+import { joinAs, mint, newRoom, passTime, startTimedRooms } from '../../../testkit/clients/rooms.ts';
+import { joinRoom, type SignalClient } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import type { TestProject } from '../../../testkit/kit/people.ts';
 
 type Timed = Awaited<ReturnType<typeof startTimedRooms>>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFakeClock } from '../../../testkit/fake-clock.ts';
-import { openTestDatabase } from '../../../testkit/test-database.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { openTestDatabase } from '../../../testkit/kit/test-database.ts';
 import { beatEveryMs, createWatch } from './watch.ts';
 
 test('[FLEET-9] after a time in which nobody could store anything nobody is dead, whoever looks first', async (t) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { failure } from '../../../testkit/failure.ts';
-import type { TestProject } from '../../../testkit/people.ts';
-import { type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { joinRoom } from '../../../testkit/signal-client.ts';
-import { raceTransitions } from '../../../testkit/stream-races.ts';
+import { type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinRoom } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { failure } from '../../../testkit/kit/failure.ts';
+import type { TestProject } from '../../../testkit/kit/people.ts';
+import { raceTransitions } from '../../../testkit/proofs/stream-races.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { liveStreamEvents } from '@parley/contract';
-import { eventually } from '../../../testkit/eventually.ts';
-import { eventIn, hasValidSignature, startReceiver, type TestReceiver } from '../../../testkit/receiver.ts';
-import { type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { addWebhook } from '../../../testkit/webhooks.ts';
+import { type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { addWebhook } from '../../../testkit/clients/webhooks.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { eventIn, hasValidSignature, startReceiver, type TestReceiver } from '../../../testkit/peers/receiver.ts';
 
 let service: RoomsService;
 let receiver: TestReceiver;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { failure } from '../../../testkit/failure.ts';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { joinRoom, openSignal } from '../../../testkit/signal-client.ts';
+import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { failure } from '../../../testkit/kit/failure.ts';
 
 let service: RoomsService;
 before(async () => {

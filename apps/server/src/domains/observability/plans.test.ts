@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { lastingPlans } from '../../../testkit/plans.ts';
-import { openTestDatabase, type TestDatabase } from '../../../testkit/test-database.ts';
+import { lastingPlans } from '../../../testkit/kit/plans.ts';
+import { openTestDatabase, type TestDatabase } from '../../../testkit/kit/test-database.ts';
 import { lockConnections, updateConnections } from './connection-store.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { failure } from '../../../testkit/failure.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { failure } from '../../../testkit/kit/failure.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: TestService;

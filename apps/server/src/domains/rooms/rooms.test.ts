@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Room } from '@parley/contract';
-import { eventually } from '../../../testkit/eventually.ts';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { JoinRefused, joinRoom } from '../../../testkit/signal-client.ts';
+import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { JoinRefused, joinRoom } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
 
 let service: RoomsService;
 before(async () => {

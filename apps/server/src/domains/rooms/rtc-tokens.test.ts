@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { raceRevocations } from '../../../testkit/room-races.ts';
 import {
   joinAs,
   mint,
@@ -9,9 +8,10 @@ import {
   type RoomsService,
   startRooms,
   startTimedRooms,
-} from '../../../testkit/rooms.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { JoinRefused, joinRoom, openSignal } from '../../../testkit/signal-client.ts';
+} from '../../../testkit/clients/rooms.ts';
+import { JoinRefused, joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { raceRevocations } from '../../../testkit/proofs/room-races.ts';
 
 let service: RoomsService;
 let second: TestService;

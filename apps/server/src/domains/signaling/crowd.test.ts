@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { fillRoom, stampede } from '../../../testkit/room-races.ts';
-import { joinAs, mintMany, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
+import { joinAs, mintMany, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { fillRoom, stampede } from '../../../testkit/proofs/room-races.ts';
 
 let service: RoomsService;
 let second: TestService;

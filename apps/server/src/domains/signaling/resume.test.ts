@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { joinAs, newRoom, passTime, type RoomsService, startRooms, startTimedRooms } from '../../../testkit/rooms.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { joinRoom, type SignalClient } from '../../../testkit/signal-client.ts';
+import {
+  joinAs,
+  newRoom,
+  passTime,
+  type RoomsService,
+  startRooms,
+  startTimedRooms,
+} from '../../../testkit/clients/rooms.ts';
+import { joinRoom, type SignalClient } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 let service: RoomsService;
 let second: TestService;

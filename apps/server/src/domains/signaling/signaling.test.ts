@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { JoinRefused, joinRoom, openSignal } from '../../../testkit/signal-client.ts';
+import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { JoinRefused, joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 let service: RoomsService;
 let second: TestService;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { failure } from '../../../testkit/failure.ts';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/rooms.ts';
+import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { failure } from '../../../testkit/kit/failure.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;

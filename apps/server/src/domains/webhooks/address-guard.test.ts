@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { internalHosts, publicHosts } from '../../../testkit/internal-hosts.ts';
+import { internalHosts, publicHosts } from '../../../testkit/peers/internal-hosts.ts';
 import { isAddressAllowed, isPortAllowed } from './address-guard.ts';
 import { checkWebhookUrl } from './url-check.ts';
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import type { TestProject } from '../../../testkit/people.ts';
+import { addWebhook, settle } from '../../../testkit/clients/webhooks.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import type { TestProject } from '../../../testkit/kit/people.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import {
   hasValidSignature,
   hasValidStandardSignature,
   type ReceivedRequest,
   startReceiver,
   type TestReceiver,
-} from '../../../testkit/receiver.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { addWebhook, settle } from '../../../testkit/webhooks.ts';
+} from '../../../testkit/peers/receiver.ts';
 
 let service: TestService;
 let project: TestProject;

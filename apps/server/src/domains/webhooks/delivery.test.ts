@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verifyWebhook } from '@parley/server';
-import type { TestProject } from '../../../testkit/people.ts';
+import { addWebhook, emit, readDeliveries, readWebhook, streamEvents } from '../../../testkit/clients/webhooks.ts';
+import type { TestProject } from '../../../testkit/kit/people.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import {
   eventIn,
   hasValidSignature,
   hasValidStandardSignature,
   startReceiver,
   type TestReceiver,
-} from '../../../testkit/receiver.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { addWebhook, emit, readDeliveries, readWebhook, streamEvents } from '../../../testkit/webhooks.ts';
+} from '../../../testkit/peers/receiver.ts';
 
 let service: TestService;
 let project: TestProject;

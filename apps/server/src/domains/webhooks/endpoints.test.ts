@@ -3,10 +3,17 @@ import { after, before, test } from 'node:test';
 import { allEvents, eventTypes } from '@parley/contract';
 import { ApiError } from '@parley/server';
 import { Compile } from 'typebox/compile';
-import type { TestProject } from '../../../testkit/people.ts';
-import { eventIn, startReceiver, type TestReceiver } from '../../../testkit/receiver.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { addWebhook, emit, readDeliveries, readWebhook, settle, streamEvents } from '../../../testkit/webhooks.ts';
+import {
+  addWebhook,
+  emit,
+  readDeliveries,
+  readWebhook,
+  settle,
+  streamEvents,
+} from '../../../testkit/clients/webhooks.ts';
+import type { TestProject } from '../../../testkit/kit/people.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { eventIn, startReceiver, type TestReceiver } from '../../../testkit/peers/receiver.ts';
 import { sql } from '../../core/sql.ts';
 import { sampleData } from './sample-event.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { emit, streamEvents } from '../../../testkit/webhooks.ts';
+import { emit, streamEvents } from '../../../testkit/clients/webhooks.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 let service: TestService;
 before(async () => {

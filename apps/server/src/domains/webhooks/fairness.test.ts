@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../../../testkit/eventually.ts';
-import { createFakeClock } from '../../../testkit/fake-clock.ts';
-import { startReceiver } from '../../../testkit/receiver.ts';
-import { startService } from '../../../testkit/service.ts';
-import { addWebhook, readWebhook, record, streamEvents } from '../../../testkit/webhooks.ts';
+import { addWebhook, readWebhook, record, streamEvents } from '../../../testkit/clients/webhooks.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { startService } from '../../../testkit/kit/service.ts';
+import { startReceiver } from '../../../testkit/peers/receiver.ts';
 import { createLanes } from './lanes.ts';
 
 test('[WH-9] an endpoint that hangs holds up neither other endpoints nor the API', async () => {

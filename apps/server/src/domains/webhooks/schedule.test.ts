@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createFakeClock, type FakeClock } from '../../../testkit/fake-clock.ts';
-import { hasValidSignature, startReceiver, type TestReceiver } from '../../../testkit/receiver.ts';
-import { startService, type TestService } from '../../../testkit/service.ts';
-import { addWebhook, emit, readDeliveries, readWebhook, settle, streamEvents } from '../../../testkit/webhooks.ts';
+import {
+  addWebhook,
+  emit,
+  readDeliveries,
+  readWebhook,
+  settle,
+  streamEvents,
+} from '../../../testkit/clients/webhooks.ts';
+import { createFakeClock, type FakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { hasValidSignature, startReceiver, type TestReceiver } from '../../../testkit/peers/receiver.ts';
 import { sql } from '../../core/sql.ts';
 
 let clock: FakeClock;

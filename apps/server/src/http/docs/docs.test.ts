@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { allRoutes, errors } from '@parley/contract';
-import { startService, type TestService } from '../../../testkit/service.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { linkFrom } from './documents.ts';
 import { highlight } from './highlight.ts';
 import { renderMarkdown } from './markdown.ts';

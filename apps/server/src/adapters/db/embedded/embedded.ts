@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import type { Db, Row, Tx } from '../../../core/db.ts';
+import type { Sql } from '../../../core/sql.ts';
+import { translateError } from '../shared/errors.ts';
+import { createTransactionScope } from '../shared/transaction-scope.ts';
+import { encodeValue } from '../shared/values.ts';
+import { lockFolder } from './folder-lock.ts';
+import type { StatementResult } from './messages.ts';
+import { emptyTemplate } from './template.ts';
+import { type Session, startDatabaseWorker } from './thread.ts';
+import { createTurns } from './turns.ts';
+
+export interface EmbeddedDb extends Db {
+  /** Resolves when it answers; before that every statement is unavailable. */
+  readonly opened: Promise<void>;
+  /** Everything as a tar that `openEmbedded({ snapshotFile })` starts from. */
+  dump(): Promise<Uint8Array>;
+}
+
+/** Where the data is: a folder of our own (locked for this process), or memory, filled from a snapshot if there is one. */
+export type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile?: string }) & {
+  /** What a new folder is copied from: the first that is there. An empty database unless told. */
+  templates?: readonly string[];
+  /** After it a statement is taken for frozen and the engine is started again. */
+  statementTimeoutMs?: number;
+  freeBytesMin?: number;
+};
+
+/** PGlite in a worker thread behind the same `Db` as PostgreSQL. Throws `DataFolderLocked`. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDb> {
+  const db = beginEmbedded(options);
+  try {
+    await db.opened;
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** The same, opening while its owner does something else; who begins it closes it, even when it did not open. */
+export function beginEmbedded(options: EmbeddedOptions): EmbeddedDb {
+  const lock = options.folder === null ? null : lockFolder(options.folder);
+  const thread = startDatabaseWorker({
+    dataFolder: options.folder === null ? null : join(options.folder, 'postgres'),
+    templates: options.templates ?? [emptyTemplate()],
+    snapshotFile: options.folder === null ? (options.snapshotFile ?? null) : null,
+    freeBytesMin: options.freeBytesMin ?? 64 * 1024 * 1024,
+    ...(options.statementTimeoutMs && { statementTimeoutMs: options.statementTimeoutMs }),
+  });
+  return createEmbedded(thread, () => lock?.release());
+}
+
+type Thread = ReturnType<typeof startDatabaseWorker>;
+
+function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
+  const scope = createTransactionScope();
+  const turns = createTurns();
+  let closing: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    await thread.close();
+    onClosed();
+  }
+
+  async function run(statement: Sql): Promise<StatementResult> {
+    scope.assertOutside();
+    return await translated(turns.ofStatement(() => send(thread.session(), statement)));
+  }
+
+  async function transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    scope.assertOutside();
+    const end = await turns.ofTransaction();
+    try {
+      return await runTransaction(thread.session(), (tx) => scope.run(() => work(tx)));
+    } finally {
+      end();
+    }
+  }
+
+  /** All of it is on its way to the worker at once; the worker keeps the order. */
+  const batch = (statements: readonly Sql[]): Promise<Row[][]> =>
+    transaction((tx) => Promise.all(statements.map((statement) => tx.query(statement))));
+
+  async function script(text: string): Promise<void> {
+    scope.assertOutside();
+    const end = await turns.ofTransaction();
+    try {
+      const session = thread.session();
+      // A text with its own BEGIN leaves the one session inside it when it fails.
+      await translated(session.script(text)).catch((error) => rollBackAndThrow(session, error));
+    } finally {
+      end();
+    }
+  }
+
+  return {
+    dialect: 'embedded',
+    opened: thread.opened,
+    transaction,
+    batch,
+    script,
+    query: async <T extends object>(statement: Sql) => rowsOf<T>(await run(statement)),
+    execute: async (statement) => (await run(statement)).count,
+    async ping() {
+      scope.assertOutside();
+      const start = performance.now();
+      await translated(turns.ofStatement(() => thread.session().statement('select 1', [])));
+      return performance.now() - start;
+    },
+    async dump() {
+      const end = await turns.ofTransaction();
+      try {
+        return await translated(thread.session().dump());
+      } finally {
+        end();
+      }
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+const send = (session: Session, statement: Sql): Promise<StatementResult> =>
+  session.statement(statement.text, statement.values.map(encodeValue));
+
+async function runTransaction<T>(session: Session, work: (tx: Tx) => Promise<T>): Promise<T> {
+  let isOpen = true;
+  const runInside = async (statement: Sql) => {
+    if (!isOpen) throw new Error('This transaction has ended.');
+    return await translated(send(session, statement));
+  };
+  const tx: Tx = {
+    isTransaction: true,
+    query: async <R extends object>(statement: Sql) => rowsOf<R>(await runInside(statement)),
+    execute: async (statement) => (await runInside(statement)).count,
+  };
+  try {
+    const begun = session.statement('begin', []);
+    // Not awaited first: the worker keeps the order, and a failed BEGIN fails the statements after it too.
+    const [value] = await Promise.all([work(tx), translated(begun)]);
+    isOpen = false;
+    const { command } = await translated(session.statement('commit', []));
+    // COMMIT of a transaction in which a statement failed answers ROLLBACK and no error.
+    if (command === 'ROLLBACK') throw new Error('A statement of this transaction failed: it was rolled back.');
+    return value;
+  } catch (error) {
+    isOpen = false;
+    return await rollBackAndThrow(session, error);
+  }
+}
+
+async function rollBackAndThrow(session: Session, error: unknown): Promise<never> {
+  // Without a session there is nothing to roll back: the crash did it.
+  await session.statement('rollback', []).catch(() => {});
+  throw error;
+}
+
+async function translated<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw translateError(error);
+  }
+}
+
+// The caller names the row's type next to its SQL: this is the boundary where the database's answer becomes it.
+const rowsOf = <T>(result: StatementResult): T[] => result.rows as T[];

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { DatabaseUnavailable } from '../../../core/db.ts';
+import { createSilenceGuard } from './silence-guard.ts';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** A guard whose probes are answered by hand and whose time goes on by hand. */
+function startGuard(t: TestContext) {
+  let nowMs = 0;
+  const probes: ((isAlive: boolean) => void)[] = [];
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  t.mock.method(performance, 'now', () => nowMs);
+  const guard = createSilenceGuard(() => new Promise((resolve) => probes.push(resolve)));
+  t.after(guard.stop);
+  return {
+    ...guard,
+    probes,
+    pass(ms: number): void {
+      nowMs += ms;
+      t.mock.timers.tick(ms);
+    },
+    async answer(isAlive: boolean): Promise<void> {
+      probes.pop()?.(isAlive);
+      await turn();
+    },
+  };
+}
+
+test('[STO-9] once the database is known to be silent, everybody hears it at once, until it answers', async (t) => {
+  const { watch, probes, pass, answer } = startGuard(t);
+  const heard: string[] = [];
+  const wait = (who: string) => watch(never).catch((error) => heard.push(`${who} ${error.name}`));
+  void wait('old');
+  pass(1_000);
+  assert.equal(probes.length, 1, 'somebody waits for long, so it is asked whether anybody is there');
+  void wait('young');
+  await answer(false);
+  assert.deepEqual(heard, ['old DatabaseUnavailable', 'young DatabaseUnavailable']);
+
+  let isAsked = false;
+  const ask = async () => {
+    isAsked = true;
+    return 'answered';
+  };
+  await assert.rejects(watch(ask), DatabaseUnavailable);
+  assert.equal(isAsked, false, 'nobody begins another wait');
+  pass(1_000);
+  await answer(true);
+  assert.equal(await watch(ask), 'answered');
+});
+
+test('[STO-9] who waits for long is left in peace while the database answers others', async (t) => {
+  const { watch, probes, pass, answer } = startGuard(t);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const slow = watch(() => promise);
+  pass(100);
+  assert.equal(probes.length, 0);
+  pass(1_000);
+  await answer(true);
+  resolve('at last');
+  assert.equal(await slow, 'at last');
+  pass(10_000);
+  assert.equal(probes.length, 0, 'nobody waits, nobody is asked');
+});

@@ -1,0 +1,131 @@
+import type { Attachment, AttachmentStatus, ChatMemberRole, Environment } from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
+import type { Db, Queryable } from '../../../core/db.ts';
+import { json, sql } from '../../../core/sql.ts';
+
+const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a.filename, a.mime_type as "mimeType",
+  a.size, a.status, a.uploader_id as "uploaderId", a.metadata, a.checksum, a.created_at as "createdAt",
+  a.completed_at as "completedAt", a.message_id as "messageId"`;
+
+const ruleColumns = sql`c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
+  a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived"`;
+
+/** An attachment and what the rules ask of it. */
+export interface AttachmentEntry extends Attachment {
+  environment: Environment;
+  blobKey: string;
+  isUploaded: boolean;
+  /** From then on it is gone; null once a message carries it. */
+  expiresAt: string | null;
+  /** Its conversation takes no new content. */
+  isArchived: boolean;
+  /** Of the asking user in its conversation; null when there is none. */
+  role: ChatMemberRole | null;
+}
+
+export interface NewAttachment {
+  id: string;
+  conversationUuid: string;
+  filename: string;
+  mimeType: string;
+  size: number;
+  uploaderId: string | null;
+  metadata: object;
+  blobKey: string;
+  at: string;
+  expiresAt: string;
+}
+
+/**
+ * Inserts unless the uploader or the environment has too many that were never completed; false then. There is no row
+ * to lock for a count over conversations: a lock by name makes the next one see what was counted before it.
+ */
+export async function insertAttachment(
+  db: Db,
+  scope: ProjectScope,
+  row: NewAttachment,
+  quota: { perUploader: number; perEnvironment: number },
+): Promise<boolean> {
+  const name = `attachments ${scope.projectId} ${scope.environment}`;
+  const lock = sql`select from pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+  const [, inserted = []] = await db.batch([lock, insertWithin(scope, row, quota)]);
+  return inserted.length === 1;
+}
+
+const insertWithin = (
+  { projectId, environment }: ProjectScope,
+  row: NewAttachment,
+  quota: { perUploader: number; perEnvironment: number },
+) => sql`
+    insert into attachments (id, conversation_id, filename, mime_type, size, uploader_id, metadata, blob_key, created_at,
+                             expires_at)
+    select ${row.id}, ${row.conversationUuid}, ${row.filename}, ${row.mimeType}, ${row.size}, ${row.uploaderId},
+           ${json(row.metadata)}::jsonb, ${row.blobKey}, ${row.at}, ${row.expiresAt}
+    from (
+      select count(*) as of_environment, count(*) filter (where a.uploader_id = ${row.uploaderId}) as of_uploader
+      from attachments a join conversations c on c.id = a.conversation_id
+      where a.status = 'PENDING' and a.expires_at > ${row.at} and c.project_id = ${projectId}
+        and c.environment = ${environment}) pending
+    where of_environment < ${quota.perEnvironment} and of_uploader < ${quota.perUploader}
+    returning id`;
+
+/** By id alone: for a signed URL, which is the right to it. Nothing is shown before the signature is checked. */
+export async function findSignedAttachment(db: Queryable, id: string): Promise<AttachmentEntry | undefined> {
+  const [row] = await db.query<AttachmentEntry>(sql`
+    select ${columns}, ${ruleColumns}, null as role
+    from attachments a join conversations c on c.id = a.conversation_id
+    where a.id = ${id} and c.status <> 'DELETED'`);
+  return row;
+}
+
+export async function findAttachment(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  id: string,
+  userId: string | null,
+): Promise<AttachmentEntry | undefined> {
+  const [row] = await db.query<AttachmentEntry>(sql`
+    select ${columns}, ${ruleColumns}, p.role
+    from attachments a join conversations c on c.id = a.conversation_id
+    left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
+    where a.id = ${id} and c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`);
+  return row;
+}
+
+/** Notes that bytes have arrived; true for the first upload only: a URL is good for one. */
+export async function markUploaded(db: Queryable, id: string, blobKey: string, at: string): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update attachments set blob_key = ${blobKey}, uploaded_at = ${at}
+    where id = ${id} and status = 'PENDING' and uploaded_at is null and expires_at > ${at}`);
+  return touched === 1;
+}
+
+/** PENDING to UPLOADED, in its time; true for the one who did it. */
+export async function markCompleted(
+  db: Queryable,
+  id: string,
+  file: { blobKey: string; checksum: string; at: string; expiresAt: string },
+): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update attachments set status = 'UPLOADED', blob_key = ${file.blobKey}, checksum = ${file.checksum},
+      completed_at = ${file.at}, expires_at = ${file.expiresAt}
+    where id = ${id} and status = 'PENDING' and expires_at > ${file.at}`);
+  return touched === 1;
+}
+
+/** Takes attachments whose time is over; from here on nobody can send or fetch them. */
+export async function takeExpired(
+  db: Queryable,
+  now: string,
+  limit: number,
+): Promise<{ id: string; blobKey: string; status: AttachmentStatus }[]> {
+  return db.query(sql`
+    update attachments a set status = 'EXPIRED', expires_at = ${now}
+    where a.id in (select id from attachments where expires_at < ${now} order by expires_at limit ${limit}
+                   for update skip locked)
+    returning a.id, a.blob_key as "blobKey", a.status`);
+}
+
+export async function deleteAttachments(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.execute(sql`delete from attachments where id = any(${ids}) and status = 'EXPIRED'`);
+}

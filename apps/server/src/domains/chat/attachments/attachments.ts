@@ -1,0 +1,263 @@
+import type { Readable } from 'node:stream';
+import {
+  type Attachment,
+  type AttachmentDownload,
+  type AttachmentUpload,
+  fail,
+  type Limits,
+  type RequestAttachment,
+} from '@parley/contract';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Db } from '../../../core/db.ts';
+import type { Ids } from '../../../core/ids.ts';
+import type { Keyring } from '../../../core/keyring.ts';
+import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../../core/ports.ts';
+import { metadataJson } from '../../../core/safe-json.ts';
+import { assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
+import type { Entries } from '../conversations/entries.ts';
+import { createTurns } from '../live/turns.ts';
+import {
+  type AttachmentEntry,
+  deleteAttachments,
+  findAttachment,
+  findSignedAttachment,
+  insertAttachment,
+  markCompleted,
+  markUploaded,
+  takeExpired,
+} from './attachment-store.ts';
+import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
+import { createSignedUrls } from './signed-urls.ts';
+import { createStorageCheck } from './storage-check.ts';
+
+export interface AttachmentDeps {
+  db: Db;
+  blobs: Blobs;
+  entries: Entries;
+  clock: Clock;
+  ids: Ids;
+  keyring: Keyring;
+  limits: Limits;
+  publicUrl: string;
+}
+
+export type Attachments = ReturnType<typeof createAttachments>;
+
+/** Uploads that were asked for and never completed. */
+const pendingQuota = { perUploader: 50, perEnvironment: 5_000 };
+/** A completed file that no message takes. */
+const unusedMs = 24 * 60 * 60 * 1000;
+const sweepMax = 100;
+
+/** What the endpoint that serves bytes needs. */
+export interface ServedFile {
+  content: Readable;
+  headers: Record<string, string>;
+}
+
+export interface SignedQuery {
+  exp?: string;
+  sig?: string;
+}
+
+/** Where a store takes what is sent to its own signed URL. */
+const uploadKey = (id: string): string => `chat/${id}/0`;
+
+export function createAttachments(deps: AttachmentDeps) {
+  const { db, blobs, entries, clock, ids, limits } = deps;
+  const signedUrls = createSignedUrls(deps);
+  const assertStorage = createStorageCheck(deps);
+  const inTurn = createTurns();
+  const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
+  const downloadTtl = limits.STORAGE_DOWNLOAD_URL_TTL_SECONDS;
+
+  async function request(caller: ChatCaller, reference: string, draft: RequestAttachment): Promise<AttachmentUpload> {
+    const { size, mimeType } = draft;
+    if (size > limits.STORAGE_MAX_ATTACHMENT_BYTES) {
+      fail('SVC_ATTACHMENT_TOO_LARGE', { limit: limits.STORAGE_MAX_ATTACHMENT_BYTES, actual: size });
+    }
+    if (draft.metadata) metadataJson(draft.metadata, limits.CHAT_MAX_METADATA_BYTES);
+    const needs = { scope: 'chat:attach', action: 'attach', isWrite: true } as const;
+    const conversation = await entries.enter(caller, reference, needs);
+    await assertStorage('write');
+    const id = ids.newId('attachment');
+    const now = clock.now();
+    const row = {
+      id,
+      conversationUuid: conversation.id,
+      filename: cleanFilename(draft.filename),
+      mimeType,
+      size,
+      uploaderId: userOf(caller) ?? draft.uploaderId ?? null,
+      metadata: draft.metadata ?? {},
+      blobKey: uploadKey(id),
+      at: iso(now),
+      expiresAt: iso(now + 2 * uploadTtl * 1000),
+    };
+    const isInserted = await inTurn(`${caller.projectId} ${caller.environment}`, () =>
+      insertAttachment(db, caller, row, pendingQuota),
+    );
+    if (!isInserted) {
+      fail('SVC_RATE_LIMITED', {
+        retryAfterSeconds: uploadTtl,
+        message: 'Too many uploads were begun and not completed.',
+      });
+    }
+    const presigned = await blobs.presignUpload(row.blobKey, {
+      contentType: mimeType,
+      size,
+      expiresInSeconds: uploadTtl,
+    });
+    const attachment = (await findAttachment(db, caller, id, null)) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
+    return {
+      attachment,
+      uploadUrl: presigned?.url ?? signedUrls.upload(attachment, uploadTtl),
+      method: 'PUT',
+      headers: presigned?.headers ?? { 'Content-Type': mimeType },
+      expiresAt: iso(now + uploadTtl * 1000),
+    };
+  }
+
+  /** The attachment that a URL names: its id comes from the URL alone, and the database takes no NUL. */
+  async function findSigned(id: string) {
+    const canBeStored = id.isWellFormed() && !id.includes('\u0000');
+    return (canBeStored && (await findSignedAttachment(db, id))) || fail('SVC_FORBIDDEN');
+  }
+
+  /** Takes the bytes of one upload at its signed URL; for stores that cannot do it themselves. */
+  async function receive(
+    id: string,
+    query: SignedQuery,
+    upload: { contentType: string | undefined; contentLength: number | null; content: Readable },
+  ): Promise<void> {
+    const entry = await findSigned(id);
+    signedUrls.check('PUT', entry, query);
+    if (entry.status !== 'PENDING' || entry.isUploaded)
+      fail('SVC_FORBIDDEN', { message: 'This URL was used already.' });
+    if (upload.contentType?.toLowerCase() !== entry.mimeType.toLowerCase()) {
+      fail('SVC_FORBIDDEN', { message: 'The Content-Type is not the one the URL was signed for.' });
+    }
+    if (upload.contentLength !== null && upload.contentLength !== entry.size) fail('SVC_ATTACHMENT_SIZE_MISMATCH');
+    // A key of its own for each attempt: a late one can never overwrite what was completed.
+    const key = `chat/${id}/${ids.newUuid()}`;
+    try {
+      await blobs.write(key, upload.content, entry.size);
+    } catch (error) {
+      if (error instanceof BlobSizeMismatch) fail('SVC_ATTACHMENT_SIZE_MISMATCH');
+      throw error;
+    }
+    if (await markUploaded(db, id, key, iso(clock.now()))) return;
+    await blobs.delete(key);
+    fail('SVC_FORBIDDEN', { message: 'This URL was used already.' });
+  }
+
+  /** The uploader, or an API key; for others it is not there. */
+  async function own(caller: ChatCaller, id: string): Promise<AttachmentEntry> {
+    const entry = await find(caller, id);
+    if (caller.kind === 'chatToken' && entry.uploaderId !== caller.userId) fail('SVC_ATTACHMENT_NOT_FOUND');
+    return entry;
+  }
+
+  async function find(caller: ChatCaller, id: string): Promise<AttachmentEntry> {
+    const entry = (await findAttachment(db, caller, id, userOf(caller))) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
+    if (!isListed(caller, entry.conversationId)) fail('SVC_ATTACHMENT_NOT_FOUND');
+    assertMember(caller, entry.role, 'read');
+    const isOver = entry.expiresAt !== null && Date.parse(entry.expiresAt) <= clock.now();
+    if (entry.status === 'EXPIRED' || isOver) fail('SVC_ATTACHMENT_NOT_FOUND');
+    return entry;
+  }
+
+  async function complete(caller: ChatCaller, id: string): Promise<Attachment> {
+    assertScope(caller, 'chat:attach');
+    const entry = await own(caller, id);
+    if (entry.status !== 'PENDING') return entry;
+    assertMember(caller, entry.role, 'attach');
+    if (entry.isArchived) fail('SVC_CONVERSATION_ARCHIVED');
+    const blobKey = await settledKey(entry);
+    const isCopy = blobKey !== entry.blobKey;
+    const stored = blobKey === null ? null : await blobs.stat(blobKey);
+    if (blobKey === null || stored === null) return completed(caller, id);
+    if (stored.size !== entry.size) {
+      if (isCopy) await blobs.delete(blobKey);
+      fail('SVC_ATTACHMENT_SIZE_MISMATCH');
+    }
+    const now = clock.now();
+    const { checksum } = stored;
+    const isFirst = await markCompleted(db, id, { blobKey, checksum, at: iso(now), expiresAt: iso(now + unusedMs) });
+    if (isCopy) await blobs.delete(isFirst ? entry.blobKey : blobKey);
+    return completed(caller, id);
+  }
+
+  /** Whoever completed it: somebody else may have been first. */
+  async function completed(caller: ChatCaller, id: string): Promise<Attachment> {
+    const entry = await own(caller, id);
+    return entry.status === 'PENDING' ? fail('SVC_ATTACHMENT_NOT_UPLOADED') : entry;
+  }
+
+  /** A store's own URL can be used until it expires: what is completed lies where it does not lead. Null without a file. */
+  async function settledKey({ id, blobKey, isUploaded }: AttachmentEntry): Promise<string | null> {
+    if (isUploaded) return blobKey;
+    const key = `chat/${id}/${ids.newUuid()}`;
+    return (await blobs.copy(blobKey, key)) ? key : null;
+  }
+
+  async function download(caller: ChatCaller, id: string): Promise<AttachmentDownload> {
+    assertScope(caller, 'chat:read');
+    const entry = await find(caller, id);
+    const { filename, mimeType, size } = entry;
+    // Before a message carries it, a file is its uploader's own.
+    const isOwn = caller.kind === 'apiKey' || entry.uploaderId === caller.userId;
+    if (!isOwn && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
+    if (entry.status === 'PENDING') fail('SVC_ATTACHMENT_NOT_READY');
+    await assertStorage('read');
+    const presigned = await blobs.presignDownload(entry.blobKey, {
+      filename,
+      contentType: mimeType,
+      isInline: isInlineType(mimeType),
+      expiresInSeconds: downloadTtl,
+    });
+    return {
+      url: presigned?.url ?? signedUrls.download(entry, downloadTtl),
+      expiresAt: iso(clock.now() + downloadTtl * 1000),
+      filename,
+      mimeType,
+      size,
+    };
+  }
+
+  /** The bytes behind a signed URL, with headers that keep them from doing anything in a browser. */
+  async function serve(id: string, query: SignedQuery): Promise<ServedFile> {
+    const entry = await findSigned(id);
+    signedUrls.check('GET', entry, query);
+    if (entry.status !== 'UPLOADED' && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
+    const content = await blobs.read(entry.blobKey);
+    // It was there when it was completed: the store is away, or has lost it.
+    if (content === null) throw new BlobsUnavailable('the store does not have a file that was completed');
+    return {
+      content,
+      headers: {
+        'content-type': entry.mimeType,
+        'content-length': String(entry.size),
+        'content-disposition': contentDisposition(entry.filename, isInlineType(entry.mimeType)),
+        'content-security-policy': "sandbox; default-src 'none'",
+        'x-content-type-options': 'nosniff',
+        'cache-control': `private, max-age=${downloadTtl}`,
+      },
+    };
+  }
+
+  /** Removes files that were never completed, never used, or whose message is gone. */
+  async function sweep(): Promise<number> {
+    const expired = await takeExpired(db, iso(clock.now()), sweepMax);
+    const removed: string[] = [];
+    for (const { id, blobKey } of expired) {
+      // What came after the file was completed lies where it was first sent to.
+      for (const key of new Set([blobKey, uploadKey(id)])) await blobs.delete(key);
+      removed.push(id);
+    }
+    if (removed.length > 0) await deleteAttachments(db, removed);
+    return removed.length;
+  }
+
+  return { request, receive, complete, download, serve, sweep };
+}

@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type Conversation,
+  type CreateConversation,
+  fail,
+  type Limits,
+  roleCan,
+  type UpdateConversation,
+} from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
+import { type Clock, iso } from '../../../core/clock.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
+import { type Db, isDuplicate, type Tx } from '../../../core/db.ts';
+import { type Answer, page } from '../../../core/handlers.ts';
+import type { Ids } from '../../../core/ids.ts';
+import { metadataJson } from '../../../core/safe-json.ts';
+import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
+import { refuse } from '../../../core/validation.ts';
+import { assertScope, type ChatCaller, userOf } from '../callers.ts';
+import { insertChange } from '../messages/change-store.ts';
+import { looksLikeId } from '../references.ts';
+import {
+  type ConversationEntry,
+  findConversation,
+  insertConversation,
+  listConversations,
+  lockEntry,
+  markConversationDeleted,
+  updateConversation,
+} from './conversation-store.ts';
+import type { Entries } from './entries.ts';
+import { insertMembers, type NewMember } from './member-store.ts';
+
+/** What chat asks of rooms. */
+export interface RoomsOfChat {
+  /** The room behind a reference, or SVC_ROOM_NOT_FOUND. */
+  find(scope: ProjectScope, reference: string): Promise<{ id: string; status: 'ACTIVE' | 'CLOSED' }>;
+  /** Says in the room which conversation it has; in the transaction that makes it so. */
+  link(tx: Tx, scope: ProjectScope, roomId: string, conversationId: string | null): Promise<void>;
+}
+
+export interface ConversationDeps {
+  db: Db;
+  unitOfWork: UnitOfWork;
+  entries: Entries;
+  clock: Clock;
+  ids: Ids;
+  cursors: Cursors;
+  limits: Limits;
+  rooms: RoomsOfChat;
+}
+
+/** A conversation for another domain, which has checked everything about it. */
+export interface ConversationDraft {
+  name: string;
+  type: Conversation['type'];
+  roomId: string | null;
+  liveStreamId?: string;
+  retentionDays?: number | null;
+  members: NewMember[];
+  metadata: object;
+}
+
+export type Conversations = ReturnType<typeof createConversations>;
+
+/** Where the change of a conversation is told: the topic of its socket frames. */
+export const topicOf = (publicId: string): string => `chat/${publicId}`;
+
+const membersInEventMax = 50;
+
+export function createConversations(deps: ConversationDeps) {
+  const { db, unitOfWork, entries, clock, ids, cursors, limits, rooms } = deps;
+  const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
+
+  function checkMetadata(metadata: object | null | undefined): object {
+    metadataJson(metadata ?? {}, limits.CHAT_MAX_METADATA_BYTES);
+    return metadata ?? {};
+  }
+
+  const read = async (db: Db | Tx, scope: ProjectScope, id: string, userId: string | null): Promise<Conversation> =>
+    (await findConversation(db, scope, id, { retentionDefault, userId })) ?? fail('SVC_CONVERSATION_NOT_FOUND');
+
+  /** Creates a conversation in somebody's transaction. */
+  async function provision(tx: Tx, emit: Emit, scope: ProjectScope, draft: ConversationDraft): Promise<Conversation> {
+    const { members } = draft;
+    const [id, at] = [ids.newUuid(), iso(clock.now())];
+    await insertConversation(tx, scope, {
+      id,
+      publicId: ids.newId('conversation'),
+      name: draft.name,
+      type: draft.type,
+      roomId: draft.roomId,
+      liveStreamId: draft.liveStreamId ?? null,
+      retentionDays: draft.retentionDays ?? null,
+      metadata: draft.metadata,
+      epoch: randomBytes(6).toString('base64url'),
+      memberCount: members.length,
+      at,
+    });
+    await insertMembers(tx, id, members, at);
+    const conversation = await read(tx, scope, id, null);
+    if (draft.roomId !== null) await rooms.link(tx, scope, draft.roomId, conversation.id);
+    emit({
+      type: 'conversation.created',
+      topic: topicOf(conversation.id),
+      data: {
+        conversation,
+        members: members.slice(0, membersInEventMax).map(({ userId, role }) => ({ userId, role })),
+      },
+    });
+    return conversation;
+  }
+
+  async function create(caller: ChatCaller, draft: CreateConversation): Promise<Conversation> {
+    assertScope(caller, 'chat:manage');
+    assertUsableName(draft.name);
+    const members = uniqueMembers(draft.members ?? [], checkMetadata);
+    const metadata = checkMetadata(draft.metadata);
+    const roomId = draft.roomId === undefined ? null : await openRoom(caller, draft.roomId);
+    const whole: ConversationDraft = {
+      name: draft.name,
+      type: roomId === null ? (draft.type ?? 'GROUP') : 'ROOM',
+      roomId,
+      retentionDays: draft.retentionDays ?? null,
+      members,
+      metadata,
+    };
+    return translateDuplicates(() => unitOfWork(caller, (tx, emit) => provision(tx, emit, caller, whole)));
+  }
+
+  async function openRoom(scope: ProjectScope, reference: string): Promise<string> {
+    const { id, status } = await rooms.find(scope, reference);
+    return status === 'ACTIVE' ? id : fail('SVC_ROOM_CLOSED');
+  }
+
+  async function get(caller: ChatCaller, reference: string): Promise<Conversation> {
+    const { id } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    return read(db, caller, id, userOf(caller));
+  }
+
+  async function list(
+    caller: ChatCaller,
+    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+    userId: string | null = userOf(caller),
+  ): Promise<Answer<Conversation[]>> {
+    assertScope(caller, 'chat:read');
+    const listed = caller.kind === 'chatToken' ? caller.conversations : null;
+    return listPage(caller, { limit, cursor, userId, listed });
+  }
+
+  async function listPage(
+    scope: ProjectScope,
+    options: { limit?: number; cursor?: string | undefined; userId: string | null; listed: readonly string[] | null },
+  ): Promise<Answer<Conversation[]>> {
+    const { limit = pageSizeDefault, cursor, userId, listed } = options;
+    const list = `conversations/${scope.projectId}/${scope.environment}/${userId ?? ''}`;
+    const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
+    const rows = await listConversations(db, scope, { retentionDefault, userId, listed, after, limit: limit + 1 });
+    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.createdAt, last.uuid]));
+    return page(items, nextCursor);
+  }
+
+  async function update(caller: ChatCaller, reference: string, change: UpdateConversation): Promise<Conversation> {
+    if (change.name !== undefined) assertUsableName(change.name);
+    const metadata = change.metadata === undefined ? undefined : checkMetadata(change.metadata);
+    const entered = await entries.enter(caller, reference, { scope: 'chat:edit', action: 'read' });
+    // Retention deletes history for good: no role has that.
+    if (change.retentionDays !== undefined && caller.kind === 'chatToken') fail('SVC_FORBIDDEN');
+    const needs = { scope: 'chat:edit', action: 'updateConversation' } as const;
+    await translateDuplicates(() =>
+      entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
+        const isArchiving = change.status !== undefined && change.status !== entry.status;
+        if (isArchiving && entry.role && !roleCan(entry.role, 'archive')) fail('SVC_FORBIDDEN');
+        const at = iso(clock.now());
+        if (!(await updateConversation(tx, caller, entry.id, { ...change, metadata }, at))) return;
+        await tellUpdated(tx, emit, caller, entry, at);
+      }),
+    );
+    return read(db, caller, entered.id, userOf(caller));
+  }
+
+  async function tellUpdated(
+    tx: Tx,
+    emit: Emit,
+    scope: ProjectScope,
+    entry: Pick<ConversationEntry, 'id' | 'publicId'>,
+    at: string,
+  ): Promise<void> {
+    const conversation = await read(tx, scope, entry.id, null);
+    const data = { conversation };
+    const number = await insertChange(tx, entry.id, { type: 'conversation.updated', data, at });
+    const told = { conversationId: entry.publicId, change: number, conversation, at };
+    emit({ type: 'conversation.updated', topic: topicOf(entry.publicId), data: told });
+  }
+
+  /** For another domain: no new content from here on. Archiving twice is the same as once. */
+  async function archive(scope: ProjectScope, id: string): Promise<void> {
+    await unitOfWork(scope, async (tx, emit) => {
+      const entry = await lockEntry(tx, scope, id, null);
+      if (entry?.status !== 'ACTIVE') return;
+      const at = iso(clock.now());
+      await updateConversation(tx, scope, entry.id, { status: 'ARCHIVED' }, at);
+      await tellUpdated(tx, emit, scope, entry, at);
+    });
+  }
+
+  /** Gone for everybody at once; the sweep removes what was in it. */
+  async function erase(caller: ChatCaller, reference: string): Promise<Conversation> {
+    const needs = { scope: 'chat:manage', action: 'archive' } as const;
+    const entered = await entries.enter(caller, reference, needs);
+    return entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
+      const at = iso(clock.now());
+      const number = await insertChange(tx, entry.id, { type: 'conversation.deleted', at });
+      await markConversationDeleted(tx, caller, entry.id, at);
+      if (entry.roomId !== null) await rooms.link(tx, caller, entry.roomId, null);
+      const data = { conversationId: entry.publicId, change: number, at };
+      emit({ type: 'conversation.deleted', topic: topicOf(entry.publicId), data });
+      return read(tx, caller, entry.id, null);
+    });
+  }
+
+  return { provision, create, get, list, listPage, update, archive, erase };
+}
+
+function assertUsableName(name: string): void {
+  if (looksLikeId(name)) {
+    refuse([{ field: 'name', rule: 'pattern', message: 'name must not look like an id (conv_…, room_… or a uuid).' }]);
+  }
+}
+
+/** A bare text is a member with the default role; the last entry of a user counts. */
+function uniqueMembers(
+  given: NonNullable<CreateConversation['members']>,
+  check: (metadata: object | null | undefined) => object,
+): NewMember[] {
+  const members = new Map<string, NewMember>();
+  for (const entry of given) {
+    const { userId, role = 'MEMBER', metadata } = typeof entry === 'string' ? { userId: entry } : entry;
+    members.set(userId, { userId, role, metadata: check(metadata) });
+  }
+  return [...members.values()];
+}
+
+async function translateDuplicates<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isDuplicate(error, 'conversations_name')) fail('SVC_CONVERSATION_NAME_TAKEN');
+    if (isDuplicate(error, 'conversations_room')) fail('SVC_ROOM_ALREADY_ATTACHED');
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { fail, type ReadReceipt, type ReadState } from '@parley/contract';
+import { type Clock, iso } from '../../../core/clock.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
+import type { Db } from '../../../core/db.ts';
+import { type Answer, page } from '../../../core/handlers.ts';
+import type { UnitOfWork } from '../../../core/unit-of-work.ts';
+import { type ChatCaller, subjectOf } from '../callers.ts';
+import type { Messages } from '../messages/edit.ts';
+import { topicOf } from './conversations.ts';
+import type { Entries } from './entries.ts';
+import { findReadState, listReceipts, moveReadMark } from './read-store.ts';
+
+export interface ReadDeps {
+  db: Db;
+  unitOfWork: UnitOfWork;
+  entries: Entries;
+  messages: Messages;
+  clock: Clock;
+  cursors: Cursors;
+}
+
+export type Reads = ReturnType<typeof createReads>;
+
+export function createReads({ db, unitOfWork, entries, messages, clock, cursors }: ReadDeps) {
+  const stateOf = async (conversationUuid: string, userId: string): Promise<ReadState> =>
+    (await findReadState(db, conversationUuid, userId)) ?? fail('SVC_NOT_A_MEMBER');
+
+  /** Everything up to this message is read. A mark that would move back stays where it is. */
+  async function mark(caller: ChatCaller, messageId: string, named?: string): Promise<ReadState> {
+    const userId = subjectOf(caller, named);
+    const { conversationUuid, conversationId, seq, position } = await messages.enter(caller, messageId, {
+      scope: 'chat:read_state',
+    });
+    await unitOfWork(caller, async (tx, emit) => {
+      const at = iso(clock.now());
+      if (!(await moveReadMark(tx, { conversationUuid, userId, messageId, seq, position, at }))) return;
+      const data = { conversationId, userId, messageId, seq, at };
+      emit({ type: 'message.read', topic: topicOf(conversationId), data });
+    });
+    return stateOf(conversationUuid, userId);
+  }
+
+  async function state(caller: ChatCaller, reference: string, named?: string): Promise<ReadState> {
+    const userId = subjectOf(caller, named);
+    const { id } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    return stateOf(id, userId);
+  }
+
+  async function receipts(
+    caller: ChatCaller,
+    reference: string,
+    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+  ): Promise<Answer<ReadReceipt[]>> {
+    const { id } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    const list = `read-receipts/${id}`;
+    const after = cursor === undefined ? null : String(cursors.read(list, cursor)[0]);
+    const rows = await listReceipts(db, id, after, limit + 1);
+    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.userId]));
+    return page(items, nextCursor);
+  }
+
+  return { mark, state, receipts };
+}

@@ -1,0 +1,127 @@
+import {
+  type ChatConnection,
+  type ChatOverview,
+  type Conversation,
+  type ConversationMember,
+  fail,
+  type Limits,
+  type MessageMetadata,
+  type Presence,
+} from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
+import { type Clock, iso } from '../../../core/clock.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
+import type { Db } from '../../../core/db.ts';
+import { type Answer, page } from '../../../core/handlers.ts';
+import { type ConversationEntry, findConversation, findEntry } from '../conversations/conversation-store.ts';
+import type { Conversations } from '../conversations/conversations.ts';
+import type { Members } from '../conversations/members.ts';
+import { listConnections } from '../live/connection-store.ts';
+import type { ConnectionLog } from '../live/connections.ts';
+import type { PresenceOf } from '../live/presence.ts';
+import { readReference } from '../references.ts';
+import { countChat, countHours, listMessageMetadata } from './dashboard-store.ts';
+
+export interface DashboardDeps {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  limits: Limits;
+  conversations: Conversations;
+  members: Members;
+  presence: PresenceOf;
+  connections: ConnectionLog;
+}
+
+interface PageQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+/** An overview that took this long to count is shown for so many times as long; `asOf` says of when it is. */
+const dearMs = 500;
+const keptTimes = 20;
+const keptMsMax = 30_000;
+
+/** What people signed in to the dashboard see: metadata, never content. */
+export function createDashboard(deps: DashboardDeps) {
+  const { db, clock, cursors, limits, conversations, members, presence, connections } = deps;
+
+  const dear = new Map<string, { overview: ChatOverview; until: number }>();
+
+  const entry = async (scope: ProjectScope, reference: string): Promise<ConversationEntry> =>
+    (await findEntry(db, scope, readReference(reference), null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
+
+  async function count(scope: ProjectScope): Promise<ChatOverview> {
+    const now = clock.now();
+    // Connections are written a moment late: what is shown as "now" must not be.
+    await connections.flush();
+    const hour = Math.floor(now / hourMs);
+    const [counts, byHour] = await Promise.all([
+      countChat(db, scope, { now: iso(now), dayAgo: iso(now - dayMs), weekAgo: iso(now - 7 * dayMs) }),
+      countHours(db, scope, iso((hour - 23) * hourMs)),
+    ]);
+    const hours = Array.from({ length: 24 }, (_, index) => hour - 23 + index);
+    return { ...counts, hours: hours.map((at) => ({ at: iso(at * hourMs), messages: byHour.get(at) ?? 0 })) };
+  }
+
+  /** Counting grows with a project: whoever keeps looking at a large one costs the database a bounded share of its time. */
+  async function keptWhileDear(scope: ProjectScope): Promise<ChatOverview> {
+    const key = `${scope.projectId} ${scope.environment}`;
+    const known = dear.get(key);
+    if (known && clock.elapsed() < known.until) return known.overview;
+    dear.delete(key);
+    const started = clock.elapsed();
+    const overview = await count(scope);
+    const took = clock.elapsed() - started;
+    if (took >= dearMs) dear.set(key, { overview, until: clock.elapsed() + Math.min(took * keptTimes, keptMsMax) });
+    return overview;
+  }
+
+  return {
+    overview: keptWhileDear,
+
+    async connections(
+      scope: ProjectScope,
+      { limit = pageSizeDefault, cursor }: PageQuery,
+    ): Promise<Answer<ChatConnection[]>> {
+      await connections.flush();
+      const list = `chat-connections/${scope.projectId}/${scope.environment}`;
+      const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
+      const rows = await listConnections(db, scope, after, limit + 1);
+      const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.connectedAt, last.id]));
+      return page(items, nextCursor);
+    },
+
+    conversations: (scope: ProjectScope, query: PageQuery): Promise<Answer<Conversation[]>> =>
+      conversations.listPage(scope, { ...query, userId: null, listed: null }),
+
+    async conversation(scope: ProjectScope, reference: string): Promise<Conversation> {
+      const { id } = await entry(scope, reference);
+      const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
+      const found = await findConversation(db, scope, id, { retentionDefault, userId: null });
+      return found ?? fail('SVC_CONVERSATION_NOT_FOUND');
+    },
+
+    members: async (scope: ProjectScope, reference: string, query: PageQuery): Promise<Answer<ConversationMember[]>> =>
+      members.listPage(await entry(scope, reference), query),
+
+    async messages(
+      scope: ProjectScope,
+      reference: string,
+      { limit = pageSizeDefault, cursor }: PageQuery,
+    ): Promise<Answer<MessageMetadata[]>> {
+      const { id } = await entry(scope, reference);
+      const list = `chat-message-metadata/${id}`;
+      const before = cursor === undefined ? null : Number(cursors.read(list, cursor)[0]);
+      const rows = await listMessageMetadata(db, id, before, limit + 1);
+      const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.position]));
+      return page<MessageMetadata>(items, nextCursor);
+    },
+
+    presence: async (scope: ProjectScope, reference: string, query: PageQuery): Promise<Answer<Presence[]>> =>
+      presence.list((await entry(scope, reference)).publicId, query),
+  };
+}

@@ -1,0 +1,253 @@
+import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
+import { frameText, type SocketFrame } from '../../../core/socket.ts';
+
+/** One visible change, ready to be sent: what the live frame says, without its time. */
+export interface ChangeEntry {
+  conversationId: string;
+  change: number;
+  type: string;
+  /** The change as a JSON object; of messages without the record. */
+  body: string;
+  /** Of messages: which, and its record as JSON. */
+  messageId?: string;
+  message?: string;
+  /** When it became known here. */
+  at: number;
+  /** Of messages: position in the conversation and author. */
+  seq?: number;
+  senderId?: string | null;
+  /** Of member changes: who, and as what; null for a member who was removed. */
+  userId?: string;
+  role?: ChatMemberRole | null;
+  /** Of changes of the conversation itself. */
+  status?: ConversationStatus;
+  name?: string;
+}
+
+/** Somebody who hears a conversation. */
+export interface Listener {
+  readonly userId: string;
+  hear(frame: SocketFrame): void;
+  /** The subscription is over without having been asked for. */
+  cut(reason: 'REMOVED' | 'DELETED'): void;
+}
+
+/** A member as this process knows them, true as of a change. */
+export interface MemberView {
+  role: ChatMemberRole | null;
+  readSeq: number;
+  unread: number;
+  asOf: number;
+}
+
+/** How far back a gap is answered from memory. */
+export const recentMax = 1_000;
+export const recentMs = 10 * 60_000;
+
+/** The change as a JSON object. */
+export const jsonOf = ({ body, message }: ChangeEntry): string =>
+  message === undefined ? body : `${body.slice(0, -1)},"message":${message}}`;
+
+/** A whole frame out of a change: its time is when it is sent. */
+export const liveFrame = (entry: ChangeEntry, ts: number): SocketFrame =>
+  frameText(`${jsonOf(entry).slice(0, -1)},"ts":${ts}}`);
+
+/**
+ * One conversation in this process: who listens, the last changes in order, and what is known of its members. Changes
+ * may come twice, late or out of order; listeners hear each once and in order.
+ */
+export interface Channel {
+  readonly conversationId: string;
+  readonly uuid: string;
+  readonly epoch: string;
+  readonly name: string;
+  readonly status: ConversationStatus;
+  /** The last change that was told; everything up to it has been. */
+  readonly head: number;
+  /** Changes after this one are in memory. */
+  readonly tail: number;
+  readonly lastPosition: number;
+  readonly listeners: ReadonlySet<Listener>;
+  /** Takes a change. True when one before it is missing. */
+  take(entry: ChangeEntry, now: number): boolean;
+  /** Takes what the store has from `head` to `upTo`. True when something is missing even so. */
+  fill(entries: readonly ChangeEntry[], upTo: number, now: number): boolean;
+  /** Puts older changes, ending right before `tail`, in front. */
+  prepend(entries: readonly ChangeEntry[], from: number): void;
+  /** Changes after `since`; only for `since` from `tail` to `head`. */
+  after(since: number): readonly ChangeEntry[];
+  /** Tells something that is no numbered change. */
+  tell(frame: SocketFrame, except?: Listener): void;
+  add(listener: Listener): void;
+  remove(listener: Listener): void;
+  /** Brought up to `head`, or undefined when it must be read again. */
+  member(userId: string): MemberView | undefined;
+  setMember(userId: string, view: MemberView): void;
+  /** Every member must be read again. What is being read meanwhile, too: `memory` is then another. */
+  forgetMembers(): void;
+  readonly memory: number;
+  noteRead(userId: string, seq: number): void;
+  forget(now: number): void;
+}
+
+export interface ChannelStart {
+  conversationId: string;
+  uuid: string;
+  epoch: string;
+  name: string;
+  status: ConversationStatus;
+  lastChange: number;
+  lastSeq: number;
+  lastPosition: number;
+}
+
+export function createChannel(start: ChannelStart): Channel {
+  const { conversationId, uuid, epoch } = start;
+  let [head, tail, lastSeq, lastPosition] = [start.lastChange, start.lastChange, start.lastSeq, start.lastPosition];
+  let recent: ChangeEntry[] = [];
+  const ahead = new Map<number, ChangeEntry>();
+  const listeners = new Set<Listener>();
+  const members = new Map<string, MemberView>();
+  let { status, name } = start;
+  let memory = 0;
+
+  function tell(frame: SocketFrame, except?: Listener): void {
+    for (const listener of listeners) if (listener !== except) listener.hear(frame);
+  }
+
+  function tellNext(entry: ChangeEntry, now: number): void {
+    head = entry.change;
+    // A new message has no older change that shows it.
+    if (entry.type !== 'message') renew(entry);
+    recent.push(entry);
+    if (recent.length > 2 * recentMax) keepFrom(recent.length - recentMax);
+    if (entry.type === 'message') {
+      lastSeq = Math.max(lastSeq, entry.seq ?? 0);
+      lastPosition = entry.change;
+    }
+    if (entry.type === 'conversation.deleted') {
+      status = 'DELETED';
+      cut(() => true, 'DELETED');
+      return;
+    }
+    status = entry.status ?? status;
+    name = entry.name ?? name;
+    tell(liveFrame(entry, now));
+    if (entry.type === 'member.removed') cut(({ userId }) => userId === entry.userId, 'REMOVED');
+  }
+
+  /** Whoever recovers sees a message as it is now: what was deleted is not handed out from memory. */
+  function renew({ messageId, message }: ChangeEntry): void {
+    if (messageId === undefined || message === undefined) return;
+    for (const older of recent) if (older.messageId === messageId) older.message = message;
+  }
+
+  function keepFrom(place: number): void {
+    tail = recent[place - 1]?.change ?? tail;
+    recent = recent.slice(place);
+  }
+
+  function cut(matches: (listener: Listener) => boolean, reason: 'REMOVED' | 'DELETED'): void {
+    for (const listener of [...listeners]) {
+      if (!matches(listener)) continue;
+      listeners.delete(listener);
+      listener.cut(reason);
+    }
+  }
+
+  function after(since: number): readonly ChangeEntry[] {
+    // Numbers are dense but for what retention took away, so the place is near `since - tail`, never behind it.
+    let at = Math.min(Math.max(0, since - tail), recent.length);
+    while (at > 0 && (recent[at - 1]?.change ?? 0) > since) at--;
+    return recent.slice(at);
+  }
+
+  function drain(now: number): boolean {
+    for (let next = ahead.get(head + 1); next; next = ahead.get(head + 1)) {
+      ahead.delete(next.change);
+      tellNext(next, now);
+    }
+    return ahead.size > 0;
+  }
+
+  /** What has happened since then to somebody's role and unread count. */
+  function advance(userId: string, view: MemberView): MemberView {
+    let { role, readSeq, unread } = view;
+    for (const entry of after(view.asOf)) {
+      const { type, seq = 0 } = entry;
+      if (type.startsWith('member.') && entry.userId === userId) role = entry.role ?? null;
+      else if (type === 'message' && entry.senderId === userId) [readSeq, unread] = [seq, 0];
+      else if (type === 'message' && seq > readSeq) unread++;
+      else if (type === 'message.deleted' && seq > readSeq) unread--;
+    }
+    return { role, readSeq, unread: Math.max(0, unread), asOf: Math.max(head, view.asOf) };
+  }
+
+  return {
+    conversationId,
+    uuid,
+    epoch,
+    listeners,
+    get name() {
+      return name;
+    },
+    get status() {
+      return status;
+    },
+    get head() {
+      return head;
+    },
+    get tail() {
+      return tail;
+    },
+    get lastPosition() {
+      return lastPosition;
+    },
+    get memory() {
+      return memory;
+    },
+    take(entry, now) {
+      if (entry.change > head) ahead.set(entry.change, entry);
+      return drain(now);
+    },
+    fill(entries, upTo, now) {
+      for (const entry of entries) if (entry.change > head) tellNext(entry, now);
+      head = Math.max(head, upTo);
+      for (const change of ahead.keys()) if (change <= head) ahead.delete(change);
+      return drain(now);
+    },
+    prepend(entries, from) {
+      recent = [...entries, ...recent];
+      tail = from;
+    },
+    after,
+    tell,
+    add: (listener) => void listeners.add(listener),
+    remove: (listener) => void listeners.delete(listener),
+    member(userId) {
+      const view = members.get(userId);
+      if (!view || view.asOf < tail) return undefined;
+      const current = advance(userId, view);
+      members.set(userId, current);
+      return current;
+    },
+    setMember: (userId, view) => void members.set(userId, view),
+    forgetMembers() {
+      memory++;
+      members.clear();
+    },
+    noteRead(userId, seq) {
+      const view = members.get(userId);
+      if (!view || seq <= view.readSeq) return;
+      // Read to the end is the usual case; anything else is the store's to count.
+      if (seq >= lastSeq) members.set(userId, { role: view.role, readSeq: seq, unread: 0, asOf: head });
+      else members.delete(userId);
+    },
+    forget(now) {
+      const tooMany = recent.length - recentMax;
+      let dropped = Math.max(0, tooMany);
+      while ((recent[dropped]?.at ?? now) < now - recentMs) dropped++;
+      if (dropped > 0) keepFrom(dropped);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { ChatConnection } from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
+import type { Queryable } from '../../../core/db.ts';
+import { empty, json, sql } from '../../../core/sql.ts';
+
+export interface ConnectionRow {
+  id: string;
+  projectId: string;
+  environment: string;
+  userId: string;
+  processId: string;
+  userAgent: string | null;
+  ip: string | null;
+  subscriptions: number;
+  messagesSent: number;
+  connectedAt: string;
+  disconnectedAt: string | null;
+  closeCode: number | null;
+}
+
+/** Notes connections as they are now: new ones, and what became of known ones. */
+export async function upsertConnections(db: Queryable, rows: readonly ConnectionRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await db.execute(sql`
+    insert into chat_connections (id, project_id, environment, user_id, process_id, user_agent, ip, subscriptions,
+                                  messages_sent, connected_at, disconnected_at, close_code)
+    select id, "projectId", environment, "userId", "processId", "userAgent", ip, subscriptions, "messagesSent",
+           "connectedAt", "disconnectedAt", "closeCode"
+    from jsonb_to_recordset(${json(rows)}::jsonb) as r (id uuid, "projectId" uuid, environment text, "userId" text,
+      "processId" uuid, "userAgent" text, ip text, subscriptions int, "messagesSent" int, "connectedAt" timestamptz,
+      "disconnectedAt" timestamptz, "closeCode" int)
+    on conflict (id) do update set subscriptions = excluded.subscriptions, messages_sent = excluded.messages_sent,
+      disconnected_at = excluded.disconnected_at, close_code = excluded.close_code`);
+}
+
+/** Closes what processes that are gone left open. */
+export async function closeStrandedConnections(db: Queryable, live: readonly string[], at: string): Promise<number> {
+  return db.execute(sql`
+    update chat_connections set disconnected_at = ${at}, close_code = 1006
+    where disconnected_at is null and process_id <> all(${live}::uuid[])`);
+}
+
+export async function deleteOldConnections(db: Queryable, before: string): Promise<number> {
+  return db.execute(sql`delete from chat_connections where disconnected_at < ${before}`);
+}
+
+/** Newest first. */
+export async function listConnections(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  after: readonly [connectedAt: string, id: string] | null,
+  limit: number,
+): Promise<ChatConnection[]> {
+  return db.query<ChatConnection>(sql`
+    select id, user_id as "userId", connected_at as "connectedAt", disconnected_at as "disconnectedAt",
+           close_code as "closeCode", subscriptions, messages_sent as "messagesSent", user_agent as "userAgent", ip
+    from chat_connections where project_id = ${projectId} and environment = ${environment}
+      ${after === null ? empty : sql`and (connected_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
+    order by connected_at desc, id desc limit ${limit}`);
+}

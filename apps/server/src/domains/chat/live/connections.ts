@@ -1,0 +1,91 @@
+import type { ProjectScope } from '../../../core/caller.ts';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Db } from '../../../core/db.ts';
+import type { Ids } from '../../../core/ids.ts';
+import { maskedAddress } from '../../../core/masked-address.ts';
+import type { ExpiringSets } from '../../../core/ports.ts';
+import {
+  type ConnectionRow,
+  closeStrandedConnections,
+  deleteOldConnections,
+  upsertConnections,
+} from './connection-store.ts';
+
+/** What the dashboard is told of one chat socket. */
+export interface ConnectionFacts extends ProjectScope {
+  id: string;
+  userId: string;
+  userAgent: string | null;
+  ip: string;
+  connectedAt: number;
+  subscriptions: number;
+  messagesSent: number;
+}
+
+export interface ConnectionDeps {
+  db: Db;
+  expiringSets: ExpiringSets;
+  clock: Clock;
+  ids: Ids;
+}
+
+export type ConnectionLog = ReturnType<typeof createConnectionLog>;
+
+const processTtlMs = 30_000;
+const keepMs = 30 * 24 * 60 * 60 * 1000;
+
+/** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
+export function createConnectionLog({ db, expiringSets, clock, ids }: ConnectionDeps) {
+  const processId = ids.newUuid();
+  let changed = new Map<string, ConnectionRow>();
+
+  function note(facts: ConnectionFacts, closeCode: number | null = null): void {
+    const { id, projectId, environment, userId, userAgent, subscriptions, messagesSent } = facts;
+    changed.set(id, {
+      id,
+      projectId,
+      environment,
+      userId,
+      processId,
+      userAgent,
+      ip: maskedAddress(facts.ip),
+      subscriptions,
+      messagesSent,
+      connectedAt: iso(facts.connectedAt),
+      disconnectedAt: closeCode === null ? null : iso(clock.now()),
+      closeCode,
+    });
+  }
+
+  let flushing: Promise<void> = Promise.resolve();
+
+  /** One after the other: who has waited for it finds everything that was noted before. */
+  function flush(): Promise<void> {
+    flushing = flushing.catch(() => {}).then(write);
+    return flushing;
+  }
+
+  async function write(): Promise<void> {
+    const rows = changed;
+    changed = new Map();
+    try {
+      await upsertConnections(db, [...rows.values()]);
+    } catch (error) {
+      for (const [id, row] of rows) if (!changed.has(id)) changed.set(id, row);
+      throw error;
+    }
+  }
+
+  const markAlive = async (): Promise<void> =>
+    void (await expiringSets.touch('chat-processes', processId, processTtlMs));
+
+  /** Rows of processes that were killed; a process that is alive has said so within the last half minute. */
+  async function sweep(): Promise<void> {
+    await markAlive();
+    const live = (await expiringSets.members('chat-processes')).map(({ member }) => member);
+    await closeStrandedConnections(db, live, iso(clock.now()));
+    await deleteOldConnections(db, iso(clock.now() - keepMs));
+  }
+
+  return { note, flush, markAlive, sweep };
+}

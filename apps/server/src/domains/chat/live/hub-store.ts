@@ -1,0 +1,55 @@
+import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
+import type { Queryable } from '../../../core/db.ts';
+import { json, sql } from '../../../core/sql.ts';
+import { unread } from '../conversations/conversation-store.ts';
+
+export interface ChannelRow {
+  conversationId: string;
+  uuid: string;
+  epoch: string;
+  name: string;
+  status: ConversationStatus;
+  lastChange: number;
+  lastSeq: number;
+  lastPosition: number;
+}
+
+export async function findChannel(db: Queryable, uuid: string): Promise<ChannelRow | undefined> {
+  const [row] = await db.query<ChannelRow>(sql`
+    select public_id as "conversationId", id as uuid, epoch, name, status, last_change as "lastChange", last_seq as "lastSeq",
+           last_position as "lastPosition"
+    from conversations where id = ${uuid} and status <> 'DELETED'`);
+  return row;
+}
+
+/** The last change of each conversation; those that are gone are missing. */
+export async function findHeads(
+  db: Queryable,
+  uuids: readonly string[],
+): Promise<{ uuid: string; lastChange: number }[]> {
+  return db.query(
+    sql`select id as uuid, last_change as "lastChange" from conversations where id = any(${uuids}::uuid[])`,
+  );
+}
+
+export interface MemberViewRow {
+  uuid: string;
+  userId: string;
+  role: ChatMemberRole;
+  readSeq: number;
+  unread: number;
+  asOf: number;
+}
+
+/** Where users stand in conversations, with the change as of which that is true. */
+export async function findMemberViews(
+  db: Queryable,
+  pairs: readonly { uuid: string; userId: string }[],
+): Promise<MemberViewRow[]> {
+  return db.query<MemberViewRow>(sql`
+    select c.id as uuid, m.user_id as "userId", m.role, m.last_read_seq as "readSeq", ${unread} as unread,
+           c.last_change as "asOf"
+    from jsonb_to_recordset(${json(pairs)}::jsonb) as w (uuid uuid, "userId" text)
+    join conversations c on c.id = w.uuid and c.status <> 'DELETED'
+    join conversation_members m on m.conversation_id = c.id and m.user_id = w."userId" and m.active`);
+}

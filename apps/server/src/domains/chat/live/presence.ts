@@ -1,0 +1,177 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Limits, Presence } from '@parley/contract';
+import { iso } from '../../../core/clock.ts';
+import type { Cursors } from '../../../core/cursors.ts';
+import type { Answer } from '../../../core/handlers.ts';
+import type { ExpiringSets } from '../../../core/ports.ts';
+import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
+import type { Hub } from './hub.ts';
+
+export interface PresenceDeps {
+  expiringSets: ExpiringSets;
+  cursors: Cursors;
+  hub: Hub;
+  limits: Limits;
+}
+
+/** One connection's place in one conversation. */
+export interface Place {
+  conversationId: string;
+  userId: string;
+  connectionId: string;
+  status: 'ONLINE' | 'AWAY';
+  since: number;
+  /** When the connection was last heard of. */
+  lastSeenAt: number;
+}
+
+export type PresenceOf = ReturnType<typeof createPresence>;
+
+const sweepMax = 500;
+/** Connections of a conversation, each with who it is. */
+const connectionsOf = (conversationId: string): string => `presence/${conversationId}`;
+/** Those of its users who were last told to be away: none of their connections is online. */
+const awayOf = (conversationId: string): string => `away/${conversationId}`;
+/** Forgotten when they come or go; this is for what a killed process left. */
+const awayTtlMs = 24 * 60 * 60 * 1000;
+/** Its users: coming and going is told once a user, however many tabs they have. */
+const usersOf = (conversationId: string): string => `present/${conversationId}`;
+
+export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
+  const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
+  const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
+
+  async function refresh({ conversationId, connectionId, ...seen }: Place): Promise<boolean> {
+    const { userId, status } = seen;
+    const value = JSON.stringify(seen satisfies Seen);
+    await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
+    const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
+    // Also after an expiry that was told as a leave: whoever is heard of again has come again.
+    if (isNew) hub.tell(conversationId, 'presence', { userId, status, event: 'enter' });
+    return isNew;
+  }
+
+  /** Another tab of somebody who is away makes them online. */
+  async function enter(place: Place): Promise<void> {
+    const { conversationId, userId, status } = place;
+    const isNew = await refresh(place);
+    if (isNew || status === 'ONLINE') {
+      const isChanged = await noteStatus(conversationId, userId, status);
+      if (isChanged && !isNew) tellUpdate(conversationId, userId, status);
+    }
+  }
+
+  async function update(place: Place, data: object | null | undefined): Promise<void> {
+    const { conversationId, userId } = place;
+    const isNew = await refresh(place);
+    const status = place.status === 'ONLINE' ? 'ONLINE' : await statusOf(conversationId, userId);
+    await noteStatus(conversationId, userId, status);
+    if (!isNew) tellUpdate(conversationId, userId, status, data);
+  }
+
+  const statusOf = async (conversationId: string, userId: string): Promise<Place['status']> =>
+    combined((await connections(conversationId)).filter((one) => one.userId === userId));
+
+  /** True when it was another before. */
+  async function noteStatus(conversationId: string, userId: string, status: Place['status']): Promise<boolean> {
+    if (status === 'ONLINE') return expiringSets.remove(awayOf(conversationId), userId);
+    return (await expiringSets.touch(awayOf(conversationId), userId, awayTtlMs)).isNew;
+  }
+
+  function tellUpdate(conversationId: string, userId: string, status: Place['status'], data?: object | null): void {
+    hub.tell(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
+  }
+
+  /** The last connection of a user takes the user with it. Whoever else leaves in this turn is looked after with them. */
+  function leave(place: Place): Promise<void> {
+    const { conversationId } = place;
+    const known = leaving.get(conversationId);
+    if (known) {
+      known.places.push(place);
+      return known.done;
+    }
+    const places = [place];
+    const done = nextTurn().then(() => {
+      leaving.delete(conversationId);
+      return leaveAll(conversationId, places);
+    });
+    leaving.set(conversationId, { places, done });
+    return done;
+  }
+
+  async function leaveAll(conversationId: string, places: readonly Place[]): Promise<void> {
+    const set = connectionsOf(conversationId);
+    await Promise.all(places.map(({ connectionId }) => expiringSets.remove(set, connectionId)));
+    await settle(conversationId, new Set(places.map(({ userId }) => userId)));
+  }
+
+  /** After connections of these users have ended. */
+  async function settle(conversationId: string, users: ReadonlySet<string>): Promise<void> {
+    const staying = byUser(await connections(conversationId));
+    await Promise.all([...users].map((userId) => settleUser(conversationId, userId, staying.get(userId) ?? [])));
+  }
+
+  /** A user without a connection has left; one whose last tab that was online has gone is away. */
+  async function settleUser(conversationId: string, userId: string, own: readonly Seen[]): Promise<void> {
+    if (own.length === 0) {
+      if (await expiringSets.remove(usersOf(conversationId), userId)) await tellLeave(conversationId, userId);
+    } else if (combined(own) === 'AWAY' && (await noteStatus(conversationId, userId, 'AWAY'))) {
+      tellUpdate(conversationId, userId, 'AWAY');
+    }
+  }
+
+  async function tellLeave(conversationId: string, userId: string): Promise<void> {
+    hub.tell(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
+    await expiringSets.remove(awayOf(conversationId), userId);
+  }
+
+  async function connections(conversationId: string): Promise<Seen[]> {
+    const members = await expiringSets.members(connectionsOf(conversationId));
+    // We wrote it.
+    return members.map(({ value }) => JSON.parse(value) as Seen);
+  }
+
+  async function list(conversationId: string, query: PageOf): Promise<Answer<Presence[]>> {
+    const users = [...byUser(await connections(conversationId))].map(([userId, own]) => ({
+      userId,
+      status: combined(own),
+      since: iso(Math.min(...own.map(({ since }) => since))),
+      lastSeenAt: iso(Math.max(...own.map(({ lastSeenAt }) => lastSeenAt))),
+      connections: own.length,
+    }));
+    return pageByUser(cursors, connectionsOf(conversationId), users, query);
+  }
+
+  /** Expiry is the offline transition: told once, by whichever process finds it. */
+  async function sweep(): Promise<void> {
+    await expiringSets.sweep('away/', sweepMax);
+    const expired = new Map<string, Set<string>>();
+    for (const { set, value } of await expiringSets.sweep('presence/', sweepMax)) {
+      const { userId } = JSON.parse(value) as Seen;
+      expired.set(set, (expired.get(set) ?? new Set()).add(userId));
+    }
+    for (const [set, users] of expired) await settle(set.slice('presence/'.length), users);
+    for (const { set, member } of await expiringSets.sweep('present/', sweepMax)) {
+      await tellLeave(set.slice('present/'.length), member);
+    }
+  }
+
+  return { refresh, enter, update, leave, list, sweep };
+}
+
+/** One connection of a user, as it was last heard of. */
+type Seen = Omit<Place, 'conversationId' | 'connectionId'>;
+
+/** Somebody is online while any of their tabs is. */
+const combined = (own: readonly Seen[]): Place['status'] =>
+  own.some(({ status }) => status === 'ONLINE') ? 'ONLINE' : 'AWAY';
+
+function byUser(all: readonly Seen[]): Map<string, Seen[]> {
+  const users = new Map<string, Seen[]>();
+  for (const one of all) {
+    const own = users.get(one.userId);
+    if (own) own.push(one);
+    else users.set(one.userId, [one]);
+  }
+  return users;
+}

@@ -1,0 +1,284 @@
+import { fail, type Limits, ServiceError } from '@parley/contract';
+import type { ChatTokenCaller } from '../../../core/caller.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Cursors } from '../../../core/cursors.ts';
+import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSession } from '../../../core/socket.ts';
+import { assertScope } from '../callers.ts';
+import { cursorScope } from '../messages/history.ts';
+import type { Targets } from '../targets.ts';
+import { type ChangeEntry, type Channel, jsonOf, type Listener, type MemberView } from './channel.ts';
+import { recordBytesMax } from './frame-size.ts';
+import type { Hub } from './hub.ts';
+
+export interface ChatSession extends SocketSession {
+  caller: ChatTokenCaller;
+}
+
+/** One chat connection and what it listens to. */
+export interface Client {
+  connection: Connection<ChatSession>;
+  /** By conversation id. */
+  subscriptions: Map<string, Subscription>;
+  status: 'ONLINE' | 'AWAY';
+  messagesSent: number;
+  /** Which of the refreshes of presence is its own. */
+  presenceTurn: number;
+}
+
+export interface Subscription extends Listener {
+  channel: Channel;
+  /** What the client called it. */
+  ref: string;
+  isPresent: boolean;
+  since: number;
+  /** When the user began to type here, and until when that holds. */
+  typing: { startedAt: number; until: number } | null;
+}
+
+export interface Wanted {
+  ref: string;
+  since?: number;
+  epoch?: string;
+  presence?: boolean;
+}
+
+export interface SubscriptionDeps {
+  hub: Hub;
+  targets: Targets;
+  cursors: Cursors;
+  clock: Clock;
+  limits: Limits;
+  /** Somebody is in a conversation from now on, or not any more. */
+  onEnter: (client: Client, subscription: Subscription) => void;
+  onLeave: (client: Client, subscription: Subscription) => void;
+}
+
+export interface Subscriptions {
+  subscribe(client: Client, wanted: readonly Wanted[]): Promise<ReplyThen>;
+  unsubscribe(client: Client, refs: readonly string[]): Promise<void>;
+  /** Ends what a narrower token no longer allows. */
+  narrow(client: Client): void;
+  end(client: Client): void;
+}
+
+/** A conversation that the client may hear, with the user's place in it. */
+interface Ready {
+  wanted: Wanted;
+  channel: Channel;
+  view: MemberView;
+  isRecovered: boolean;
+}
+
+/** What may wait on a socket after it was told what it missed: half of what makes it a slow reader. */
+const recoveredTotalMax = 512 * 1024;
+
+/** Bytes that the conversations of one frame may still recover, together. */
+interface Allowance {
+  left: number;
+}
+
+export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
+  const { hub, targets, cursors, clock, limits, onEnter, onLeave } = deps;
+
+  /** Everything that has to be waited for. From memory where the conversation is open here and the gap is recent. */
+  async function prepare({ caller }: ChatSession, wanted: Wanted): Promise<Ready> {
+    const channel = await openChannel(caller, wanted.ref);
+    const view = await hub.memberOf(channel, caller.userId);
+    if (view.role === null) fail('SVC_NOT_A_MEMBER');
+    const { since, epoch = channel.epoch } = wanted;
+    const isRecovered = since !== undefined && epoch === channel.epoch && (await hub.reach(channel, since));
+    return { wanted, channel, view, isRecovered };
+  }
+
+  /** Where the reference leads now: one that has moved is looked up once more. */
+  async function openChannel(caller: ChatTokenCaller, ref: string): Promise<Channel> {
+    for (let attempt = 1; ; attempt++) {
+      const target = await targets.find(caller, ref);
+      const channel = await hub.open(target.id);
+      if (channel && (target.name ?? channel.name) === channel.name) return channel;
+      targets.forget(caller, ref);
+      if (!target.canMove || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
+    }
+  }
+
+  /** All of them; again when one was let go, or its members forgotten, while others were waited for. */
+  async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
+    const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
+    const isLost = ({ channel }: Ready): boolean => !hub.isHeld(channel) || !channel.member(session.caller.userId);
+    const ready = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+    return ready.some(isLost) ? prepareAll(session, wanted) : outcomes;
+  }
+
+  /** From here to the answer nothing is waited for: no change can slip between what is recovered and what is live. */
+  function attach(client: Client, ready: Ready, allowance: Allowance): { answer: object; begin: () => void } {
+    const { wanted, channel, view } = ready;
+    if (channel.status === 'DELETED') fail('SVC_CONVERSATION_NOT_FOUND');
+    const { caller } = client.connection.session;
+    const now = channel.member(caller.userId) ?? view;
+    if (now.role === null) fail('SVC_NOT_A_MEMBER');
+    const { conversationId, epoch, head } = channel;
+    const known = client.subscriptions.get(conversationId);
+    if (!known && client.subscriptions.size >= limits.CHAT_MAX_ROOM_SUBSCRIPTIONS) fail('SVC_SUBSCRIPTION_LIMIT');
+    if (known) channel.remove(known);
+
+    const held: SocketFrame[] = [];
+    let isHeld = true;
+    const subscription: Subscription = {
+      channel,
+      ref: wanted.ref,
+      userId: caller.userId,
+      isPresent: wanted.presence !== false && caller.scopes.includes('chat:presence'),
+      since: known?.since ?? clock.now(),
+      typing: known?.typing ?? null,
+      hear: (frame) => (isHeld ? void held.push(frame) : client.connection.write(frame)),
+      cut(reason) {
+        if (client.subscriptions.get(conversationId) === subscription) drop(client, subscription);
+        client.connection.send('unsubscribed', { conversationId, reason });
+      },
+    };
+    // The ring may have been cut while others were prepared.
+    const isInMemory = ready.isRecovered && (wanted.since ?? head) >= channel.tail;
+    const missed = isInMemory ? channel.after(wanted.since ?? head) : [];
+    const frames = recoveredFrames(channel, wanted.since ?? head, missed, clock.now(), allowance);
+    const isRecovered = isInMemory && (missed.length === 0 || frames.length > 0);
+    if (known && !subscription.isPresent) absent(client, known);
+    client.subscriptions.set(conversationId, subscription);
+    channel.add(subscription);
+    return {
+      answer: {
+        ref: wanted.ref,
+        conversationId,
+        change: head,
+        epoch,
+        latestCursor: cursors.write(cursorScope(caller, channel.uuid), [channel.lastPosition]),
+        recovered: isRecovered,
+        unreadCount: now.unread,
+      },
+      begin() {
+        for (const frame of frames) client.connection.write(frame);
+        isHeld = false;
+        for (const frame of held) client.connection.write(frame);
+        if (subscription.isPresent) onEnter(client, subscription);
+      },
+    };
+  }
+
+  /** By what the client called it when it subscribed, or by anything else that leads there. */
+  async function subscriptionOf(client: Client, ref: string): Promise<Subscription | undefined> {
+    const own = [...client.subscriptions.values()];
+    const known = own.find((one) => [one.ref, one.channel.conversationId, one.channel.uuid].includes(ref));
+    if (known || own.length === 0) return known;
+    const target = await targets.find(client.connection.session.caller, ref).catch(ignoreRefusal);
+    return target && client.subscriptions.get(target.publicId);
+  }
+
+  function drop(client: Client, subscription: Subscription): void {
+    client.subscriptions.delete(subscription.channel.conversationId);
+    subscription.channel.remove(subscription);
+    absent(client, subscription);
+  }
+
+  function absent(client: Client, subscription: Subscription): void {
+    if (!subscription.isPresent) return;
+    subscription.isPresent = false;
+    onLeave(client, subscription);
+  }
+
+  return {
+    async subscribe(client, wanted) {
+      const { session } = client.connection;
+      assertScope(session.caller, 'chat:read');
+      const prepared = await prepareAll(session, wanted);
+      const allowance = { left: recoveredTotalMax - client.connection.queuedBytes };
+      const begins: (() => void)[] = [];
+      const conversations = prepared.map((outcome, at) => {
+        const { ref } = wanted[at] ?? { ref: '' };
+        try {
+          if (outcome.status === 'rejected') throw outcome.reason;
+          if (!client.connection.isOpen) fail('SVC_UNAUTHENTICATED');
+          const { answer, begin } = attach(client, outcome.value, allowance);
+          begins.push(begin);
+          return answer;
+        } catch (error) {
+          // Refusals are said item by item; a fault of ours fails the frame.
+          if (!(error instanceof ServiceError)) throw error;
+          return { ref, code: error.code.slice('SVC_'.length), svcCode: error.code };
+        }
+      });
+      return new ReplyThen({ conversations }, () => {
+        for (const begin of begins) begin();
+      });
+    },
+
+    async unsubscribe(client, refs) {
+      const named = await Promise.all(refs.map((ref) => subscriptionOf(client, ref)));
+      for (const subscription of new Set(named)) {
+        if (subscription && client.subscriptions.get(subscription.channel.conversationId) === subscription) {
+          drop(client, subscription);
+        }
+      }
+    },
+
+    narrow(client) {
+      const { conversations, scopes } = client.connection.session.caller;
+      for (const subscription of [...client.subscriptions.values()]) {
+        const { conversationId } = subscription.channel;
+        const isAllowed = scopes.includes('chat:read') && (conversations?.includes(conversationId) ?? true);
+        if (!isAllowed) subscription.cut('REMOVED');
+        else if (!scopes.includes('chat:presence')) absent(client, subscription);
+      }
+    },
+
+    end(client) {
+      for (const subscription of [...client.subscriptions.values()]) drop(client, subscription);
+    },
+  };
+}
+
+/** What was missed, in as many frames as are allowed. The rest is the client's to page. */
+function recoveredFrames(
+  { conversationId }: Channel,
+  since: number,
+  missed: readonly ChangeEntry[],
+  ts: number,
+  allowance: Allowance,
+): SocketFrame[] {
+  const batches: { texts: string[]; from: number; to: number }[] = [];
+  let [at, from] = [0, since];
+  while (at < missed.length) {
+    const { texts, bytes } = batchFrom(missed, at);
+    if (bytes > allowance.left) break;
+    allowance.left -= bytes;
+    at += texts.length;
+    const to = missed[at - 1]?.change ?? from;
+    batches.push({ texts, from, to });
+    from = to;
+  }
+  const isCut = at < missed.length;
+  return batches.map(({ texts, from, to }, place) => {
+    const isComplete = !(isCut && place === batches.length - 1);
+    return frameText(
+      `{"type":"recovered","conversationId":"${conversationId}","from":${from},"to":${to},` +
+        `"changes":[${texts.join(',')}],"complete":${isComplete},"ts":${ts}}`,
+    );
+  });
+}
+
+/** As many changes from this place on as fit one frame, at least one. */
+function batchFrom(missed: readonly ChangeEntry[], start: number): { texts: string[]; bytes: number } {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (let at = start; at < missed.length; at++) {
+    const text = jsonOf(missed[at] as ChangeEntry);
+    const size = Buffer.byteLength(text) + 1;
+    if (texts.length > 0 && bytes + size > recordBytesMax) break;
+    texts.push(text);
+    bytes += size;
+  }
+  return { texts, bytes };
+}
+
+/** There is nothing to end where there is no conversation. */
+function ignoreRefusal(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
+}

@@ -1,0 +1,57 @@
+import type { Limits, Typing } from '@parley/contract';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Cursors } from '../../../core/cursors.ts';
+import type { Answer } from '../../../core/handlers.ts';
+import type { ExpiringSets } from '../../../core/ports.ts';
+import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
+import type { Listener } from './channel.ts';
+import type { Hub } from './hub.ts';
+
+export interface TypingDeps {
+  expiringSets: ExpiringSets;
+  cursors: Cursors;
+  hub: Hub;
+  clock: Clock;
+  limits: Limits;
+}
+
+export type TypingOf = ReturnType<typeof createTyping>;
+
+const sweepMax = 500;
+const setOf = (conversationId: string): string => `typing/${conversationId}`;
+
+export function createTyping({ expiringSets, cursors, hub, clock, limits }: TypingDeps) {
+  const ttlMs = limits.CHAT_TYPING_TTL_SECONDS * 1000;
+
+  /** `startedAt` is when this spell of typing began: the client repeats itself while it lasts. */
+  async function start(conversationId: string, userId: string, startedAt: number, except?: Listener): Promise<void> {
+    await expiringSets.touch(setOf(conversationId), userId, ttlMs, iso(startedAt));
+    const expiresAt = iso(clock.now() + ttlMs);
+    hub.tell(conversationId, 'typing', { userId, typing: true, expiresAt }, except);
+  }
+
+  async function stop(conversationId: string, userId: string, except?: Listener): Promise<void> {
+    if (await expiringSets.remove(setOf(conversationId), userId)) tellStop(conversationId, userId, except);
+  }
+
+  const tellStop = (conversationId: string, userId: string, except?: Listener): void =>
+    hub.tell(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
+
+  async function list(conversationId: string, query: PageOf): Promise<Answer<Typing[]>> {
+    const members = await expiringSets.members(setOf(conversationId));
+    const users = members.map(({ member, value, expiresAt }) => ({
+      userId: member,
+      startedAt: value,
+      expiresAt: iso(expiresAt),
+    }));
+    return pageByUser(cursors, setOf(conversationId), users, query);
+  }
+
+  async function sweep(): Promise<void> {
+    for (const { set, member } of await expiringSets.sweep('typing/', sweepMax)) {
+      tellStop(set.slice('typing/'.length), member);
+    }
+  }
+
+  return { start, stop, list, sweep };
+}

@@ -1,0 +1,100 @@
+import { type ChangesQuery, fail, type HistoryQuery, type Limits } from '@parley/contract';
+import type { Cursors } from '../../../core/cursors.ts';
+import type { Db } from '../../../core/db.ts';
+import { refuse } from '../../../core/validation.ts';
+import { assertMember, assertScope, type ChatCaller, userOf } from '../callers.ts';
+import type { Target, Targets } from '../targets.ts';
+import { type ReadGate, readChanges, readHistory } from './history-store.ts';
+
+export interface HistoryDeps {
+  db: Db;
+  targets: Targets;
+  cursors: Cursors;
+  limits: Limits;
+}
+
+export type History = ReturnType<typeof createHistory>;
+
+const pageDefault = 50;
+
+/** A cursor is a position in one conversation: the change that created a message, or any later change. */
+export const cursorScope = (
+  { projectId, environment }: { projectId: string; environment: string },
+  uuid: string,
+): string => `messages/${projectId}/${environment}/${uuid}`;
+
+export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
+  const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
+
+  function pageSize(asked: number | undefined, fallback: number): number {
+    if (asked !== undefined && asked > pageMax) {
+      refuse([{ field: 'limit', rule: 'maximum', message: `limit must be at most ${pageMax}.` }]);
+    }
+    return asked ?? Math.min(fallback, pageMax);
+  }
+
+  /** Reads with the target as it is remembered; one that has moved is looked up once more. */
+  async function readFrom<Row extends ReadGate>(
+    caller: ChatCaller,
+    reference: string,
+    read: (target: Target) => Promise<Row | undefined>,
+  ): Promise<{ row: Row; target: Target }> {
+    assertScope(caller, 'chat:read');
+    for (let attempt = 1; ; attempt++) {
+      const target = await targets.find(caller, reference);
+      const row = await read(target);
+      if (row && row.status !== 'DELETED' && (target.name ?? row.name) === row.name) {
+        assertMember(caller, row.role, 'read');
+        return { row, target };
+      }
+      targets.forget(caller, reference);
+      if (!target.canMove || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
+    }
+  }
+
+  const positionOf = (scope: string, cursor: string | undefined): number | null =>
+    cursor === undefined ? null : Number(cursors.read(scope, cursor)[0]);
+
+  /** One page of messages as JSON, newest first. */
+  async function page(caller: ChatCaller, reference: string, query: HistoryQuery): Promise<string> {
+    const { before, after, threadRootId = null, senderId = null, includeDeleted = false } = query;
+    if (before !== undefined && after !== undefined) {
+      refuse([{ field: 'after', rule: 'exclusive', message: 'Give before or after, not both.' }]);
+    }
+    const limit = pageSize(query.limit, pageDefault);
+    const { row, target } = await readFrom(caller, reference, ({ id }) => {
+      const scope = cursorScope(caller, id);
+      return readHistory(db, id, userOf(caller), {
+        before: positionOf(scope, before),
+        after: positionOf(scope, after),
+        threadRootId,
+        senderId,
+        includeDeleted,
+        limit,
+      });
+    });
+    const scope = cursorScope(caller, target.id);
+    const next = row.hasMore ? (after === undefined ? row.oldest : row.newest) : null;
+    const nextCursor = next === null ? 'null' : `"${cursors.write(scope, [next])}"`;
+    return `{"messages":${row.text},"nextCursor":${nextCursor},"latestCursor":"${cursors.write(scope, [row.lastPosition])}"}`;
+  }
+
+  /** Changes after a cursor, or after a number that a socket client remembers. */
+  async function changes(
+    caller: ChatCaller,
+    reference: string,
+    query: Omit<ChangesQuery, 'since'> & { since?: string | number },
+  ): Promise<string> {
+    const limit = pageSize(query.limit, pageMax);
+    const { since = 0 } = query;
+    const { row, target } = await readFrom(caller, reference, ({ id }) => {
+      const from = typeof since === 'number' ? since : (positionOf(cursorScope(caller, id), since) ?? 0);
+      return readChanges(db, id, userOf(caller), { since: from, limit });
+    });
+    const change = row.hasMore ? (row.newest ?? row.lastChange) : row.lastChange;
+    const nextCursor = cursors.write(cursorScope(caller, target.id), [change]);
+    return `{"changes":${row.text},"nextCursor":"${nextCursor}","change":${change},"complete":${!row.hasMore}}`;
+  }
+
+  return { page, changes };
+}

@@ -1,0 +1,113 @@
+import { type ErrorCode, fail, type Limits, type ReactionSummary, ServiceError } from '@parley/contract';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Db } from '../../../core/db.ts';
+import type { StoredEvent } from '../../../core/event-store.ts';
+import { Answer } from '../../../core/handlers.ts';
+import type { Ids } from '../../../core/ids.ts';
+import { type ChatCaller, subjectOf, userOf } from '../callers.ts';
+import { topicOf } from '../conversations/conversations.ts';
+import type { Messages } from './edit.ts';
+import { createGroupCommit } from './group-commit.ts';
+import {
+  findReactions,
+  type ReactionItem,
+  type ReactionOutcome,
+  type ReactionProblem,
+  storeReactions,
+} from './reaction-store.ts';
+
+export interface ReactionDeps {
+  db: Db;
+  messages: Messages;
+  clock: Clock;
+  ids: Ids;
+  limits: Limits;
+  /** Called once a batch, right after its commit. */
+  onCommitted: (events: readonly StoredEvent[]) => void;
+}
+
+export type Reactions = ReturnType<typeof createReactions>;
+
+const problems: Readonly<Record<Exclude<ReactionProblem, 'REPEATED'>, ErrorCode>> = {
+  GONE: 'SVC_MESSAGE_NOT_FOUND',
+  NOT_A_MEMBER: 'SVC_NOT_A_MEMBER',
+  ARCHIVED: 'SVC_CONVERSATION_ARCHIVED',
+  MISSING: 'SVC_REACTION_NOT_FOUND',
+  LIMIT: 'SVC_REACTION_LIMIT',
+};
+
+interface Given {
+  emoji: string;
+  userId?: string | undefined;
+}
+
+export function createReactions({ db, messages, clock, ids, limits, onCommitted }: ReactionDeps) {
+  // A crowd that reacts to one message is many writes to one row: they are stored together, like messages.
+  const queue = createGroupCommit<ReactionItem, ReactionOutcome>({
+    clock,
+    keysOf: ({ messageId, emoji, userId }) => [`${messageId} ${emoji} ${userId}`],
+    // What was added may be taken back by the next: each must see the one before it.
+    foundKeys: () => [],
+    lockOf: ({ conversationId }) => conversationId,
+    hasLine: false,
+    store: (items) => storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE),
+    tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
+  });
+
+  /** True when it changed something. */
+  async function apply(caller: ChatCaller, messageId: string, given: Given, isAdd: boolean): Promise<boolean> {
+    const [userId, emoji] = [subjectOf(caller, given.userId), normalEmoji(given.emoji)];
+    const { conversationUuid, isDeleted } = await messages.enter(caller, messageId, { scope: 'chat:react' });
+    if (isDeleted) fail('SVC_MESSAGE_NOT_FOUND');
+    const outcome = await queue.add({
+      isAdd,
+      eventId: ids.newId('event'),
+      conversationId: conversationUuid,
+      messageId,
+      emoji,
+      userId,
+      isUser: caller.kind === 'chatToken',
+      at: iso(clock.now()),
+    });
+    if (outcome.is === 'stored') return true;
+    if (outcome.problem === 'REPEATED') return false;
+    throw new ServiceError(problems[outcome.problem]);
+  }
+
+  return {
+    async add(caller: ChatCaller, messageId: string, given: Given): Promise<Answer<ReactionSummary[]>> {
+      const isNew = await apply(caller, messageId, given, true);
+      return new Answer(await findReactions(db, messageId, userOf(caller)), { isRepeat: !isNew });
+    },
+    async remove(caller: ChatCaller, messageId: string, given: Given): Promise<ReactionSummary[]> {
+      await apply(caller, messageId, given, false);
+      return findReactions(db, messageId, userOf(caller));
+    },
+  };
+}
+
+function eventsOf(items: readonly ReactionItem[], outcomes: readonly ReactionOutcome[]): StoredEvent[] {
+  return items.flatMap(({ eventId, isAdd, messageId, userId, emoji, at }, place) => {
+    const outcome = outcomes[place];
+    if (outcome?.is !== 'stored') return [];
+    const { conversationId, projectId, environment, change, count } = outcome;
+    return {
+      id: eventId,
+      projectId,
+      environment,
+      type: isAdd ? ('reaction.added' as const) : ('reaction.removed' as const),
+      topic: topicOf(conversationId),
+      data: { conversationId, change, messageId, userId, emoji, count, at },
+      createdAt: at,
+    };
+  });
+}
+
+const shortName = /^(?=.{1,64}$):?[A-Za-z0-9_+-]+:?$/;
+const emojiOnly = /^[\p{Emoji}\p{Emoji_Component}]+$/u;
+
+/** One spelling for each emoji: without it a heart and a heart with a variation selector would be two reactions. */
+export function normalEmoji(text: string): string {
+  const normal = text.normalize('NFC').replaceAll(/[\ufe0e\ufe0f]/g, '');
+  return shortName.test(normal) || emojiOnly.test(normal) ? normal : fail('SVC_INVALID_EMOJI');
+}

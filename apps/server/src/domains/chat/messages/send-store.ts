@@ -1,0 +1,233 @@
+import type { Message, MessageType } from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
+import type { BatchOptions, Db } from '../../../core/db.ts';
+import { handedOnAtBirth } from '../../../core/event-store.ts';
+import { empty, json, raw, type Sql, sql, statements } from '../../../core/sql.ts';
+import { lockConversations } from '../conversations/conversation-store.ts';
+import { newMessageText } from './message-json-store.ts';
+
+/** One message to be stored. Everything that needs no look at the database has been checked. */
+export interface SendItem {
+  scope: ProjectScope;
+  /** The name the conversation was found by; it may have been renamed since. */
+  name: string | null;
+  conversationId: string;
+  publicId: string;
+  eventId: string;
+  /** The sender is a user with a token, not a server: rules of membership apply. */
+  isUser: boolean;
+  draft: Draft;
+}
+
+/** The fields a draft does not have are left out: nobody needs to read them. */
+export interface Draft {
+  id: string;
+  type: MessageType;
+  text: string | undefined;
+  senderId: string | undefined;
+  replyTo: string | undefined;
+  clientMessageId: string | undefined;
+  attachmentId: string | undefined;
+  metadata: Message['metadata'] | undefined;
+  clientSentAt: number | undefined;
+  createdAt: string;
+}
+
+export type SendProblem =
+  | 'GONE'
+  | 'NOT_A_MEMBER'
+  | 'FORBIDDEN'
+  | 'ARCHIVED'
+  | 'INVALID_REPLY_TARGET'
+  | 'ATTACHMENT_NOT_FOUND'
+  | 'ATTACHMENT_NOT_READY'
+  | 'ATTACHMENT_ALREADY_USED';
+
+/** A message as it was stored. */
+export interface Stored {
+  /** As JSON. */
+  record: string;
+  seq: number;
+  change: number;
+  /** Its event is in nobody's queue: no endpoint asked for it. */
+  isHandedOn: boolean;
+}
+
+export type SendOutcome =
+  | { is: 'stored'; stored: Stored }
+  | { is: 'repeated'; position: number }
+  | { is: 'refused'; problem: SendProblem };
+
+type OutcomeRow = { at: number } & (
+  | ({ problem: null } & Stored)
+  | { problem: 'REPEATED'; change: number }
+  | { problem: SendProblem }
+);
+
+/**
+ * Stores a batch of messages with their events; all or nothing. Conversations are locked first and in the order of
+ * their ids, so that two batches cannot deadlock, and the statement after it sees everything that was committed while
+ * the locks were waited for: that is what makes repeats, membership and attachments exact.
+ */
+export async function storeMessages(
+  db: Db,
+  items: readonly SendItem[],
+  options: BatchOptions = {},
+): Promise<SendOutcome[]> {
+  const lock = lockConversations(items.map((item) => item.conversationId));
+  const [, rows = []] = await db.batch([lock, insertBatch(items)], options);
+  // The statement says what its rows are.
+  const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));
+  return items.map((_item, at) => outcomeOf(byPlace.get(at)));
+}
+
+/** A longer one is made when it is read: the row would no longer fit where rows are read fastest. */
+const recordBytesMax = 1_200;
+
+/** The expression of the index `messages_client_key`: whoever sent what, no two pairs give the same text. */
+function clientKey(conversation: string, sender: string, id: string): Sql {
+  const from = `coalesce(${sender}, '')`;
+  return raw(`(${conversation}::text || length(${from})::text || ':' || ${from} || ${id})`);
+}
+
+/** What no draft of a batch refers to, the batch is not asked for: most have neither answers nor files. */
+interface References {
+  messages: boolean;
+  files: boolean;
+}
+
+const insertBatch = (items: readonly SendItem[]): Sql =>
+  insertStatement(
+    {
+      messages: items.some(({ draft }) => draft.replyTo !== undefined),
+      files: items.some(({ draft }) => draft.attachmentId !== undefined),
+    },
+    { items: json(items.map(inputOf)) },
+  );
+
+const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at: number) => ({
+  at,
+  eventId,
+  conversationId,
+  name: name ?? undefined,
+  isUser,
+  ...draft,
+});
+
+const replyProblems = raw(
+  `when i."replyTo" is not null and (r.id is null or r.deleted_at is not null) then 'INVALID_REPLY_TARGET'`,
+);
+const replyTarget = raw(`left join lateral (
+      select id, conversation_id, thread_root_id, deleted_at from messages where id = i."replyTo" limit 1) r
+      on r.conversation_id = i."conversationId"`);
+const replied = raw(`replied as (
+    update messages root set reply_count = root.reply_count + t.total, last_reply_at = t.last_at
+    from (select thread_root_id as id, count(*) as total, max(created_at) as last_at from placed
+          where thread_root_id is not null group by thread_root_id) t
+    where root.id = t.id),`);
+
+const fileProblems = raw(`
+        when i."attachmentId" is not null
+          and (a.status is null or a.status = 'EXPIRED' or a.expires_at <= i."createdAt"::timestamptz)
+          then 'ATTACHMENT_NOT_FOUND'
+        when a.status = 'PENDING' then 'ATTACHMENT_NOT_READY'
+        when a.status = 'ATTACHED' then 'ATTACHMENT_ALREADY_USED'`);
+const file = raw(`left join lateral (
+      select status, conversation_id, uploader_id, expires_at from attachments where id = i."attachmentId" limit 1) a
+      on a.conversation_id = i."conversationId" and (not i."isUser" or a.uploader_id = i."senderId")`);
+const attached = raw(`attached as (
+    update attachments a set status = 'ATTACHED', message_id = m.id, expires_at = null
+    from placed m where a.id = m.attachment_id),`);
+
+/**
+ * What a draft refers to is looked up row by row and by one index alone (`lateral … limit 1`, the other conditions
+ * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
+ */
+const insertStatement = statements<References, { items: string }>(
+  ({ messages, files }, at) => sql`
+  with input as (
+    select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
+      at int, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, id text, type text, text text,
+      "senderId" text, "replyTo" text, "clientMessageId" text, "attachmentId" text, metadata jsonb,
+      "clientSentAt" double precision, "createdAt" text)),
+  checked as materialized (
+    select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,
+      ${messages ? raw('coalesce(r.thread_root_id, r.id)') : raw('null::text')} as root_id,
+      case
+        when c.id is null or c.status = 'DELETED' or c.name <> i.name then 'GONE'
+        when i."isUser" and p.role is null then 'NOT_A_MEMBER'
+        when i."isUser" and p.role = 'GUEST' then 'FORBIDDEN'
+        when d.position is not null then 'REPEATED'
+        when c.status <> 'ACTIVE' then 'ARCHIVED'
+        ${messages ? replyProblems : empty}
+        ${files ? fileProblems : empty}
+      end as problem
+    from input i
+    left join lateral (
+      select id, public_id, project_id, environment, room_id, status, name from conversations
+      where id = i."conversationId" limit 1) c on true
+    left join lateral (
+      select role, active from conversation_members
+      where conversation_id = i."conversationId" and user_id = i."senderId" limit 1) p on p.active
+    left join lateral (
+      select position from messages
+      where client_message_id is not null and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
+        = ${clientKey('i."conversationId"', 'i."senderId"', 'i."clientMessageId"')} limit 1) d on true
+    ${messages ? replyTarget : empty}
+    ${files ? file : empty}),
+  numbered as (
+    select *, row_number() over (partition by "conversationId" order by at) as n from checked where problem is null),
+  bumped as (
+    update conversations c set last_seq = c.last_seq + b.total, last_change = c.last_change + b.total,
+      message_count = c.message_count + b.total, last_position = c.last_change + b.total,
+      last_message_id = b.last_id, last_message_at = b.last_at
+    from (select "conversationId" as id, count(*) as total, max("createdAt")::timestamptz as last_at,
+                 (array_agg(id order by at desc))[1] as last_id
+          from numbered group by "conversationId") b
+    where c.id = b.id
+    returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
+  placed as materialized (
+    select m.*, ${newMessageText({ messages, files })} as record, ${handedOnAtBirth('m.project_id', 'm.environment')} as is_handed_on
+    from (
+      select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
+        n."conversationId" as conversation_id, b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change,
+        n.id, n.type, n.text, n."senderId" as sender_id, n.role as sender_role, n."replyTo" as reply_to,
+        n.root_id as thread_root_id,
+        n."clientMessageId" as client_message_id, ${files ? raw('n."attachmentId"') : raw('null::text')} as attachment_id,
+        coalesce(n.metadata, '{}') as metadata, n."clientSentAt" as client_sent_at,
+        n."createdAt" as created_text, n."createdAt"::timestamptz as created_at, null::timestamptz as deleted_at
+      from numbered n join bumped b on b.id = n."conversationId") m
+    cross join lateral (select m.public_id) c),
+  stored as (
+    insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to,
+      thread_root_id, client_message_id, attachment_id, metadata, client_sent_at, created_at, record)
+    select conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to, thread_root_id,
+      client_message_id, attachment_id, metadata, client_sent_at, created_at,
+      case when octet_length(record) <= ${raw(String(recordBytesMax))} then record end
+    from placed),
+  ${messages ? replied : empty}
+  ${files ? attached : empty}
+  seen as (
+    update conversation_members p set last_read_seq = s.seq, last_read_position = s.position,
+      last_read_message_id = s.id, last_read_at = s.created_at
+    from (select distinct on (conversation_id, sender_id) * from placed where sender_id is not null
+          order by conversation_id, sender_id, seq desc) s
+    where p.conversation_id = s.conversation_id and p.user_id = s.sender_id and p.last_read_seq < s.seq),
+  recorded as (
+    insert into events (id, project_id, environment, type, topic, data, created_at, dispatched_at)
+    select "eventId", project_id, environment, 'message.created', 'chat/' || public_id,
+      concat('{"conversationId":"', public_id, '","roomId":', coalesce(to_json(room_id)::text, 'null'),
+        ',"change":', change, ',"message":', record, '}'),
+      created_at, case when is_handed_on then created_at end
+    from placed)
+  select at, null as problem, change, seq, record, is_handed_on as "isHandedOn" from placed
+  union all
+  select at, problem, repeats, null, null, null from checked where problem is not null`,
+);
+
+function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
+  if (!row) throw new Error('a message of the batch has no outcome');
+  if (row.problem === null) return { is: 'stored', stored: row };
+  if (row.problem === 'REPEATED') return { is: 'repeated', position: row.change };
+  return { is: 'refused', problem: row.problem };
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { clientFrames, fail, readLimits } from '@parley/contract';
+import { Type } from 'typebox';
+import { createMemoryCounters } from '../../src/adapters/counters/memory.ts';
+import { createBudgets } from '../../src/core/budgets.ts';
+import { createIds } from '../../src/core/ids.ts';
+import { createLog } from '../../src/core/log.ts';
+import { type AnySocket, type Connection, type SocketSession, socket } from '../../src/core/socket.ts';
+import { toErrorAnswer } from '../../src/http/errors.ts';
+import { addressKey } from '../../src/http/rate-budget.ts';
+import { createIpOf, requestIdOf } from '../../src/http/request-info.ts';
+import { createSockets, type Sockets } from '../../src/sockets/index.ts';
+import { createFakeClock, type FakeClock } from '../kit/fake-clock.ts';
+import { openSocket, type SocketClient } from './socket-client.ts';
+
+/** The sockets alone, with no domain behind them. */
+export interface TestSockets {
+  url: string;
+  clock: FakeClock;
+  sockets: Sockets;
+  /** What the domain heard of connections that ended. */
+  closed: readonly { id: string; code: number }[];
+  /** Names of the `slow` frames that are or were at work. */
+  started: readonly string[];
+  /** The last `slow` frame is answered. */
+  letSlowGo(): void;
+  /** Of somebody new. */
+  newToken(): string;
+  /** Opens the chat socket, as somebody new unless told. */
+  chat(token?: string): Promise<SocketClient>;
+  /** The server's end of a client that has not taken its `hello`. */
+  connectionOf(client: SocketClient): Promise<Connection<SocketSession>>;
+  stop(): Promise<void>;
+}
+
+export async function startSockets(env: Record<string, string> = {}): Promise<TestSockets> {
+  const clock = createFakeClock();
+  const { limits } = readLimits(env);
+  const domain = createDomain(clock);
+  const sockets = createSockets({
+    clock,
+    log: createLog('silent'),
+    limits,
+    budgets: createBudgets({ counters: createMemoryCounters(clock), limits }),
+    ids: createIds(clock),
+    random: () => 0.5,
+    sockets: [
+      domain.socketAt('/v1/chat/ws', 'svc.chat.v1'),
+      domain.socketAt('/v1/rtc/signal', 'svc.rtc.v1', {
+        attemptBudget: 'SIGNALING_MAX_CONNECTIONS_PER_WINDOW',
+        frameBudget: 'SIGNALING_MAX_MESSAGES_PER_WINDOW',
+        replyType: 'response',
+      }),
+    ],
+    isOriginAllowed: async (_projectId, origin) => origin !== 'https://evil.example',
+    requestIdOf,
+    ipOf: createIpOf(['127.0.0.1']),
+    addressKey,
+    refuse: toErrorAnswer,
+  });
+  const server = createServer();
+  server.on('upgrade', sockets.upgrade);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  sockets.start();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let people = 0;
+  const newToken = (): string => `good-${++people}`;
+  return {
+    url,
+    clock,
+    sockets,
+    closed: domain.closed,
+    started: domain.started,
+    letSlowGo: domain.letSlowGo,
+    newToken,
+    chat: (token = newToken()) => openSocket(`${url}/v1/chat/ws`, { protocols: ['svc.chat.v1', `bearer.${token}`] }),
+    async connectionOf(client) {
+      const { connectionId } = await client.take('hello');
+      return domain.opened.find(({ id }) => id === connectionId) ?? assert.fail('not opened');
+    },
+    async stop() {
+      await sockets.stop();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const frames = clientFrames({
+  auth: { data: Type.Object({ token: Type.String() }), does: 'Says who this is.' },
+  echo: { data: Type.Object({ text: Type.String({ maxLength: 100_000 }) }), does: 'Says it again.' },
+  slow: { data: Type.Object({ name: Type.String() }), does: 'Answers when the test lets it.' },
+  break: { data: Type.Object({}), does: 'Has a bug.' },
+  limited: { data: Type.Object({}), budget: 'CHAT_SEND_RATE_LIMIT', does: 'Costs.' },
+});
+
+/** What a domain would define, at its smallest. */
+function createDomain(clock: FakeClock) {
+  const opened: Connection<SocketSession>[] = [];
+  const closed: { id: string; code: number }[] = [];
+  const started: string[] = [];
+  let letSlowGo = (): void => {};
+
+  const socketAt = (path: string, subprotocol: string, extra: object = {}): AnySocket =>
+    socket<SocketSession, typeof frames>({
+      path,
+      subprotocol,
+      frames,
+      authFrame: 'auth',
+      replyType: 'ack',
+      frameBytesMax: 65_536,
+      heartbeatTimeoutMs: 45_000,
+      connectBudget: 'CHAT_CONNECT_RATE_LIMIT',
+      async authenticate(token) {
+        if (token === 'late') fail('SVC_TOKEN_EXPIRED');
+        if (!token.startsWith('good')) fail('SVC_INVALID_TOKEN');
+        return { projectId: 'project', environment: 'DEVELOPMENT', subject: token, expiresAt: clock.now() + 3_600_000 };
+      },
+      opened(connection) {
+        opened.push(connection);
+        connection.send('hello', { connectionId: connection.id });
+      },
+      expiring: (connection) => connection.send('token.expiring', {}),
+      draining: (connection, afterMs) => connection.send('reconnect', { reason: 'DRAINING', afterMs }),
+      closed: ({ id }, code) => void closed.push({ id, code }),
+      handlers: {
+        auth: async () => undefined,
+        echo: async (_connection, { text }) => ({ text }),
+        async slow(_connection, { name }) {
+          started.push(name);
+          await new Promise<void>((resolve) => {
+            letSlowGo = resolve;
+          });
+          return { name };
+        },
+        break: async () => {
+          throw new Error('a secret detail');
+        },
+        limited: async () => ({}),
+      },
+      ...extra,
+    });
+
+  return { opened, closed, started, socketAt, letSlowGo: () => letSlowGo() };
+}

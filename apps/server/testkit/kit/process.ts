@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.ts';
+import { freePort } from './ports.ts';
+
+/** A real `npm start`: its own process, so that it can be killed. */
+export interface ServerProcess {
+  url: string;
+  port: number;
+  dataDir: string;
+  child: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** The values of `dev.env`. */
+  devEnv(): Promise<Record<string, string>>;
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'parley-process-'));
+
+/** Runs main.ts without waiting for anything. */
+export function spawnServer(variables: Record<string, string>): { child: ChildProcess; output: () => string } {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('NODE_') && !name.startsWith('PARLEY_')),
+  );
+  const child = spawn(process.execPath, [mainFile], {
+    // Only the tests of the media node pay for one.
+    env: { SFU_EMBEDDED: 'false', ...inherited, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text += chunk;
+    });
+  }
+  return { child, output: () => text };
+}
+
+/** Starts a server and resolves when it is ready; rejects with what it printed when it is not. */
+export async function startProcess(variables: Record<string, string> = {}): Promise<ServerProcess> {
+  const port = Number(variables['PORT'] ?? (await freePort()));
+  const dataDir = variables['DATA_DIR'] ?? (await newDataDir());
+  const { child, output } = spawnServer({ PORT: String(port), DATA_DIR: dataDir, ...variables });
+  const url = `http://127.0.0.1:${port}`;
+  const isWelcomed = () => variables['NODE_ENV'] === 'production' || output().includes('ready in');
+  await eventually(
+    async () => {
+      // Not to be retried: a process that has ended will not become ready.
+      if (child.exitCode !== null) return 'ended' as const;
+      return (await fetch(`${url}/readyz`)).status === 200 && isWelcomed();
+    },
+    { withinMs: 30_000, everyMs: 50 },
+  );
+  if (child.exitCode !== null) throw new Error(`the server ended: ${output()}`);
+  return {
+    url,
+    port,
+    dataDir,
+    child,
+    output,
+    async devEnv() {
+      const text = await readFile(join(dataDir, 'dev.env'), 'utf8');
+      return Object.fromEntries([...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [name, value]));
+    },
+    async kill(signal = 'SIGKILL') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      const [code] = (await ended) as [number | null];
+      return code;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createClient } from 'redis';
+import { createRedis, type Redis } from '../../src/adapters/redis.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './ports.ts';
+
+export const testRedisUrl = process.env['PARLEY_TEST_REDIS_URL'];
+
+/** Several processes' connections to the tests' Redis, under one prefix of their own; its keys go when they close. */
+export async function openTestRedis(
+  count: number,
+  clock?: Clock,
+): Promise<{ connections: Redis[]; close(): Promise<void> }> {
+  const url = testRedisUrl ?? '';
+  const prefix = `parley-test-${randomUUID()}:`;
+  const connections = Array.from({ length: count }, () => createRedis({ url, prefix, ...(clock && { clock }) }));
+  await Promise.all(connections.map((redis) => redis.ready()));
+  return {
+    connections,
+    async close() {
+      for (const redis of connections) await redis.close();
+      await withClient(url, async (client) => {
+        for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 })) {
+          if (keys.length > 0) await client.del(keys);
+        }
+      });
+    },
+  };
+}
+
+/** Every key of a prefix with the milliseconds it has left; -1 would be for ever. */
+export async function keysOf({ prefix }: Redis): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  await withClient(testRedisUrl ?? '', async (client) => {
+    for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 })) {
+      for (const key of keys) found.set(key.slice(prefix.length), await client.pTTL(key));
+    }
+  });
+  return found;
+}
+
+const newClient = (url: string) => createClient({ url, socket: { reconnectStrategy: false } });
+type Client = ReturnType<typeof newClient>;
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = newClient(url);
+  client.on('error', () => {}); // connect() rejects with it
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    client.destroy();
+  }
+}
+
+export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
+
+/** A Redis of our own, to be stopped and started. */
+export interface OwnRedis {
+  url: string;
+  start(): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Lets it hang: connections stay open and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
+}
+
+export async function startOwnRedis(): Promise<OwnRedis> {
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const own: OwnRedis = {
+    url,
+    async start() {
+      const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+      child = spawn('redis-server', options, { stdio: 'ignore' });
+      await eventually(() => withClient(url, async (client) => void (await client.ping())));
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exit = once(child, 'exit');
+      child.kill('SIGCONT');
+      child.kill('SIGKILL');
+      await exit;
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+  };
+  await own.start();
+  return own;
+}

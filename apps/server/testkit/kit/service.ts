@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Api } from '@parley/server';
+import { openSharedState, openStores } from '../../src/adapters/open.ts';
+import { type Adapters, compose, type Service } from '../../src/compose.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createDeclaredApi } from './declared-api.ts';
+import { createPeople, type People } from './people.ts';
+import { freePort } from './ports.ts';
+import { openTestDatabase, type TestDatabase } from './test-database.ts';
+
+/** The whole service on a free port and a database of its own. */
+export interface TestService extends People {
+  url: string;
+  config: Config;
+  adapters: Adapters;
+  service: Service;
+  clock: Clock;
+  /** Calls with any credential, or none. */
+  as(credential?: string): Api;
+  /** A raw request. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  /** Variables of this service: limits, switches. */
+  env?: Record<string, string>;
+  clock?: Clock;
+  /** Runs beside another one, on its database and shared state, as a second process would. */
+  beside?: TestService;
+  /** Puts something between the service and what it stands on: a fault, a counter. */
+  wrap?: (adapters: Adapters) => Adapters;
+  /** As milliseconds of event-loop delay; none unless told, however slow the machine. */
+  loopDelay?: () => number;
+}
+
+/** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
+const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
+
+export async function startService({
+  env = {},
+  clock = systemClock,
+  beside,
+  wrap = (adapters) => adapters,
+  loopDelay = () => 0,
+}: TestServiceOptions = {}): Promise<TestService> {
+  const [port, dataDir] = await Promise.all([freePort(), mkdtemp(join(tmpdir(), 'parley-test-'))]);
+  const config = readConfig({
+    PORT: String(port),
+    PUBLIC_URL: `http://localhost:${port}`,
+    DATA_DIR: dataDir,
+    LOG_LEVEL: process.env['PARLEY_TEST_LOG'] ?? 'silent',
+    // The tests speak for many addresses.
+    TRUST_PROXY: '127.0.0.1',
+    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `test-${process.pid}-${port}:` }),
+    ...(beside
+      ? {
+          SECRET_KEY: beside.config.secretKey,
+          SFU_REGISTRATION_SECRET: beside.config.sfuSecrets.join(','),
+          REDIS_KEY_PREFIX: beside.config.redisPrefix,
+        }
+      : {}),
+    ...env,
+  });
+  const log = createLog(config.logLevel);
+  const database: TestDatabase | null = beside ? null : await openTestDatabase();
+  const shared = beside && redisUrl === undefined ? null : await openSharedState(config, { clock, log });
+  const stores = await openStores(config, { clock, log });
+  const db = database?.db ?? beside?.adapters.db;
+  if (!db) throw new Error('no database');
+  const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
+  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay });
+  await service.start();
+  const url = service.address().url;
+
+  return {
+    url,
+    config,
+    adapters,
+    service,
+    clock,
+    ...createPeople(url),
+    as: (credential) => createDeclaredApi({ baseUrl: url, ...(credential === undefined ? {} : { credential }) }),
+    fetch: (path, init) => fetch(`${url}${path}`, init),
+    async stop() {
+      await service.stop();
+      await shared?.close();
+      await stores.close();
+      await database?.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+type Shared = Pick<Adapters, 'bus' | 'counters' | 'expiringSets' | 'locks'>;
+
+function pick(adapters: Adapters | undefined): Shared {
+  if (!adapters) throw new Error('nothing to share');
+  const { bus, counters, expiringSets, locks } = adapters;
+  return { bus, counters, expiringSets, locks };
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import type { Environment, Room, RouteName } from '@parley/contract';
+import type { Api } from '@parley/server';
+import { mediaOffer } from '../clients/media-offer.ts';
+import { joinAs, mint, newRoom } from '../clients/rooms.ts';
+import { openSignal } from '../clients/signal-client.ts';
+import { eventually } from './eventually.ts';
+import type { TestProject } from './people.ts';
+import type { TestService } from './service.ts';
+
+type Ids = Readonly<Record<string, string>>;
+
+/** One thing of every kind that a route can name, all of one project and environment. */
+export interface World {
+  apiKey: string;
+  /** By the name a path parameter has. */
+  ids: Ids;
+  /** Where one name means different things: by the route. */
+  idsOfRoute: Readonly<Partial<Record<RouteName, Ids>>>;
+  /** Of the owner of the conversation. */
+  chatToken: string;
+  chat: ChatTokens;
+  rtcToken: string;
+  /** For the same room, and may not join it. */
+  joinlessRtcToken: string;
+  /** Ends the participant that is in the room meanwhile. */
+  leave(): Promise<void>;
+}
+
+/** Chat tokens that may less than the owner's. */
+export interface ChatTokens {
+  /** Speaks for the owner, in another conversation of the same project only. */
+  elsewhere: string;
+  /** The owner's, with `chat:read` alone. */
+  reading: string;
+  /** The owner's, with `chat:send` alone. */
+  sending: string;
+  /** Of a plain member. */
+  member: string;
+  /** Of somebody who was a member. */
+  removed: string;
+}
+
+/** Owns the conversation, sent its message and hosts the stream; the same user in every world. */
+export const OWNER = 'ada';
+const WEBHOOK_URL = 'https://hooks.example.com/parley';
+let worldNumber = 0;
+
+/** Makes a world through the public API, by the owner and an API key of the environment. */
+export async function createWorld(
+  service: TestService,
+  project: TestProject,
+  environment: Environment,
+): Promise<World> {
+  const apiKey = await project.newKey(environment);
+  const api = service.as(apiKey);
+  // Members, participants and hosts: nobody of another world has this name.
+  const guest = `guest-${++worldNumber}`;
+  const room = await createRoomPart(service, api, guest);
+  const chat = await createChatPart(api, guest);
+  const stream = await api.call('createLiveStream', { body: { title: 'world', hostIdentity: OWNER } });
+  await api.call('registerHost', { streamId: stream.id, body: { identity: guest } });
+  const ofProject = await createProjectPart(project, environment, guest);
+  return {
+    apiKey,
+    chatToken: chat.token,
+    chat: chat.tokens,
+    rtcToken: room.token,
+    joinlessRtcToken: room.joinlessToken,
+    ids: {
+      ...room.ids,
+      ...chat.ids,
+      ...ofProject.ids,
+      streamId: stream.id,
+      identity: guest,
+      userId: guest,
+      name: 'node-1',
+    },
+    idsOfRoute: { ...room.idsOfRoute, ...ofProject.idsOfRoute },
+    leave: () => room.client.close(),
+  };
+}
+
+async function createRoomPart(service: TestService, api: Api, guest: string) {
+  const room = await newRoom(api);
+  const own = await mint(api, room, OWNER);
+  const client = await joinAs(service, api, room, guest);
+  // As every client does: who is silent for 30 s is taken for gone.
+  const beat = setInterval(() => (client.closed ? clearInterval(beat) : client.send({ type: 'ping', t: 0 })), 5_000);
+  beat.unref();
+  const [trackId] = await client.publish('AUDIO');
+  const [connection] = await api.call('listConnections', { query: { roomId: room.id } });
+  const joinless = await mint(api, room, `joinless-${guest}`, { permissions: { publish: true, join: false } });
+  const sessionId = await joinPlainly(service, room, own.token);
+  return {
+    client,
+    token: own.token,
+    joinlessToken: joinless.token,
+    ids: {
+      id: room.id,
+      roomId: room.id,
+      tokenId: own.id,
+      trackId: known(trackId),
+      connectionId: known(connection).id,
+      errorId: await someError(service, api, joinless.token, guest),
+    },
+    idsOfRoute: { endWhip: { sessionId }, endWhep: { sessionId } },
+  };
+}
+
+/** Joins by WHIP, and gives the id of the session. */
+async function joinPlainly(service: TestService, room: Room, token: string): Promise<string> {
+  const answer = await service.fetch(`/v1/rooms/${room.id}/whip`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' },
+    body: mediaOffer('sendonly'),
+  });
+  assert.equal(answer.status, 201, await answer.clone().text());
+  return known(answer.headers.get('location')?.split('/').at(-1));
+}
+
+/** A join that is refused leaves an error. */
+async function someError(service: TestService, api: Api, token: string, guest: string): Promise<string> {
+  const connectionId = `refused-${guest}`;
+  const refused = await openSignal(service.url, token);
+  refused.send({ type: 'join', connectionId });
+  const error = await eventually(async () => known((await api.call('listErrors', { query: { connectionId } }))[0]));
+  await refused.close();
+  return error.id;
+}
+
+async function createChatPart(api: Api, guest: string) {
+  const members = [{ userId: OWNER, role: 'OWNER' as const }, guest, `removed-${guest}`];
+  const conversation = await api.call('createConversation', { body: { name: `world-${guest}`, members } });
+  const elsewhere = await api.call('createConversation', { body: { name: `elsewhere-${guest}`, members: [OWNER] } });
+  const room = conversation.id;
+  await api.call('removeConversationMember', { room, userId: `removed-${guest}` });
+  const message = await api.call('sendMessage', { room, body: { text: 'x', senderId: OWNER } });
+  await api.call('addReaction', { messageId: message.id, body: { emoji: '👍', userId: OWNER } });
+  const token = async (userId: string, body: object = {}) =>
+    (await api.call('mintChatToken', { body: { userId, ...body } })).token;
+  return {
+    token: await token(OWNER),
+    tokens: {
+      elsewhere: await token(OWNER, { conversations: [elsewhere.id] }),
+      reading: await token(OWNER, { scopes: ['chat:read'] }),
+      sending: await token(OWNER, { scopes: ['chat:send'] }),
+      member: await token(guest),
+      removed: await token(`removed-${guest}`),
+    },
+    ids: {
+      room,
+      conversationId: room,
+      messageId: message.id,
+      attachmentId: await uploadedFile(api, room),
+      emoji: '👍',
+    },
+  };
+}
+
+async function uploadedFile(api: Api, room: string): Promise<string> {
+  const { attachment, uploadUrl, headers } = await api.call('requestAttachment', {
+    room,
+    body: { filename: 'a.txt', mimeType: 'text/plain', size: 1, uploaderId: OWNER },
+  });
+  const answer = await fetch(uploadUrl, { method: 'PUT', headers, body: 'x' });
+  assert.ok(answer.ok, await answer.text());
+  return attachment.id;
+}
+
+async function createProjectPart({ id: projectId, owner }: TestProject, environment: Environment, guest: string) {
+  const { api } = owner;
+  const webhook = await api.call('createWebhook', { projectId, body: { url: WEBHOOK_URL, environment } });
+  const delivery = await api.call('testWebhook', { projectId, webhookId: webhook.id });
+  const { publicId } = await api.call('createApiKey', { projectId, body: { name: 'world', environment } });
+  const email = `${guest}-${webhook.id.slice(-8)}@example.com`.toLowerCase();
+  await api.call('addProjectMember', { projectId, body: { email, role: 'VIEWER' } });
+  const [session] = await api.call('listSessions', {});
+  const member = { userId: email };
+  return {
+    ids: { projectId, webhookId: webhook.id, deliveryId: delivery.id, publicId },
+    idsOfRoute: {
+      endSession: { sessionId: known(session).id },
+      changeProjectMember: member,
+      removeProjectMember: member,
+    },
+  };
+}
+
+/** Nothing in a world may be missing: a test about somebody else's thing would then be about none. */
+function known<T>(thing: T | undefined | null | ''): T {
+  assert.ok(thing, 'a part of the world was not made');
+  return thing;
+}
