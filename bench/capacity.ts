@@ -1,9 +1,9 @@
 import { figure, isRow } from './ratio.ts';
-import type { Result } from './report.ts';
+import type { Result } from './results.ts';
 
 type ReadResult = (name: string) => Result | null;
 
-/** What the million is reckoned with, beside what was measured. */
+/** What the million is computed with, beside what was measured. */
 const million = 1_000_000;
 const speakersShare = 0.1;
 const listenersEach = 10;

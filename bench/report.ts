@@ -1,31 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { capacityPage } from './capacity.ts';
 import { drawChart } from './chart.ts';
-import type { Machine } from './machine.ts';
 import { type Question, questions } from './questions.ts';
-import { type Answer, figure, floorText, isMet, isRow } from './ratio.ts';
+import { figure, floorText, isMet, isRow } from './ratio.ts';
+import { folder, type Result, readResult, root } from './results.ts';
 
-/** What one run of one question gave; kept as a file, so that another run of another question leaves it alone. */
-export interface Result {
-  at: string;
-  seconds: number;
-  machine: Machine;
-  rows: Answer[];
-  /** Why there are no rows. */
-  failed?: string;
-}
-
-const root = fileURLToPath(new URL('../', import.meta.url));
-const folder = 'docs/benchmarks/';
-const resultFile = (name: string): string => `${root}${folder}results/${name}.json`;
-
-export function writeResult(name: string, result: Result): void {
-  write(resultFile(name), `${JSON.stringify(result, null, 2)}\n`);
-}
-
-/** What is made of all results there are: the page, its charts, and the guide that reckons with them. */
+/** What is made of all results there are: the page, its charts, and the capacity guide that is computed from them. */
 export function reportFiles(): Record<string, () => string> {
   const asked = Object.entries(questions).map(([name, question]) => ({ name, question, result: readResult(name) }));
   const charts = asked.flatMap(({ name, question, result }) => {
@@ -40,16 +21,11 @@ export function reportFiles(): Record<string, () => string> {
 }
 
 export function writeReport(): void {
-  for (const [path, make] of Object.entries(reportFiles())) write(`${root}${path}`, make());
+  for (const [path, make] of Object.entries(reportFiles())) {
+    mkdirSync(dirname(`${root}${path}`), { recursive: true });
+    writeFileSync(`${root}${path}`, make());
+  }
 }
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-const readResult = (name: string): Result | null =>
-  existsSync(resultFile(name)) ? (JSON.parse(readFileSync(resultFile(name), 'utf8')) as Result) : null;
 
 interface Asked {
   name: string;

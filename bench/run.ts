@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDirty, readMachine } from './machine.ts';
 import { questions } from './questions.ts';
 import { type Answer, figure, floorText, isMet, isRow } from './ratio.ts';
-import { type Result, writeReport, writeResult } from './report.ts';
+import { writeReport } from './report.ts';
+import { type Result, writeResult } from './results.ts';
 
 /** Far more than any of them takes: one that hangs must not hold up the rest. */
 const questionMs = 8 * 60_000;

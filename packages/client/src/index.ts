@@ -15,8 +15,7 @@ export type { CameraOptions, MicrophoneOptions, ScreenOptions } from './media/ca
 export type { DataOptions } from './media/data.ts';
 export type { LocalParticipant, PublishOptions } from './media/local-participant.ts';
 export type { LocalTrack } from './media/local-track.ts';
-export type { Quality, RemoteParticipant } from './media/remote-participant.ts';
-export type { RemoteTrack, TrackQuality } from './media/remote-track.ts';
+export type { Quality, RemoteParticipant, RemoteTrack, TrackQuality } from './media/remote-participant.ts';
 export { createTestTracks, type TestTracks, type TestTracksOptions } from './media/test-tracks.ts';
 export type { ConnectionState, ReconnectOptions } from './reconnect.ts';
 export { Room } from './room.ts';

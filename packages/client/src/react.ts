@@ -4,7 +4,7 @@ import type { Conversation } from './chat/conversation.ts';
 import type { Message } from './chat/records.ts';
 import { asSvcError, type SvcError } from './errors.ts';
 import type { LocalTrack } from './media/local-track.ts';
-import type { RemoteTrack } from './media/remote-track.ts';
+import type { RemoteTrack } from './media/remote-participant.ts';
 import type { Room } from './room.ts';
 import type { RoomState } from './room-types.ts';
 import { createStore, type Store } from './store.ts';

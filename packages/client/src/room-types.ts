@@ -1,8 +1,7 @@
 import type { Credential } from './credential.ts';
 import type { ConnectionError, DisconnectReason, SvcError } from './errors.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
-import type { Quality, RemoteParticipant } from './media/remote-participant.ts';
-import type { RemoteTrack } from './media/remote-track.ts';
+import type { Quality, RemoteParticipant, RemoteTrack } from './media/remote-participant.ts';
 import type { ConnectionState, ReconnectOptions } from './reconnect.ts';
 
 export type Participant = LocalParticipant | RemoteParticipant;

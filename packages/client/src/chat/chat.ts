@@ -9,8 +9,9 @@ import { type Runtime, systemRuntime } from '../runtime.ts';
 import { createStore, type Store } from '../store.ts';
 import { createTurns } from '../turns.ts';
 import { type Conversation, type ConversationPort, createConversation } from './conversation.ts';
+import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
-import { lazyIndexedDbQueue, memoryQueue, type QueueStorage } from './queue-storage.ts';
+import { memoryQueue, type QueueStorage } from './queue-storage.ts';
 import type { Subscription } from './records.ts';
 import { createSendBudget } from './send-budget.ts';
 

@@ -10,17 +10,3 @@ export interface QueueStorage {
 
 /** Gone with the page. The queue itself is memory, so there is nothing to keep. */
 export const memoryQueue: QueueStorage = { load: () => [], put() {}, remove() {} };
-
-/** Loaded only by those who ask for it. */
-export function lazyIndexedDbQueue(owner: string): QueueStorage {
-  let loaded: Promise<QueueStorage> | null = null;
-  const storage = (): Promise<QueueStorage> => {
-    loaded ??= import('./indexeddb-queue.ts').then(({ createIndexedDbQueue }) => createIndexedDbQueue(owner));
-    return loaded;
-  };
-  return {
-    load: async () => (await storage()).load(),
-    put: async (operation) => (await storage()).put(operation),
-    remove: async (id) => (await storage()).remove(id),
-  };
-}

@@ -1,6 +1,6 @@
 import type { Runtime } from '../runtime.ts';
 import type { TrackSettings } from '../signal/records.ts';
-import type { TrackWish } from './remote-track.ts';
+import type { TrackWish } from './remote-participant.ts';
 
 export interface AdaptiveStreamDeps {
   runtime: Pick<Runtime, 'setTimer'>;

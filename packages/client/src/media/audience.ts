@@ -2,8 +2,12 @@ import type { DisconnectReason } from '../errors.ts';
 import { reasonFrom } from '../reconnect.ts';
 import type { ParticipantRecord } from '../signal/records.ts';
 import type { RosterEvent } from '../signal/roster.ts';
-import { RemoteParticipant, type RemoteParticipantPort } from './remote-participant.ts';
-import { RemoteTrack, type RemoteTrackPort } from './remote-track.ts';
+import {
+  RemoteParticipant,
+  type RemoteParticipantPort,
+  RemoteTrack,
+  type RemoteTrackPort,
+} from './remote-participant.ts';
 
 export interface AudienceEvents {
   participantJoined(participant: RemoteParticipant): void;

@@ -1,5 +1,5 @@
-import type { ParticipantRecord, Permissions, TrackRecord } from '../signal/records.ts';
-import type { RemoteTrack } from './remote-track.ts';
+import type { ParticipantRecord, Permissions, TrackRecord, TrackSource } from '../signal/records.ts';
+import { type Attachments, createAttachments } from './elements.ts';
 
 export type Quality = 'good' | 'fair' | 'poor' | 'lost';
 
@@ -50,5 +50,84 @@ export class RemoteParticipant {
 
   unsubscribe(trackIds: string[] = [...this.publications.keys()]): Promise<void> {
     return this.#port.unsubscribe(trackIds);
+  }
+}
+
+/** What the application asks for, whatever the size on the page. */
+export interface TrackWish {
+  enabled?: boolean;
+  maxLayer?: number;
+  fps?: number;
+}
+
+export type TrackQuality = 'low' | 'medium' | 'high';
+
+export interface RemoteTrackPort {
+  wish(trackId: string, wish: TrackWish): void;
+  shown(trackId: string, element: HTMLMediaElement): void;
+  hidden(trackId: string, element: HTMLMediaElement): void;
+  blocked(element: HTMLMediaElement): void;
+  getStats(trackId: string): Promise<RTCStatsReport | null>;
+}
+
+const LAYERS: Record<TrackQuality, number> = { low: 0, medium: 1, high: 2 };
+
+/** Media of somebody else, as it arrives here. */
+export class RemoteTrack {
+  readonly id: string;
+  readonly kind: 'audio' | 'video';
+  readonly source: TrackSource;
+  readonly participant: RemoteParticipant;
+  readonly mediaStreamTrack: MediaStreamTrack;
+  readonly #port: RemoteTrackPort;
+  readonly #attachments: Attachments;
+
+  constructor(record: TrackRecord, media: MediaStreamTrack, participant: RemoteParticipant, port: RemoteTrackPort) {
+    this.id = record.id;
+    this.kind = record.kind === 'AUDIO' ? 'audio' : 'video';
+    this.source = record.source;
+    this.participant = participant;
+    this.mediaStreamTrack = media;
+    this.#port = port;
+    this.#attachments = createAttachments(media, {
+      kind: this.kind,
+      isSilent: false,
+      onAttached: (element) => port.shown(this.id, element),
+      onDetached: (element) => port.hidden(this.id, element),
+      onBlocked: (element) => port.blocked(element),
+    });
+  }
+
+  get isMuted(): boolean {
+    return this.participant.publications.get(this.id)?.muted ?? true;
+  }
+
+  /** False keeps the subscription but takes no media. */
+  setEnabled(isEnabled: boolean): void {
+    this.#port.wish(this.id, { enabled: isEnabled });
+  }
+
+  /** The best that may come; the size on the page may bring less. */
+  setQuality(quality: TrackQuality): void {
+    this.#port.wish(this.id, { maxLayer: LAYERS[quality] });
+  }
+
+  /** Frames a second at most, where the stream has frames that can be left out; others come whole. */
+  setFrameRate(fps: number): void {
+    this.#port.wish(this.id, { fps });
+  }
+
+  /** Into this element or a new one, which you put into the page. */
+  attach(element?: HTMLMediaElement): HTMLMediaElement {
+    return this.#attachments.attach(element);
+  }
+
+  /** Elements made by `attach` leave the page. */
+  detach(element?: HTMLMediaElement): void {
+    this.#attachments.detach(element);
+  }
+
+  getStats(): Promise<RTCStatsReport | null> {
+    return this.#port.getStats(this.id);
   }
 }
