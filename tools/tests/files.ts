@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from 'node:fs';
+
+/** These stand on the database or the bus, so they run a second time, on PostgreSQL and Redis. */
+const storedFolders = ['adapters', 'core', 'domains', 'http', 'sockets'].map((name) => `apps/server/src/${name}/`);
+/** Nothing of these depends on what the service stands on. */
+const storeless = ['apps/server/src/http/docs/', 'apps/server/src/http/deploy-files'];
+/** What only several processes on one database can show. */
+const severalProcesses = ['e2e/rooms-over-processes.test.ts', 'e2e/two-processes.test.ts', 'e2e/webhook-storm.test.ts'];
+
+const isForProduction = (file: string): boolean =>
+  severalProcesses.includes(file) ||
+  (storedFolders.some((folder) => file.startsWith(folder)) && !storeless.some((start) => file.startsWith(start)));
+
+export function chooseFiles({ isProduction, words }: { isProduction: boolean; words: readonly string[] }): string[] {
+  return globSync('{packages,apps,tools,e2e}/**/*.test.ts', {
+    exclude: (path) => path.includes('node_modules') || path.includes('dist'),
+  })
+    .filter((file) => !isProduction || isForProduction(file))
+    .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+    .sort();
+}
+
+/** Browsers, media and killed processes want the machine to themselves. */
+export const isHeavy = (file: string): boolean =>
+  file.startsWith('e2e/') || readFileSync(file, 'utf8').includes("browser.ts'");

@@ -1,0 +1,25 @@
+/**
+ * One worker of the tests: takes file after file and runs each as a suite, so that modules are loaded once and one
+ * service serves them all. See docs/adr/0080-test-workers.md.
+ */
+import { describe } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { stopSharedService } from '../../apps/server/testkit/kit/shared-service.ts';
+import { claimNext } from './claims.ts';
+
+/** A file that has not ended by then hangs. */
+const fileTimeoutMs = 300_000;
+/** What a file left open must not keep the run waiting. */
+const exitTimeoutMs = 20_000;
+
+for (let file = claimNext(); file !== null; file = claimNext()) {
+  const url = pathToFileURL(file).href;
+  await describe(file, { timeout: fileTimeoutMs }, () => import(url));
+}
+await stopSharedService();
+setTimeout(() => {
+  console.error(
+    `The tests have ended and the process has not: ${process.getActiveResourcesInfo().join(', ')} is open.`,
+  );
+  process.exit(1);
+}, exitTimeoutMs).unref();
