@@ -1,13 +1,17 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Messages between processes. Best effort: whoever must not miss anything keeps a counter and catches up from the
- * store when `onGap` fires.
+ * Messages between processes. This process hears its own at once and exactly once, with or without the others. What
+ * comes from the others is best effort: a subscriber that must not miss anything keeps a counter and catches up from
+ * the store when `onGap` fires.
  */
 export interface Bus {
-  /** Queued and sent with everything else of this event-loop turn as one envelope a shard. Never throws. */
+  /**
+   * This process's listeners have been called when it returns (published inside a listener: when that one is done).
+   * The others get everything of this event-loop turn together. Never throws.
+   */
   publish(topic: string, message: unknown): void;
-  /** Calls `listener` for each message on `topic`, from this process too. Resolves once messages will arrive. */
+  /** Calls `listener` for each message on `topic`. Resolves once messages of other processes will arrive too. */
   subscribe(topic: string, listener: (message: unknown) => void): Promise<Unsubscribe>;
   /** Fires after the connection was lost, or silently dead, and is back: messages in between are gone. */
   onGap(listener: () => void): Unsubscribe;

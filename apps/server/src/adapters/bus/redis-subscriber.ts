@@ -8,7 +8,7 @@ export interface SubscriberDeps {
   onGap: () => void;
 }
 
-// So many beats in a row unheard: the connection is taken for dead. With the time to reconnect it stays below 5 s.
+// After so many missed beats in a row the connection counts as dead. With the time to reconnect that is below 5 s.
 const missesMax = 3;
 const beatMs = 800;
 

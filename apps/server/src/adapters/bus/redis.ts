@@ -5,9 +5,9 @@ import { createListeners } from './listeners.ts';
 import { createSubscriber } from './redis-subscriber.ts';
 
 /**
- * What goes over a shard's channel, everything one process published to it in one turn: a line that says who, then two
- * for each message, its topic and itself as JSON. Every process gets every message: those of topics that nobody listens
- * to there must cost as little as finding the end of a line.
+ * What goes over a shard's channel, everything one process published to it in one turn: a line with the sender, then two
+ * for each message, its topic and its JSON. Every process gets every message: those of topics without a listener there
+ * must cost no more than finding the end of a line.
  */
 const envelopeOf = (from: string, messages: readonly (readonly [topic: string, message: unknown])[]): string =>
   [from, ...messages.flatMap(([topic, message]) => [topic, JSON.stringify(message ?? null)])].join('\n');
@@ -22,8 +22,8 @@ export interface RedisBusDeps {
 }
 
 /**
- * The bus of many processes. Listeners in the publishing process are served directly, so that they hear it while Redis
- * is away, and only once when it is not.
+ * The bus of many processes. Listeners in the publishing process are called directly, so that they hear it while Redis is
+ * away; the process skips its own envelopes, so that they hear it only once. No other echo suppression is needed.
  */
 export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bus> {
   const self = randomUUID();
@@ -31,7 +31,7 @@ export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bu
   const gapListeners = new Set<() => void>();
   const channelOf = (name: string | number) => `${redis.prefix}bus:${name}`;
   let queue: [topic: string, message: unknown][] = [];
-  let hasLost = false;
+  let hasFailed = false;
   let isClosed = false;
 
   const subscriber = createSubscriber({ redis, beatChannel: channelOf(`beat:${self}`), onGap: fireGap });
@@ -44,7 +44,6 @@ export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bu
     const batch = queue;
     queue = [];
     if (isClosed) return;
-    for (const [topic, message] of batch) listeners.deliver(topic, message);
     for (const [shard, messages] of Map.groupBy(batch, ([topic]) => shardOf(topic))) {
       void send(channelOf(shard), envelopeOf(self, messages));
     }
@@ -54,14 +53,14 @@ export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bu
     try {
       await redis.command((client) => client.publish(channel, text));
     } catch {
-      // The others did not hear this and cannot know: they are told as soon as there is a connection.
-      hasLost = true;
+      // The others did not hear this and cannot know: they learn of it once there is a connection.
+      hasFailed = true;
     }
   }
 
-  async function confessLoss(): Promise<void> {
-    if (!hasLost || isClosed) return;
-    hasLost = false;
+  async function announcePublishFailure(): Promise<void> {
+    if (!hasFailed || isClosed) return;
+    hasFailed = false;
     await send(channelOf('lost'), self);
   }
 
@@ -78,13 +77,15 @@ export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bu
     if (from !== self) fireGap();
   });
   await subscriber.firstBeat(startMs);
-  const confession = setInterval(confessLoss, 500);
-  confession.unref();
+  const announcing = setInterval(announcePublishFailure, 500);
+  announcing.unref();
 
   return {
     publish(topic, message) {
+      if (isClosed) return;
       if (queue.length === 0) setImmediate(flush);
       queue.push([topic, message]);
+      listeners.deliver(topic, message);
     },
     async subscribe(topic, listener) {
       const remove = listeners.add(topic, listener);
@@ -99,7 +100,7 @@ export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bu
     ping: () => redis.ping(),
     async close() {
       isClosed = true;
-      clearInterval(confession);
+      clearInterval(announcing);
       await subscriber.close();
     },
   };

@@ -154,7 +154,6 @@ export function createSessions(deps: SessionsDeps) {
   }
 
   function announceEnd(sessionIds: readonly string[]): void {
-    for (const id of sessionIds) live.drop(id);
     if (sessionIds.length > 0) bus.publish(topic, { ended: sessionIds });
   }
 

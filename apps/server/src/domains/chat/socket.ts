@@ -254,13 +254,13 @@ function createFrameHandlers(
       const now = clock.now();
       if (!isTyping) {
         if (subscription) subscription.typing = null;
-        await typing.stop(conversationId, userId, subscription ?? undefined);
+        await typing.stop(conversationId, userId, connection.id);
         return undefined;
       }
       const spell = subscription?.typing;
       const startedAt = spell && spell.until > now ? spell.startedAt : now;
       if (subscription) subscription.typing = { startedAt, until: now + limits.CHAT_TYPING_TTL_SECONDS * 1000 };
-      await typing.start(conversationId, userId, startedAt, subscription ?? undefined);
+      await typing.start(conversationId, userId, startedAt, connection.id);
       return undefined;
     },
     async presence(connection, { status, data }) {

@@ -71,7 +71,7 @@ export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
   const projects = createCache<ProjectState | null>(options);
   const touched = new Map<string, number>();
 
-  function forgetLocally(projectId: string): void {
+  function forget(projectId: string): void {
     keys.dropWhere((record) => record?.projectId === projectId);
     roles.dropWhere((_role, key) => key.startsWith(projectId));
     projects.drop(projectId);
@@ -137,13 +137,10 @@ export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
       if (!(await stateOf(projectId))?.isActive) fail('SVC_PROJECT_ARCHIVED');
     },
 
-    forgetProject(projectId) {
-      forgetLocally(projectId);
-      bus.publish(topic, projectId);
-    },
+    forgetProject: (projectId) => bus.publish(topic, projectId),
 
     async start() {
-      await bus.subscribe(topic, (projectId) => forgetLocally(String(projectId)));
+      await bus.subscribe(topic, (projectId) => forget(String(projectId)));
     },
   };
 }

@@ -57,7 +57,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const { db, bus, fleet, limits } = deps;
   const { processId } = fleet.watch;
   const participantsMax = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
-  const roomBus = createRoomBus({ bus, processId });
+  const roomBus = createRoomBus({ bus });
   const departures = createDepartures({ ...deps, nodes: fleet.nodes, roomBus });
   const placement = createPlacement({ db, fleet, departures });
   const rooms = createRooms({ ...deps, roomBus, departures, placement, participantsMax });

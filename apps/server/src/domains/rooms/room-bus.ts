@@ -22,35 +22,13 @@ export interface RoomBus {
   onGap(listener: () => void): Unsubscribe;
 }
 
-interface Envelope {
-  from: string;
-  message: RoomMessage;
-}
-
-/** This process hears its own messages at once, so that it serves its own participants also without the shared bus. */
-export function createRoomBus({ bus, processId }: { bus: Bus; processId: string }): RoomBus {
-  const own = new Map<string, Set<(message: RoomMessage) => void>>();
+/** The bus with the type of what rooms put on it. */
+export function createRoomBus({ bus }: { bus: Bus }): RoomBus {
   const topicOf = (roomId: string): string => `rooms/${roomId}`;
-
   return {
-    publish(roomId, message) {
-      for (const listener of [...(own.get(roomId) ?? [])]) listener(message);
-      bus.publish(topicOf(roomId), { from: processId, message } satisfies Envelope);
-    },
-    async subscribe(roomId, listener) {
-      const listeners = own.get(roomId) ?? new Set();
-      own.set(roomId, listeners.add(listener));
-      const unsubscribe = await bus.subscribe(topicOf(roomId), (envelope) => {
-        // Only our own processes publish here.
-        const { from, message } = envelope as Envelope;
-        if (from !== processId) listener(message);
-      });
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0) own.delete(roomId);
-        unsubscribe();
-      };
-    },
+    publish: (roomId, message) => bus.publish(topicOf(roomId), message),
+    // Only our own processes publish here.
+    subscribe: (roomId, listener) => bus.subscribe(topicOf(roomId), (message) => listener(message as RoomMessage)),
     onGap: (listener) => bus.onGap(listener),
   };
 }

@@ -50,7 +50,6 @@ export interface Worker {
 
 const topic = 'webhooks/due';
 interface CallForHelp {
-  from: string;
   webhookIds: string[];
 }
 
@@ -71,7 +70,6 @@ export function createWorker(deps: WorkerDeps): Worker {
   let pumping: Promise<void> | null = null;
   let looking: Promise<void> = Promise.resolve();
   let unsubscribe: Unsubscribe = () => {};
-  const self = ids.newUuid();
   let helpAt = 0;
   /** At the last look: how long the delivery that has waited longest had been due. */
   let overdueMs = 0;
@@ -220,7 +218,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const waiting = lanes.waiting();
     if (waiting.length === 0 || clock.elapsed() < helpAt) return;
     helpAt = clock.elapsed() + helpEveryMs;
-    bus.publish(topic, { from: self, webhookIds: waiting });
+    bus.publish(topic, { webhookIds: waiting } satisfies CallForHelp);
   }
 
   function wake(webhookIds: readonly string[]): void {
@@ -265,10 +263,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   return {
     wake,
     async start() {
-      unsubscribe = await bus.subscribe(topic, (message) => {
-        const { from, webhookIds } = message as CallForHelp;
-        if (from !== self) wake(webhookIds);
-      });
+      // Only our own processes publish here.
+      unsubscribe = await bus.subscribe(topic, (message) => wake((message as CallForHelp).webhookIds));
       looking = lookForEver();
     },
     async settled() {

@@ -27,6 +27,7 @@ export interface ChangeEntry {
 /** Somebody who hears a conversation. */
 export interface Listener {
   readonly userId: string;
+  readonly connectionId: string;
   hear(frame: SocketFrame): void;
   /** The subscription is over without having been asked for. */
   cut(reason: 'REMOVED' | 'DELETED'): void;
@@ -76,8 +77,8 @@ export interface Channel {
   prepend(entries: readonly ChangeEntry[], from: number): void;
   /** Changes after `since`; only for `since` from `tail` to `head`. */
   after(since: number): readonly ChangeEntry[];
-  /** Tells something that is no numbered change. */
-  tell(frame: SocketFrame, except?: Listener): void;
+  /** Tells something that is no numbered change to all but one connection. */
+  tell(frame: SocketFrame, except?: string): void;
   add(listener: Listener): void;
   remove(listener: Listener): void;
   /** Brought up to `head`, or undefined when it must be read again. */
@@ -111,8 +112,8 @@ export function createChannel(start: ChannelStart): Channel {
   let { status, name } = start;
   let memory = 0;
 
-  function tell(frame: SocketFrame, except?: Listener): void {
-    for (const listener of listeners) if (listener !== except) listener.hear(frame);
+  function tell(frame: SocketFrame, except?: string): void {
+    for (const listener of listeners) if (listener.connectionId !== except) listener.hear(frame);
   }
 
   function tellNext(entry: ChangeEntry, now: number): void {

@@ -1,29 +1,19 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { StoredEvent } from '../../../core/event-store.ts';
-import type { Ids } from '../../../core/ids.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Bus, Unsubscribe } from '../../../core/ports.ts';
 import { frameText } from '../../../core/socket.ts';
 import { topicOf } from '../conversations/conversations.ts';
 import { entriesOfJson, entryOfEvent } from '../messages/change-entries.ts';
 import { readChanges } from '../messages/history-store.ts';
-import {
-  type ChangeEntry,
-  type Channel,
-  createChannel,
-  type Listener,
-  type MemberView,
-  recentMax,
-  recentMs,
-} from './channel.ts';
+import { type ChangeEntry, type Channel, createChannel, type MemberView, recentMax, recentMs } from './channel.ts';
 import { findChannel, findHeads, findMemberViews } from './hub-store.ts';
 
 export interface HubDeps {
   db: Db;
   bus: Bus;
   clock: Clock;
-  ids: Ids;
   log: Log;
 }
 
@@ -39,8 +29,8 @@ export interface Hub {
   reach(channel: Channel, since: number): Promise<boolean>;
   /** Events right after their commit, or found by the sweep. */
   fanOut(events: readonly StoredEvent[]): void;
-  /** Something that is not stored: typing, presence. `except` does not hear it. */
-  tell(conversationId: string, type: string, fields: object, except?: Listener): void;
+  /** Something that is not stored: typing, presence. The connection `except` does not hear it. */
+  tell(conversationId: string, type: string, fields: object, except?: string): void;
   /** Messages went without a change: what is known of unread counts is not true any more, on any process. */
   recount(conversationId: string): void;
   /** Looks into the store for changes that no message announced. */
@@ -52,10 +42,10 @@ export interface Hub {
 
 /** What travels between processes. */
 type Envelope =
-  | { from: string; entry: ChangeEntry }
-  | { from: string; frame: string }
-  | { from: string; isRecount: true }
-  | { from: string; read: { userId: string; seq: number }; frame: string };
+  | { entry: ChangeEntry }
+  | { frame: string; except?: string }
+  | { isRecount: true }
+  | { read: { userId: string; seq: number }; frame: string };
 
 interface Held {
   channel: Channel;
@@ -73,8 +63,7 @@ const reachMin = 200;
 /** Quiet conversations kept for those who come back. */
 const idleMax = 5_000;
 
-export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
-  const self = ids.newUuid();
+export function createHub({ db, bus, clock, log }: HubDeps): Hub {
   const held = new Map<string, Held>();
   const byUuid = new Map<string, Held>();
   const opening = new Map<string, Promise<Channel | null>>();
@@ -118,14 +107,12 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
   }
 
   function hear(channel: Channel, message: Envelope): void {
-    // What this process said it has heard already, without the way round.
-    if (message.from === self) return;
     if ('entry' in message) accept(channel, message.entry);
     else if ('isRecount' in message) channel.forgetMembers();
-    else {
+    else if ('read' in message) {
+      channel.noteRead(message.read.userId, message.read.seq);
       channel.tell(frameText(message.frame));
-      if ('read' in message) channel.noteRead(message.read.userId, message.read.seq);
-    }
+    } else channel.tell(frameText(message.frame), message.except);
   }
 
   function accept(channel: Channel, entry: ChangeEntry): void {
@@ -205,11 +192,7 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
     }
   }
 
-  function announce(conversationId: string, message: Envelope): void {
-    const local = held.get(conversationId)?.channel;
-    if (local && 'entry' in message) accept(local, message.entry);
-    bus.publish(topicOf(conversationId), message);
-  }
+  const publish = (conversationId: string, message: Envelope): void => bus.publish(topicOf(conversationId), message);
 
   function fanOutRead({ data }: StoredEvent): void {
     const { conversationId, userId, messageId, seq, at } = data as Record<'conversationId' | 'userId', string> & {
@@ -218,10 +201,7 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
       at: string;
     };
     const frame = JSON.stringify({ type: 'read', conversationId, userId, messageId, seq, at, ts: clock.now() });
-    const local = held.get(conversationId)?.channel;
-    local?.noteRead(userId, seq);
-    local?.tell(frameText(frame));
-    announce(conversationId, { from: self, read: { userId, seq }, frame });
+    publish(conversationId, { read: { userId, seq }, frame });
   }
 
   return {
@@ -268,20 +248,16 @@ export function createHub({ db, bus, clock, ids, log }: HubDeps): Hub {
       for (const event of events) {
         if (event.type === 'message.read') fanOutRead(event);
         const entry = entryOfEvent(event, now);
-        if (entry) announce(entry.conversationId, { from: self, entry });
+        if (entry) publish(entry.conversationId, { entry });
       }
     },
 
     tell(conversationId, type, fields, except) {
       const frame = JSON.stringify({ type, conversationId, ...fields, ts: clock.now() });
-      held.get(conversationId)?.channel.tell(frameText(frame), except);
-      announce(conversationId, { from: self, frame });
+      publish(conversationId, except === undefined ? { frame } : { frame, except });
     },
 
-    recount(conversationId) {
-      held.get(conversationId)?.channel.forgetMembers();
-      announce(conversationId, { from: self, isRecount: true });
-    },
+    recount: (conversationId) => publish(conversationId, { isRecount: true }),
 
     catchUp,
 

@@ -127,6 +127,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       channel,
       ref: wanted.ref,
       userId: caller.userId,
+      connectionId: client.connection.id,
       isPresent: wanted.presence !== false && caller.scopes.includes('chat:presence'),
       since: known?.since ?? clock.now(),
       typing: known?.typing ?? null,

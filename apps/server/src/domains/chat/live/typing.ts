@@ -4,7 +4,6 @@ import type { Cursors } from '../../../core/cursors.ts';
 import type { Answer } from '../../../core/handlers.ts';
 import type { ExpiringSets } from '../../../core/ports.ts';
 import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
-import type { Listener } from './channel.ts';
 import type { Hub } from './hub.ts';
 
 export interface TypingDeps {
@@ -24,17 +23,17 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
   const ttlMs = limits.CHAT_TYPING_TTL_SECONDS * 1000;
 
   /** `startedAt` is when this spell of typing began: the client repeats itself while it lasts. */
-  async function start(conversationId: string, userId: string, startedAt: number, except?: Listener): Promise<void> {
+  async function start(conversationId: string, userId: string, startedAt: number, except?: string): Promise<void> {
     await expiringSets.touch(setOf(conversationId), userId, ttlMs, iso(startedAt));
     const expiresAt = iso(clock.now() + ttlMs);
     hub.tell(conversationId, 'typing', { userId, typing: true, expiresAt }, except);
   }
 
-  async function stop(conversationId: string, userId: string, except?: Listener): Promise<void> {
+  async function stop(conversationId: string, userId: string, except?: string): Promise<void> {
     if (await expiringSets.remove(setOf(conversationId), userId)) tellStop(conversationId, userId, except);
   }
 
-  const tellStop = (conversationId: string, userId: string, except?: Listener): void =>
+  const tellStop = (conversationId: string, userId: string, except?: string): void =>
     hub.tell(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
 
   async function list(conversationId: string, query: PageOf): Promise<Answer<Typing[]>> {
