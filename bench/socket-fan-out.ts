@@ -110,7 +110,6 @@ async function ourSender(child: ChildProcess): Promise<Sender> {
     isOriginAllowed: async () => true,
     requestIdOf: () => 'req_bench',
     ipOf: () => '127.0.0.1',
-    addressKey: (ip) => ip,
     refuse: (error) => ({ status: 400, headers: {}, body: { code: error.code } }),
   });
   const server = createServer();

@@ -4,9 +4,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseYaml, type Yaml } from './yaml.ts';
+import { parse as parseYaml } from 'yaml';
 
-type Values = { [key: string]: Yaml };
+export type Yaml = string | number | boolean | null | Yaml[] | { [key: string]: Yaml };
+export type Values = { [key: string]: Yaml };
 
 /** The chart refuses these values, with its own sentence. */
 export class ChartRefused extends Error {}
@@ -24,8 +25,8 @@ interface Scope {
 
 /** File name and text of everything the chart makes of these values. */
 export function renderChart(folder: string, given: Values): Map<string, string> {
-  const values = merged(parseYaml(readFileSync(join(folder, 'values.yaml'), 'utf8')) as Values, given);
-  const chart = parseYaml(readFileSync(join(folder, 'Chart.yaml'), 'utf8')) as Values;
+  const values = merged(readValues(join(folder, 'values.yaml')), given);
+  const chart = readValues(join(folder, 'Chart.yaml'));
   const root: Values = {
     Values: values,
     Release: { Name: 'test', Revision: 1 },
@@ -41,6 +42,11 @@ export function renderChart(folder: string, given: Values): Map<string, string> 
   return new Map(
     parsed.filter(([name]) => name.endsWith('.yaml')).map(([name, nodes]) => [name, render(nodes, scope)]),
   );
+}
+
+function readValues(path: string): Values {
+  const values: Yaml = parseYaml(readFileSync(path, 'utf8'));
+  return isMap(values) ? values : refuse(`${path} is no map`);
 }
 
 function merged(base: Values, given: Values): Values {

@@ -4,30 +4,32 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { limitRows } from '@parley/contract';
+import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../apps/server/src/config.ts';
 import { settings } from '../../apps/server/src/settings.ts';
-import { ChartRefused, renderChart } from './chart.ts';
-import { parseYaml, parseYamlDocuments, type Yaml, YamlError } from './yaml.ts';
+import { ChartRefused, renderChart, type Values, type Yaml } from './chart.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
-type Map_ = { [key: string]: Yaml };
 const at = (value: Yaml | undefined, ...path: (string | number)[]): Yaml =>
-  path.reduce<Yaml>((scope, key) => (scope as Map_)?.[key] ?? null, value ?? null);
+  path.reduce<Yaml>((scope, key) => (scope as Values)?.[key] ?? null, value ?? null);
+
+/** What a rendered file holds; one that is not YAML throws. */
+const documentsOf = (text: string): Values[] =>
+  parseAllDocuments(text).flatMap((document) => {
+    const [error] = document.errors;
+    if (error) throw error;
+    const value: Values | null = document.toJS();
+    return value === null ? [] : [value];
+  });
 
 /** Names that our processes read, and those of the platforms around them. */
 const known = new Set([...Object.keys(settings), ...Object.keys(limitRows), 'CONTROL_URL', 'HOST_ADDRESS']);
 
-test('[DEP-1] the reader of YAML reads our part of it and refuses the rest', () => {
-  const text =
-    'a: &x { b: [1, "two", c-d] }\n# no\nlist:\n  - name: n # yes\n    on: true\n  - plain\nmore:\n  <<: *x\n  e: "f: #g"\n';
-  assert.deepEqual(parseYaml(text), {
-    a: { b: [1, 'two', 'c-d'] },
-    list: [{ name: 'n', on: true }, 'plain'],
-    more: { b: [1, 'two', 'c-d'], e: 'f: #g' },
-  });
-  for (const bad of ['a: 1\na: 2', 'a:\n\tb: 1', 'a: [1', 'a: *x', 'a: {b: 1', 'a: 1\n  b: 2', 'a: |\n  text'])
-    assert.throws(() => parseYaml(bad), YamlError, bad);
+test('[DEP-1] every YAML file that is no template is valid, with no name twice', () => {
+  const paths = globSync('deploy/**/*.{yml,yaml}', { cwd: repository }).filter((path) => !path.includes('templates'));
+  assert.ok(paths.length >= 4, `found only ${paths}`);
+  for (const path of paths) assert.equal(documentsOf(read(path)).length, 1, path);
 });
 
 describe('[DEP-2] the Dockerfile', () => {
@@ -71,8 +73,8 @@ describe('[DEP-2] the Dockerfile', () => {
 });
 
 describe('[DEP-3] docker-compose', () => {
-  const compose = parseYaml(read('deploy/compose/docker-compose.yml'));
-  const services = at(compose, 'services') as { [name: string]: Map_ };
+  const compose: Yaml = parse(read('deploy/compose/docker-compose.yml'), { merge: true });
+  const services = at(compose, 'services') as { [name: string]: Values };
 
   test('has every part, pinned, restarted, and in an order that waits for health', () => {
     assert.deepEqual(Object.keys(services).sort(), ['coturn', 'postgres', 'proxy', 'redis', 'server', 'sfu']);
@@ -97,7 +99,7 @@ describe('[DEP-3] docker-compose', () => {
   test('sets nothing that is no setting, holds no secret, and asks for each it needs', () => {
     const text = read('deploy/compose/docker-compose.yml');
     for (const name of ['server', 'sfu'])
-      for (const variable of Object.keys(at(services[name], 'environment') as Map_))
+      for (const variable of Object.keys(at(services[name], 'environment') as Values))
         assert.ok(known.has(variable), variable);
     const wanted = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, variable = '']) => variable));
     const offered = new Set([...read('deploy/compose/env.example').matchAll(/^(\w+)=/gm)].map(([, name = '']) => name));
@@ -117,7 +119,7 @@ describe('[DEP-3] docker-compose', () => {
   });
 
   test('its server would start with what it is given', () => {
-    const given = at(services['server'], 'environment') as Map_;
+    const given = at(services['server'], 'environment') as Values;
     const filled = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [
         name,
@@ -142,9 +144,9 @@ describe('[DEP-4] the chart', () => {
     existingSecret: 'mine',
     ingress: { host: 'rtc.test', tlsSecret: 'tls' },
   };
-  const objects = (given: Map_ = {}): Map_[] =>
-    [...renderChart(folder, { ...values, ...given }).values()].flatMap((text) => parseYamlDocuments(text) as Map_[]);
-  const kinds = (given?: Map_) =>
+  const objects = (given: Values = {}): Values[] =>
+    [...renderChart(folder, { ...values, ...given }).values()].flatMap(documentsOf);
+  const kinds = (given?: Values) =>
     objects(given)
       .map(({ kind }) => kind)
       .sort();
@@ -168,26 +170,26 @@ describe('[DEP-4] the chart', () => {
       assert.match(String(object['apiVersion']), /^(v1|[\w.]+\/v[12])$/);
       assert.ok(String(at(object, 'metadata', 'name')).startsWith('test'));
       assert.equal(at(object, 'metadata', 'labels', 'app.kubernetes.io/instance'), 'test');
-      const chosen = at(object, 'spec', 'selector', 'matchLabels') as Map_ | null;
-      const labels = at(object, 'spec', 'template', 'metadata', 'labels') as Map_ | null;
+      const chosen = at(object, 'spec', 'selector', 'matchLabels') as Values | null;
+      const labels = at(object, 'spec', 'template', 'metadata', 'labels') as Values | null;
       if (chosen && labels) assert.partialDeepStrictEqual(labels, chosen);
     }
   });
 
   test('every pod is unprivileged, with an image, limits and settings that exist', () => {
     const pods = objects().flatMap((object) => {
-      const spec = at(object, 'spec', 'template', 'spec') as Map_ | null;
+      const spec = at(object, 'spec', 'template', 'spec') as Values | null;
       return spec ? [spec] : [];
     });
     assert.equal(pods.length, 3);
     for (const pod of pods) {
       assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
       assert.equal(at(pod, 'automountServiceAccountToken'), false);
-      const container = at(pod, 'containers', 0) as Map_;
+      const container = at(pod, 'containers', 0) as Values;
       assert.equal(container['image'], 'parley:0.1.0');
       assert.equal(at(container, 'securityContext', 'readOnlyRootFilesystem'), true);
       assert.equal(at(container, 'securityContext', 'allowPrivilegeEscalation'), false);
-      for (const variable of at(container, 'env') as Map_[])
+      for (const variable of at(container, 'env') as Values[])
         assert.ok(known.has(String(variable['name'])), String(variable['name']));
     }
     const server = objects().find(({ kind }) => kind === 'Deployment');

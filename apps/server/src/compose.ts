@@ -50,7 +50,7 @@ import { collectRoutes } from './http/mounted-routes.ts';
 import { mountOperations } from './http/operations.ts';
 import { mountRoutes } from './http/pipeline.ts';
 import { mountPlaygroundApi } from './http/playground-api.ts';
-import { addressKey, createSpend } from './http/rate-budget.ts';
+import { createSpend } from './http/rate-budget.ts';
 import { createIpOf, requestIdOf } from './http/request-info.ts';
 import { createHttpServer } from './http/server.ts';
 import { mountPages } from './http/static.ts';
@@ -324,7 +324,6 @@ export async function compose({ config, adapters, clock, log, loopDelay = watchL
       isOriginAllowed(await projects.access.originPolicy(projectId), origin),
     requestIdOf,
     ipOf: createIpOf(config.trustProxy),
-    addressKey,
     refuse: toErrorAnswer,
   });
   app.server.on('upgrade', sockets.upgrade);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { idPrefixes, isServiceError } from '@parley/contract';
 import fc from 'fast-check';
+import { addressKey, maskedAddress, maskedNetwork } from './addresses.ts';
 import { createCache } from './cache.ts';
 import { createCursors, cutPage } from './cursors.ts';
 import { base32, createIds, randomBase62 } from './ids.ts';
@@ -126,4 +127,19 @@ test('[CACHE-1] a value is loaded once for all who ask, kept for its time, and a
   assert.equal(await cache.get('a', load), 3);
   await assert.rejects(cache.get('b', () => Promise.reject(new Error('down'))));
   assert.equal(await cache.get('b', load), 4);
+});
+
+test('[OBS-7] an address is shown as its network, and counted by what one subscriber holds', () => {
+  const table = [
+    // address, masked, with its prefix, counted as
+    ['203.0.113.9', '203.0.113.0', '203.0.113.0/24', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.0', '203.0.113.0/24', '203.0.113.9'],
+    ['2001:db8:1:2::3', '2001:db8:1::', '2001:db8:1::/48', '2001:db8:1:2'],
+    ['2001:DB8::3', '2001:db8:0::', '2001:db8:0::/48', '2001:db8:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0::', 'fe80:0:0::/48', 'fe80:0:0:0'],
+    ['::1', '0:0:0::', '0:0:0::/48', '0:0:0:0'],
+    ['unknown', null, null, 'unknown'],
+  ] as const;
+  for (const [ip, ...expected] of table)
+    assert.deepEqual([maskedAddress(ip), maskedNetwork(ip), addressKey(ip)], expected, ip);
 });

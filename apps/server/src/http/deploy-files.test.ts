@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { joinAs, newRoom, type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
 import { addWebhook } from '../../testkit/clients/webhooks.ts';
 import { eventually } from '../../testkit/kit/eventually.ts';
-import { readPlainYaml } from '../../testkit/kit/plain-yaml.ts';
 import { startReceiver, type TestReceiver } from '../../testkit/peers/receiver.ts';
 
 interface Dashboard {
@@ -56,7 +56,7 @@ const namesIn = (expression: string): string[] =>
 
 test('[OBS-14] the Grafana dashboard and the alert rules name only metrics that /metrics exposes', async () => {
   const dashboard = JSON.parse(await read('grafana/parley.json')) as Dashboard;
-  const { groups } = readPlainYaml(await read('prometheus/alerts.yaml')) as unknown as Alerts;
+  const { groups }: Alerts = parse(await read('prometheus/alerts.yaml'));
   const rules = groups.flatMap((group) => group.rules);
   assert.ok(dashboard.panels.length >= 10 && rules.length >= 5);
   assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);

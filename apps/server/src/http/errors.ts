@@ -1,6 +1,5 @@
 import { type ErrorCode, type ErrorEnvelope, errors, ServiceError } from '@parley/contract';
-import { DatabaseUnavailable } from '../core/db.ts';
-import { BlobsUnavailable, SharedStateUnavailable } from '../core/ports.ts';
+import { toServiceError } from '../core/faults.ts';
 import { ReplayedRefusal, replayedHeader } from './idempotency.ts';
 
 /** Everything a client may see of an error. */
@@ -23,11 +22,10 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'SVC_BAD_REQUEST',
 };
 
-const unavailableSeconds = 2;
-
 /** Turns anything thrown into the envelope. An unknown error never shows its own message. */
 export function toErrorAnswer(thrown: unknown, requestId: string, path: string): ErrorAnswer {
-  const { error, isBug } = asServiceError(thrown);
+  const frameworkCode = frameworkCodes[codeOf(thrown)];
+  const error = frameworkCode ? new ServiceError(frameworkCode) : toServiceError(thrown);
   const row = errors[error.code];
   const headers: Record<string, string> = thrown instanceof ReplayedRefusal ? { ...replayedHeader } : {};
   const wait = error.fields['retryAfterSeconds'];
@@ -36,23 +34,8 @@ export function toErrorAnswer(thrown: unknown, requestId: string, path: string):
     status: row.status,
     headers,
     body: { code: error.code, legacyCode: row.legacy, message: error.message, requestId, path, ...error.fields },
-    isBug,
+    isBug: error.code === 'SVC_INTERNAL',
   };
-}
-
-function asServiceError(thrown: unknown): { error: ServiceError; isBug: boolean } {
-  const known = (code: ErrorCode, fields?: Record<string, unknown>) => ({
-    error: new ServiceError(code, fields),
-    isBug: false,
-  });
-  if (thrown instanceof ServiceError) return { error: thrown, isBug: false };
-  if (thrown instanceof DatabaseUnavailable || thrown instanceof SharedStateUnavailable) {
-    return known('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: unavailableSeconds });
-  }
-  if (thrown instanceof BlobsUnavailable)
-    return known('SVC_STORAGE_UNAVAILABLE', { retryAfterSeconds: unavailableSeconds });
-  const code = frameworkCodes[codeOf(thrown)];
-  return code ? known(code) : { error: new ServiceError('SVC_INTERNAL'), isBug: true };
 }
 
 const codeOf = (thrown: unknown): string =>

@@ -1,4 +1,5 @@
 import { fail, type RouteRow } from '@parley/contract';
+import { addressKey } from '../core/addresses.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Counters } from '../core/ports.ts';
 
@@ -34,16 +35,4 @@ function budgetIdentity(caller: Caller, ip: string): string {
     case 'none':
       return `ip:${addressKey(ip)}`;
   }
-}
-
-/** One subscriber holds a whole IPv6 /64, so that is what counts as one address. */
-export function addressKey(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped) return mapped;
-  if (!ip.includes(':')) return ip;
-  const [head = '', tail = ''] = ip.toLowerCase().split('%')[0]?.split('::') ?? [];
-  const left = head.split(':').filter(Boolean);
-  const right = tail.split(':').filter(Boolean);
-  const zeros = ip.includes('::') ? Array.from({ length: 8 - left.length - right.length }, () => '0') : [];
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }

@@ -2,6 +2,7 @@ import { type CloseCode, fail, type Limits, ServiceError } from '@parley/contrac
 import type { WebSocket } from 'ws';
 import type { Budgets } from '../core/budgets.ts';
 import type { Clock } from '../core/clock.ts';
+import { toServiceError } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import {
   type ClientFrameTable,
@@ -16,7 +17,7 @@ import {
 import { clockLeewaySeconds } from '../core/tokens.ts';
 import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
 import { type Outbox, queuedBytesMax } from './outbox.ts';
-import { asServiceError, closeCodeOf, closeReason, errorFields } from './socket-errors.ts';
+import { closeCodeOf, closeReason, errorFields } from './socket-errors.ts';
 
 type State =
   | { name: 'awaitingAuth'; deadline: number; isChecking: boolean }
@@ -139,7 +140,7 @@ export function createConnection(
   }
 
   function refuse(error: unknown, ref: string | null): void {
-    const refusal = asServiceError(error);
+    const refusal = toServiceError(error);
     if (refusal.code === 'SVC_INTERNAL') log.error({ error, connectionId: visitor.connectionId }, 'socket refused');
     send('error', errorFields(refusal, ref, true));
     close(closeCodeOf(refusal), closeReason(refusal));
@@ -188,7 +189,7 @@ export function createConnection(
   }
 
   function tellError(error: unknown, ref: string | null, type: string | null): void {
-    const told = asServiceError(error);
+    const told = toServiceError(error);
     if (told.code === 'SVC_INTERNAL')
       log.error({ error, frame: type, connectionId: visitor.connectionId }, 'frame failed');
     const end = type === null ? null : (definition.endsWith?.(type, told) ?? null);

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail, ServiceError } from '@parley/contract';
 import type { WebSocket } from 'ws';
+import { addressKey } from '../core/addresses.ts';
+import { toServiceError } from '../core/faults.ts';
 import type { Ids } from '../core/ids.ts';
 import type { AnySocket, SocketSession } from '../core/socket.ts';
 import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor } from './connection.ts';
@@ -18,8 +20,6 @@ export interface SocketsDeps extends ConnectionDeps {
   requestIdOf: (headers: IncomingMessage['headers']) => string;
   /** The client's address, seen through trusted proxies only. */
   ipOf: (request: IncomingMessage) => string;
-  /** What counts as one address. */
-  addressKey: (ip: string) => string;
   refuse: Refuse;
 }
 
@@ -45,7 +45,7 @@ const unknownPerAddressMax = 50;
 const retryAfterSeconds = 5;
 
 export function createSockets(deps: SocketsDeps): Sockets {
-  const { clock, log, limits, budgets, ids, random, requestIdOf, ipOf, addressKey, refuse } = deps;
+  const { clock, log, limits, budgets, ids, random, requestIdOf, ipOf, refuse } = deps;
   const flusher = createFlusher();
   const live = new Set<LiveConnection>();
   const unknown = createTally();
@@ -124,7 +124,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
       },
       (error) => {
         log.error({ error }, 'connection attempts could not be counted');
-        ws.close(4500, 'SERVICE_UNAVAILABLE');
+        turnBack(ws, toServiceError(error));
       },
     );
   }

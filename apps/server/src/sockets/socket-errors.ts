@@ -1,15 +1,4 @@
-import { type CloseCode, type ErrorRow, errors, ServiceError } from '@parley/contract';
-import { DatabaseUnavailable } from '../core/db.ts';
-import { SharedStateUnavailable } from '../core/ports.ts';
-
-/** What was promised for this failure; anything that is not ours is a bug and says nothing of itself. */
-export function asServiceError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error;
-  if (error instanceof DatabaseUnavailable || error instanceof SharedStateUnavailable) {
-    return new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
-  }
-  return new ServiceError('SVC_INTERNAL');
-}
+import { type CloseCode, type ErrorRow, errors, type ServiceError } from '@parley/contract';
 
 /** On a socket a code goes without its prefix, and in full beside it. */
 export const shortCode = (error: ServiceError): string => error.code.slice('SVC_'.length);

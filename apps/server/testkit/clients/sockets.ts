@@ -10,7 +10,6 @@ import { createIds } from '../../src/core/ids.ts';
 import { createLog } from '../../src/core/log.ts';
 import { type AnySocket, type Connection, type SocketSession, socket } from '../../src/core/socket.ts';
 import { toErrorAnswer } from '../../src/http/errors.ts';
-import { addressKey } from '../../src/http/rate-budget.ts';
 import { createIpOf, requestIdOf } from '../../src/http/request-info.ts';
 import { createSockets, type Sockets } from '../../src/sockets/index.ts';
 import { createFakeClock, type FakeClock } from '../kit/fake-clock.ts';
@@ -36,10 +35,13 @@ export interface TestSockets {
   stop(): Promise<void>;
 }
 
-export async function startSockets(env: Record<string, string> = {}): Promise<TestSockets> {
+export async function startSockets(
+  env: Record<string, string> = {},
+  faults: Readonly<Record<string, unknown>> = {},
+): Promise<TestSockets> {
   const clock = createFakeClock();
   const { limits } = readLimits(env);
-  const domain = createDomain(clock);
+  const domain = createDomain(clock, faults);
   const sockets = createSockets({
     clock,
     log: createLog('silent'),
@@ -58,7 +60,6 @@ export async function startSockets(env: Record<string, string> = {}): Promise<Te
     isOriginAllowed: async (_projectId, origin) => origin !== 'https://evil.example',
     requestIdOf,
     ipOf: createIpOf(['127.0.0.1']),
-    addressKey,
     refuse: toErrorAnswer,
   });
   const server = createServer();
@@ -93,12 +94,12 @@ const frames = clientFrames({
   auth: { data: Type.Object({ token: Type.String() }), does: 'Says who this is.' },
   echo: { data: Type.Object({ text: Type.String({ maxLength: 100_000 }) }), does: 'Says it again.' },
   slow: { data: Type.Object({ name: Type.String() }), does: 'Answers when the test lets it.' },
-  break: { data: Type.Object({}), does: 'Has a bug.' },
+  break: { data: Type.Object({ fault: Type.Optional(Type.String()) }), does: 'Throws the fault of that name.' },
   limited: { data: Type.Object({}), budget: 'CHAT_SEND_RATE_LIMIT', does: 'Costs.' },
 });
 
 /** What a domain would define, at its smallest. */
-function createDomain(clock: FakeClock) {
+function createDomain(clock: FakeClock, faults: Readonly<Record<string, unknown>>) {
   const opened: Connection<SocketSession>[] = [];
   const closed: { id: string; code: number }[] = [];
   const started: string[] = [];
@@ -136,8 +137,8 @@ function createDomain(clock: FakeClock) {
           });
           return { name };
         },
-        break: async () => {
-          throw new Error('a secret detail');
+        break: async (_connection, { fault = '' }) => {
+          throw faults[fault] ?? new Error('a secret detail');
         },
         limited: async () => ({}),
       },

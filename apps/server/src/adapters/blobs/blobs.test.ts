@@ -145,7 +145,7 @@ test('[BLB-6] s3: a signed download names the file and how to show it, and canno
   assert.equal(response.headers.get('content-type'), 'text/plain');
   assert.equal(
     response.headers.get('content-disposition'),
-    `attachment; filename="_bersicht _1_.txt"; filename*=UTF-8''%C3%9Cbersicht%20%221%22.txt`,
+    `attachment; filename="?bersicht \\"1\\".txt"; filename*=UTF-8''%C3%9Cbersicht%20%221%22.txt`,
   );
   assert.equal((await fetch(download.url.replace('attachment', 'inline'))).status, 403);
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
-import { contentDisposition } from '../../core/content-disposition.ts';
+import { create as contentDisposition } from 'content-disposition';
 import { BlobSizeMismatch, type Blobs, BlobsUnavailable, type SignedRequest } from '../../core/ports.ts';
 import { exactly } from './exactly.ts';
 import { assertBlobKey } from './keys.ts';
@@ -92,7 +92,8 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
       const url = urlOf(key);
       url.searchParams.set('X-Amz-Expires', String(expiresInSeconds));
       url.searchParams.set('response-content-type', contentType);
-      url.searchParams.set('response-content-disposition', contentDisposition(filename, isInline));
+      const disposition = contentDisposition(filename, { type: isInline ? 'inline' : 'attachment' });
+      url.searchParams.set('response-content-disposition', disposition);
       return await presign(url, 'GET', {});
     },
 

@@ -1,4 +1,5 @@
 import { type AccountSession, fail, isServiceError, type Session } from '@parley/contract';
+import { maskedAddress } from '../../core/addresses.ts';
 import { type Cache, createCache } from '../../core/cache.ts';
 import type { SessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
@@ -6,7 +7,6 @@ import type { Db, Tx } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
-import { maskedAddress } from '../../core/masked-address.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import { isUuid } from '../../core/uuid.ts';

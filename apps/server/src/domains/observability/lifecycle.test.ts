@@ -6,7 +6,6 @@ import type { ConnectionFact } from '../../core/connections.ts';
 import { classify, explain } from './classify.ts';
 import { applyStep, newConnection, type TrackedConnection } from './lifecycle.ts';
 import { bucketOf, percentile } from './percentiles.ts';
-import { maskAddress } from './reads.ts';
 
 const base = {
   projectId: 'p',
@@ -187,13 +186,4 @@ test('[OBS-6] percentiles from buckets are within 2.5 % of the true ones', () =>
     ),
   );
   assert.equal(percentile(new Map(), 0.5), null);
-});
-
-test('[OBS-7] addresses are shown as networks', () => {
-  assert.deepEqual(['203.0.113.9', '::ffff:203.0.113.9', '2001:db8:1:2::3', null].map(maskAddress), [
-    '203.0.113.0/24',
-    '203.0.113.0/24',
-    '2001:db8:1::/48',
-    null,
-  ]);
 });

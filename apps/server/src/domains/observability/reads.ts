@@ -1,4 +1,5 @@
 import { type ClassifiedError, type Connection, type ConnectionsQuery, type ErrorsQuery, fail } from '@parley/contract';
+import { maskedNetwork } from '../../core/addresses.ts';
 import type { ApiKeyCaller, ProjectSessionCaller } from '../../core/caller.ts';
 import type { Db } from '../../core/db.ts';
 import { isUuid } from '../../core/uuid.ts';
@@ -61,7 +62,7 @@ function toConnection(row: ConnectionRow, caller: Reader): Connection {
     // The column holds only states of the lifecycle.
     state: row.state as Connection['state'],
     participantIdentity: identity,
-    clientIp: isOperator ? row.clientIp : maskAddress(row.clientIp),
+    clientIp: isOperator ? row.clientIp : row.clientIp && maskedNetwork(row.clientIp),
     sdk: sdkName === null && sdkVersion === null ? null : { name: sdkName, version: sdkVersion },
     durationMs: between(row.connectedAt, row.endedAt),
     timeToConnectMs: between(row.startedAt, row.connectedAt),
@@ -84,12 +85,3 @@ function toError(row: ErrorRow): ClassifiedError {
 
 const between = (from: string | null, to: string | null): number | null =>
   from === null || to === null ? null : Math.max(0, Date.parse(to) - Date.parse(from));
-
-/** A network, not a person: /24 of IPv4, /48 of IPv6. */
-export function maskAddress(ip: string | null): string | null {
-  if (ip === null) return null;
-  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+)\.\d+$/i.exec(ip)?.[1];
-  if (v4 !== undefined) return `${v4}.0/24`;
-  const [head = ''] = ip.split('::');
-  return `${head.split(':').slice(0, 3).join(':')}::/48`;
-}

@@ -1,14 +1,8 @@
-import {
-  type FrameData,
-  fail,
-  isServiceError,
-  type Joined,
-  type Limits,
-  type SignalingClientFrames,
-} from '@parley/contract';
+import { type FrameData, fail, type Joined, type Limits, type SignalingClientFrames } from '@parley/contract';
 import type { MediaParticipantSnapshot } from '@parley/contract/media-control';
 import type { Clock } from '../../core/clock.ts';
 import type { ConnectionAbout } from '../../core/connections.ts';
+import { toServiceError } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import type { Connection } from '../../core/socket.ts';
 import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
@@ -55,7 +49,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     } catch (error) {
       seat.state = { is: 'empty' };
       observe(session.token, 'join.failed', frame.connectionId, {
-        code: isServiceError(error) ? error.code : 'SVC_INTERNAL',
+        code: toServiceError(error).code,
       });
       throw error;
     } finally {

@@ -1,4 +1,5 @@
 /** One way to write parameters and to read columns, for both databases: `pg` and PGlite each have habits of their own. */
+import { parse as parseArray } from 'postgres-array';
 
 /** What goes over the wire: text, binary (bytea) or null. */
 export type WireValue = string | Buffer | null;
@@ -69,57 +70,8 @@ const scalars: readonly [oid: number, arrayOid: number, decode: Decode][] = [
 const decoders = new Map<number, Decode>(
   scalars.flatMap(([oid, arrayOid, decode]) => [
     [oid, decode],
-    [arrayOid, (value: string) => decodeArray(value, decode)],
+    [arrayOid, (value: string) => parseArray(value, decode)],
   ]),
 );
 
 export const decoderOf = (oid: number): Decode => decoders.get(oid) ?? text;
-
-/** PostgreSQL's array text: `{1,NULL,"a \"quoted\" one",{…}}`. */
-function decodeArray(value: string, decode: Decode): unknown[] {
-  const [items] = readArray(value, value.indexOf('{') + 1, decode);
-  return items;
-}
-
-function readArray(value: string, start: number, decode: Decode): [items: unknown[], end: number] {
-  const items: unknown[] = [];
-  let at = start;
-  while (at < value.length) {
-    const character = value[at];
-    if (character === '}') return [items, at + 1];
-    if (character === ',') {
-      at += 1;
-    } else if (character === '{') {
-      const [inner, end] = readArray(value, at + 1, decode);
-      items.push(inner);
-      at = end;
-    } else if (character === '"') {
-      const [quoted, end] = readQuoted(value, at + 1);
-      items.push(decode(quoted));
-      at = end;
-    } else {
-      const end = endOfWord(value, at);
-      const word = value.slice(at, end);
-      items.push(word === 'NULL' ? null : decode(word));
-      at = end;
-    }
-  }
-  return [items, at];
-}
-
-function readQuoted(value: string, start: number): [content: string, end: number] {
-  let content = '';
-  let at = start;
-  while (at < value.length && value[at] !== '"') {
-    if (value[at] === '\\') at += 1;
-    content += value[at];
-    at += 1;
-  }
-  return [content, at + 1];
-}
-
-function endOfWord(value: string, start: number): number {
-  let at = start;
-  while (at < value.length && value[at] !== ',' && value[at] !== '}') at += 1;
-  return at;
-}

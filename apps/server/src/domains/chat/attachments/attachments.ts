@@ -7,6 +7,7 @@ import {
   type Limits,
   type RequestAttachment,
 } from '@parley/contract';
+import { create as contentDisposition } from 'content-disposition';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
@@ -26,7 +27,7 @@ import {
   markUploaded,
   takeExpired,
 } from './attachment-store.ts';
-import { cleanFilename, contentDisposition, isInlineType } from './filenames.ts';
+import { cleanFilename, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
 import { createStorageCheck } from './storage-check.ts';
 
@@ -238,7 +239,9 @@ export function createAttachments(deps: AttachmentDeps) {
       headers: {
         'content-type': entry.mimeType,
         'content-length': String(entry.size),
-        'content-disposition': contentDisposition(entry.filename, isInlineType(entry.mimeType)),
+        'content-disposition': contentDisposition(entry.filename, {
+          type: isInlineType(entry.mimeType) ? 'inline' : 'attachment',
+        }),
         'content-security-policy': "sandbox; default-src 'none'",
         'x-content-type-options': 'nosniff',
         'cache-control': `private, max-age=${downloadTtl}`,

@@ -18,16 +18,6 @@ function shorten(text: string, bytesMax: number): string {
   return kept;
 }
 
-/** RFC 6266 with the plain name for old readers and the whole one beside it. */
-export function contentDisposition(filename: string, isInline: boolean): string {
-  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const whole = encodeURIComponent(filename).replace(
-    /['()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${whole}`;
-}
-
 /** What a browser may show by itself. Never anything that can carry a script. */
 const inlineTypes = new Set([
   'image/png',

@@ -1,8 +1,8 @@
+import { maskedAddress } from '../../../core/addresses.ts';
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
-import { maskedAddress } from '../../../core/masked-address.ts';
 import type { ExpiringSets } from '../../../core/ports.ts';
 import {
   type ConnectionRow,
