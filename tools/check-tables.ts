@@ -39,12 +39,12 @@ const exceptions: readonly Exception[] = [
   {
     file: 'domains/chat/messages/send-store.ts',
     table: 'events',
-    why: 'a batch of messages and its events are one round trip (ADR 17)',
+    why: 'a batch of messages and its events are one round trip (ADR 82)',
   },
   {
     file: 'domains/chat/messages/reaction-store.ts',
     table: 'events',
-    why: 'a batch of reactions and its events are one round trip (ADR 17)',
+    why: 'a batch of reactions and its events are one round trip (ADR 82)',
   },
   {
     file: 'domains/webhooks/queue-store.ts',
