@@ -1,7 +1,7 @@
 /** Who may import whom (house rules, ARCHITECTURE.md). Fails when it saw fewer modules than there are files. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { finishCheck, repositoryFiles } from './repository-files.ts';
 
 interface Import {
   from: string;
@@ -26,11 +26,7 @@ const siblings = ['domains', 'http', 'sockets', 'adapters'];
 const mayNameEnvironment = ['config.ts', 'main.ts', 'migrate.ts', 'compile-cache.ts'];
 const vendors = ['pg', 'redis', '@electric-sql/pglite', 'aws4fetch', 'nodemailer'];
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(path));
+const files = repositoryFiles('*.ts', '*.tsx');
 
 const isTest = (path: string): boolean => /\.(test|contract)\.tsx?$/.test(path) || path.includes('/testkit/');
 
@@ -145,5 +141,4 @@ if (graph.size !== files.length || files.length < 50 || all.length < files.lengt
     `saw only ${graph.size} modules and ${all.length} imports in ${files.length} files: the check is broken`,
   );
 }
-console.log(problems.length === 0 ? `${graph.size} modules, ${all.length} imports` : problems.join('\n'));
-process.exit(problems.length === 0 ? 0 : 1);
+finishCheck(problems, `${graph.size} modules, ${all.length} imports`);

@@ -1,11 +1,14 @@
-/** The gate: format, lint, types, import rules, generated files fresh. `npm run check`. */
+/** The gate: format, lint, types, borders, rules, decisions, generated files. `npm run check`. */
 import { spawnSync } from 'node:child_process';
 import { styleText } from 'node:util';
 
 const steps: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['types', 'tsc', '-p', '.'],
-  ['import rules', 'node', 'tools/check-imports.ts'],
+  ['imports', 'node', 'tools/check-imports.ts'],
+  ['tables', 'node', 'tools/check-tables.ts'],
+  ['rules and tests', 'node', 'tools/check-rules.ts'],
+  ['decisions', 'node', 'tools/check-adrs.ts'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],
 ];
 
@@ -16,7 +19,7 @@ const failed = steps.filter(([name, command, ...args]) => {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${isGood ? styleText('green', 'ok  ') : styleText('red', 'FAIL')} ${name} (${seconds} s)`);
   if (!isGood) console.log(`${stdout}${stderr}`.trimEnd());
-  else if (name === 'import rules') console.log(`     ${stdout.trim()}`);
+  else if (args[0]?.startsWith('tools/check-')) console.log(`     ${stdout.trim()}`);
   return !isGood;
 });
 process.exit(failed.length === 0 ? 0 : 1);

@@ -26,6 +26,7 @@ import { createSignIn } from './sign-in.ts';
 import { createUsers } from './users.ts';
 
 export type { AccountsConfig, OAuthClient, OAuthConfig, OnUserReady } from './config.ts';
+export { findUserByEmail } from './user-store.ts';
 
 export interface AccountsDeps {
   db: Db;

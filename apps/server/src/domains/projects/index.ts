@@ -6,6 +6,7 @@ import { createMembers, type MemberDeps } from './members.ts';
 import { createProjects, type ProjectDeps } from './projects.ts';
 
 export type { Access } from './access.ts';
+export { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from './project-store.ts';
 
 export type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
 

@@ -73,15 +73,3 @@ export async function acceptInvitations(tx: Queryable, email: string, userId: st
     returning project_id as "projectId"`);
   return rows.map((row) => row.projectId);
 }
-
-/** The account that has proven to own the address. */
-export async function findUserByEmail(
-  db: Queryable,
-  email: string,
-  mustBeVerified: boolean,
-): Promise<{ id: string; email: string } | undefined> {
-  const [row] = await db.query<{ id: string; email: string }>(sql`
-    select id, email from users where lower(email) = lower(${email})
-      ${mustBeVerified ? sql`and email_verified_at is not null` : empty}`);
-  return row;
-}

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../core/db.ts';
 import { type Answer, page, recorded } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
 import type { Mail } from '../../core/ports.ts';
+import { findUserByEmail } from '../accounts/index.ts';
 import type { Access } from './access.ts';
 import { invitationLetter } from './letters.ts';
 import {
@@ -13,7 +14,6 @@ import {
   countOwners,
   deleteMember,
   findMember,
-  findUserByEmail,
   insertMember,
   listMembers,
   updateRole,
@@ -61,7 +61,8 @@ export function createMembers({ db, clock, cursors, access, mail, log, publicUrl
     assertMayGive(caller, role);
     const { member, isNew, projectName } = await withProject(caller, async (tx, project) => {
       if (project.status === 'ARCHIVED') fail('SVC_PROJECT_ARCHIVED');
-      const user = await findUserByEmail(tx, email, requireVerifiedEmail);
+      const account = await findUserByEmail(tx, email);
+      const user = requireVerifiedEmail && !account?.emailVerifiedAt ? undefined : account;
       const added = await insertMember(tx, caller.projectId, {
         email: user?.email ?? email,
         userId: user?.id ?? null,

@@ -85,3 +85,24 @@ export async function listProjectsOf(
       ${after === null ? empty : sql`and (p.created_at, p.id) < (${after[0]}, ${after[1]}::uuid)`}
     order by p.created_at desc, p.id desc limit ${limit}`);
 }
+
+export interface ProjectName {
+  id: string;
+  name: string;
+}
+
+/** The projects that a user owns. */
+export async function listOwnedProjects(db: Queryable, userId: string): Promise<ProjectName[]> {
+  return db.query(sql`
+    select p.id, p.name from project_members m join projects p on p.id = m.project_id
+    where m.user_id = ${userId} and m.role = 'OWNER' order by p.created_at`);
+}
+
+/** All projects that the owners of this one own. */
+export async function listProjectsOfOwners(db: Queryable, projectId: string): Promise<ProjectName[]> {
+  return db.query(sql`
+    select distinct p.id, p.name from project_members mine
+    join project_members theirs on theirs.user_id = mine.user_id and theirs.role = 'OWNER'
+    join projects p on p.id = theirs.project_id
+    where mine.project_id = ${projectId} and mine.role = 'OWNER'`);
+}

@@ -3,15 +3,8 @@ import { createCache } from '../../core/cache.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Handlers } from '../../core/handlers.ts';
-import {
-  type DayRow,
-  listDays,
-  listOwnedProjects,
-  listProject,
-  listProjectsOfOwners,
-  listSessions,
-  meterEnded,
-} from './usage-store.ts';
+import { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from '../projects/index.ts';
+import { type DayRow, listDays, listSessions, meterEnded } from './usage-store.ts';
 
 export interface UsageDeps {
   db: Db;
@@ -32,14 +25,16 @@ export interface UsageDomain {
 const defaults = { limit: 50, days: 30 } as const;
 const meterBatch = 1_000;
 
-type Named = { id: string; name: string };
-
 export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): UsageDomain {
   const usedByOwners = createCache<number>({ clock, ttlMs: 10_000, sizeMax: 10_000 });
 
-  const ids = (projects: readonly Named[]): string[] => projects.map(({ id }) => id);
+  const ownProject = async (projectId: string): Promise<ProjectName[]> => {
+    const project = await findProject(db, projectId);
+    return project ? [project] : [];
+  };
+  const ids = (projects: readonly ProjectName[]): string[] => projects.map(({ id }) => id);
 
-  async function summary(projects: readonly Named[], days?: readonly DayRow[]): Promise<Usage> {
+  async function summary(projects: readonly ProjectName[], days?: readonly DayRow[]): Promise<Usage> {
     const now = iso(clock.now());
     const rows = days ?? (await listDays(db, ids(projects), now));
     const usedMinutes = minutes(rows.reduce((sum, { seconds }) => sum + seconds, 0));
@@ -55,7 +50,7 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
     };
   }
 
-  async function detail(projects: readonly Named[], query: UsageQuery): Promise<UsageDetail> {
+  async function detail(projects: readonly ProjectName[], query: UsageQuery): Promise<UsageDetail> {
     const now = clock.now();
     const [days, sessions] = await Promise.all([
       listDays(db, ids(projects), iso(now)),
@@ -96,12 +91,10 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
     handlers: {
       getUsage: async ({ caller }) =>
         summary(
-          caller.kind === 'apiKey'
-            ? await listProject(db, caller.projectId)
-            : await listOwnedProjects(db, caller.userId),
+          caller.kind === 'apiKey' ? await ownProject(caller.projectId) : await listOwnedProjects(db, caller.userId),
         ),
       getUsageDetail: async ({ caller, query }) => detail(await listOwnedProjects(db, caller.userId), query),
-      getProjectUsage: async ({ caller, query }) => detail(await listProject(db, caller.projectId), query),
+      getProjectUsage: async ({ caller, query }) => detail(await ownProject(caller.projectId), query),
     },
   };
 }

@@ -71,23 +71,3 @@ export async function listSessions(
     where p.project_id = any(${projectIds}::uuid[]) and p.joined_at is not null
     order by p.joined_at desc, p.id desc limit ${limit}`);
 }
-
-/** The projects whose minutes an account pays for: those it owns. */
-export async function listOwnedProjects(db: Db, userId: string): Promise<{ id: string; name: string }[]> {
-  return db.query(sql`
-    select p.id, p.name from project_members m join projects p on p.id = m.project_id
-    where m.user_id = ${userId} and m.role = 'OWNER' order by p.created_at`);
-}
-
-export async function listProject(db: Db, projectId: string): Promise<{ id: string; name: string }[]> {
-  return db.query(sql`select id, name from projects where id = ${projectId}`);
-}
-
-/** Everything the owners of a project have used, over all that they own: what the allowance is checked against. */
-export async function listProjectsOfOwners(db: Db, projectId: string): Promise<{ id: string; name: string }[]> {
-  return db.query(sql`
-    select distinct p.id, p.name from project_members mine
-    join project_members theirs on theirs.user_id = mine.user_id and theirs.role = 'OWNER'
-    join projects p on p.id = theirs.project_id
-    where mine.project_id = ${projectId} and mine.role = 'OWNER'`);
-}

@@ -1,0 +1,58 @@
+/**
+ * Rules of docs/behaviour.md and the tests that quote them: every quoted rule exists, every rule is quoted,
+ * one bullet is one rule, and the numbers of a prefix ascend.
+ */
+import { readFileSync } from 'node:fs';
+import { finishCheck, repositoryFiles } from './repository-files.ts';
+
+interface Quote {
+  rule: string;
+  at: string;
+}
+
+const document = 'docs/behaviour.md';
+
+function rulesOf(lines: readonly string[]): { rules: string[]; problems: string[] } {
+  const rules: string[] = [];
+  const problems: string[] = [];
+  const lastOf = new Map<string, number>();
+  for (const [index, line] of lines.entries()) {
+    if (!/^\s*[-*] /.test(line)) continue;
+    const at = `${document}:${index + 1}`;
+    const [, prefix, digits] = /^- \*\*([A-Z]+)-(\d+)\*\* \S/.exec(line) ?? [];
+    if (prefix === undefined) {
+      problems.push(`${at}: a bullet is one rule, "- **MSG-4** …"`);
+      continue;
+    }
+    const rule = `${prefix}-${digits}`;
+    if (rules.includes(rule)) problems.push(`${at}: ${rule} is there twice`);
+    else if (Number(digits) < (lastOf.get(prefix) ?? 0)) problems.push(`${at}: ${rule} is out of order`);
+    if (/\*\*[A-Z]+-\d+\*\*/.test(line.slice(line.indexOf(' ', 2))))
+      problems.push(`${at}: several rules in one bullet`);
+    rules.push(rule);
+    lastOf.set(prefix, Number(digits));
+  }
+  return { rules, problems };
+}
+
+function quotesOf(path: string): Quote[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line, index) =>
+      [...line.matchAll(/\[([A-Z]+-\d+)\]/g)].map(([, rule = '']) => ({ rule, at: `${path}:${index + 1}` })),
+    );
+}
+
+const { rules, problems } = rulesOf(readFileSync(document, 'utf8').split('\n'));
+const quotes = repositoryFiles('*.test.ts', '*.test.tsx', '*.contract.ts', 'apps/server/testkit/*.ts').flatMap(
+  quotesOf,
+);
+const quoted = new Set(quotes.map(({ rule }) => rule));
+
+for (const { rule, at } of quotes)
+  if (!rules.includes(rule)) problems.push(`${at}: ${rule} is quoted and not in ${document}`);
+for (const rule of new Set(rules)) if (!quoted.has(rule)) problems.push(`${document}: no test quotes ${rule}`);
+if (rules.length < 300 || quotes.length < 600)
+  problems.push(`saw only ${rules.length} rules and ${quotes.length} quotes: the check is broken`);
+
+finishCheck(problems, `${rules.length} rules, quoted ${quotes.length} times`);
