@@ -35,7 +35,6 @@ interface Exception {
 
 const exceptions: readonly Exception[] = [
   { file: 'core/event-store.ts', table: 'webhooks', why: 'being moved to webhooks' },
-  { file: 'domains/fleet/server-store.ts', table: 'rooms', why: 'being moved to rooms' },
   {
     file: 'domains/chat/messages/send-store.ts',
     table: 'events',

@@ -1,5 +1,5 @@
-import type { Adapters } from './compose.ts';
 import type { Config } from './config.ts';
+import type { Adapters } from './core/ports.ts';
 import type { Fleet } from './domains/fleet/index.ts';
 import type { Check } from './domains/observability/index.ts';
 

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { SharedState } from '../core/ports.ts';
 import { openRedisBus } from './bus/redis.ts';
-import { closeAll } from './closing.ts';
+import { type Closing, closeAll } from './closing.ts';
 import { createFallbackCounters } from './counters/fallback.ts';
 import { createRedisCounters } from './counters/redis.ts';
 import { createRedisExpiringSets } from './expiring-sets/redis.ts';
 import { createRedisLocks } from './locks/redis.ts';
-import type { SharedState } from './open.ts';
 import { startProcessCount } from './process-count.ts';
 import { createRedis } from './redis.ts';
 
@@ -19,7 +19,8 @@ interface RedisStateOptions {
 }
 
 /** What several processes share, kept in Redis. */
-export async function openRedisState({ url, prefix, clock, log, onError }: RedisStateOptions): Promise<SharedState> {
+export async function openRedisState(options: RedisStateOptions): Promise<SharedState & Closing> {
+  const { url, prefix, clock, log, onError } = options;
   const redis = createRedis({
     url,
     prefix,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { Log } from '../core/log.ts';
-import type { Blobs, Bus, Counters, ExpiringSets, Locks, Mail, Mailbox } from '../core/ports.ts';
+import type { Adapters, SharedState } from '../core/ports.ts';
 import { createFolderBlobs } from './blobs/folder.ts';
 import type { S3Options } from './blobs/s3.ts';
 import { createMemoryBus } from './bus/memory.ts';
@@ -35,18 +35,7 @@ interface Deps {
   log: Log;
 }
 
-export interface SharedState extends Closing {
-  bus: Bus;
-  counters: Counters;
-  expiringSets: ExpiringSets;
-  locks: Locks;
-}
-
-export interface Stores extends Closing {
-  blobs: Blobs;
-  mail: Mail;
-  mailbox: Mailbox | null;
-}
+type Stores = Pick<Adapters, 'blobs' | 'mail' | 'mailbox'>;
 
 /** The database, migrated and ready. */
 export async function openDatabase(config: AdapterConfig): Promise<Db> {
@@ -94,7 +83,7 @@ async function awaitAnswer(db: Db): Promise<void> {
   }
 }
 
-export async function openSharedState(config: AdapterConfig, deps: Deps): Promise<SharedState> {
+export async function openSharedState(config: AdapterConfig, deps: Deps): Promise<SharedState & Closing> {
   const { clock, log } = deps;
   const onError = (error: unknown) => log.error({ error }, 'a bus listener failed');
   if (config.redisUrl !== null) {
@@ -110,7 +99,7 @@ export async function openSharedState(config: AdapterConfig, deps: Deps): Promis
   return { bus, counters, expiringSets, locks, close: () => closeAll([bus, counters, expiringSets, locks]) };
 }
 
-export async function openStores(config: AdapterConfig, { clock }: Deps): Promise<Stores> {
+export async function openStores(config: AdapterConfig, { clock }: Deps): Promise<Stores & Closing> {
   const blobs = config.s3
     ? (await import('./blobs/s3.ts')).createS3Blobs(config.s3)
     : createFolderBlobs(join(config.dataDir, 'blobs'), clock);
@@ -123,8 +112,8 @@ export async function openStores(config: AdapterConfig, { clock }: Deps): Promis
   return { blobs, mail: mailbox, mailbox, close: () => closeAll([blobs, mailbox]) };
 }
 
-/** Everything a process stands on. */
-export type OpenAdapters = SharedState & Stores & { db: Db };
+/** Everything a process runs on. */
+export type OpenAdapters = Adapters & Closing;
 
 export async function openAdapters(config: AdapterConfig, deps: Deps): Promise<OpenAdapters> {
   const { opened, ...adapters } = await beginAdapters(config, deps);
@@ -138,7 +127,7 @@ export async function beginAdapters(
   deps: Deps,
 ): Promise<OpenAdapters & { opened: Promise<void> }> {
   const { db, opened } = await beginDatabase(config);
-  opened.catch(() => {}); // whoever waits for it hears of it, perhaps only when the rest is open
+  opened.catch(() => {}); // who awaits it gets the error, perhaps only when the rest is open
   const [shared, stores] = await Promise.all([openSharedState(config, deps), openStores(config, deps)]).catch(
     async (error) => {
       await db.close();

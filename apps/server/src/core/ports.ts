@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Db } from './db.ts';
 
 /**
  * Messages between processes. This process hears its own at once and exactly once, with or without the others. What
@@ -149,4 +150,21 @@ export interface Letter {
 /** Mail kept for the development mailbox, newest first. */
 export interface Mailbox {
   list(): (Letter & { createdAt: string })[];
+}
+
+/** What several processes share. */
+export interface SharedState {
+  bus: Bus;
+  counters: Counters;
+  expiringSets: ExpiringSets;
+  locks: Locks;
+}
+
+/** What a process runs on: one implementation of each port. */
+export interface Adapters extends SharedState {
+  db: Db;
+  blobs: Blobs;
+  mail: Mail;
+  /** Present when mail is kept for the development mailbox. */
+  mailbox: Mailbox | null;
 }

@@ -2,43 +2,49 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Locks } from './ports.ts';
 
-/** Chores that run again and again. */
-export interface Timers {
-  /** Runs `work` every `everyMs`, on one process at a time unless it is each process's own chore. */
-  every(name: string, everyMs: number, work: () => Promise<unknown>, options?: { onEveryProcess?: boolean }): void;
-  start(): void;
-  /** Resolves when nothing runs any more. */
-  stop(): Promise<void>;
+/** Work that runs every `everyMs`. */
+export interface Chore {
+  name: string;
+  everyMs: number;
+  run(): Promise<unknown>;
+  /** Each process has its own to do; otherwise one process at a time does it for all. */
+  onEveryProcess?: true;
 }
 
-export function createTimers({ clock, locks, log }: { clock: Clock; locks: Locks; log: Log }): Timers {
+export interface TimersDeps {
+  clock: Clock;
+  locks: Locks;
+  log: Log;
+  chores: readonly Chore[];
+}
+
+/** Runs the chores of every part, each on its own schedule. */
+export function createTimers({ clock, locks, log, chores }: TimersDeps) {
   const stopping = new AbortController();
-  const chores: (() => Promise<void>)[] = [];
   let running: Promise<unknown> = Promise.resolve();
 
-  async function once(name: string, everyMs: number, work: () => Promise<unknown>, isShared: boolean): Promise<void> {
+  async function once({ name, everyMs, run, onEveryProcess }: Chore): Promise<void> {
     try {
       // The lease is kept until it runs out, so that the next process does not repeat the chore at once.
-      if (isShared && !(await locks.acquire(`chore/${name}`, Math.max(1_000, everyMs - 500)))) return;
-      await work();
+      if (!onEveryProcess && !(await locks.acquire(`chore/${name}`, Math.max(1_000, everyMs - 500)))) return;
+      await run();
     } catch (error) {
       log.warn({ error, chore: name }, 'chore failed; it will run again');
     }
   }
 
+  async function repeat(chore: Chore): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(chore.everyMs, stopping.signal);
+      if (!stopping.signal.aborted) await once(chore);
+    }
+  }
+
   return {
-    every(name, everyMs, work, { onEveryProcess = false } = {}) {
-      chores.push(async () => {
-        while (!stopping.signal.aborted) {
-          await clock.sleep(everyMs, stopping.signal);
-          if (!stopping.signal.aborted) await once(name, everyMs, work, !onEveryProcess);
-        }
-      });
+    start(): void {
+      running = Promise.all(chores.map(repeat));
     },
-    start() {
-      running = Promise.all(chores.map((chore) => chore()));
-    },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
     },

@@ -4,7 +4,7 @@ import { ApiError } from '@parley/server';
 import { failure } from '../../testkit/kit/failure.ts';
 import { createFakeClock } from '../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
-import type { Adapters } from '../compose.ts';
+import type { Adapters } from '../core/ports.ts';
 import { sql } from '../core/sql.ts';
 
 let service: TestService;

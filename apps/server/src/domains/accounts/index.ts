@@ -2,10 +2,10 @@ import type { accountRoutes } from '@parley/contract';
 import type { SessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
+import type { Domain } from '../../core/part.ts';
 import type { Bus, Counters, Mail } from '../../core/ports.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { AccountsConfig, OnUserReady } from './config.ts';
@@ -43,17 +43,10 @@ export interface AccountsDeps {
   onUserReady: OnUserReady;
 }
 
-export interface Accounts {
-  handlers: Handlers<typeof accountRoutes>;
+export interface Accounts extends Domain<typeof accountRoutes> {
   authenticateSession(token: string): Promise<SessionCaller>;
   /** Makes the account of a development machine, or gives it this password; signs in. */
   seedAccount(account: Seed): Promise<{ accessToken: string; cookie: string }>;
-  /** Removes what has expired; gives how many rows. */
-  sweep(): Promise<number>;
-  /** Resolves when all mail handed in so far has left. */
-  settled(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const sweepBatch = 5_000;
@@ -79,6 +72,13 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const signIn = createSignIn({ ...shared, throttle: createLoginThrottle(deps) });
   const oauth = createOAuth(shared);
 
+  async function deleteExpired(): Promise<void> {
+    const now = iso(clock.now());
+    await deleteExpiredSessions(db, now, sweepBatch);
+    await deleteExpiredMailTokens(db, now);
+    await deleteExpiredOAuthStates(db, now);
+  }
+
   return {
     handlers: createHandlers({ registration, signIn, oauth, sessions, users, refreshCookie, browserCookie }),
     authenticateSession: sessions.authenticate,
@@ -86,16 +86,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const { session, refreshToken } = await registration.seed(account);
       return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
     },
-    async sweep() {
-      const now = iso(clock.now());
-      const removed = [
-        await deleteExpiredSessions(db, now, sweepBatch),
-        await deleteExpiredMailTokens(db, now),
-        await deleteExpiredOAuthStates(db, now),
-      ];
-      return removed.reduce((total, count) => total + count, 0);
-    },
-    settled: shared.courier.settled,
+    chores: [{ name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired }],
     start: sessions.start,
     async stop() {
       sessions.stop();

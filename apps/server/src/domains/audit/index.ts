@@ -1,9 +1,11 @@
 import { type AuditAction, auditActions, type auditRoutes, fail } from '@parley/contract';
+import type { Caller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import type { AuditSubject, Handlers, RequestInfo } from '../../core/handlers.ts';
+import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import type { Domain } from '../../core/part.ts';
 import { hasEntry, insertEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
 import { createSpool } from './spool.ts';
 
@@ -16,21 +18,12 @@ export interface AuditDeps {
   spoolPath: string;
 }
 
-export interface AuditActor {
-  userId: string;
-  email: string;
-}
-
-export interface Audit {
-  handlers: Handlers<typeof auditRoutes>;
-  /** Records an action. Never rejects: what cannot be written now is kept on disk and retried. */
-  record(
-    action: AuditAction,
-    projectId: string,
-    actor: AuditActor,
-    subject: AuditSubject,
-    request: RequestInfo,
-  ): Promise<void>;
+export interface Audit extends Domain<typeof auditRoutes> {
+  /**
+   * Records what a person did in a project; calls with other credentials are not recorded. Never rejects: what cannot
+   * be written now is kept on disk and retried.
+   */
+  record(action: AuditAction, caller: Caller, subject: AuditSubject, request: RequestInfo): Promise<void>;
   /** Writes what was kept. */
   retryKept(): Promise<void>;
 }
@@ -48,14 +41,21 @@ export function createAudit({ db, clock, ids, log, spoolPath }: AuditDeps): Audi
     await spool.add(entry).catch((lost) => log.error({ error: lost, entry }, 'audit entry could not be kept'));
   }
 
+  const retryKept = (): Promise<void> => spool.drain((entry) => insertEntry(db, entry.projectId, entry));
+
   return {
-    async record(action, projectId, actor, subject, request) {
+    chores: [{ name: 'audit-spool', everyMs: 5_000, run: retryKept, onEveryProcess: true }],
+
+    async record(action, caller, subject, request) {
+      if (caller.kind !== 'session') return;
+      const projectId = 'projectId' in caller ? caller.projectId : subject.projectId;
+      if (projectId === undefined) return;
       const entry: NewAuditEntry = {
         id: ids.newId('audit'),
         projectId,
         environment: subject.environment ?? null,
-        actorId: actor.userId,
-        actorEmail: actor.email,
+        actorId: caller.userId,
+        actorEmail: caller.email,
         action,
         resourceType: auditActions[action],
         resourceId: subject.resourceId,
@@ -68,7 +68,7 @@ export function createAudit({ db, clock, ids, log, spoolPath }: AuditDeps): Audi
       await insertEntry(db, projectId, entry).catch((error) => keep(entry, error));
     },
 
-    retryKept: () => spool.drain((entry) => insertEntry(db, entry.projectId, entry)),
+    retryKept,
 
     handlers: {
       listAuditLogs: async ({ caller, query }) => {

@@ -5,8 +5,8 @@ import { checkHistory, type Finding, type LogEntry, type Sighting } from '../../
 import { openSocket, type ServerFrame } from '../../../testkit/clients/socket-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
-import type { Adapters } from '../../compose.ts';
 import type { Db, Row } from '../../core/db.ts';
+import type { Adapters } from '../../core/ports.ts';
 import { type Sql, sql } from '../../core/sql.ts';
 
 /**

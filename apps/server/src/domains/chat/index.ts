@@ -9,7 +9,7 @@ import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
-import type { Timers } from '../../core/timers.ts';
+import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
 import { createAttachments } from './attachments/attachments.ts';
@@ -49,7 +49,6 @@ export interface ChatDeps {
   keyring: Keyring;
   tokens: Tokens;
   budgets: Budgets;
-  timers: Timers;
   limits: Limits;
   publicUrl: string;
   unitOfWork: UnitOfWork;
@@ -59,7 +58,7 @@ export interface ChatDeps {
 }
 
 export function createChat(deps: ChatDeps) {
-  const { log, timers, bus } = deps;
+  const { log, bus } = deps;
   const entries = createEntries(deps);
   const targets = createTargets(deps);
   const hub = createHub(deps);
@@ -87,19 +86,26 @@ export function createChat(deps: ChatDeps) {
   const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
   const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });
 
-  const everywhere = { onEveryProcess: true };
   // Two refreshes may be late before anybody is thought gone.
   const refreshMs = (deps.limits.CHAT_PRESENCE_TTL_SECONDS * 1000) / 3;
-  timers.every('chat-connections', 1_000, () => connections.flush(), everywhere);
-  timers.every('chat-alive', 10_000, () => connections.markAlive(), everywhere);
-  timers.every('chat-presence-refresh', refreshMs / presenceTurns, () => chatSocket.refreshPresence(), everywhere);
-  timers.every('chat-channels', 30_000, async () => hub.tidy(), everywhere);
-  timers.every('chat-catch-up', 1_500, catchUp, everywhere);
-  timers.every('chat-presence-sweep', 1_000, () => presence.sweep());
-  timers.every('chat-typing-sweep', 1_000, () => typing.sweep());
-  timers.every('chat-stranded-connections', 30_000, () => connections.sweep());
-  timers.every('chat-attachments', 60_000, () => attachments.sweep());
-  timers.every('chat-retention', 60_000, () => retention.sweep());
+  const everyProcess = { onEveryProcess: true } as const;
+  const chores: Chore[] = [
+    { name: 'chat-connections', everyMs: 1_000, run: () => connections.flush(), ...everyProcess },
+    { name: 'chat-alive', everyMs: 10_000, run: () => connections.markAlive(), ...everyProcess },
+    {
+      name: 'chat-presence-refresh',
+      everyMs: refreshMs / presenceTurns,
+      run: () => chatSocket.refreshPresence(),
+      ...everyProcess,
+    },
+    { name: 'chat-channels', everyMs: 30_000, run: async () => hub.tidy(), ...everyProcess },
+    { name: 'chat-catch-up', everyMs: 1_500, run: catchUp, ...everyProcess },
+    { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
+    { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },
+    { name: 'chat-stranded-connections', everyMs: 30_000, run: () => connections.sweep() },
+    { name: 'chat-attachments', everyMs: 60_000, run: () => attachments.sweep() },
+    { name: 'chat-retention', everyMs: 60_000, run: () => retention.sweep() },
+  ];
 
   /** Messages between processes can be lost without a sign; in one process they cannot. */
   async function catchUp(): Promise<void> {
@@ -112,7 +118,8 @@ export function createChat(deps: ChatDeps) {
 
   return {
     handlers: createHandlers({ ...deps, ...parts, attachments, tokens, dashboard }),
-    socket: chatSocket.socket,
+    sockets: [chatSocket.socket],
+    chores,
     fanOut: hub.fanOut,
     authenticateToken: tokens.authenticate,
     /** Signed URLs of stores that do not serve files themselves. */

@@ -1,4 +1,4 @@
-import type { StoredServer } from './server-store.ts';
+import type { ServerWithLoad } from './server-load.ts';
 import { inThePool } from './strategies/in-the-pool.ts';
 import { leastLoaded } from './strategies/least-loaded.ts';
 import { sameRegion } from './strategies/same-region.ts';
@@ -8,9 +8,9 @@ import { underCapacity } from './strategies/under-capacity.ts';
 const strategies: readonly Strategy[] = [inThePool, underCapacity, sameRegion, leastLoaded];
 
 /** The node for a new room, or undefined when none can take it. */
-export const chooseServer = (servers: readonly StoredServer[], wish: PlacementWish): StoredServer | undefined =>
+export const chooseServer = (servers: readonly ServerWithLoad[], wish: PlacementWish): ServerWithLoad | undefined =>
   strategies.reduce((left, strategy) => strategy(left, wish), servers)[0];
 
 /** Whether this node may still take a room: asked again while its row is held. */
-export const mayTakeRoom = (server: StoredServer, silentBefore: string | null): boolean =>
+export const mayTakeRoom = (server: ServerWithLoad, silentBefore: string | null): boolean =>
   chooseServer([server], { region: null, except: new Set(), silentBefore }) !== undefined;

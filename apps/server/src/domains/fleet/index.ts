@@ -1,19 +1,20 @@
 import type { FleetTotals, fleetRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
-import type { Handlers } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
+import type { Domain } from '../../core/part.ts';
 import { chooseServer, mayTakeRoom } from './allocator.ts';
 import { createHostGuard } from './internal-url.ts';
 import { createNodes, type Nodes } from './nodes.ts';
-import { findServer, listServers, lockServer, type StoredServer } from './server-store.ts';
+import { type CountPlaced, createServerLoad, type ServerWithLoad } from './server-load.ts';
+import { findServer, type StoredServer } from './server-store.ts';
 import { createServers } from './servers.ts';
-import { statusOf } from './status.ts';
+import { isOffline as isOfflineSince } from './status.ts';
 import { beatEveryMs, createWatch, type Watch } from './watch.ts';
 
 export { MediaRefusal, type NodeHello } from './control-link.ts';
 export { asServiceError, type Nodes } from './nodes.ts';
-export type { StoredServer } from './server-store.ts';
+export type { PlacedLoad } from './server-load.ts';
 export type { Watch } from './watch.ts';
 
 /** Why the rooms of a node have to move. */
@@ -34,40 +35,29 @@ export interface FleetDeps {
   sfuSecrets: readonly string[];
   sfuAllowedHosts: readonly string[];
   heartbeatTimeoutMs: number;
+  countPlaced: CountPlaced;
 }
 
-export interface Fleet {
-  handlers: Handlers<typeof fleetRoutes>;
+export interface Fleet extends Domain<typeof fleetRoutes> {
   nodes: Nodes;
   watch: Watch;
   /** The best node for a room, or undefined. */
-  choose(region: string | null, except: ReadonlySet<string>): Promise<StoredServer | undefined>;
+  choose(region: string | null, except: ReadonlySet<string>): Promise<ServerWithLoad | undefined>;
   find(name: string): Promise<StoredServer | undefined>;
   isOffline(server: StoredServer): boolean;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
-  mayTake(tx: Tx, name: string): Promise<StoredServer | null>;
+  mayTake(tx: Tx, name: string): Promise<boolean>;
   onEvacuate(listener: (evacuation: Evacuation) => Promise<void>): void;
   totals(): Promise<FleetTotals>;
-  readonly beatEveryMs: number;
-  /** Our own sign of life, the silent connections and the silent nodes. */
-  beat(): Promise<void>;
-  start(): Promise<void>;
-  stop(): void;
 }
 
-export function createFleet({
-  db,
-  clock,
-  log,
-  processId,
-  sfuSecrets,
-  sfuAllowedHosts,
-  heartbeatTimeoutMs,
-}: FleetDeps): Fleet {
+export function createFleet(deps: FleetDeps): Fleet {
+  const { db, clock, log, processId, sfuSecrets, sfuAllowedHosts, heartbeatTimeoutMs, countPlaced } = deps;
+  const load = createServerLoad(countPlaced);
   const watch = createWatch({ db, clock, processId });
   const guard = createHostGuard(sfuAllowedHosts);
   const silentBefore = () => watch.silentBefore(heartbeatTimeoutMs);
-  const isOffline = (server: StoredServer): boolean => statusOf(server, silentBefore()) === 'OFFLINE';
+  const isOffline = (server: StoredServer): boolean => isOfflineSince(server, silentBefore());
   const evacuations: ((evacuation: Evacuation) => Promise<void>)[] = [];
 
   async function evacuate(evacuation: Evacuation): Promise<void> {
@@ -97,8 +87,8 @@ export function createFleet({
     await evacuate({ server: name, reason: 'MEDIA_FAILURE', signs: server, exceptInstance: instanceId });
   }
 
-  async function buryTheDead(): Promise<void> {
-    for (const server of await listServers(db)) {
+  async function evacuateOfflineNodes(): Promise<void> {
+    for (const server of await load.list(db)) {
       if (server.placedRooms === 0 || !isOffline(server)) continue;
       await evacuate({ server: server.name, reason: 'MEDIA_FAILURE', signs: server, exceptInstance: null });
     }
@@ -108,30 +98,33 @@ export function createFleet({
     db,
     clock,
     guard,
+    load,
     heartbeatTimeoutMs,
     silentBefore,
     evacuate: (name) => evacuate({ server: name, reason: 'NODE_DRAINED' }),
   });
 
+  /** Our own sign of life, the silent connections and the silent nodes. */
+  async function beat(): Promise<void> {
+    await watch.beat();
+    nodes.tick();
+    await evacuateOfflineNodes();
+  }
+
   return {
     nodes,
     watch,
     isOffline,
-    beatEveryMs,
+    chores: [{ name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true }],
     choose: async (region, except) =>
-      chooseServer(await listServers(db), { region, except, silentBefore: silentBefore() }),
+      chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() }),
     find: (name) => findServer(db, name),
     totals: servers.totals,
     async mayTake(tx, name) {
-      const server = await lockServer(tx, name);
-      return server && mayTakeRoom(server, silentBefore()) ? server : null;
+      const server = await load.lock(tx, name);
+      return server !== undefined && mayTakeRoom(server, silentBefore());
     },
     onEvacuate: (listener) => void evacuations.push(listener),
-    async beat() {
-      await watch.beat();
-      nodes.tick();
-      await buryTheDead();
-    },
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {

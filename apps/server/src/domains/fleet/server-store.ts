@@ -2,7 +2,7 @@ import type { Heartbeat, RegisterServer } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
 import { empty, sql } from '../../core/sql.ts';
 
-/** A media node as it is stored, with how many rooms and participants we placed on it. */
+/** A media node as it is stored. */
 export interface StoredServer {
   name: string;
   region: string;
@@ -23,8 +23,6 @@ export interface StoredServer {
   lastHeartbeatAt: string | null;
   seenAt: string;
   previousSeenAt: string | null;
-  placedRooms: number;
-  placedParticipants: number;
 }
 
 const columns = sql`s.name, s.region, s.public_host as "publicHost", s.internal_url as "internalUrl", s.capacity,
@@ -32,10 +30,7 @@ const columns = sql`s.name, s.region, s.public_host as "publicHost", s.internal_
   s.active_participants as "activeParticipants", s.cpu_percent as "cpuPercent", s.memory_percent as "memoryPercent",
   s.network_in_bps as "networkInBps", s.network_out_bps as "networkOutBps", s.created_at as "createdAt",
   s.registered_at as "registeredAt", s.last_heartbeat_at as "lastHeartbeatAt", s.seen_at as "seenAt",
-  s.previous_seen_at as "previousSeenAt",
-  (select count(*) from rooms r where r.server_name = s.name) as "placedRooms",
-  (select coalesce(sum(r.member_count + r.viewer_count), 0) from rooms r where r.server_name = s.name)
-    as "placedParticipants"`;
+  s.previous_seen_at as "previousSeenAt"`;
 
 export async function listServers(db: Queryable): Promise<StoredServer[]> {
   return db.query<StoredServer>(sql`select ${columns} from media_servers s order by s.name`);
@@ -46,10 +41,11 @@ export async function findServer(db: Queryable, name: string): Promise<StoredSer
   return row;
 }
 
-/** Takes the node's row: placing a room there and draining it happen one after the other. */
 export async function lockServer(tx: Tx, name: string): Promise<StoredServer | undefined> {
-  await tx.query(sql`select from media_servers where name = ${name} for update`);
-  return findServer(tx, name);
+  const [row] = await tx.query<StoredServer>(
+    sql`select ${columns} from media_servers s where s.name = ${name} for update`,
+  );
+  return row;
 }
 
 /**

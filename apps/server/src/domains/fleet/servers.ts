@@ -11,7 +11,8 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import { Answer } from '../../core/handlers.ts';
 import type { HostGuard } from './internal-url.ts';
-import { findServer, listServers, updateDraining, updateHeartbeat, upsertServer } from './server-store.ts';
+import type { ServerLoad } from './server-load.ts';
+import { updateDraining, updateHeartbeat, upsertServer } from './server-store.ts';
 import { statusOf, toRtcServer } from './status.ts';
 import { totalsOf } from './totals.ts';
 
@@ -19,6 +20,7 @@ export interface ServerDeps {
   db: Db;
   clock: Clock;
   guard: HostGuard;
+  load: ServerLoad;
   heartbeatTimeoutMs: number;
   silentBefore: () => string | null;
   /** Sends away everybody who is on the node. */
@@ -29,10 +31,10 @@ const heartbeatIntervalMax = 10;
 /** They would hide behind routes of the same name. */
 const reservedNames = ['metrics', 'register'];
 
-export function createServers({ db, clock, guard, heartbeatTimeoutMs, silentBefore, evacuate }: ServerDeps) {
+export function createServers({ db, clock, guard, load, heartbeatTimeoutMs, silentBefore, evacuate }: ServerDeps) {
   const heartbeatTimeoutSeconds = heartbeatTimeoutMs / 1000;
 
-  const get = async (name: string) => (await findServer(db, name)) ?? fail('SVC_SERVER_NOT_FOUND');
+  const get = async (name: string) => (await load.find(db, name)) ?? fail('SVC_SERVER_NOT_FOUND');
 
   async function register(body: RegisterServer): Promise<Answer<RegisteredServer>> {
     if (reservedNames.includes(body.name)) {
@@ -52,8 +54,8 @@ export function createServers({ db, clock, guard, heartbeatTimeoutMs, silentBefo
     );
   }
 
-  async function heartbeat(name: string, load: Heartbeat) {
-    const isKnown = await updateHeartbeat(db, name, load, iso(clock.now()));
+  async function heartbeat(name: string, reported: Heartbeat) {
+    const isKnown = await updateHeartbeat(db, name, reported, iso(clock.now()));
     if (!isKnown) fail('SVC_SERVER_NOT_FOUND');
     const server = await get(name);
     return { status: statusOf(server, silentBefore()), draining: server.isDraining, commands: [] };
@@ -63,11 +65,11 @@ export function createServers({ db, clock, guard, heartbeatTimeoutMs, silentBefo
     toRtcServer(await get(name), silentBefore(), caller.isOperator);
 
   async function list(caller: SessionCaller): Promise<RtcServer[]> {
-    const servers = await listServers(db);
+    const servers = await load.list(db);
     return servers.map((server) => toRtcServer(server, silentBefore(), caller.isOperator));
   }
 
-  const totals = async (): Promise<FleetTotals> => totalsOf(await listServers(db), silentBefore(), iso(clock.now()));
+  const totals = async (): Promise<FleetTotals> => totalsOf(await load.list(db), silentBefore(), iso(clock.now()));
 
   async function setDraining(caller: SessionCaller, name: string, isDraining: boolean): Promise<RtcServer> {
     if (!(await updateDraining(db, name, isDraining, iso(clock.now())))) fail('SVC_SERVER_NOT_FOUND');

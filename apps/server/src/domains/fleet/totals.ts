@@ -1,11 +1,11 @@
 import type { FleetTotals, RtcServerStatus } from '@parley/contract';
-import type { StoredServer } from './server-store.ts';
+import type { ServerWithLoad } from './server-load.ts';
 import { statusOf } from './status.ts';
 
 type Sums = FleetTotals['byRegion'][number];
 
 /** Sums over the fleet. What an offline node last said of itself is no load, and its rooms are no capacity. */
-export function totalsOf(servers: readonly StoredServer[], silentBefore: string | null, asOf: string): FleetTotals {
+export function totalsOf(servers: readonly ServerWithLoad[], silentBefore: string | null, asOf: string): FleetTotals {
   const serversByStatus: Record<RtcServerStatus, number> = { ACTIVE: 0, DRAINING: 0, DRAINED: 0, OFFLINE: 0 };
   for (const server of servers) serversByStatus[statusOf(server, silentBefore)] += 1;
   const regions = Map.groupBy(servers, ({ region }) => region);
@@ -17,7 +17,7 @@ export function totalsOf(servers: readonly StoredServer[], silentBefore: string 
   };
 }
 
-function sum(servers: readonly StoredServer[], silentBefore: string | null): Omit<Sums, 'region'> {
+function sum(servers: readonly ServerWithLoad[], silentBefore: string | null): Omit<Sums, 'region'> {
   const online = servers.filter((server) => statusOf(server, silentBefore) !== 'OFFLINE');
   const pool = online.filter(({ isDraining }) => !isDraining);
   const activeRooms = add(online.map((server) => server.activeRooms)) ?? 0;

@@ -1,22 +1,16 @@
 import type { Limits, liveStreamRoutes } from '@parley/contract';
-import type { Handlers } from '../../core/handlers.ts';
+import type { Domain } from '../../core/part.ts';
 import { createGuests } from './guests.ts';
 import { createStreams, type StreamDeps } from './streams.ts';
 
-export interface LiveStreams {
-  handlers: Handlers<typeof liveStreamRoutes>;
-  /** Keeps peaks, and winds up what a crash left half ended. */
-  sweep(): Promise<void>;
-}
-
-export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveStreams {
+export function createLiveStreams(deps: StreamDeps & { limits: Limits }): Domain<typeof liveStreamRoutes> {
   const { limits } = deps;
   const chatTtlSeconds = Math.min(limits.CHAT_TOKEN_DEFAULT_TTL_SECONDS, limits.CHAT_TOKEN_MAX_TTL_SECONDS);
   const streams = createStreams(deps);
   const guests = createGuests({ ...deps, streams, chatTtlSeconds });
 
   return {
-    sweep: streams.sweep,
+    chores: [{ name: 'live-streams', everyMs: 2_000, run: streams.sweep }],
     handlers: {
       listLiveStreams: ({ caller, query }) => streams.list(caller, query),
       createLiveStream: ({ caller, body }) => streams.create(caller, body),

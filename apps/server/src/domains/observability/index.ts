@@ -2,10 +2,10 @@ import type { observabilityRoutes } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
 import type { Db } from '../../core/db.ts';
-import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
+import type { Domain } from '../../core/part.ts';
 import {
   type ConnectionKey,
   type ConnectionRow,
@@ -32,12 +32,8 @@ export interface ObservabilityDeps {
   retentionDays: number;
 }
 
-export interface Observability {
-  handlers: Handlers<typeof observabilityRoutes>;
+export interface Observability extends Domain<typeof observabilityRoutes> {
   recorder: ConnectionRecorder;
-  /** Ends attempts that came to nothing, and forgets what is older than the retention. */
-  sweep(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -71,16 +67,19 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     await recorder.settled();
   }
 
+  /** Ends attempts that came to nothing, and deletes what is older than the retention. */
+  async function sweep(): Promise<void> {
+    await endAbandoned();
+    const now = clock.now();
+    await deleteOlder(db, 'connections', iso(now - retentionDays * dayMs));
+    await deleteOlder(db, 'connection_rollups', iso(now - 2 * dayMs), 'minute');
+    await deleteOlder(db, 'connection_rollups', iso(now - 90 * dayMs), 'hour');
+  }
+
   return {
     recorder,
+    chores: [{ name: 'observability', everyMs: 15_000, run: sweep }],
     stop: () => recorder.settled(),
-    async sweep() {
-      await endAbandoned();
-      const now = clock.now();
-      await deleteOlder(db, 'connections', iso(now - retentionDays * dayMs));
-      await deleteOlder(db, 'connection_rollups', iso(now - 2 * dayMs), 'minute');
-      await deleteOlder(db, 'connection_rollups', iso(now - 90 * dayMs), 'hour');
-    },
     handlers: {
       listConnections: ({ caller, query }) => reads.connections(caller, query),
       getConnection: ({ caller, params }) => reads.connection(caller, params.connectionId),

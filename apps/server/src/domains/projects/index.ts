@@ -1,5 +1,6 @@
 import type { projectRoutes } from '@parley/contract';
-import type { Handlers } from '../../core/handlers.ts';
+import type { Domain } from '../../core/part.ts';
+import type { Chore } from '../../core/timers.ts';
 import { type Access, type AccessDeps, createAccess } from './access.ts';
 import { type ApiKeyDeps, createApiKeys } from './api-keys.ts';
 import { createMembers, type MemberDeps } from './members.ts';
@@ -10,11 +11,18 @@ export { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName 
 
 export type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
 
-export interface Projects {
-  handlers: Handlers<typeof projectRoutes>;
+/** Open connections, by the project that they belong to. */
+interface Connections {
+  projects(): string[];
+  cutOff(projectId: string): void;
+}
+
+export interface Projects extends Domain<typeof projectRoutes> {
   access: Access;
   /** Turns invitations of a proven address into memberships. */
   welcome: ReturnType<typeof createMembers>['welcome'];
+  /** Closes the connections of projects that were archived since: their tokens are worth nothing any more. */
+  cutOffArchived(connections: Connections): Chore;
 }
 
 export function createProjectsDomain(deps: ProjectsDeps): Projects {
@@ -26,6 +34,15 @@ export function createProjectsDomain(deps: ProjectsDeps): Projects {
   return {
     access,
     welcome: members.welcome,
+    start: access.start,
+    cutOffArchived: (connections) => ({
+      name: 'archived-projects',
+      everyMs: 1_500,
+      onEveryProcess: true,
+      async run() {
+        for (const projectId of await access.inactiveOf(connections.projects())) connections.cutOff(projectId);
+      },
+    }),
     handlers: {
       getOwnProject: ({ caller }) => projects.get(caller),
       listProjects: ({ caller, query }) => projects.list(caller, query),

@@ -7,6 +7,7 @@ import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Bus } from '../../core/ports.ts';
+import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { Fleet } from '../fleet/index.ts';
 import type { Access } from '../projects/index.ts';
@@ -28,7 +29,7 @@ export type { Placement } from './placement.ts';
 export { toParticipant, toRoom, toTrack } from './records.ts';
 export type { RoomBus, RoomMessage } from './room-bus.ts';
 export type { RoomEvent } from './room-event-store.ts';
-export type { StoredRoom } from './room-store.ts';
+export { countPlaced, type StoredRoom } from './room-store.ts';
 export type { StoredToken } from './rtc-token-store.ts';
 export type { RtcTokens, TokenName } from './rtc-tokens.ts';
 export type { StoredSession } from './session-store.ts';
@@ -109,8 +110,16 @@ export function createRoomsDomain(deps: RoomsDeps) {
       participants.mute(caller, params.roomId, params.identity, params.trackId, body.muted ?? true),
   };
 
+  const chores: Chore[] = [
+    { name: 'lost-participants', everyMs: 1_000, run: sweeps.endLostSessions, onEveryProcess: true },
+    { name: 'dead-processes', everyMs: 5_000, run: sweeps.markDeadProcessesLost, onEveryProcess: true },
+    { name: 'room-events', everyMs: 60_000, run: sweeps.deleteOldEvents },
+    { name: 'rtc-tokens', everyMs: 10 * 60_000, run: tokens.deleteExpired },
+  ];
+
   return {
     handlers,
+    chores,
     rooms,
     tokens,
     sessions,

@@ -2,6 +2,7 @@ import type { DuplicateIdentity, Metadata, RoomCloseReason, RoomStatus } from '@
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable, Tx } from '../../core/db.ts';
 import { empty, json, type Sql, sql } from '../../core/sql.ts';
+import type { PlacedLoad } from '../fleet/index.ts';
 
 export interface StoredRoom extends ProjectScope {
   id: string;
@@ -205,4 +206,12 @@ export async function listRoomsOn(
     where server_name = ${serverName}
       ${exceptInstance === null ? empty : sql`and server_instance is distinct from ${exceptInstance}`}
     order by id`);
+}
+
+/** How many rooms and participants were placed on one node, or on each of them. */
+export async function countPlaced(db: Queryable, serverName?: string): Promise<PlacedLoad[]> {
+  return db.query<PlacedLoad>(sql`
+    select r.server_name as "serverName", count(*) as rooms, sum(r.member_count + r.viewer_count) as participants
+    from rooms r where ${serverName === undefined ? sql`r.server_name is not null` : sql`r.server_name = ${serverName}`}
+    group by r.server_name`);
 }

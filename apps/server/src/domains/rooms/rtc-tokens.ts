@@ -208,9 +208,9 @@ export function createRtcTokens({
     return stored ? sign(stored) : null;
   }
 
-  const sweep = (): Promise<number> => deleteTokensExpired(db, iso(clock.now() - keptAfterExpiryMs));
+  const deleteExpired = (): Promise<number> => deleteTokensExpired(db, iso(clock.now() - keptAfterExpiryMs));
 
-  return { mint, mintTest, revoke, revokeIdentity, authenticate, nameOf, authenticateCaller, refresh, sweep };
+  return { mint, mintTest, revoke, revokeIdentity, authenticate, nameOf, authenticateCaller, refresh, deleteExpired };
 }
 
 export type RtcTokens = ReturnType<typeof createRtcTokens>;

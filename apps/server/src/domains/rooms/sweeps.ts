@@ -43,7 +43,7 @@ export function createSweeps({ db, clock, watch, departures, roomBus }: SweepDep
     },
 
     /** Ends who did not come back in time; their minutes stop where the socket was lost. */
-    async endLost(): Promise<void> {
+    async endLostSessions(): Promise<void> {
       const lostBefore = iso(clock.now() - resumeWindowMs);
       for (const room of await listRoomsWithLost(db, lostBefore)) {
         await departures.depart(room, room.id, { lostBefore }, 'CONNECTION_TIMEOUT', { signalLost: true });
@@ -51,7 +51,7 @@ export function createSweeps({ db, clock, watch, departures, roomBus }: SweepDep
     },
 
     /** Sockets of a killed process are gone too, though nobody saw them close. */
-    async loseDeadProcesses(): Promise<void> {
+    async markDeadProcessesLost(): Promise<void> {
       for (const { id, seenAt } of await watch.deadProcesses()) {
         for (const { roomId, identity, kind } of await updateProcessLost(db, id, seenAt)) {
           if (kind === 'MEMBER') sayLost(roomId, identity);
@@ -66,7 +66,7 @@ export function createSweeps({ db, clock, watch, departures, roomBus }: SweepDep
     /** This process was thought dead while these sockets were open. */
     found: (ids: readonly string[]): Promise<void> => updateSignalFound(db, watch.processId, ids),
 
-    forgetEvents: (): Promise<number> => deleteRoomEvents(db, iso(clock.now() - eventsKeptMs)),
+    deleteOldEvents: (): Promise<number> => deleteRoomEvents(db, iso(clock.now() - eventsKeptMs)),
   };
 }
 

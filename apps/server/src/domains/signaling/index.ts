@@ -1,10 +1,10 @@
 import type { DisconnectReason, Limits, RtcTokenPermissions, signalingRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
-import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
-import type { AnySocket, Connection } from '../../core/socket.ts';
+import type { Domain } from '../../core/part.ts';
+import type { Connection } from '../../core/socket.ts';
 import { ownTrace, type Tracer } from '../../core/tracing.ts';
 import type { Fleet } from '../fleet/index.ts';
 import type { RoomMessage, Rooms } from '../rooms/index.ts';
@@ -36,15 +36,6 @@ export interface SignalingDeps {
   connections: ConnectionRecorder;
 }
 
-export interface Signaling {
-  socket: AnySocket;
-  handlers: Handlers<typeof signalingRoutes>;
-  /** Sessions that were ended elsewhere, tokens that end soon. About once a second, on every process. */
-  tend(): Promise<void>;
-  /** Every few seconds: takes back sessions that others thought lost. */
-  claim(): Promise<void>;
-}
-
 export function createSignaling({
   clock,
   ids,
@@ -55,7 +46,7 @@ export function createSignaling({
   rooms,
   random,
   connections,
-}: SignalingDeps): Signaling {
+}: SignalingDeps): Domain<typeof signalingRoutes> {
   const { nodes } = fleet;
   const observe: Observe = (token, type, connectionId, data, about) => {
     const { projectId, environment, roomId, identity, id: tokenId, requestId } = token;
@@ -162,20 +153,28 @@ export function createSignaling({
     closed,
   });
 
+  /** Sessions that were ended elsewhere, and tokens that expire soon. */
+  async function refreshMembers(): Promise<void> {
+    for (const { id, roomId, reason } of await rooms.sweeps.endedHere()) {
+      const room = hub.find(roomId);
+      if (room) end(room, room.members.get(id), reason);
+    }
+    await Promise.all(hub.members().map(refresh));
+  }
+
+  /** Takes back sessions that other processes thought lost. */
+  async function reclaimSessions(): Promise<void> {
+    const here = hub.members().flatMap(({ connection, session }) => (connection?.isOpen ? [session.id] : []));
+    if (here.length > 0) await rooms.sweeps.found(here);
+  }
+
   return {
-    socket,
+    sockets: [socket],
     handlers: createPlainWebRtc({ clock, ids, nodes, rooms, join, media }),
-    async tend() {
-      for (const { id, roomId, reason } of await rooms.sweeps.endedHere()) {
-        const room = hub.find(roomId);
-        if (room) end(room, room.members.get(id), reason);
-      }
-      await Promise.all(hub.members().map(refresh));
-    },
-    async claim() {
-      const here = hub.members().flatMap(({ connection, session }) => (connection?.isOpen ? [session.id] : []));
-      if (here.length > 0) await rooms.sweeps.found(here);
-    },
+    chores: [
+      { name: 'signaling', everyMs: 1_000, run: refreshMembers, onEveryProcess: true },
+      { name: 'signaling-claim', everyMs: 5_000, run: reclaimSessions, onEveryProcess: true },
+    ],
   };
 }
 

@@ -2,7 +2,7 @@ import { fail, type Usage, type UsageDetail, type UsageQuery, type usageRoutes }
 import { createCache } from '../../core/cache.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import type { Handlers } from '../../core/handlers.ts';
+import type { Domain } from '../../core/part.ts';
 import { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from '../projects/index.ts';
 import { type DayRow, listDays, listSessions, meterEnded } from './usage-store.ts';
 
@@ -14,8 +14,7 @@ export interface UsageDeps {
   isEnforced: boolean;
 }
 
-export interface UsageDomain {
-  handlers: Handlers<typeof usageRoutes>;
+export interface UsageDomain extends Domain<typeof usageRoutes> {
   /** Fails with SVC_QUOTA_EXCEEDED where the allowance is enforced and used up. Running calls are never cut. */
   assertAllowance(projectId: string): Promise<void>;
   /** Adds ended sessions to the daily rollup. */
@@ -72,7 +71,16 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
     };
   }
 
+  async function meter(): Promise<void> {
+    for (let metered = meterBatch; metered === meterBatch; ) {
+      metered = await db.transaction((tx) => meterEnded(tx, iso(clock.now()), meterBatch));
+    }
+  }
+
   return {
+    meter,
+    chores: [{ name: 'usage', everyMs: 5_000, run: meter }],
+
     async assertAllowance(projectId) {
       if (!isEnforced) return;
       const used = await usedByOwners.get(
@@ -80,12 +88,6 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
         async () => (await summary(await listProjectsOfOwners(db, projectId))).usedMinutes,
       );
       if (used >= freeMinutes) fail('SVC_QUOTA_EXCEEDED', { limitMinutes: freeMinutes, usedMinutes: used });
-    },
-
-    async meter() {
-      for (let metered = meterBatch; metered === meterBatch; ) {
-        metered = await db.transaction((tx) => meterEnded(tx, iso(clock.now()), meterBatch));
-      }
     },
 
     handlers: {

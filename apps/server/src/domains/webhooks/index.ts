@@ -5,11 +5,11 @@ import type { Cursors } from '../../core/cursors.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { AfterCommit } from '../../core/dispatcher.ts';
 import type { StoredEvent } from '../../core/event-store.ts';
-import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
+import type { Domain } from '../../core/part.ts';
 import type { Bus } from '../../core/ports.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import { createDeliveries } from './deliveries.ts';
@@ -41,16 +41,13 @@ export interface WebhooksDeps {
   resolve?: Resolve;
 }
 
-export interface Webhooks {
-  handlers: Handlers<typeof webhookRoutes>;
+export interface Webhooks extends Domain<typeof webhookRoutes> {
   /** The dispatcher's listener. */
   enqueue(tx: Tx, events: readonly StoredEvent[]): Promise<AfterCommit>;
   /** Removes a part of what is too old; resolves with how much. */
   sweep(): Promise<number>;
   /** How long the delivery that has waited longest has been due; 0 when none is. */
   overdueMs(): Promise<number>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
   /** Resolves when nothing is due and nothing in flight. */
   settled(): Promise<void>;
 }
@@ -69,9 +66,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const deliveries = createDeliveries({ ...deps, endpoints, wake });
   const feed = createEventFeed(deps);
 
+  const sweep = (): Promise<number> =>
+    deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax);
+
   return {
     enqueue: createEnqueue({ clock, wake }),
-    sweep: () => deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax),
+    sweep,
+    chores: [{ name: 'webhook-retention', everyMs: 60_000, run: sweep }],
     async overdueMs() {
       const lanes = await listLanes(db, iso(clock.now()));
       return Math.max(0, ...lanes.map(({ dueAt }) => clock.now() - Date.parse(dueAt)));

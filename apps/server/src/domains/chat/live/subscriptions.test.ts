@@ -4,7 +4,7 @@ import { type ChatOf, changesHeard, createChatKit, subscribe } from '../../../..
 import { openSocket, type SocketClient } from '../../../../testkit/clients/socket-client.ts';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
-import type { Adapters } from '../../../compose.ts';
+import type { Adapters } from '../../../core/ports.ts';
 
 const env = {
   CHAT_SEND_RATE_LIMIT: '100000',

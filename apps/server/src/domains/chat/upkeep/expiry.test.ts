@@ -5,7 +5,7 @@ import { openSocket, type SocketClient } from '../../../../testkit/clients/socke
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
-import type { Adapters } from '../../../compose.ts';
+import type { Adapters } from '../../../core/ports.ts';
 
 /** What ends by itself, in a time of its own. */
 const clock = createFakeClock();

@@ -1,12 +1,12 @@
-import type { StoredServer } from '../server-store.ts';
+import type { ServerWithLoad } from '../server-load.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Beyond this a node is taken only when there is no other, however few its participants are. */
 const busyCpuPercent = 85;
 
-const participantsOf = ({ activeParticipants, placedParticipants }: StoredServer): number =>
+const participantsOf = ({ activeParticipants, placedParticipants }: ServerWithLoad): number =>
   Math.max(activeParticipants ?? 0, placedParticipants);
-const isBusy = ({ cpuPercent }: StoredServer): number => ((cpuPercent ?? 0) >= busyCpuPercent ? 1 : 0);
+const isBusy = ({ cpuPercent }: ServerWithLoad): number => ((cpuPercent ?? 0) >= busyCpuPercent ? 1 : 0);
 
 /** Fewest participants first, then least CPU. */
 export const leastLoaded: Strategy = (servers) =>

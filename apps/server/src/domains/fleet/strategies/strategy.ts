@@ -1,4 +1,4 @@
-import type { StoredServer } from '../server-store.ts';
+import type { ServerWithLoad } from '../server-load.ts';
 
 export interface PlacementWish {
   /** Preferred, never required. */
@@ -10,4 +10,4 @@ export interface PlacementWish {
 }
 
 /** Narrows or orders the nodes that may take a room; the best first. */
-export type Strategy = (servers: readonly StoredServer[], wish: PlacementWish) => readonly StoredServer[];
+export type Strategy = (servers: readonly ServerWithLoad[], wish: PlacementWish) => readonly ServerWithLoad[];

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { type AllRoutes, allRoutes, type Limits } from '@parley/contract';
+import { builtDashboard, fontFiles } from '@parley/dashboard/files';
+import type { Svc } from '@parley/server';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../core/clock.ts';
+import type { Db } from '../core/db.ts';
+import type { Handlers } from '../core/handlers.ts';
+import type { Keyring } from '../core/keyring.ts';
+import type { Log } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { Part } from '../core/part.ts';
+import type { Counters, Mailbox } from '../core/ports.ts';
+import type { Tokens } from '../core/tokens.ts';
+import type { Tracer } from '../core/tracing.ts';
+import { type Authenticators, createIdentify } from './credentials.ts';
+import { type DevEventsDeps, mountDevEvents } from './dev-events.ts';
+import { type DevLoginDeps, mountDevLogin } from './dev-login.ts';
+import { mountMailbox } from './dev-mail.ts';
+import { mountDocs } from './docs/index.ts';
+import { toErrorAnswer } from './errors.ts';
+import { type FileRoutes, mountFiles } from './file-routes.ts';
+import { createOnce } from './idempotency.ts';
+import { deleteExpiredKeys } from './idempotency-store.ts';
+import { createLoadGuard, type LoopDelay, watchLoopDelay } from './load-guard.ts';
+import { collectRoutes } from './mounted-routes.ts';
+import { mountOperations } from './operations.ts';
+import { mountRoutes, type PipelineDeps } from './pipeline.ts';
+import { mountPlayground } from './playground.ts';
+import { createSpend } from './rate-budget.ts';
+import { createIpOf, requestIdOf } from './request-info.ts';
+import { createHttpServer } from './server.ts';
+import { mountPages } from './static.ts';
+
+export interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'originPolicy' | 'recordAudit'> {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  tracer: Tracer;
+  keyring: Keyring;
+  tokens: Tokens;
+  counters: Counters;
+  limits: Limits;
+  isProduction: boolean;
+  host: string;
+  port: number;
+  publicUrl: string;
+  trustProxy: readonly string[];
+  sfuSecrets: readonly string[];
+  playgroundApiKey: string | null;
+  handlers: Handlers<AllRoutes>;
+  authenticators: Authenticators;
+  files: FileRoutes;
+  /** Present when mail is kept for the development mailbox. */
+  mailbox: Mailbox | null;
+  /** Null in production. */
+  development: Development | null;
+  /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */
+  isReady: () => boolean;
+  isDraining: () => boolean;
+  /** That of this process unless given. */
+  loopDelay?: LoopDelay | undefined;
+}
+
+interface Development extends DevLoginDeps, DevEventsDeps {
+  /** The demo project's client, once the first run is through. */
+  svc(): Svc | null;
+}
+
+export interface Http extends Part {
+  app: FastifyInstance;
+  /** Every route there is, for the test that compares them with the table. */
+  mounted: readonly string[];
+  /** Where the process listens, and how others reach it: PORT=0 is known only after the start. */
+  address(): { url: string; publicUrl: string };
+  /** How a request is read and refused, for upgrades too. */
+  edge: {
+    requestIdOf: typeof requestIdOf;
+    ipOf: ReturnType<typeof createIpOf>;
+    refuse: typeof toErrorAnswer;
+  };
+}
+
+/** The repository's own Markdown. */
+const docsFolder = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
+
+// As many as the system accepts: connections beyond it are dropped silently, and tried again only seconds later.
+const backlogMax = 65_535;
+
+/** Everything that is answered over HTTP. */
+export function createHttp(deps: HttpDeps): Http {
+  const { db, clock, metrics, isProduction, host, port, publicUrl, isReady } = deps;
+  const loopDelay = deps.loopDelay ?? watchLoopDelay();
+  const isOverloaded = createLoadGuard({ clock, limits: deps.limits, loopDelay });
+  const app = createHttpServer({ ...deps, table: allRoutes, isOverloaded });
+  const mounted = collectRoutes(app);
+
+  function address(): { url: string; publicUrl: string } {
+    const bound = app.server.address();
+    const own = typeof bound === 'object' && bound ? bound.port : port;
+    const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    return { url: `http://${name.includes(':') ? `[${name}]` : name}:${own}`, publicUrl };
+  }
+
+  mountApi(app, deps);
+  mountDevelopment(app, deps);
+  mountOperations(app, { db, metrics, isReady });
+  mountDocs(app, { folder: docsFolder, fonts: fontFiles, publicUrl });
+  mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl });
+  mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, ownUrl: () => address().url });
+
+  return {
+    app,
+    mounted,
+    address,
+    edge: { requestIdOf, ipOf: createIpOf(deps.trustProxy), refuse: toErrorAnswer },
+    chores: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
+    start: async () => void (await app.listen({ host, port, backlog: backlogMax })),
+    stop: () => app.close(),
+  };
+}
+
+function mountApi(app: FastifyInstance, deps: HttpDeps): void {
+  const { limits, counters, handlers, files, isProduction } = deps;
+  mountRoutes(app, allRoutes, handlers, {
+    ...deps,
+    identify: createIdentify(deps),
+    spend: createSpend({ counters, windowSeconds: limits.RATE_LIMIT_WINDOW_SECONDS }),
+    once: createOnce(deps),
+    bodyBytesMax: limits.HTTP_MAX_BODY_BYTES,
+    checkAnswers: !isProduction,
+  });
+  mountFiles(app, files);
+}
+
+function mountDevelopment(app: FastifyInstance, { development, mailbox }: HttpDeps): void {
+  if (!development) return;
+  if (mailbox) mountMailbox(app, mailbox);
+  mountDevLogin(app, development);
+  mountDevEvents(app, development);
+}

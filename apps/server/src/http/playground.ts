@@ -1,0 +1,29 @@
+import { createBackend } from '@parley/playground/backend';
+import { builtPlayground } from '@parley/playground/files';
+import { Svc } from '@parley/server';
+import type { FastifyInstance } from 'fastify';
+import { lazy } from '../core/lazy.ts';
+import { mountPlaygroundApi } from './playground-api.ts';
+import { mountPages } from './static.ts';
+
+export interface PlaygroundDeps {
+  /** Runs the playground with this key, in production too. */
+  playgroundApiKey: string | null;
+  /** The demo project's client in development mode, once the first run is through; null outside it. */
+  demo: (() => Svc | null) | null;
+  isProduction: boolean;
+  publicUrl: string;
+  /** Where this process listens. */
+  ownUrl: () => string;
+}
+
+/** The playground's pages and their backend: in development mode, and wherever an operator gave it a key. */
+export function mountPlayground(app: FastifyInstance, deps: PlaygroundDeps): void {
+  const { playgroundApiKey, demo, isProduction, publicUrl, ownUrl } = deps;
+  if (demo === null && playgroundApiKey === null) return;
+  const keyed = lazy(() =>
+    playgroundApiKey === null ? null : new Svc({ apiKey: playgroundApiKey, baseUrl: ownUrl() }),
+  );
+  mountPlaygroundApi(app, { backend: createBackend({ svc: () => keyed() ?? demo?.() ?? null }), publicUrl });
+  mountPages(app, { prefix: '/playground', folder: builtPlayground, isProduction, publicUrl });
+}
