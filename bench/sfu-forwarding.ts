@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
 import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
@@ -166,9 +165,9 @@ async function startOurs(): Promise<Forwarder> {
     index: 0,
     clock: systemClock,
     settings: { udpPort, bindAddress: null, candidates: [`udp 2130706431 127.0.0.1 ${udpPort} host`] },
-    onEvent: (type, data) => {
+    onEvent: ({ type, data }) => {
       if (type !== 'sub.offer') return;
-      const { participant, description } = data as MediaEvents['sub.offer'];
+      const { participant, description } = data;
       offers.get(participant)?.(description);
       offers.delete(participant);
     },
@@ -177,24 +176,34 @@ async function startOurs(): Promise<Forwarder> {
   });
   await worker.started;
   const room = 'bench';
-  await worker.request('room.open', { room });
+  await worker.request({ type: 'room.open', data: { room } });
   const join = (participant: string, autoSubscribe: boolean) =>
-    worker.request('participant.add', { room, participant, identity: participant, permissions, autoSubscribe });
+    worker.request({
+      type: 'participant.add',
+      data: { room, participant, identity: participant, permissions, autoSubscribe },
+    });
   let subscribers = 0;
   return {
     pid: worker.pid ?? 0,
     async publish(description) {
       await join('publisher', false);
-      const tracks = [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }];
-      const offer = { room, participant: 'publisher', tracks, description };
-      return ((await worker.request('pub.offer', offer)) as { description: Description }).description;
+      const answer = await worker.request({
+        type: 'pub.offer',
+        data: {
+          room,
+          participant: 'publisher',
+          tracks: [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }],
+          description,
+        },
+      });
+      return answer.description;
     },
     async subscribe(answer) {
       const participant = `subscriber-${subscribers++}`;
       const offered = new Promise<Description>((resolve) => offers.set(participant, resolve));
       await join(participant, true);
       const description = await answer(await offered);
-      await worker.request('sub.answer', { room, participant, revision: 1, description });
+      await worker.request({ type: 'sub.answer', data: { room, participant, revision: 1, description } });
     },
     stop: () => worker.stop(),
   };

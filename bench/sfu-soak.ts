@@ -29,9 +29,8 @@ const worker = new Worker({
   index: 0,
   clock: systemClock,
   settings: { udpPort, bindAddress: null, candidates: [`udp 2130706431 127.0.0.1 ${udpPort} host`] },
-  onEvent: (type, data) => {
-    if (type === 'sub.offer')
-      offers.get((data as MediaEvents['sub.offer']).participant)?.(data as MediaEvents['sub.offer']);
+  onEvent: ({ type, data }) => {
+    if (type === 'sub.offer') offers.get(data.participant)?.(data);
   },
   onLost: () => {
     lost += 1;
@@ -39,7 +38,7 @@ const worker = new Worker({
   onError: (error) => console.error(error),
 });
 await worker.started;
-await worker.request('room.open', { room });
+await worker.request({ type: 'room.open', data: { room } });
 
 /** Each participant is a process of its own peers: what it leaks is not the node's. */
 async function join(participant: string): Promise<Present> {
@@ -55,25 +54,23 @@ async function join(participant: string): Promise<Present> {
     );
     return queue;
   };
+  const describe = async (request: PeerRequest) => (await ask(request)) as Description;
   let isFirst = true;
   offers.set(participant, async ({ revision, description }) => {
-    const answer = isFirst ? await ask({ kind: 'subscribe', description }) : { media: [] };
+    const answer = isFirst ? await describe({ kind: 'subscribe', description }) : { media: [] };
     isFirst = false;
-    await worker.request('sub.answer', { room, participant, revision, description: answer }).catch(() => {});
+    const data = { room, participant, revision, description: answer };
+    await worker.request({ type: 'sub.answer', data }).catch(() => {});
   });
-  await worker.request('participant.add', {
-    room,
-    participant,
-    identity: participant,
-    permissions,
-    autoSubscribe: true,
+  await worker.request({
+    type: 'participant.add',
+    data: { room, participant, identity: participant, permissions, autoSubscribe: true },
   });
-  const description = await ask({ kind: 'offer' });
-  const tracks = [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }];
-  const answer = (await worker.request('pub.offer', { room, participant, tracks, description })) as {
-    tracks: { trackId: string }[];
-    description: Description;
-  };
+  const description = await describe({ kind: 'offer' });
+  const answer = await worker.request({
+    type: 'pub.offer',
+    data: { room, participant, tracks: [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }], description },
+  });
   const trackId = answer.tracks[0]?.trackId ?? '';
   let isMuted = false;
   await ask({ kind: 'answered', description: answer.description });
@@ -81,12 +78,13 @@ async function join(participant: string): Promise<Present> {
   return {
     async leave() {
       offers.delete(participant);
-      await worker.request('participant.remove', { room, participant, reason: 'CLIENT_INITIATED' });
+      await worker.request({ type: 'participant.remove', data: { room, participant, reason: 'CLIENT_INITIATED' } });
       peers.disconnect();
     },
     async toggleMute() {
       isMuted = !isMuted;
-      await worker.request('track.mute', { room, participant, trackId, muted: isMuted, by: 'PUBLISHER' });
+      const data = { room, participant, trackId, muted: isMuted, by: 'PUBLISHER' } as const;
+      await worker.request({ type: 'track.mute', data });
     },
   };
 }

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { idPrefixes } from '@parley/contract/ids';
-import type { MediaCommandName, MediaCommands } from '@parley/contract/media-control';
 import { initLogger, PeerConnection } from 'node-datachannel';
 import type { WorkerMessage, WorkerRequest, WorkerSettings } from './control/worker-protocol.ts';
 import { createCertificate } from './media/certificate.ts';
@@ -9,18 +8,18 @@ import { Engine } from './media/engine.ts';
 import { MediaError } from './media/errors.ts';
 
 /**
- * A media process: one engine on one UDP port, told what to do by the supervisor over the process channel. It ends when
- * that channel does, so that a killed supervisor leaves nothing behind.
+ * A media process: one engine on one UDP port, driven by the supervisor over the process channel. It exits when that
+ * channel closes, so that a killed supervisor leaves nothing behind.
  */
 const LOAD_MS = 1000;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-const tell = (message: WorkerMessage): void => {
-  // Without a supervisor there is nobody to tell; `disconnect` is on its way.
+const send = (message: WorkerMessage): void => {
+  // The supervisor is gone, and `disconnect` is on its way.
   if (process.connected) process.send?.(message);
 };
 const report = (error: unknown): void =>
-  tell({ kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  send({ kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 const newTrackId = (): string =>
   idPrefixes.track + Array.from({ length: 24 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 
@@ -32,13 +31,13 @@ function startEngine(): Engine {
   try {
     return createEngine();
   } catch (error) {
-    tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+    send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
     process.exit(1);
   }
 }
 
 function createEngine(): Engine {
-  // Strangers' packets make the library talk: nobody shall be able to fill the log from outside.
+  // The library logs packets of strangers: the log must not be fillable from outside.
   initLogger('Fatal', () => {});
   // The ICE library takes its log level over with the first transport only.
   const first = new PeerConnection('first', { iceServers: [] });
@@ -52,28 +51,24 @@ function createEngine(): Engine {
     bindAddress: settings.bindAddress ?? undefined,
     certificate: createCertificate(Date.now()),
     candidates: () => settings.candidates,
-    emit: (type, data) => tell({ kind: 'event', type, data }),
+    emit: (event) => send({ kind: 'event', event }),
     onError: report,
   });
 }
 
-process.on('message', ({ id, type, data }: WorkerRequest) => {
+process.on('message', ({ id, command }: WorkerRequest) => {
   try {
-    tell({
-      kind: 'answer',
-      ref: id,
-      data: engine.handle(type, data as MediaCommands[MediaCommandName]['request'] as never),
-    });
+    send({ kind: 'answer', ref: id, data: engine.handle(command) });
   } catch (error) {
-    if (error instanceof MediaError) tell({ kind: 'refusal', ref: id, code: error.code, message: error.message });
+    if (error instanceof MediaError) send({ kind: 'refusal', ref: id, code: error.code, message: error.message });
     else {
       report(error);
-      tell({ kind: 'refusal', ref: id, code: 'INTERNAL', message: 'Internal error.' });
+      send({ kind: 'refusal', ref: id, code: 'INTERNAL', message: 'Internal error.' });
     }
   }
 });
 process.on('disconnect', () => process.exit(0));
-// The terminal's Ctrl-C reaches every process of the group; the supervisor decides when we end.
+// The terminal's Ctrl-C reaches every process of the group; the supervisor decides when this one exits.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {
   engine.close();
@@ -84,6 +79,6 @@ process.on('unhandledRejection', report);
 
 setInterval(() => {
   const { user, system } = process.cpuUsage();
-  tell({ kind: 'load', load: { ...engine.load(), cpuMicros: user + system, memoryBytes: process.memoryUsage.rss() } });
+  send({ kind: 'load', load: { ...engine.load(), cpuMicros: user + system, memoryBytes: process.memoryUsage.rss() } });
 }, LOAD_MS);
-tell({ kind: 'ready' });
+send({ kind: 'ready' });

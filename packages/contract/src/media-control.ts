@@ -1,4 +1,24 @@
 import type { Description } from '@parley/media-description';
+import type {
+  MediaCloseReason,
+  MediaCommandName,
+  MediaPermissions,
+  MediaRequests,
+  MediaTrackRequest,
+} from './media-requests.ts';
+
+// Types only: a media process, which never parses a command, need not load the schemas.
+export type {
+  MediaCloseReason,
+  MediaCommand,
+  MediaCommandFrame,
+  MediaCommandName,
+  MediaPermissions,
+  MediaRequests,
+  MediaTrackChoice,
+  MediaTrackRequest,
+  MediaTrackSettings,
+} from './media-requests.ts';
 
 /**
  * The server-to-server channel between the control plane and a media node (docs/media-control.md): a WebSocket at
@@ -8,44 +28,13 @@ export const MEDIA_CONTROL_PROTOCOL = 1;
 export const MEDIA_CONTROL_PATH = '/control';
 /** A description in `sub.offer` is split so that the signaling frame around it stays under 16384 bytes. */
 export const MEDIA_DESCRIPTION_BYTES_MAX = 14_000;
-/** Largest payload of `data.send`; data channels themselves carry up to `DATA_MESSAGE_BYTES_MAX`. */
-export const MEDIA_CONTROL_DATA_BYTES_MAX = 8192;
 
-/** What the RTC token allows (specification 2, contract S14 and S15). */
-export interface MediaPermissions {
-  join: boolean;
-  subscribe: boolean;
-  publish: boolean;
-  publishAudio: boolean;
-  publishVideo: boolean;
-  /** Both directions of data. */
-  publishData: boolean;
-}
-
-export type MediaTrackKind = 'AUDIO' | 'VIDEO';
-export type MediaTrackSource = 'CAMERA' | 'MICROPHONE' | 'SCREEN_SHARE' | 'SCREEN_SHARE_AUDIO' | 'UNKNOWN';
+export type MediaTrackKind = MediaTrackRequest['kind'];
+export type MediaTrackSource = MediaTrackRequest['source'];
 /** `pub`: the client offers and sends media. `sub`: the node offers, sends media, and carries data both ways. */
 export type MediaTransport = 'pub' | 'sub';
 export type MediaTransportState = 'NEW' | 'CONNECTING' | 'CONNECTED' | 'DISCONNECTED' | 'FAILED' | 'CLOSED';
 export type MediaQuality = 'EXCELLENT' | 'GOOD' | 'POOR' | 'LOST';
-
-/** Why a participant or a room ended, in the words of the contract's DisconnectReason. */
-export type MediaCloseReason =
-  | 'CLIENT_INITIATED'
-  | 'DUPLICATE_IDENTITY'
-  | 'PARTICIPANT_REMOVED'
-  | 'TOKEN_REVOKED'
-  | 'TOKEN_EXPIRED'
-  | 'ROOM_CLOSED'
-  | 'STREAM_ENDED'
-  | 'SERVER_SHUTDOWN'
-  | 'NODE_DRAINED'
-  | 'CONNECTION_TIMEOUT'
-  | 'SIGNAL_CLOSED'
-  | 'MEDIA_FAILURE'
-  | 'JOIN_FAILURE'
-  | 'RATE_LIMITED'
-  | 'UNKNOWN';
 
 export interface MediaLayer {
   /** Empty for a track without simulcast. */
@@ -70,35 +59,6 @@ export interface MediaTrack {
   layers: MediaLayer[];
   /** ISO 8601. */
   publishedAt: string;
-}
-
-/** What a client says of a track that it wants to publish; `cid` is also `trackId` of its entry in the description. */
-export interface MediaTrackRequest {
-  cid: string;
-  kind: MediaTrackKind;
-  source: MediaTrackSource;
-  name?: string;
-  muted?: boolean;
-  /** Size and target bit rate of each simulcast layer, lowest first. */
-  layers?: { rid: string; width?: number; height?: number; bitrate?: number }[];
-}
-
-export interface MediaTrackSettings {
-  trackId: string;
-  /** False: keep the subscription, send nothing. */
-  enabled?: boolean;
-  /** Size of the element that shows the track, in device pixels. */
-  width?: number;
-  height?: number;
-  /**
-   * Frames a second at most: frames of higher temporal layers (VP8, VP9, AV1) or that no other needs (H264) are left
-   * out. A stream without such frames comes whole.
-   */
-  fps?: number;
-  /** Highest layer wanted: 0 is the lowest. */
-  maxLayer?: number;
-  /** 0-255, higher is served first when bandwidth is short. Default 100; screen shares 200. */
-  priority?: number;
 }
 
 export interface MediaParticipantSnapshot {
@@ -135,122 +95,50 @@ export interface MediaTransportStats {
 }
 
 /** Addresses a participant: a room id and a session id (`ps_…`), both made by the control plane. */
-export interface MediaAddress {
-  room: string;
-  participant: string;
-}
+export type MediaAddress = MediaRequests['participant.attach'];
 
-interface Command<Request, Response> {
-  request: Request;
-  response: Response;
-}
-
-/** Name → what goes and what comes back. Every command is answered exactly once. */
-export interface MediaCommands {
-  /** Idempotent. A room that stays without participants closes by itself after `emptyTimeoutSeconds` (default 60). */
-  'room.open': Command<{ room: string; emptyTimeoutSeconds?: number }, { created: boolean }>;
-  /** Removes everybody. Idempotent. */
-  'room.close': Command<{ room: string; reason: MediaCloseReason }, { closed: boolean }>;
-  /**
-   * Idempotent for one session id. The connection that adds a participant owns it: participant events go there.
-   * With `autoSubscribe` the node offers all tracks in `sub.offer` at once. Another session of the same identity in the
-   * room is closed with DUPLICATE_IDENTITY; `order` says which of two is the newer one, and an older is refused with STALE.
-   */
-  'participant.add': Command<
-    MediaAddress & {
+/** Name → what comes back. Every command is answered exactly once. */
+export interface MediaResponses {
+  'room.open': { created: boolean };
+  'room.close': { closed: boolean };
+  'participant.add': { participant: MediaParticipantSnapshot; participants: MediaParticipantSnapshot[] };
+  'participant.attach': { participant: MediaParticipantSnapshot };
+  'participant.remove': { removed: boolean };
+  'participant.update': Record<string, never>;
+  'pub.offer': { tracks: { cid: string; trackId: string }[]; description: Description };
+  'pub.unpublish': { description: Description };
+  'sub.answer': Record<string, never>;
+  'sub.accept': { description: Description };
+  ice: Record<string, never>;
+  'ice.restart': { description: Description | null };
+  'track.mute': { changed: boolean };
+  'track.settings': Record<string, never>;
+  subscribe: MediaSubscribeResult;
+  unsubscribe: MediaSubscribeResult;
+  'data.send': { delivered: number };
+  snapshot: { rooms: MediaRoomSnapshot[]; seq: number };
+  stats: {
+    participants: {
+      participant: string;
       identity: string;
-      order?: number;
-      permissions: MediaPermissions;
-      autoSubscribe: boolean;
-      adaptiveStream?: boolean;
-    },
-    { participant: MediaParticipantSnapshot; participants: MediaParticipantSnapshot[] }
-  >;
-  /** Takes over a participant after its signaling socket moved to another process; a pending `sub.offer` is repeated. */
-  'participant.attach': Command<MediaAddress, { participant: MediaParticipantSnapshot }>;
-  /** Idempotent. */
-  'participant.remove': Command<MediaAddress & { reason: MediaCloseReason }, { removed: boolean }>;
-  /** Tracks, subscriptions and data that the new permissions forbid end at once. */
-  'participant.update': Command<MediaAddress & { permissions: MediaPermissions }, Record<string, never>>;
-  /**
-   * Publishes. The first offer is whole, later ones carry changed entries only. All or nothing: one forbidden track
-   * refuses the call with FORBIDDEN.
-   */
-  'pub.offer': Command<
-    MediaAddress & { tracks: MediaTrackRequest[]; description: Description },
-    { tracks: { cid: string; trackId: string }[]; description: Description }
-  >;
-  'pub.unpublish': Command<MediaAddress & { trackIds: string[] }, { description: Description }>;
-  /** `revision` must be that of the latest `sub.offer`, else STALE. */
-  'sub.answer': Command<MediaAddress & { revision: number; description: Description }, Record<string, never>>;
-  /**
-   * For a client that offers what it wants to receive (WHEP): its lines are all there will be, tracks of the room take
-   * them in turn, and nothing is negotiated again. No `sub.offer` counts from then on.
-   */
-  'sub.accept': Command<MediaAddress & { description: Description }, { description: Description }>;
-  /** Accepted and not needed: the node learns the client's address from its connectivity checks. */
-  ice: Command<MediaAddress & { pc: MediaTransport; candidates: string[]; final?: boolean }, Record<string, never>>;
-  /**
-   * Rebuilds a transport. The client makes a new RTCPeerConnection. `pub`: `description` is its whole offer, existing
-   * tracks named by their track id; the answer comes back. `sub`: no description; a whole `sub.offer` with
-   * `restart: true` follows.
-   */
-  'ice.restart': Command<
-    MediaAddress & { pc: MediaTransport; description?: Description },
-    { description: Description | null }
-  >;
-  /** `by: "SERVER"` also stops forwarding whatever the client sends, until the server unmutes. */
-  'track.mute': Command<
-    MediaAddress & { trackId: string; muted: boolean; by: 'PUBLISHER' | 'SERVER' },
-    { changed: boolean }
-  >;
-  'track.settings': Command<MediaAddress & { updates: MediaTrackSettings[] }, Record<string, never>>;
-  subscribe: Command<MediaAddress & MediaTrackChoice, MediaSubscribeResult>;
-  unsubscribe: Command<MediaAddress & MediaTrackChoice, MediaSubscribeResult>;
-  /**
-   * Sends data to a room. `participant` is the sender and must hold `publishData`; without it the control plane itself
-   * speaks (`from` is then null for receivers). Receivers without an open data channel get it as a `data` event.
-   */
-  'data.send': Command<
-    {
-      room: string;
-      participant?: string;
-      topic?: string;
-      payload: string;
-      encoding?: 'utf8' | 'base64';
-      /** Identities; omitted: everybody else in the room. */
-      to?: string[];
-      reliable: boolean;
-    },
-    { delivered: number }
-  >;
-  /** Everything the node holds, or one room. Ask for it after `hello` with `resumed: false`. */
-  snapshot: Command<{ room?: string }, { rooms: MediaRoomSnapshot[]; seq: number }>;
-  stats: Command<
-    { room: string; participant?: string },
-    {
-      participants: {
-        participant: string;
-        identity: string;
-        pub: MediaTransportStats | null;
-        sub: MediaTransportStats | null;
-      }[];
-    }
-  >;
-  ping: Command<Record<string, never>, { at: string }>;
+      pub: MediaTransportStats | null;
+      sub: MediaTransportStats | null;
+    }[];
+  };
+  ping: { at: string };
 }
 
-export interface MediaTrackChoice {
-  trackIds?: string[];
-  identities?: string[];
-}
+/** Name → what goes and what comes back: a request without a response does not compile. */
+export type MediaCommands = {
+  [Name in MediaCommandName]: { request: MediaRequests[Name]; response: MediaResponses[Name] };
+};
 
 export interface MediaSubscribeResult {
   accepted: string[];
   refused: { id: string; code: 'FORBIDDEN' | 'NOT_FOUND' }[];
 }
 
-/** Name → data. Events marked (room) go to every connection with a participant in the room, the others to the owner. */
+/** Name → data. `mediaEventAudience` says who hears which. */
 export interface MediaEvents {
   /** The node's offer: the first is whole, later ones carry changed entries only. Answer with `sub.answer`. */
   'sub.offer': MediaAddress & { revision: number; restart: boolean; description: Description };
@@ -273,28 +161,44 @@ export interface MediaEvents {
     encoding: 'utf8' | 'base64';
     at: string;
   };
-  /** The node ended this participant by itself or on command; nothing more comes for it. (room) */
+  /** The node ended this participant by itself or on command; nothing more comes for it. */
   'participant.closed': MediaAddress & { identity: string; reason: MediaCloseReason };
-  /** JOINED once a transport connects, ACTIVE once media or data flows. (room) */
+  /** JOINED once a transport connects, ACTIVE once media or data flows. */
   'participant.state': MediaAddress & { identity: string; state: 'JOINED' | 'ACTIVE' };
-  /** (room) */
   'track.published': MediaAddress & { identity: string; track: MediaTrack };
-  /** The first packet came; `track` says what it really is. (room) */
+  /** The first packet came; `track` says what it really is. */
   'track.started': MediaAddress & { identity: string; track: MediaTrack };
-  /** (room) */
   'track.unpublished': MediaAddress & { identity: string; trackId: string };
-  /** (room) */
   'track.muted': MediaAddress & { identity: string; trackId: string; muted: boolean; by: 'PUBLISHER' | 'SERVER' };
-  /** On change, at most every 500 ms. (room) */
+  /** On change, at most every 500 ms. */
   speakers: { room: string; speakers: { identity: string; level: number; active: boolean }[] };
-  /** On change, at most every 5 s. (room) */
+  /** On change, at most every 5 s. */
   quality: { room: string; updates: { identity: string; quality: MediaQuality; score: number }[] };
-  /** (room) */
   'room.closed': { room: string; reason: MediaCloseReason };
 }
 
-export type MediaCommandName = keyof MediaCommands;
 export type MediaEventName = keyof MediaEvents;
+
+/**
+ * `owner`: only the controller that owns the participant. `room`: every controller that opened the room or owns a
+ * participant in it.
+ */
+export const mediaEventAudience: Record<MediaEventName, 'owner' | 'room'> = {
+  'sub.offer': 'owner',
+  'transport.state': 'owner',
+  'stream.state': 'owner',
+  'publish.quality': 'owner',
+  data: 'owner',
+  'participant.closed': 'room',
+  'participant.state': 'room',
+  'track.published': 'room',
+  'track.started': 'room',
+  'track.unpublished': 'room',
+  'track.muted': 'room',
+  speakers: 'room',
+  quality: 'room',
+  'room.closed': 'room',
+};
 
 /** `BAD_DESCRIPTION`: not a description, or none of its codecs is one of ours. `FULL`: this node takes no more rooms. */
 export type MediaErrorCode =
@@ -307,13 +211,14 @@ export type MediaErrorCode =
   | 'FULL'
   | 'INTERNAL';
 
-export type MediaCommandFrame = {
-  [Name in MediaCommandName]: { id: number; type: Name; data: MediaCommands[Name]['request'] };
-}[MediaCommandName];
+/** An event without its number on the wire; the union of all, or the one of a name. */
+export type MediaEvent<Name extends MediaEventName = MediaEventName> = {
+  [N in Name]: { type: N; data: MediaEvents[N] };
+}[Name];
 
-export type MediaEventFrame = {
-  [Name in MediaEventName]: { seq: number; type: Name; data: MediaEvents[Name] };
-}[MediaEventName];
+export type MediaEventFrame<Name extends MediaEventName = MediaEventName> = {
+  [N in Name]: { seq: number; type: N; data: MediaEvents[N] };
+}[Name];
 
 export interface MediaHelloFrame {
   type: 'hello';
@@ -331,7 +236,7 @@ export interface MediaHelloFrame {
 }
 
 export type MediaResponseFrame =
-  | { ref: number; data: MediaCommands[MediaCommandName]['response'] }
+  | { ref: number; data: MediaResponses[MediaCommandName] }
   | { ref: number; error: { code: MediaErrorCode; message: string } };
 
 export type MediaNodeFrame = MediaHelloFrame | MediaResponseFrame | MediaEventFrame;

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { MediaCommandFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import {
+  type MediaCommandFrame,
+  type MediaEventName,
+  type MediaEvents,
+  mediaEventAudience,
+} from '@parley/contract/media-control';
 import { verifyMediaControl } from '@parley/contract/media-control-auth';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Controller, createNodeRooms, type NodeRoom, Refusal } from './protocol-node-rooms.ts';
@@ -43,14 +48,6 @@ export interface ProtocolNodeOptions {
   /** Milliseconds since the epoch; the system's unless the control plane lives in another time. */
   now?: () => number;
 }
-
-const ownEvents: readonly MediaEventName[] = [
-  'sub.offer',
-  'transport.state',
-  'stream.state',
-  'publish.quality',
-  'data',
-];
 
 export async function startProtocolNode(options: ProtocolNodeOptions): Promise<ProtocolNode> {
   const { name, url, secret, region = 'default', capacity, now = Date.now } = options;
@@ -109,7 +106,7 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     if (!room) return;
     const owner = participant === undefined ? undefined : room.participants.get(participant)?.owner;
     const everybody = new Set([...room.openedBy, ...[...room.participants.values()].map((one) => one.owner)]);
-    for (const controller of ownEvents.includes(type) ? (owner ? [owner] : []) : everybody) {
+    for (const controller of mediaEventAudience[type] === 'owner' ? (owner ? [owner] : []) : everybody) {
       controller.seq += 1;
       const frame = JSON.stringify({ seq: controller.seq, type, data });
       controller.kept.push({ seq: controller.seq, frame });

@@ -1,7 +1,7 @@
-import type { MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import type { MediaEvent } from '@parley/contract/media-control';
 
-/** Events kept for a controller that may come back. */
-const KEPT_EVENTS = 2000;
+/** Events replayed to a controller that reconnects. */
+const REPLAY_EVENTS = 2000;
 
 export type Send = (frame: string) => void;
 
@@ -9,7 +9,7 @@ export type Send = (frame: string) => void;
 export class Controller {
   readonly id: string;
   #seq = 0;
-  readonly #kept: { seq: number; frame: string }[] = [];
+  readonly #replay: { seq: number; frame: string }[] = [];
   #send: Send | undefined;
   /** Null while connected. */
   lostAt: number | null = null;
@@ -22,18 +22,18 @@ export class Controller {
     return this.#seq;
   }
 
-  event<Name extends MediaEventName>(type: Name, data: MediaEvents[Name]): void {
+  emit(event: MediaEvent): void {
     this.#seq += 1;
-    const frame = JSON.stringify({ seq: this.#seq, type, data });
-    this.#kept.push({ seq: this.#seq, frame });
-    if (this.#kept.length > KEPT_EVENTS) this.#kept.shift();
+    const frame = JSON.stringify({ seq: this.#seq, ...event });
+    this.#replay.push({ seq: this.#seq, frame });
+    if (this.#replay.length > REPLAY_EVENTS) this.#replay.shift();
     this.#send?.(frame);
   }
 
   /** True when nothing after `since` is lost. */
   canResume(since: number | undefined): boolean {
     if (since === undefined || since > this.#seq) return false;
-    return since === this.#seq || (this.#kept[0]?.seq ?? Number.POSITIVE_INFINITY) <= since + 1;
+    return since === this.#seq || (this.#replay[0]?.seq ?? Number.POSITIVE_INFINITY) <= since + 1;
   }
 
   /** Sends what was missed, and from now on what comes. */
@@ -41,7 +41,7 @@ export class Controller {
     this.#send = send;
     this.lostAt = null;
     if (since === undefined || !this.canResume(since)) return;
-    for (const { seq, frame } of this.#kept) if (seq > since) send(frame);
+    for (const { seq, frame } of this.#replay) if (seq > since) send(frame);
   }
 
   disconnect(send: Send, now: number): void {

@@ -1,8 +1,5 @@
-import type { MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import { type MediaAddress, type MediaEvent, mediaEventAudience } from '@parley/contract/media-control';
 import { Controller } from './controllers.ts';
-
-/** Events that only the owner of the participant hears; all others are heard by everybody who watches the room. */
-const OWNED: readonly MediaEventName[] = ['sub.offer', 'transport.state', 'stream.state', 'publish.quality', 'data'];
 
 interface RoomRecord {
   /** Index of the process that holds the room. */
@@ -30,9 +27,10 @@ export class Directory {
     return this.#controllers.values();
   }
 
-  forget(controller: Controller): { room: string; participant: string }[] {
+  /** Evicts a controller; the participants that it owned. */
+  evict(controller: Controller): MediaAddress[] {
     this.#controllers.delete(controller.id);
-    const orphans: { room: string; participant: string }[] = [];
+    const orphans: MediaAddress[] = [];
     for (const [room, record] of this.#rooms) {
       record.openedBy.delete(controller.id);
       for (const [participant, { owner }] of record.participants)
@@ -65,7 +63,7 @@ export class Directory {
     else this.#rooms.set(room, { worker, openedBy: new Set([controller]), participants: new Map() });
   }
 
-  /** Before the command goes out: its first events may come before its answer. Undoes itself when the command fails. */
+  /** Called before the command is sent, since its first events may precede its answer; the result undoes it. */
   own(room: string, participant: string, identity: string | undefined, controller: string): () => void {
     const record = this.#rooms.get(room);
     const before = record?.participants.get(participant);
@@ -76,27 +74,27 @@ export class Directory {
     };
   }
 
-  event<Name extends MediaEventName>(type: Name, data: MediaEvents[Name]): void {
-    const { room, participant } = data as { room: string; participant?: string };
+  emit(event: MediaEvent): void {
+    const { room } = event.data;
     const record = this.#rooms.get(room);
     if (!record) return;
-    for (const id of this.#listeners(record, type, participant)) this.#controllers.get(id)?.event(type, data);
-    if (type === 'participant.closed' && participant) record.participants.delete(participant);
-    if (type === 'room.closed') this.#rooms.delete(room);
+    for (const id of audienceOf(record, event)) this.#controllers.get(id)?.emit(event);
+    if (event.type === 'participant.closed') record.participants.delete(event.data.participant);
+    if (event.type === 'room.closed') this.#rooms.delete(room);
   }
 
-  #listeners(record: RoomRecord, type: MediaEventName, participant: string | undefined): Set<string> {
-    if (OWNED.includes(type)) {
-      const owner = participant && record.participants.get(participant)?.owner;
-      return new Set(owner ? [owner] : []);
-    }
-    return new Set([...record.openedBy, ...[...record.participants.values()].map(({ owner }) => owner)]);
-  }
-
-  /** The process with this room died: everybody hears that it and its participants are gone. */
+  /** The process with this room exited: its participants and the room are closed for everybody. */
   lose(room: string): void {
     for (const [participant, { identity }] of [...(this.#rooms.get(room)?.participants ?? [])])
-      this.event('participant.closed', { room, participant, identity, reason: 'MEDIA_FAILURE' });
-    this.event('room.closed', { room, reason: 'MEDIA_FAILURE' });
+      this.emit({ type: 'participant.closed', data: { room, participant, identity, reason: 'MEDIA_FAILURE' } });
+    this.emit({ type: 'room.closed', data: { room, reason: 'MEDIA_FAILURE' } });
   }
+}
+
+/** Ids of the controllers that hear an event. */
+function audienceOf(record: RoomRecord, { type, data }: MediaEvent): Set<string> {
+  if (mediaEventAudience[type] === 'room')
+    return new Set([...record.openedBy, ...[...record.participants.values()].map(({ owner }) => owner)]);
+  const owner = 'participant' in data && record.participants.get(data.participant)?.owner;
+  return new Set(owner ? [owner] : []);
 }

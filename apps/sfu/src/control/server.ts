@@ -4,15 +4,18 @@ import type { Duplex } from 'node:stream';
 import {
   MEDIA_CONTROL_PATH,
   MEDIA_CONTROL_PROTOCOL,
-  type MediaCommandFrame,
+  type MediaCommand,
+  type MediaCommandName,
   type MediaHelloFrame,
+  type MediaResponseFrame,
+  type MediaResponses,
 } from '@parley/contract/media-control';
 import { verifyMediaControl } from '@parley/contract/media-control-auth';
+import { parseMediaCommand } from '@parley/contract/media-requests';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
-import { parseCommand } from './commands.ts';
-import type { Controller } from './controllers.ts';
+import type { Controller, Send } from './controllers.ts';
 
 const FRAME_BYTES_MAX = 65_536;
 const QUEUED_BYTES_MAX = 16 << 20;
@@ -29,11 +32,11 @@ export interface ControlServerDeps {
   secrets: readonly string[];
   host: string;
   port: number;
-  /** Whether another port will do when this one is taken. */
+  /** Whether to fall back to any free port when this one is taken. */
   mayMovePort: boolean;
   clock: MediaClock;
   controller(id: string): Controller;
-  execute(controller: Controller, frame: MediaCommandFrame): Promise<unknown>;
+  execute(controller: Controller, command: MediaCommand): Promise<MediaResponses[MediaCommandName]>;
   isDraining(): boolean;
   isReady(): boolean;
   onError(error: unknown): void;
@@ -44,7 +47,7 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** The server-to-server door of a node: one WebSocket a server process of the control plane, and `/healthz`. */
+/** The control server of a node: one WebSocket for each server process of the control plane, and `/healthz`. */
 export async function startControlServer(deps: ControlServerDeps): Promise<ControlServer> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
   const connections = new Map<string, WebSocket>();
@@ -109,7 +112,7 @@ const listen = (server: Server, port: number, host: string) =>
     });
   });
 
-/** Each token is taken once. */
+/** A nonce is accepted once. */
 function createAuthenticator({ secrets, node, clock }: ControlServerDeps) {
   const seen = new Map<string, number>();
   return async (authorization: string | undefined): Promise<boolean> => {
@@ -128,8 +131,8 @@ function createAuthenticator({ secrets, node, clock }: ControlServerDeps) {
 
 function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controller, since: number | undefined): void {
   let heardAt = deps.clock.now();
-  const send = (frame: string) => {
-    // A reader that does not keep up is cut; it resumes by sequence.
+  const send: Send = (frame) => {
+    // Backpressure: a slow reader is disconnected, and resumes by sequence.
     if (socket.bufferedAmount > QUEUED_BYTES_MAX) socket.terminate();
     else if (socket.readyState === socket.OPEN) socket.send(frame);
   };
@@ -166,22 +169,18 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
   socket.on('error', () => socket.terminate());
 }
 
-async function answer(
-  text: string,
-  deps: ControlServerDeps,
-  controller: Controller,
-  send: (frame: string) => void,
-): Promise<void> {
-  const frame = parseCommand(text);
+async function answer(text: string, deps: ControlServerDeps, controller: Controller, send: Send): Promise<void> {
+  const respond = (response: MediaResponseFrame) => send(JSON.stringify(response));
+  const frame = parseMediaCommand(text);
   if (!frame) return;
   try {
     if (frame.type === null) throw new MediaError('BAD_REQUEST', 'Unknown command, or its data is not as declared.');
     const data = await deps.execute(controller, frame);
-    send(JSON.stringify({ ref: frame.id, data }));
+    respond({ ref: frame.id, data });
   } catch (error) {
     const known = error instanceof MediaError;
     if (!known) deps.onError(error);
     const code = known ? error.code : 'INTERNAL';
-    send(JSON.stringify({ ref: frame.id, error: { code, message: known ? error.message : 'Internal error.' } }));
+    respond({ ref: frame.id, error: { code, message: known ? error.message : 'Internal error.' } });
   }
 }

@@ -1,28 +1,33 @@
-import type { MediaCommandName, MediaErrorCode, MediaEventName } from '@parley/contract/media-control';
+import type {
+  MediaCommand,
+  MediaCommandName,
+  MediaErrorCode,
+  MediaEvent,
+  MediaResponses,
+} from '@parley/contract/media-control';
 import type { EngineLoad } from '../media/engine.ts';
 
-/** What the supervisor tells a media process at its start, as one JSON argument. */
+/** What the supervisor gives a media process at its start, as one JSON argument. */
 export interface WorkerSettings {
   udpPort: number;
   bindAddress: string | null;
   candidates: string[];
 }
 
-/** Supervisor → process. */
-export interface WorkerRequest {
+/** Supervisor → media process. */
+export interface WorkerRequest<Name extends MediaCommandName = MediaCommandName> {
   id: number;
-  type: MediaCommandName;
-  data: unknown;
+  command: MediaCommand<Name>;
 }
 
-/** Process → supervisor. */
+/** Media process → supervisor. */
 export type WorkerMessage =
   | { kind: 'ready' }
-  /** It could not start, and ends. */
+  /** It could not start, and exits. */
   | { kind: 'failed'; message: string }
-  | { kind: 'answer'; ref: number; data: unknown }
+  | { kind: 'answer'; ref: number; data: MediaResponses[MediaCommandName] }
   | { kind: 'refusal'; ref: number; code: MediaErrorCode; message: string }
-  | { kind: 'event'; type: MediaEventName; data: unknown }
+  | { kind: 'event'; event: MediaEvent }
   | { kind: 'load'; load: WorkerLoad }
   | { kind: 'error'; message: string };
 

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { MediaCommandName, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import type { MediaCommand, MediaCommandName, MediaEvent, MediaResponses } from '@parley/contract/media-control';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
-import type { WorkerLoad, WorkerMessage, WorkerSettings } from './worker-protocol.ts';
+import type { WorkerLoad, WorkerMessage, WorkerRequest, WorkerSettings } from './worker-protocol.ts';
 
 const RESTART_MS_MIN = 500;
 const RESTART_MS_MAX = 30_000;
-/** A process that lived this long had a good start. */
+/** After this long a process counts as stable. */
 const STABLE_MS = 30_000;
 const ANSWER_MS_MAX = 10_000;
 /** Load comes every second: a process that is silent this long hangs. */
@@ -17,8 +17,8 @@ export interface WorkerDeps {
   index: number;
   settings: WorkerSettings;
   clock: MediaClock;
-  onEvent<Name extends MediaEventName>(type: Name, data: MediaEvents[Name]): void;
-  /** The process died; its rooms are gone. */
+  onEvent(event: MediaEvent): void;
+  /** The process exited; its rooms are gone. */
   onLost(index: number): void;
   onError(error: unknown): void;
 }
@@ -28,16 +28,16 @@ export class StartFailure extends Error {
   override name = 'StartFailure';
 }
 
-interface Waiting {
-  resolve(data: unknown): void;
+interface PendingRequest {
+  resolve(data: MediaResponses[MediaCommandName]): void;
   reject(error: MediaError): void;
   timer: NodeJS.Timeout;
 }
 
-/** One media process, started again whenever it ends. */
+/** One media process, restarted whenever it exits. */
 export class Worker {
   readonly #deps: WorkerDeps;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingRequest>();
   #child: ChildProcess | undefined;
   #isReady = false;
   #isStopping = false;
@@ -121,8 +121,7 @@ export class Worker {
         this.#deps.onError(message.message);
         break;
       case 'event':
-        // The engine's `emit` is typed; the process channel only carries it.
-        this.#deps.onEvent(message.type, message.data as never);
+        this.#deps.onEvent(message.event);
         break;
       case 'answer':
         this.#settle(message.ref)?.resolve(message.data);
@@ -133,11 +132,11 @@ export class Worker {
     }
   }
 
-  #settle(ref: number): Waiting | undefined {
-    const waiting = this.#waiting.get(ref);
-    if (waiting) clearTimeout(waiting.timer);
-    this.#waiting.delete(ref);
-    return waiting;
+  #settle(ref: number): PendingRequest | undefined {
+    const pending = this.#pending.get(ref);
+    if (pending) clearTimeout(pending.timer);
+    this.#pending.delete(ref);
+    return pending;
   }
 
   #onExit(child: ChildProcess): void {
@@ -146,19 +145,19 @@ export class Worker {
     this.#child = undefined;
     this.#isReady = false;
     this.load = undefined;
-    for (const ref of [...this.#waiting.keys()])
+    for (const ref of [...this.#pending.keys()])
       this.#settle(ref)?.reject(new MediaError('INTERNAL', 'The media process ended.'));
     this.#deps.onLost(this.#deps.index);
-    // Once it was ready this changes nothing.
+    // A promise that was resolved when the process got ready stays so.
     this.#firstStart.reject(new StartFailure(`A media process could not start: ${this.#failure}.`));
     if (this.#isStopping) return;
     const wasStable = this.#deps.clock.now() - this.#startedAt > STABLE_MS;
-    // One that had run well is missed at once; one that keeps ending is given time.
+    // Without backoff after a stable run; with it for a process that keeps crashing.
     this.#restartMs = wasStable ? RESTART_MS_MIN : Math.min(RESTART_MS_MAX, this.#restartMs * 2);
     this.#restart = setTimeout(() => this.#start(), wasStable ? 0 : this.#restartMs);
   }
 
-  request(type: MediaCommandName, data: unknown): Promise<unknown> {
+  request<Name extends MediaCommandName>(command: MediaCommand<Name>): Promise<MediaResponses[Name]> {
     const child = this.#child;
     if (!child?.connected || !this.#isReady)
       return Promise.reject(new MediaError('INTERNAL', 'The media process is not running.'));
@@ -168,8 +167,9 @@ export class Worker {
       const timer = setTimeout(() => {
         this.#settle(id)?.reject(new MediaError('INTERNAL', 'The media process did not answer in time.'));
       }, ANSWER_MS_MAX);
-      this.#waiting.set(id, { resolve, reject, timer });
-      child.send({ id, type, data });
+      // An answer carries only the number of its command, whose name is known here.
+      this.#pending.set(id, { resolve: (data) => resolve(data as MediaResponses[Name]), reject, timer });
+      child.send({ id, command } satisfies WorkerRequest<Name>);
     });
   }
 

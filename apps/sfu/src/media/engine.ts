@@ -1,4 +1,10 @@
-import type { MediaCommandName, MediaCommands, MediaRoomSnapshot } from '@parley/contract/media-control';
+import type {
+  MediaCommand,
+  MediaCommandName,
+  MediaRequests,
+  MediaResponses,
+  MediaRoomSnapshot,
+} from '@parley/contract/media-control';
 import { type Description, parseDescription } from '@parley/media-description';
 import * as native from 'node-datachannel';
 import type { Certificate } from './certificate.ts';
@@ -28,9 +34,8 @@ export interface EngineLoad {
   outPackets: number;
 }
 
-type Handlers = {
-  [Name in MediaCommandName]: (data: MediaCommands[Name]['request']) => MediaCommands[Name]['response'];
-};
+/** A command without a handler does not compile. */
+type Handlers = { [Name in MediaCommandName]: (data: MediaRequests[Name]) => MediaResponses[Name] };
 
 const EMPTY_TIMEOUT_SECONDS = 60;
 
@@ -84,11 +89,8 @@ export class Engine {
     room.close(reason);
   }
 
-  /** Carries a command out; throws `MediaError` when it cannot be. */
-  handle<Name extends MediaCommandName>(
-    type: Name,
-    data: MediaCommands[Name]['request'],
-  ): MediaCommands[Name]['response'] {
+  /** Throws `MediaError` when the command is refused. */
+  handle<Name extends MediaCommandName>({ type, data }: MediaCommand<Name>): MediaResponses[Name] {
     return this.#handlers[type](data);
   }
 
@@ -193,7 +195,7 @@ export class Engine {
         throw new MediaError('FORBIDDEN', 'This participant may not send data.');
       const head = { topic, to, text: encoding === 'utf8' };
       return {
-        delivered: room.sendData(sender, reliable ? 'reliable' : 'lossy', head, Buffer.from(payload, encoding)),
+        delivered: room.data.send(sender, reliable ? 'reliable' : 'lossy', head, Buffer.from(payload, encoding)),
       };
     },
     snapshot: ({ room }) => ({ rooms: this.snapshot(room), seq: 0 }),

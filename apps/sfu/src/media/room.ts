@@ -1,22 +1,17 @@
 import type {
   MediaCloseReason,
-  MediaCommands,
-  MediaEventName,
+  MediaEvent,
   MediaEvents,
   MediaPermissions,
+  MediaRequests,
   MediaRoomSnapshot,
+  MediaSubscribeResult,
   MediaTrackChoice,
   MediaTransport,
   MediaTransportState,
 } from '@parley/contract/media-control';
-import {
-  DATA_MESSAGE_BYTES_MAX,
-  type DataChannelName,
-  type DataHead,
-  decodeData,
-  encodeData,
-} from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
+import { DataRelay } from './data-relay.ts';
 import { MediaError } from './errors.ts';
 import { Participant, type ParticipantInit } from './participant.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
@@ -26,7 +21,7 @@ import { scoreOf } from './quality.ts';
 import { Speakers } from './speakers.ts';
 import { Subscriber } from './subscriber.ts';
 
-export type Emit = <Name extends MediaEventName>(type: Name, data: MediaEvents[Name]) => void;
+export type Emit = (event: MediaEvent) => void;
 
 export interface RoomDeps {
   clock: MediaClock;
@@ -37,10 +32,7 @@ export interface RoomDeps {
   emit: Emit;
 }
 
-/** A message no longer than this also reaches those who have no data channel, by signaling. */
-const FALLBACK_BYTES_MAX = 8192;
-
-/** One room: who is in it, who hears whom, and what they say of it. */
+/** One room: its participants, who subscribes to whom, and the events about them. */
 export class Room {
   readonly id: string;
   readonly openedAt: number;
@@ -49,6 +41,7 @@ export class Room {
   readonly #deps: RoomDeps;
   readonly #participants = new Map<string, Participant>();
   readonly #speakers = new Speakers();
+  readonly data: DataRelay;
 
   constructor(id: string, emptyTimeoutMs: number, deps: RoomDeps) {
     this.id = id;
@@ -56,6 +49,12 @@ export class Room {
     this.#deps = deps;
     this.openedAt = deps.clock.wall();
     this.emptySince = deps.clock.now();
+    this.data = new DataRelay({
+      ...deps,
+      room: id,
+      participants: this.#participants,
+      onOverflow: (receiver) => this.#onTransport(receiver, 'sub', 'FAILED'),
+    });
   }
 
   get participants(): ReadonlyMap<string, Participant> {
@@ -72,7 +71,7 @@ export class Room {
     const known = this.#participants.get(init.id);
     if (known) return known;
     const others = [...this.#participants.values()].filter(({ identity }) => identity === init.identity);
-    // Adds come from several processes and may overtake one another.
+    // Adds come from several processes and may arrive out of order.
     if (others.some(({ order }) => order > init.order))
       throw new MediaError('STALE', 'A newer session of this identity is in the room.');
     for (const { id } of others) this.remove(id, 'DUPLICATE_IDENTITY');
@@ -109,10 +108,11 @@ export class Room {
       newTransport: named('sub'),
       events: {
         state: (state) => this.#onTransport(self, 'sub', state),
-        offer: (revision, restart, description) => emit('sub.offer', { ...address, revision, restart, description }),
-        data: (channel, message) => this.#onData(self, channel, message),
-        streamState: (state) => emit('stream.state', { ...address, ...state }),
-        demandChanged: (publication) => this.#tellDemand(publication),
+        offer: (revision, restart, description) =>
+          emit({ type: 'sub.offer', data: { ...address, revision, restart, description } }),
+        data: (channel, message) => this.data.onMessage(self, channel, message),
+        streamState: (state) => emit({ type: 'stream.state', data: { ...address, ...state } }),
+        demandChanged: (publication) => this.#announceDemand(publication),
       },
     });
     return { publisher, subscriber };
@@ -121,7 +121,7 @@ export class Room {
   #onTransport(participant: Participant, pc: MediaTransport, state: MediaTransportState): void {
     const { clock, emit } = this.#deps;
     participant.onTransport(pc, state, clock.now());
-    emit('transport.state', { room: this.id, participant: participant.id, pc, state });
+    emit({ type: 'transport.state', data: { room: this.id, participant: participant.id, pc, state } });
     if (state === 'CONNECTED' && participant.state === 'JOINING') this.#advance(participant, 'JOINED');
     if (state === 'CONNECTED' && pc === 'sub') this.#advance(participant, 'ACTIVE');
   }
@@ -129,27 +129,27 @@ export class Room {
   #advance(participant: Participant, state: 'JOINED' | 'ACTIVE'): void {
     if (participant.state === state || participant.state === 'ACTIVE') return;
     participant.state = state;
-    this.#deps.emit('participant.state', { ...this.#addressOf(participant), state });
+    this.#deps.emit({ type: 'participant.state', data: { ...this.#addressOf(participant), state } });
   }
 
   #addressOf = ({ id, identity }: Participant) => ({ room: this.id, participant: id, identity });
 
   #onPublished(participant: Participant, publication: Publication): void {
     const track = publication.describe(this.#deps.clock.now());
-    this.#deps.emit('track.published', { ...this.#addressOf(participant), track });
+    this.#deps.emit({ type: 'track.published', data: { ...this.#addressOf(participant), track } });
     for (const other of this.#participants.values())
       if (other !== participant && other.isAutoSubscribed) other.subscriber.subscribe(publication, participant.id);
   }
 
   #onUnpublished(participant: Participant, publication: Publication): void {
     for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
-    this.#deps.emit('track.unpublished', { ...this.#addressOf(participant), trackId: publication.id });
+    this.#deps.emit({ type: 'track.unpublished', data: { ...this.#addressOf(participant), trackId: publication.id } });
   }
 
   #onStarted(participant: Participant, publication: Publication): void {
     this.#advance(participant, 'ACTIVE');
     const track = publication.describe(this.#deps.clock.now());
-    this.#deps.emit('track.started', { ...this.#addressOf(participant), track });
+    this.#deps.emit({ type: 'track.started', data: { ...this.#addressOf(participant), track } });
   }
 
   #publisherOf(publication: Publication): Participant | undefined {
@@ -158,11 +158,14 @@ export class Room {
     return undefined;
   }
 
-  #tellDemand(publication: Publication): void {
+  #announceDemand(publication: Publication): void {
     const layers = publication.takeDemand(this.#deps.clock.now());
     const owner = layers && this.#publisherOf(publication);
     if (layers && owner)
-      this.#deps.emit('publish.quality', { room: this.id, participant: owner.id, trackId: publication.id, layers });
+      this.#deps.emit({
+        type: 'publish.quality',
+        data: { room: this.id, participant: owner.id, trackId: publication.id, layers },
+      });
   }
 
   #subscribeToAll(participant: Participant): void {
@@ -172,7 +175,7 @@ export class Room {
           participant.subscriber.subscribe(publication, other.id);
   }
 
-  /** The tracks that a choice means, with what of it means nothing. */
+  /** The tracks that a choice names, and the names that match nothing. */
   #resolve(participant: Participant, { trackIds = [], identities = [] }: MediaTrackChoice) {
     const found: { publication: Publication; owner: Participant }[] = [];
     const missing: string[] = [];
@@ -191,9 +194,9 @@ export class Room {
     return { found, missing };
   }
 
-  subscribe(participant: Participant, choice: MediaTrackChoice): MediaCommands['subscribe']['response'] {
+  subscribe(participant: Participant, choice: MediaTrackChoice): MediaSubscribeResult {
     const { found, missing } = this.#resolve(participant, choice);
-    const result: MediaCommands['subscribe']['response'] = { accepted: [], refused: [] };
+    const result: MediaSubscribeResult = { accepted: [], refused: [] };
     for (const { publication, owner } of found) {
       if (participant.subscriber.subscribe(publication, owner.id)) result.accepted.push(publication.id);
       else result.refused.push({ id: publication.id, code: 'FORBIDDEN' });
@@ -202,9 +205,9 @@ export class Room {
     return result;
   }
 
-  unsubscribe(participant: Participant, choice: MediaTrackChoice): MediaCommands['unsubscribe']['response'] {
+  unsubscribe(participant: Participant, choice: MediaTrackChoice): MediaSubscribeResult {
     const { found, missing } = this.#resolve(participant, choice);
-    const result: MediaCommands['unsubscribe']['response'] = { accepted: [], refused: [] };
+    const result: MediaSubscribeResult = { accepted: [], refused: [] };
     for (const { publication } of found) {
       participant.subscriber.unsubscribe(publication.id);
       result.accepted.push(publication.id);
@@ -213,7 +216,7 @@ export class Room {
     return result;
   }
 
-  mute({ room: _, participant: id, trackId, muted, by }: MediaCommands['track.mute']['request']): boolean {
+  mute({ room: _, participant: id, trackId, muted, by }: MediaRequests['track.mute']): boolean {
     const participant = this.get(id);
     const publication = participant.publisher.publications.get(trackId);
     if (!publication) throw new MediaError('NOT_FOUND', 'This participant does not publish that track.');
@@ -222,7 +225,7 @@ export class Room {
     else publication.isMuted = muted;
     if (before === muted) return false;
     if (!muted) for (const subscription of publication.subscriptions) subscription.restart();
-    this.#deps.emit('track.muted', { ...this.#addressOf(participant), trackId, muted, by });
+    this.#deps.emit({ type: 'track.muted', data: { ...this.#addressOf(participant), trackId, muted, by } });
     return true;
   }
 
@@ -232,46 +235,6 @@ export class Room {
     participant.subscriber.enforce();
     if (participant.wantsSubscriber) participant.subscriber.open();
     if (permissions.subscribe && participant.isAutoSubscribed) this.#subscribeToAll(participant);
-  }
-
-  #onData(sender: Participant, channel: DataChannelName, bytes: Uint8Array): void {
-    if (!sender.permissions.publishData || bytes.length > DATA_MESSAGE_BYTES_MAX) return;
-    if (!sender.dataBudget.take(bytes.length, this.#deps.clock.now())) return;
-    const message = decodeData(bytes);
-    if (!message) return;
-    const { topic, to, text } = message.head;
-    this.sendData(sender, channel, { topic, text, to }, message.payload);
-  }
-
-  /** Hands a message to its receivers; how many there were. S15: `publishData` governs both directions. */
-  sendData(sender: Participant | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
-    const { topic, text, to } = head;
-    const from = sender?.identity ?? null;
-    const at = new Date(this.#deps.clock.wall()).toISOString();
-    const message = encodeData({ head: { from, at, ...(topic && { topic }), ...(text && { text }) }, payload });
-    let delivered = 0;
-    for (const receiver of this.#participants.values()) {
-      if (receiver === sender || !receiver.permissions.publishData) continue;
-      if (to && !to.includes(receiver.identity)) continue;
-      delivered += 1;
-      const outcome = receiver.subscriber.transport?.sendData(channel, message) ?? 'closed';
-      // A reliable message may not vanish unseen: the reader loses its transport, rebuilds it, and knows.
-      if (outcome === 'full' && channel === 'reliable') {
-        receiver.subscriber.transport?.close();
-        this.#onTransport(receiver, 'sub', 'FAILED');
-      }
-      if (outcome !== 'closed' || payload.length > FALLBACK_BYTES_MAX) continue;
-      this.#deps.emit('data', {
-        room: this.id,
-        participant: receiver.id,
-        from,
-        topic: topic ?? null,
-        payload: Buffer.from(payload).toString(text ? 'utf8' : 'base64'),
-        encoding: text ? 'utf8' : 'base64',
-        at,
-      });
-    }
-    return delivered;
   }
 
   /** Every 20 ms. */
@@ -286,7 +249,7 @@ export class Room {
   allocate(now: number): void {
     for (const { publisher, subscriber } of this.#participants.values()) {
       subscriber.downlink.allocate(now);
-      for (const publication of publisher.publications.values()) this.#tellDemand(publication);
+      for (const publication of publisher.publications.values()) this.#announceDemand(publication);
     }
   }
 
@@ -298,7 +261,7 @@ export class Room {
       if (participant.isGone(now)) this.remove(participant.id, 'CONNECTION_TIMEOUT');
     }
     const speakers = this.#speakers.takeChanges();
-    if (speakers.length > 0) this.#deps.emit('speakers', { room: this.id, speakers });
+    if (speakers.length > 0) this.#deps.emit({ type: 'speakers', data: { room: this.id, speakers } });
   }
 
   /** Every 5 s. */
@@ -310,7 +273,7 @@ export class Room {
       participant.quality = rated.quality;
       updates.push({ identity: participant.identity, ...rated });
     }
-    if (updates.length > 0) this.#deps.emit('quality', { room: this.id, updates });
+    if (updates.length > 0) this.#deps.emit({ type: 'quality', data: { room: this.id, updates } });
   }
 
   remove(id: string, reason: MediaCloseReason): boolean {
@@ -321,13 +284,13 @@ export class Room {
     this.#participants.delete(id);
     this.#speakers.forget(participant.identity);
     this.emptySince = this.#deps.clock.now();
-    this.#deps.emit('participant.closed', { ...this.#addressOf(participant), reason });
+    this.#deps.emit({ type: 'participant.closed', data: { ...this.#addressOf(participant), reason } });
     return true;
   }
 
   close(reason: MediaCloseReason): void {
     for (const id of [...this.#participants.keys()]) this.remove(id, reason);
-    this.#deps.emit('room.closed', { room: this.id, reason });
+    this.#deps.emit({ type: 'room.closed', data: { room: this.id, reason } });
   }
 
   snapshot(): MediaRoomSnapshot {

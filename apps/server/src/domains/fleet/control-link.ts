@@ -7,6 +7,7 @@ import {
   type MediaEventFrame,
   type MediaHelloFrame,
   type MediaNodeFrame,
+  type MediaResponses,
 } from '@parley/contract/media-control';
 import { signMediaControl } from '@parley/contract/media-control-auth';
 import { WebSocket } from 'ws';
@@ -109,7 +110,7 @@ async function connect(
 }
 
 interface Waiting {
-  resolve(data: never): void;
+  resolve(data: MediaResponses[MediaCommandName]): void;
   reject(error: unknown): void;
   /** Ends the wait for a timeout. */
   answered: AbortController;
@@ -133,7 +134,8 @@ function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<
       if (socket.readyState !== WebSocket.OPEN) return reject(unavailable());
       const id = nextId++;
       const answered = new AbortController();
-      waiting.set(id, { resolve, reject, answered });
+      // An answer carries only the number of its command, whose name is known here.
+      waiting.set(id, { resolve: (answer) => resolve(answer as MediaResponses[N]), reject, answered });
       socket.send(JSON.stringify({ id, type, data }));
       void clock
         .sleep(commandTimeoutMs, answered.signal)
@@ -144,8 +146,7 @@ function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<
   function read(frame: Exclude<MediaNodeFrame, MediaHelloFrame>): void {
     if (!('ref' in frame)) events.onEvent(frame);
     else if ('error' in frame) take(frame.ref)?.reject(new MediaRefusal(frame.error.code, frame.error.message));
-    // The answer is that of the command with this number: its type was fixed where it was asked.
-    else take(frame.ref)?.resolve(frame.data as never);
+    else take(frame.ref)?.resolve(frame.data);
   }
 
   return new Promise((resolve, reject) => {

@@ -13,6 +13,7 @@ export interface MediaEventDeps {
   observe: Observe;
 }
 
+/** An event without a handler does not compile. */
 type Handlers = { [N in MediaEventName]: (data: MediaEvents[N]) => void };
 
 /** Entries of one `speakers` or `quality` frame: more would not fit. */
@@ -105,10 +106,10 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
     'room.closed': () => {},
   };
 
-  /** The handler of its own type gets its own data: the table's type says so, a lookup by name cannot. */
-  const run = <N extends MediaEventName>(type: N, data: MediaEvents[N]): void => handlers[type]?.(data);
+  /** A newer node may emit events that this process does not know yet. */
+  const receive = <N extends MediaEventName>({ type, data }: MediaEventFrame<N>): void => handlers[type]?.(data);
 
-  return { receive: (frame: MediaEventFrame): void => run(frame.type, frame.data as never), ended, record };
+  return { receive, ended, record };
 }
 
 const transportFacts: Partial<Record<string, ConnectionEventType>> = {

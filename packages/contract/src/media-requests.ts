@@ -1,0 +1,219 @@
+import type { Description } from '@parley/media-description';
+import { type Static, type TObject, Type } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+
+/** Largest payload of `data.send`; data channels themselves carry up to `DATA_MESSAGE_BYTES_MAX`. */
+export const MEDIA_CONTROL_DATA_BYTES_MAX = 8192;
+
+const Text = Type.String({ minLength: 1, maxLength: 256 });
+const Count = Type.Number({ minimum: 0, maximum: 1e9 });
+const Transport = Type.Enum(['pub', 'sub']);
+/** The node reads every field of it with `parseDescription`. */
+const OpaqueDescription = Type.Unsafe<Description>(Type.Object({}));
+
+/** Why a participant or a room ended, in the words of the contract's DisconnectReason. */
+export type MediaCloseReason =
+  | 'CLIENT_INITIATED'
+  | 'DUPLICATE_IDENTITY'
+  | 'PARTICIPANT_REMOVED'
+  | 'TOKEN_REVOKED'
+  | 'TOKEN_EXPIRED'
+  | 'ROOM_CLOSED'
+  | 'STREAM_ENDED'
+  | 'SERVER_SHUTDOWN'
+  | 'NODE_DRAINED'
+  | 'CONNECTION_TIMEOUT'
+  | 'SIGNAL_CLOSED'
+  | 'MEDIA_FAILURE'
+  | 'JOIN_FAILURE'
+  | 'RATE_LIMITED'
+  | 'UNKNOWN';
+/** Not checked: a node must also remove a participant for a reason that only newer servers know. */
+const CloseReason = Type.Unsafe<MediaCloseReason>(Text);
+
+/** What the RTC token allows (specification 2, contract S14 and S15). */
+const Permissions = Type.Object({
+  join: Type.Boolean(),
+  subscribe: Type.Boolean(),
+  publish: Type.Boolean(),
+  publishAudio: Type.Boolean(),
+  publishVideo: Type.Boolean(),
+  /** Both directions of data. */
+  publishData: Type.Boolean(),
+});
+export type MediaPermissions = Static<typeof Permissions>;
+
+/** What a client says of a track that it wants to publish; `cid` is also `trackId` of its entry in the description. */
+const TrackRequest = Type.Object({
+  cid: Text,
+  kind: Type.Enum(['AUDIO', 'VIDEO']),
+  source: Type.Enum(['CAMERA', 'MICROPHONE', 'SCREEN_SHARE', 'SCREEN_SHARE_AUDIO', 'UNKNOWN']),
+  name: Type.Optional(Text),
+  muted: Type.Optional(Type.Boolean()),
+  /** Size and target bit rate of each simulcast layer, lowest first. */
+  layers: Type.Optional(
+    Type.Array(
+      Type.Object({
+        rid: Type.String(),
+        width: Type.Optional(Count),
+        height: Type.Optional(Count),
+        bitrate: Type.Optional(Count),
+      }),
+      { maxItems: 3 },
+    ),
+  ),
+});
+export type MediaTrackRequest = Static<typeof TrackRequest>;
+
+const TrackSettings = Type.Object({
+  trackId: Text,
+  /** False: keep the subscription, send nothing. */
+  enabled: Type.Optional(Type.Boolean()),
+  /** Size of the element that shows the track, in device pixels. */
+  width: Type.Optional(Count),
+  height: Type.Optional(Count),
+  /**
+   * Frames a second at most: frames of higher temporal layers (VP8, VP9, AV1) or that no other frame refers to (H264)
+   * are dropped. A stream without such frames comes whole.
+   */
+  fps: Type.Optional(Count),
+  /** Highest layer wanted: 0 is the lowest. */
+  maxLayer: Type.Optional(Count),
+  /** 0-255, higher is served first when bandwidth is short. Default 100; screen shares 200. */
+  priority: Type.Optional(Count),
+});
+export type MediaTrackSettings = Static<typeof TrackSettings>;
+
+/** Addresses a participant: a room id and a session id (`ps_…`), both made by the control plane. */
+const address = { room: Text, participant: Text };
+const choice = {
+  trackIds: Type.Optional(Type.Array(Text, { maxItems: 500 })),
+  identities: Type.Optional(Type.Array(Text, { maxItems: 500 })),
+};
+const TrackChoice = Type.Object(choice);
+export type MediaTrackChoice = Static<typeof TrackChoice>;
+
+/** The commands of the control plane with what each carries; `MediaResponses` has what comes back. */
+export const mediaRequests = {
+  /** Idempotent. A room that stays without participants closes by itself after `emptyTimeoutSeconds` (default 60). */
+  'room.open': Type.Object({ room: Text, emptyTimeoutSeconds: Type.Optional(Count) }),
+  /** Removes everybody. Idempotent. */
+  'room.close': Type.Object({ room: Text, reason: CloseReason }),
+  /**
+   * Idempotent for one session id. The connection that adds a participant owns it: participant events go there.
+   * With `autoSubscribe` the node offers all tracks in `sub.offer` at once. Another session of the same identity in the
+   * room is closed with DUPLICATE_IDENTITY; `order` says which of two is the newer one, and an older is refused with STALE.
+   */
+  'participant.add': Type.Object({
+    ...address,
+    identity: Text,
+    order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+    permissions: Permissions,
+    autoSubscribe: Type.Boolean(),
+    adaptiveStream: Type.Optional(Type.Boolean()),
+  }),
+  /** Takes over a participant after its signaling socket moved to another process; a pending `sub.offer` is repeated. */
+  'participant.attach': Type.Object(address),
+  /** Idempotent. */
+  'participant.remove': Type.Object({ ...address, reason: CloseReason }),
+  /** Tracks, subscriptions and data that the new permissions forbid end at once. */
+  'participant.update': Type.Object({ ...address, permissions: Permissions }),
+  /**
+   * Publishes. The first offer is whole, later ones carry changed entries only. All or nothing: one forbidden track
+   * refuses the call with FORBIDDEN.
+   */
+  'pub.offer': Type.Object({
+    ...address,
+    tracks: Type.Array(TrackRequest, { maxItems: 16 }),
+    description: OpaqueDescription,
+  }),
+  'pub.unpublish': Type.Object({ ...address, trackIds: Type.Array(Text, { maxItems: 100 }) }),
+  /** `revision` must be that of the latest `sub.offer`, else STALE. */
+  'sub.answer': Type.Object({ ...address, revision: Count, description: OpaqueDescription }),
+  /**
+   * For a client that offers what it wants to receive (WHEP): its lines are all there will be, tracks of the room take
+   * them in turn, and nothing is negotiated again. No `sub.offer` counts from then on.
+   */
+  'sub.accept': Type.Object({ ...address, description: OpaqueDescription }),
+  /** Accepted and not needed: the node learns the client's address from its connectivity checks. */
+  ice: Type.Object({
+    ...address,
+    pc: Transport,
+    candidates: Type.Array(Text, { maxItems: 64 }),
+    final: Type.Optional(Type.Boolean()),
+  }),
+  /**
+   * Rebuilds a transport. The client makes a new RTCPeerConnection. `pub`: `description` is its whole offer, existing
+   * tracks named by their track id; the answer comes back. `sub`: no description; a whole `sub.offer` with
+   * `restart: true` follows.
+   */
+  'ice.restart': Type.Object({ ...address, pc: Transport, description: Type.Optional(OpaqueDescription) }),
+  /** `by: "SERVER"` also stops forwarding, until the server unmutes. */
+  'track.mute': Type.Object({
+    ...address,
+    trackId: Text,
+    muted: Type.Boolean(),
+    by: Type.Enum(['PUBLISHER', 'SERVER']),
+  }),
+  'track.settings': Type.Object({ ...address, updates: Type.Array(TrackSettings, { maxItems: 200 }) }),
+  subscribe: Type.Object({ ...address, ...choice }),
+  unsubscribe: Type.Object({ ...address, ...choice }),
+  /**
+   * Sends data to a room. `participant` is the sender and must hold `publishData`; without it the control plane itself
+   * speaks (`from` is then null for receivers). Receivers without an open data channel get it as a `data` event.
+   */
+  'data.send': Type.Object({
+    room: Text,
+    participant: Type.Optional(Text),
+    topic: Type.Optional(Type.String({ maxLength: 64 })),
+    payload: Type.String({ maxLength: MEDIA_CONTROL_DATA_BYTES_MAX * 2 }),
+    encoding: Type.Optional(Type.Enum(['utf8', 'base64'])),
+    /** Identities; omitted: everybody else in the room. */
+    to: Type.Optional(Type.Array(Text, { maxItems: 100 })),
+    reliable: Type.Boolean(),
+  }),
+  /** Everything the node holds, or one room. Ask for it after `hello` with `resumed: false`. */
+  snapshot: Type.Object({ room: Type.Optional(Text) }),
+  stats: Type.Object({ room: Text, participant: Type.Optional(Text) }),
+  ping: Type.Object({}),
+} satisfies Record<string, TObject>;
+
+export type MediaCommandName = keyof typeof mediaRequests;
+
+/** Name → what the command carries. */
+export type MediaRequests = { [Name in MediaCommandName]: Static<(typeof mediaRequests)[Name]> };
+
+/** A command without its number on the wire; the union of all, or the one of a name. */
+export type MediaCommand<Name extends MediaCommandName = MediaCommandName> = {
+  [N in Name]: { type: N; data: MediaRequests[N] };
+}[Name];
+
+export type MediaCommandFrame<Name extends MediaCommandName = MediaCommandName> = {
+  [N in Name]: { id: number; type: N; data: MediaRequests[N] };
+}[Name];
+
+/** `id` alone (`type: null`) when it is not a command of the table with the data of its row; undefined without an id. */
+export function parseMediaCommand(text: string): MediaCommandFrame | { id: number; type: null } | undefined {
+  let frame: unknown;
+  try {
+    frame = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof frame !== 'object' || frame === null || !('id' in frame) || !isId(frame.id)) return undefined;
+  return isCommand(frame) ? frame : { id: frame.id, type: null };
+}
+
+const isId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id);
+
+const validators = new Map<string, Validator>();
+
+function isCommand(frame: object): frame is MediaCommandFrame {
+  if (!('type' in frame) || !('data' in frame) || !isCommandName(frame.type)) return false;
+  const validator = validators.get(frame.type) ?? Compile(mediaRequests[frame.type]);
+  validators.set(frame.type, validator);
+  return validator.Check(frame.data);
+}
+
+const isCommandName = (type: unknown): type is MediaCommandName =>
+  typeof type === 'string' && Object.hasOwn(mediaRequests, type);
