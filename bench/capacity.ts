@@ -20,12 +20,12 @@ export function capacityPage(read: ReadResult): string {
 
 What one core carries, how that grows with processes and nodes, what breaks first, and a million connections on paper.
 
-Every figure is taken from the benchmarks' results in \`docs/benchmarks\` when this page is made, and names the benchmark it is from: \`npm run bench -- <name>\` gives you yours. They were run on ${machinesText(read)}, with PostgreSQL, Redis and whatever made the load beside the service, so take rates for the least that was seen; costs are CPU time, which travels better.
+Every figure is taken from the benchmarks' results in \`docs/benchmarks\` when this page is made, and names the benchmark it is from: \`npm run bench -- <name>\` gives you yours. They were run on ${machinesText(read)}, with PostgreSQL, Redis and the load generator beside the service, so take rates as lower bounds; costs are CPU time, which is more portable.
 
 ## What one core carries
 
 ${table(['What', 'Cost', 'So one core carries', 'Benchmark'], coreRows(say))}
-What a viewer of a live stream costs is said by \`node tools/proof/stream-audience.ts\`.
+The cost of a viewer of a live stream is measured by \`node tools/proof/stream-audience.ts\`.
 
 What does not grow:
 
@@ -35,38 +35,38 @@ ${besideEjabberd(say)}
 
 ## More processes
 
-Server processes are equal, behind a plain TCP balancer (haproxy in the benchmark). On a machine whose cores are used up already more processes give little, since a turn's messages are stored, told and written together, and three processes gather less in a turn: ${say(
+Server processes are equal, behind a plain TCP balancer (haproxy in the benchmark). On a machine whose cores are busy already more processes gain little, since the messages of an event-loop turn are stored, published and flushed together, and three processes batch less in a turn: ${say(
     ['chat-processes/gain', 'chat-processes/gainHeard'],
     (gain, heard) =>
       `three instead of one stored ${figure(gain)} times as many messages, and ${figure(heard)} times as many with ten listeners to each (\`chat-processes\`)`,
-  )}. A process a core, on cores of their own, is what to aim for; the database has its own machine.
+  )}. Aim for one process a core, on dedicated cores; give the database its own machine.
 
-What every further process costs is hearing the others: Redis hands each message to each process, also one that concerns nobody there. What that costs: ${say(
+Every further process receives the messages of all others: Redis delivers each message to each process, also without a subscriber there. That costs ${say(
     ['chat-processes/unheardCpuUs'],
     (us) =>
       `${figure(us)} µs, so that at 5,000 messages a second 5,000 × ${figure(us)} µs are ${percent((5_000 * us) / 1e6)} of a core in each`,
   )}.
 
-A conversation is as fast as its row: numbers are given under its lock, which is what makes them dense. Conversations do not wait for one another.
+A conversation is as fast as its row: numbers are assigned under its lock, which makes them dense. Conversations do not wait for one another.
 
 ## More nodes
 
-A media node adds its cores to the fleet; rooms do not share anything. A room is on one process, so that its largest size is what one core forwards: 50 participants who all send and all see 25 others are 1,250 streams, ${say(
+A media node adds its cores to the fleet; rooms do not share anything. A room is on one process, so its size is bounded by what one core forwards: 50 participants who all send and all see 25 others are 1,250 streams, ${say(
     ['sfu-forwarding/streamCpuMs'],
     (ms) => `which at full rate are 1,250 × ${figure(ms)} ms = ${figure((1_250 * ms) / 1000)} cores`,
-  )}; simulcast, pausing what nobody watches and small pictures are what makes it fit. [Limits](limits.md) keeps it at 50.
+  )}; simulcast, pausing unwatched tracks and small layers make it fit. [Limits](limits.md) caps it at 50.
 
 ## What breaks first
 
-${table(['With more of', 'First to give in', 'Sign', 'What to do'], firstToBreak(say))}
+${table(['With more of', 'First bottleneck', 'Sign', 'What to do'], firstToBreak(say))}
 ## A million connections, on paper
 
 Idle chat sockets, each in one conversation of ten with presence, from the figures above:
 
-${table(['Part', 'Reckoning', 'Needs'], millionRows(say))}
+${table(['Part', 'Calculation', 'Needs'], millionRows(say))}
 ${conclusion(say)}
 
-None of this has been run: ${say(['chat-idle/sockets', 'chat-reconnect/returned'], (open, back) => `the largest runs are ${figure(open)} open and ${figure(back)} returning sockets on one process`)}. What the reckoning leaves out is the network (a million sockets' heartbeats are ${figure(million / 15)} small packets a second each way), TLS at the balancer, and the kernel's own memory for sockets, some gigabytes.
+None of this has been run: ${say(['chat-idle/sockets', 'chat-reconnect/returned'], (open, back) => `the largest runs are ${figure(open)} open and ${figure(back)} returning sockets on one process`)}. The calculation leaves out the network (a million sockets' heartbeats are ${figure(million / 15)} small packets a second each way), TLS at the balancer, and the kernel's own memory for sockets, some gigabytes.
 `;
 }
 
@@ -110,7 +110,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   `${[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
 
 const percent = (share: number): string => `${figure(share * 100)} %`;
-/** Two digits: nobody should read more into it. */
+/** Two digits: more would suggest a precision that is not there. */
 const about = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en');
 const perSecond = (us: number): string => `1 s / ${figure(us)} µs = ${about(1e6 / us)} a second`;
 
@@ -151,12 +151,12 @@ function coreRows(say: Say): string[][] {
       '`chat-idle`',
     ],
     [
-      'A socket that comes back and recovers, presence told to 20',
+      'A socket that reconnects and recovers, presence published to 20',
       say(['chat-reconnect/returnCpuMs'], (ms) => `${figure(ms)} ms`),
       say(['chat-reconnect/returnCpuMs'], (ms) => perSecond(ms * 1000)),
       '`chat-reconnect`',
     ],
-    cpu('A message that nobody in a process hears', 'chat-processes', 'unheardCpuUs'),
+    cpu('A message without a subscriber in the process', 'chat-processes', 'unheardCpuUs'),
     [
       'A webhook delivery at 1,000 events/s',
       say(
@@ -227,28 +227,28 @@ function firstToBreak(say: Say): string[][] {
       'more processes; more addresses on the balancer',
     ],
     [
-      'Sockets that come at once',
+      'Sockets that connect at once',
       'the accept queue, `net.core.somaxconn`',
       '`nstat TcpExtListenOverflows`',
-      'raise it; clients come back spread over 5 s when a server drains',
+      'raise it; clients of a draining server reconnect spread over 5 s',
     ],
     [
       'Presence',
-      'Redis: two scripts a subscription every 15 s; and the square of a conversation',
+      'Redis: two scripts a subscription every 15 s; and quadratic in the size of a conversation',
       'Redis above 70 % of its core',
-      '`presence: false` where nobody looks at it',
+      '`presence: false` where it is not shown',
     ],
     [
       'Processes times messages',
-      'the bus: every process hears everything',
-      'Redis output, idle processes that are not idle',
+      'the bus: every process receives everything',
+      'Redis output, CPU of processes without traffic',
       'fewer, larger processes; separate deployments by project',
     ],
     [
       'Messages in a week',
-      `the dashboard's overview, which counts them: ${say(['chat-conversations/overviewMs'], (ms) => `${figure(ms)} ms for 500,000 (\`chat-conversations\`)`)}, then kept for 20 times as long, at most half a minute`,
+      `the dashboard's overview, which counts them: ${say(['chat-conversations/overviewMs'], (ms) => `${figure(ms)} ms for 500,000 (\`chat-conversations\`)`)}, then cached for 20 times as long, at most half a minute`,
       'slow overview',
-      'nothing waits for it but who looks',
+      'nothing: only its viewers wait',
     ],
   ];
 }
@@ -261,7 +261,7 @@ const deliveryCores = (us: number): number => (messagesPerSecond * listenersEach
 
 function millionRows(say: Say): string[][] {
   const shared = (name: string): readonly [string, string] => [`chat-idle/${name}`, 'chat-idle/sockets'];
-  const reckoned = (share: number, sockets: number): string =>
+  const calculated = (share: number, sockets: number): string =>
     `${processesFor(sockets)} × ${figure(share)} % of a core`;
   const cores = (share: number, sockets: number): string => `${figure(idleCores(share, sockets))} cores`;
   return [
@@ -276,22 +276,22 @@ function millionRows(say: Say): string[][] {
       say(
         idle,
         (share, sockets) =>
-          `${processesFor(sockets)}, of which ${Math.floor((usable * 100) / share)} share a core while nobody speaks`,
+          `${processesFor(sockets)}, of which ${Math.floor((usable * 100) / share)} share a core while idle`,
       ),
     ],
-    ['Server CPU, idle', say(idle, reckoned), say(idle, cores)],
+    ['Server CPU, idle', say(idle, calculated), say(idle, cores)],
     [
       'PostgreSQL, idle',
-      `${say(shared('databasePercent'), reckoned)}: each process asks every 1.5 s whether it missed a change`,
+      `${say(shared('databasePercent'), calculated)}: each process polls every 1.5 s for missed changes`,
       say(shared('databasePercent'), cores),
     ],
     [
       'Redis, idle',
-      say(shared('redisPercent'), reckoned),
+      say(shared('redisPercent'), calculated),
       `${say(shared('redisPercent'), cores)}, of which Redis has one`,
     ],
     [
-      'A tenth of them say something every minute',
+      'A tenth of them send a message every minute',
       say(
         ['chat-ejabberd/deliveryCpuUs'],
         (us) =>
@@ -300,7 +300,7 @@ function millionRows(say: Say): string[][] {
       say(['chat-ejabberd/deliveryCpuUs'], (us) => `${figure(deliveryCores(us))} cores, storing and database included`),
     ],
     [
-      'The others hear of it',
+      'The other processes receive it',
       say(
         ['chat-processes/unheardCpuUs', 'chat-idle/sockets'],
         (us, sockets) =>
@@ -313,7 +313,7 @@ function millionRows(say: Say): string[][] {
       ),
     ],
     [
-      'Everybody comes back after an outage',
+      'All reconnect after an outage',
       say(['chat-reconnect/returnCpuMs'], (ms) => `1,000,000 × ${figure(ms)} ms`),
       say(
         ['chat-reconnect/returnCpuMs'],
@@ -327,17 +327,17 @@ function millionRows(say: Say): string[][] {
 function conclusion(say: Say): string {
   const size = say([...idle, 'chat-idle/memoryKiB', 'chat-ejabberd/deliveryCpuUs'], (share, sockets, kib, us) => {
     const busy = idleCores(share, sockets) + deliveryCores(us);
-    return `So a million open sockets are ${processesFor(sockets)} processes with ${Math.ceil((million * kib) / 2 ** 20)} GiB that keep ${figure(busy)} cores busy, which is ${Math.ceil(busy / usable)} cores at ${usable * 100} %, without what hearing the others adds, and one mid-sized PostgreSQL.`;
+    return `So a million open sockets are ${processesFor(sockets)} processes with ${Math.ceil((million * kib) / 2 ** 20)} GiB that keep ${figure(busy)} cores busy, which is ${Math.ceil(busy / usable)} cores at ${usable * 100} %, without the cost of the bus, and one mid-sized PostgreSQL.`;
   });
   const redis = say(['chat-idle/redisPercent', 'chat-idle/sockets'], (share, sockets) => {
     const cores = idleCores(share, sockets);
     if (cores <= 1) return `Redis needs ${figure(cores)} of the one core it runs on.`;
-    return `**Redis is what breaks first**: presence alone asks for ${figure(cores)} times the one core it runs on. What follows from that, in order: about ${about(million / cores)} subscriptions with presence on one deployment as it is; the million with \`presence: false\` for those who do not look at it, or split by project over ${Math.ceil(cores)} deployments, which share nothing.`;
+    return `**Redis is what breaks first**: presence alone needs ${figure(cores)} times the one core it runs on. The options, in order: about ${about(million / cores)} subscriptions with presence on one deployment as it is; the million with \`presence: false\` where it is not shown, or split by project over ${Math.ceil(cores)} deployments, which share nothing.`;
   });
   const bus = say(
     ['chat-processes/unheardCpuUs', 'chat-idle/sockets'],
     (us, sockets) =>
-      `at ${figure(busyMessagesPerSecond)} messages a second each process would spend ${percent((busyMessagesPerSecond * us) / 1e6)} of a core on hearing what is not for it, and Redis would hand out ${figure(busyMessagesPerSecond * processesFor(sockets))} messages a second to ${processesFor(sockets)} processes, more than it can; envelopes (everything of a turn in one) put that off, they do not remove it`,
+      `at ${figure(busyMessagesPerSecond)} messages a second each process would spend ${percent((busyMessagesPerSecond * us) / 1e6)} of a core on messages for others, and Redis would deliver ${figure(busyMessagesPerSecond * processesFor(sockets))} messages a second to ${processesFor(sockets)} processes, more than it can; envelopes (one for all messages of a turn) delay that limit, they do not remove it`,
   );
-  return [size, redis, `Next in line is the bus: ${bus}.`].join(' ');
+  return [size, redis, `The next bottleneck is the bus: ${bus}.`].join(' ');
 }

@@ -9,6 +9,7 @@ const steps: readonly (readonly [name: string, command: string, ...args: string[
   ['tables', 'node', 'tools/check-tables.ts'],
   ['rules and tests', 'node', 'tools/check-rules.ts'],
   ['decisions', 'node', 'tools/check-adrs.ts'],
+  ['dependencies', 'node', 'tools/check-dependencies.ts'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],
 ];
 

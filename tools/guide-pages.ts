@@ -67,7 +67,7 @@ function raisedBy(raising: readonly [string, RouteRow][]): string {
 
 function errorIndex(): string {
   const rows = errorRows.map(([name, row]) => [`[${name}](errors/${name}.md)`, String(row.status), row.message]);
-  return `${header('Error codes')}Every error has a code to switch on, a sentence for people, and a request id to ask us about. The SDKs give them as \`SvcError\` with \`code\`, \`retryable\`, \`requestId\` and \`docsUrl\`, which leads here.
+  return `${header('Error codes')}Every error has a code to switch on, a message for people, and a request id for support. The SDKs throw \`SvcError\` with \`code\`, \`retryable\`, \`requestId\` and \`docsUrl\`, which links here.
 
 \`\`\`json
 { "code": "SVC_ROOM_NOT_FOUND", "legacyCode": "NOT_FOUND", "message": "Room not found.", "requestId": "req_…", "path": "/v1/rooms/x" }
@@ -81,14 +81,14 @@ function limitsGuide(): string {
   const budgets = routeRows
     .filter(([, { budget }]) => budget !== undefined)
     .map(([, { at, budget, by }]) => [code(at), String(budget), by.join(', ')]);
-  return `${header('Limits')}What is bounded, by how much, and which variable changes it. Whoever runs into one gets an error that says which and when to come back; nothing is cut silently.
+  return `${header('Limits')}What is bounded, by how much, and which variable changes it. A request over a limit gets an error that says which and when to retry; nothing is dropped silently.
 
 ## Ceilings
 
 ${table(['What', 'Default', 'Variable'], limits)}
 ## Budgets of routes
 
-Requests in each window of ${limitRows.RATE_LIMIT_WINDOW_SECONDS.default} s, for each key, user or address. The answer's \`x-ratelimit-remaining\` says what is left, a 429 has \`retryAfterSeconds\`. Routes that are not listed have none.
+Requests in each window of ${limitRows.RATE_LIMIT_WINDOW_SECONDS.default} s, for each key, user or address. The answer's \`x-ratelimit-remaining\` is what is left, a 429 has \`retryAfterSeconds\`. Routes that are not listed have none.
 
 ${table(['Route', 'Requests', 'By'], budgets)}`;
 }
@@ -118,7 +118,7 @@ const closeTable = (): string =>
 
 const common = (subprotocol: string, token: string): string => `## Connect
 
-Give the token as a subprotocol, next to the protocol's name: \`Sec-WebSocket-Protocol: ${subprotocol}, bearer.<token>\`. Other ways are \`?token=\` in the address (it ends up in logs; for tools only) and a first frame (\`${token}\`). Frames are JSON text with a \`type\`. A frame with an \`id\` is answered by one with the same \`ref\`. What \`hello\` says about heartbeats holds.
+Give the token as a subprotocol, next to the protocol's name: \`Sec-WebSocket-Protocol: ${subprotocol}, bearer.<token>\`. Other ways are \`?token=\` in the address (it ends up in logs; for tools only) and a first frame (\`${token}\`). Frames are JSON text with a \`type\`. A frame with an \`id\` is answered by one with the same \`ref\`. Keep to the heartbeat interval in \`hello\`.
 
 `;
 
@@ -127,11 +127,11 @@ function signalingGuide(): string {
 
 ${common('svc.rtc.v1', 'join')}## A call
 
-1. \`hello\` comes when the token was accepted. Send \`join\` with a \`connectionId\` of yours; \`joined\` says who is there, and what of their tracks.
+1. \`hello\` comes when the token was accepted. Send \`join\` with a \`connectionId\` of yours; \`joined\` lists the participants and their tracks.
 2. To publish, make an offer and send it in \`publish\`; the answer is in the response. One peer connection for everything you send.
-3. To receive, answer each \`sub.offer\` with \`sub.answer\` and its \`revision\`. One peer connection for everything you take.
-4. Room events carry a growing \`seq\`. After a lost socket, \`join\` again within 20 s with \`resume\` (session id, resume token, last \`seq\`): what happened meanwhile follows, and media never stopped.
-5. \`leave\` ends it for good.
+3. To receive, answer each \`sub.offer\` with \`sub.answer\` and its \`revision\`. One peer connection for everything you receive.
+4. Room events carry a growing \`seq\`. After a lost socket, \`join\` again within 20 s with \`resume\` (session id, resume token, last \`seq\`): missed events follow, and media never stopped.
+5. \`leave\` ends the stay.
 
 ## What a client sends
 
@@ -147,14 +147,14 @@ ${closeTable()}`;
 function chatGuide(): string {
   return `${header('Chat protocol')}For clients that do not use our SDK: the WebSocket at \`/v1/chat/ws\`, protocol \`svc.chat.v1\`.
 
-${common('svc.chat.v1', 'auth')}## Without gaps
+${common('svc.chat.v1', 'auth')}## Gap-free recovery
 
-Every visible change of a conversation has a number, \`change\`: 1, 2, 3 and so on, with none left out. Keep the last one you have.
+Every visible change of a conversation has a number, \`change\`: 1, 2, 3 and so on, without gaps. Keep the last one you have.
 
-1. \`subscribe\` with \`since\` and the \`epoch\` you were told. What you missed comes in \`recovered\` frames, then live frames go on.
-2. A frame whose \`change\` is not the next one means that something was missed: ask with \`changes\` before showing it. One that you have already is dropped.
-3. \`recovered: false\`, or another \`epoch\`, means that the gap is too old: read history, and begin from the \`change\` that the answer names.
-4. Send with a \`clientMessageId\` of yours. Without an answer, send again with the same one: it is stored once.
+1. \`subscribe\` with \`since\` and the last \`epoch\`. Missed changes come in \`recovered\` frames, then live frames follow.
+2. A frame whose \`change\` is not the next one means a gap: read \`changes\` before showing it. Drop one that you already have.
+3. \`recovered: false\`, or another \`epoch\`, means that the gap is too old: read history, and start from the \`change\` in the answer.
+4. Send with a \`clientMessageId\` of yours. Without an answer, retry with the same one: it is stored once.
 
 ## What a client sends
 
@@ -174,7 +174,7 @@ export const generatedGuides: Readonly<Record<string, () => string>> = {
   'docs/guides/protocol-chat.md': chatGuide,
 };
 
-/** What a language model should read first (llmstxt.org). */
+/** Entry point for language models (llmstxt.org). */
 export function llmsText(): string {
   const guide = (name: string): string => {
     const [, title = name, lead = ''] = /^# (.*)\n\n(.*)/m.exec(readFileSync(`docs/guides/${name}.md`, 'utf8')) ?? [];
@@ -185,9 +185,9 @@ export function llmsText(): string {
   );
   return `# Parley
 
-> A self-hosted backend for real-time communication in your own application: RTC rooms, chat with history, live streams, signed webhooks, observability. Your backend uses \`@parley/server\` with an API key and hands out short-lived tokens; pages use \`@parley/client\`. \`npm install && npm start\` runs everything.
+> A self-hosted backend for real-time communication in your own application: RTC rooms, chat with history, live streams, signed webhooks, observability. Your backend uses \`@parley/server\` with an API key and mints short-lived tokens; pages use \`@parley/client\`. \`npm install && npm start\` runs everything.
 
-Rules that are easily missed: an RTC token may not publish unless \`permissions\` says so; API keys never go into pages; a development and a production key see different worlds; webhooks are at least once, so remember event ids; ids and names are interchangeable in paths of rooms and conversations.
+Easily missed: an RTC token may not publish unless \`permissions\` says so; API keys never go into pages; a development and a production key share no data; webhooks are at least once, so remember event ids; ids and names are interchangeable in paths of rooms and conversations.
 
 ## Guides
 

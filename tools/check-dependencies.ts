@@ -1,0 +1,36 @@
+/** Every dependency has an exact version and a row in ADR 5 that says why ours would be worse. */
+import { readFileSync } from 'node:fs';
+import { finishCheck, repositoryFiles } from './repository-files.ts';
+
+const decision = 'docs/adr/0005-dependencies.md';
+
+interface Manifest {
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+const listed = readFileSync(decision, 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+/** `@types/*` lists a whole scope. */
+const isListed = (name: string): boolean =>
+  listed.some((row) => (row.endsWith('/*') ? name.startsWith(row.slice(0, -1)) : name === row));
+
+const dependencies = repositoryFiles('package.json', '**/package.json').flatMap((path) => {
+  const { dependencies, devDependencies }: Manifest = JSON.parse(readFileSync(path, 'utf8'));
+  return Object.entries({ ...dependencies, ...devDependencies })
+    .filter(([name]) => !name.startsWith('@parley/'))
+    .map(([name, version]) => ({ path, name, version }));
+});
+
+const problems = dependencies.flatMap(({ path, name, version }) => [
+  ...(/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) ? [] : [`${path}: ${name} is not pinned exactly (${version})`]),
+  ...(isListed(name) ? [] : [`${path}: ${name} has no row in ${decision}`]),
+]);
+const used = new Set(dependencies.map(({ name }) => name));
+for (const name of listed)
+  if (!name.endsWith('/*') && !used.has(name)) problems.push(`${decision}: nothing depends on ${name} any more`);
+if (dependencies.length < 20) problems.push(`saw only ${dependencies.length} dependencies: the check is broken`);
+
+finishCheck(problems, `${used.size} packages, each with its reason`);
