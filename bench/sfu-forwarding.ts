@@ -5,7 +5,7 @@ import type { Description } from '@parley/media-description';
 import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import { freeUdpPort } from '../apps/sfu/testkit/ports.ts';
 import { startChild } from './children.ts';
 import { hasJanus, startJanus } from './janus.ts';
 import type { Answer, Row } from './ratio.ts';

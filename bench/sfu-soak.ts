@@ -9,7 +9,7 @@ import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import { freeUdpPort } from '../apps/sfu/testkit/ports.ts';
 import type { PeerRequest } from './sfu-peers.ts';
 
 const minutes = Number(process.argv[2] ?? 10);

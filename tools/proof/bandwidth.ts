@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
 import { type Caller, SIMULCAST, startCall } from '../../apps/sfu/testkit/call.ts';
 import { takeGaps, watchFrames } from '../../apps/sfu/testkit/frame-gaps.ts';
-import { freeUdpPort } from '../../apps/sfu/testkit/node.ts';
+import { freeUdpPort } from '../../apps/sfu/testkit/ports.ts';
 import { startUdpProxy, type UdpProxy } from '../../e2e/udp-proxy.ts';
 
 const WANTED_BPS = 1_500_000;

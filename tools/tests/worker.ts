@@ -4,7 +4,7 @@
  */
 import { describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { stopSharedService } from '../../apps/server/testkit/kit/shared-service.ts';
+import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
 import { claimNext } from './claims.ts';
 
 /** A file that has not ended by then hangs. */
@@ -16,7 +16,7 @@ for (let file = claimNext(); file !== null; file = claimNext()) {
   const url = pathToFileURL(file).href;
   await describe(file, { timeout: fileTimeoutMs }, () => import(url));
 }
-await stopSharedService();
+await stopShared();
 setTimeout(() => {
   console.error(
     `The tests have ended and the process has not: ${process.getActiveResourcesInfo().join(', ')} is open.`,

@@ -4,7 +4,8 @@ import { skipWithoutBrowser } from '../../../e2e/browser.ts';
 import { startUdpProxy, type UdpProxy } from '../../../e2e/udp-proxy.ts';
 import { type Caller, type CallKit, SIMULCAST, startCall } from '../testkit/call.ts';
 import { takeGaps, watchFrames } from '../testkit/frame-gaps.ts';
-import { eventually, freeUdpPort } from '../testkit/node.ts';
+import { eventually } from '../testkit/node.ts';
+import { freeUdpPort } from '../testkit/ports.ts';
 
 const skip = skipWithoutBrowser();
 let proxy: UdpProxy;

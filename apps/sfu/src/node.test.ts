@@ -6,7 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { CommandRefused } from '../testkit/control-client.ts';
-import { eventually, freeUdpPort, startTestNode, TEST_SECRET } from '../testkit/node.ts';
+import { eventually, startTestNode, TEST_SECRET } from '../testkit/node.ts';
+import { freeUdpPort } from '../testkit/ports.ts';
 import { readConfig } from './config.ts';
 
 interface Call {

@@ -1,32 +1,13 @@
-import { randomInt } from 'node:crypto';
-import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NodeConfig, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/media/clock.ts';
 import { type MediaNode, startNode } from '../src/node.ts';
 import { type ControlClient, type ControlClientOptions, connectControl } from './control-client.ts';
+import { freeUdpPort } from './ports.ts';
+
+export { freeUdpPort };
 
 export const TEST_SECRET = 'a-secret-for-tests-of-at-least-32-bytes';
-
-/** A UDP port that is free now, with those after it, of which each media process takes one. */
-export async function freeUdpPort(): Promise<number> {
-  for (;;) {
-    // The system hands these out to nobody who does not ask for one.
-    const port = randomInt(12_000, 32_000);
-    const taken = await Promise.all([0, 1, 2, 3].map((more) => isTaken(port + more)));
-    if (!taken.includes(true)) return port;
-  }
-}
-
-async function isTaken(port: number): Promise<boolean> {
-  const socket = createSocket('udp4');
-  const failed = await new Promise<boolean>((resolve) => {
-    socket.once('error', () => resolve(true));
-    socket.bind(port, () => resolve(false));
-  });
-  await new Promise<void>((resolve) => socket.close(resolve));
-  return failed;
-}
 
 export interface TestNode {
   node: MediaNode;
@@ -64,7 +45,7 @@ export async function startTestNode(variables: Record<string, string> = {}, regi
 export async function eventually<T>(
   check: () => T | Promise<T>,
   what: string,
-  timeoutMs = 40_000,
+  timeoutMs = 10_000,
 ): Promise<NonNullable<T>> {
   const until = Date.now() + timeoutMs;
   for (;;) {

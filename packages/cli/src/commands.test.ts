@@ -15,7 +15,8 @@ import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
 import { freePort } from '../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
-import { freeUdpPort, startTestNode, type TestNode } from '../../../apps/sfu/testkit/node.ts';
+import { startTestNode, type TestNode } from '../../../apps/sfu/testkit/node.ts';
+import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
 import { runCli } from './cli.ts';
 
 interface Outcome {

@@ -10,7 +10,8 @@ import { verifyWebhook } from '@parley/server';
 import { emit, streamEvents } from '../../../apps/server/testkit/clients/webhooks.ts';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
-import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
+import type { TestService } from '../../../apps/server/testkit/kit/service.ts';
+import { sharedService } from '../../../apps/server/testkit/kit/shared-service.ts';
 import {
   hasValidSignature,
   hasValidStandardSignature,
@@ -24,14 +25,13 @@ let receiver: TestReceiver;
 const children: ChildProcess[] = [];
 
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   project = await service.newProject();
   receiver = await startReceiver((_request, index) => (index === 1 ? 500 : 204));
 });
 after(async () => {
   for (const child of children) child.kill('SIGKILL');
   await receiver.close();
-  await service.stop();
 });
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));

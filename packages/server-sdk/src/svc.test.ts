@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { createContext, Script } from 'node:vm';
 import { allRoutes, type RouteRow } from '@parley/contract';
 import { rolldown } from 'rolldown';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
-import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
+import type { TestService } from '../../../apps/server/testkit/kit/service.ts';
+import { sharedService } from '../../../apps/server/testkit/kit/shared-service.ts';
 import {
   ApiError,
   audioOnly,
@@ -28,11 +29,10 @@ let project: TestProject;
 let svc: Svc;
 
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   project = await service.newProject();
   svc = new Svc({ apiKey: project.apiKey, baseUrl: service.url });
 });
-after(() => service.stop());
 
 type Answer = { status: number; body?: object; headers?: Record<string, string> } | 'hang up';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { joinAs, newRoom, type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
+import { joinAs, newRoom, type RoomsService, sharedRooms } from '../../testkit/clients/rooms.ts';
 import { addWebhook } from '../../testkit/clients/webhooks.ts';
 import { eventually } from '../../testkit/kit/eventually.ts';
 import { startReceiver, type TestReceiver } from '../../testkit/peers/receiver.ts';
@@ -25,11 +25,10 @@ const read = (path: string): Promise<string> =>
 let service: RoomsService;
 let receiver: TestReceiver;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
   receiver = await startReceiver();
 });
 after(async () => {
-  await service.stop();
   await receiver.close();
 });
 

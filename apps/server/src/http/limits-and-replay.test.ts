@@ -4,6 +4,7 @@ import { ApiError } from '@parley/server';
 import { failure } from '../../testkit/kit/failure.ts';
 import { createFakeClock } from '../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
+import { sharedService } from '../../testkit/kit/shared-service.ts';
 import type { Adapters } from '../core/ports.ts';
 import { sql } from '../core/sql.ts';
 
@@ -11,12 +12,11 @@ let service: TestService;
 /** Stands beside the first on the same database and shared state, as a second process would. */
 let second: TestService;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   second = await startService({ beside: service });
 });
 after(async () => {
   await second.stop();
-  await service.stop();
 });
 
 test('[REQ-6] a budget is exact over processes, and says when it opens again', async () => {

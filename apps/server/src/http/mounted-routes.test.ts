@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { allRoutes } from '@parley/contract';
 import Fastify from 'fastify';
-import { startService, type TestService } from '../../testkit/kit/service.ts';
+import type { TestService } from '../../testkit/kit/service.ts';
+import { sharedService } from '../../testkit/kit/shared-service.ts';
 import { collectRoutes } from './mounted-routes.ts';
 
 let service: TestService;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
 });
-after(() => service.stop());
 
 /** Mounted without a row in the table, and why. A name that ends in `…` stands for what begins so. */
 const withoutRow: Readonly<Record<string, string>> = {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
-import { startService, type TestService } from '../../testkit/kit/service.ts';
+import { before, test } from 'node:test';
+import type { TestService } from '../../testkit/kit/service.ts';
+import { sharedService } from '../../testkit/kit/shared-service.ts';
 
 let service: TestService;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
 });
-after(() => service.stop());
 
 interface Envelope {
   code: string;

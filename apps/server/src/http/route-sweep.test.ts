@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { allRoutes, type Credential, errors, type RouteRow, splitAt } from '@parley/contract';
 import type { TestProject } from '../../testkit/kit/people.ts';
 import { sampleBody } from '../../testkit/kit/sample-body.ts';
-import { startService, type TestService } from '../../testkit/kit/service.ts';
+import type { TestService } from '../../testkit/kit/service.ts';
+import { sharedService } from '../../testkit/kit/shared-service.ts';
 
 /** Every row of the route table, asked what no client should ask: the declared answer, the envelope, never a 5xx. */
 const rows = Object.entries(allRoutes) as [string, RouteRow][];
@@ -15,12 +16,11 @@ let theirs: TestProject;
 const credentials = new Map<Credential, string>();
 
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   [mine, theirs] = [await service.newProject(), await service.newProject()];
   credentials.set('apiKey', mine.apiKey).set('session', mine.owner.accessToken);
   credentials.set('sfuSecret', service.config.sfuSecrets[0] ?? '');
 });
-after(() => service.stop());
 
 const missingUuid = '01a1dd14-de65-7b05-8710-0999672eacce';
 

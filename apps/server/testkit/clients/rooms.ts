@@ -6,6 +6,7 @@ import { eventually } from '../kit/eventually.ts';
 import { createFakeClock, type FakeClock } from '../kit/fake-clock.ts';
 import type { TestProject } from '../kit/people.ts';
 import { startService, type TestService, type TestServiceOptions } from '../kit/service.ts';
+import { oncePerWorker, sharedService } from '../kit/shared-service.ts';
 import { type ProtocolNode, startProtocolNode } from '../peers/protocol-node.ts';
 import { everyPermission, joinRoom, type SignalClient, type SignalOptions } from './signal-client.ts';
 
@@ -17,6 +18,21 @@ export interface RoomsService extends TestService {
 
 export async function startRooms(options: TestServiceOptions = {}): Promise<RoomsService> {
   const service = await startService(options);
+  const rooms = await withNode(service);
+  return {
+    ...rooms,
+    async stop() {
+      await service.stop();
+      await rooms.stop();
+    },
+  };
+}
+
+/** The shared service with one media node that stays; a test that adds or stops nodes has a service of its own. */
+export const sharedRooms: () => Promise<RoomsService> = oncePerWorker(async () => withNode(await sharedService()));
+
+/** Stopping it stops its nodes only. */
+async function withNode(service: TestService): Promise<RoomsService> {
   const nodes: ProtocolNode[] = [];
   const newNode: RoomsService['newNode'] = async (name, more = {}) => {
     const [secret = ''] = service.config.sfuSecrets;
@@ -39,7 +55,6 @@ export async function startRooms(options: TestServiceOptions = {}): Promise<Room
     newNode,
     async stop() {
       clearInterval(beating);
-      await service.stop();
       await Promise.all(nodes.map((one) => one.stop()));
     },
   };

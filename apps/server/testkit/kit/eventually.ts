@@ -1,5 +1,5 @@
 /** Waits until `check` stops throwing (or resolves to something other than false); its last failure is the test's. */
-export async function eventually<T>(check: () => T | Promise<T>, { withinMs = 40_000, everyMs = 20 } = {}): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, { withinMs = 10_000, everyMs = 20 } = {}): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     try {

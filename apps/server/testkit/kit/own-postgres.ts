@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { eventually } from './eventually.ts';
-import { freePort } from './ports.ts';
+import { onFreePort } from './ports.ts';
 
 /** A PostgreSQL of our own, to be stopped, crashed and starved. */
 export interface OwnPostgres {
@@ -69,7 +69,20 @@ export async function startOwnPostgres({
     },
   );
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
-  const port = await freePort();
+  return await onFreePort((port) => startOn(port, { bin, folder, data, user, settings, isOurs: given === undefined }));
+}
+
+interface Cluster {
+  bin: string;
+  folder: string;
+  data: string;
+  user: { uid?: number; gid?: number };
+  settings: Record<string, string>;
+  /** The folder is temporary. */
+  isOurs: boolean;
+}
+
+async function startOn(port: number, { bin, folder, data, user, settings, isOurs }: Cluster): Promise<OwnPostgres> {
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder, ...settings };
   const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
@@ -95,14 +108,16 @@ export async function startOwnPostgres({
     isRunning,
     async start() {
       if (!isRunning()) child = spawn(join(bin, 'postgres'), args, { ...user, cwd: folder, stdio: 'ignore' });
-      await eventually(() => answers(url), { withinMs: 60_000 });
+      // Not to be waited for when it has ended: another one may answer there.
+      await eventually(async () => (isRunning() ? await answers(url) : undefined), { withinMs: 30_000 });
+      if (!isRunning()) throw new Error(`PostgreSQL ended at once: Port ${port} is in use.`);
     },
     stop,
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),
     async remove() {
       await stop('immediate');
-      rmSync(given === undefined ? folder : data, { recursive: true, force: true });
+      rmSync(isOurs ? folder : data, { recursive: true, force: true });
     },
   };
   await own.start();

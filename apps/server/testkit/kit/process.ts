@@ -4,8 +4,9 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freeUdpPort } from '../../../sfu/testkit/ports.ts';
 import { eventually } from './eventually.ts';
-import { freePort } from './ports.ts';
+import { onFreePort } from './ports.ts';
 
 /** A real `npm start`: its own process, so that it can be killed. */
 export interface ServerProcess {
@@ -24,11 +25,13 @@ const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'parley-process-'));
 
+/** What the tests are run with is nothing to the server; what was compiled may be used again. */
+const isInherited = (name: string): boolean =>
+  name === 'NODE_COMPILE_CACHE' || (!name.startsWith('NODE_') && !name.startsWith('PARLEY_'));
+
 /** Runs main.ts without waiting for anything. */
 export function spawnServer(variables: Record<string, string>): { child: ChildProcess; output: () => string } {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('NODE_') && !name.startsWith('PARLEY_')),
-  );
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => isInherited(name)));
   const child = spawn(process.execPath, [mainFile], {
     // Only the tests of the media node pay for one.
     env: { SFU_EMBEDDED: 'false', ...inherited, ...variables },
@@ -45,9 +48,21 @@ export function spawnServer(variables: Record<string, string>): { child: ChildPr
 
 /** Starts a server and resolves when it is ready; rejects with what it printed when it is not. */
 export async function startProcess(variables: Record<string, string> = {}): Promise<ServerProcess> {
-  const port = Number(variables['PORT'] ?? (await freePort()));
   const dataDir = variables['DATA_DIR'] ?? (await newDataDir());
-  const { child, output } = spawnServer({ PORT: String(port), DATA_DIR: dataDir, ...variables });
+  const given = variables['PORT'];
+  const start = (port: number) => startOn(port, dataDir, variables);
+  return given === undefined ? await onFreePort(start) : await start(Number(given));
+}
+
+async function startOn(port: number, dataDir: string, variables: Record<string, string>): Promise<ServerProcess> {
+  // Of its media node, if it runs one: the default one may be somebody else's.
+  const udpPort = String(await freeUdpPort());
+  const { child, output } = spawnServer({
+    PORT: String(port),
+    SFU_UDP_PORT: udpPort,
+    DATA_DIR: dataDir,
+    ...variables,
+  });
   const url = `http://127.0.0.1:${port}`;
   const isWelcomed = () => variables['NODE_ENV'] === 'production' || output().includes('ready in');
   await eventually(

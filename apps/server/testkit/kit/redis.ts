@@ -5,7 +5,7 @@ import { createClient } from 'redis';
 import { createRedis, type Redis } from '../../src/adapters/redis.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { eventually } from './eventually.ts';
-import { freePort } from './ports.ts';
+import { onFreePort } from './ports.ts';
 
 export const testRedisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 
@@ -69,19 +69,26 @@ export interface OwnRedis {
   thaw(): void;
 }
 
-export async function startOwnRedis(): Promise<OwnRedis> {
-  const port = await freePort();
+export const startOwnRedis = (): Promise<OwnRedis> => onFreePort(startOn);
+
+async function startOn(port: number): Promise<OwnRedis> {
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
+  const hasEnded = (): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
   const own: OwnRedis = {
     url,
     async start() {
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
       child = spawn('redis-server', options, { stdio: 'ignore' });
-      await eventually(() => withClient(url, async (client) => void (await client.ping())));
+      await eventually(async () => {
+        if (hasEnded()) return 'ended' as const;
+        return await withClient(url, async (client) => void (await client.ping()));
+      });
+      // Another one may have answered.
+      if (hasEnded()) throw new Error(`Redis ended at once: Port ${port} is in use.`);
     },
     async kill() {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      if (!child || hasEnded()) return;
       const exit = once(child, 'exit');
       child.kill('SIGCONT');
       child.kill('SIGKILL');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { createLog } from '../../src/core/log.ts';
 import type { Adapters } from '../../src/core/ports.ts';
 import { createDeclaredApi } from './declared-api.ts';
 import { createPeople, type People } from './people.ts';
-import { freePort } from './ports.ts';
+import { onFreePort } from './ports.ts';
 import { openTestDatabase, type TestDatabase } from './test-database.ts';
 
 /** The whole service on a free port and a database of its own. */
@@ -42,31 +43,15 @@ export interface TestServiceOptions {
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
 const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 
-export async function startService({
-  env = {},
-  clock = systemClock,
-  beside,
-  wrap = (adapters) => adapters,
-  loopDelay = () => 0,
-}: TestServiceOptions = {}): Promise<TestService> {
-  const [port, dataDir] = await Promise.all([freePort(), mkdtemp(join(tmpdir(), 'parley-test-'))]);
-  const config = readConfig({
-    PORT: String(port),
-    PUBLIC_URL: `http://localhost:${port}`,
-    DATA_DIR: dataDir,
-    LOG_LEVEL: process.env['PARLEY_TEST_LOG'] ?? 'silent',
-    // The tests speak for many addresses.
-    TRUST_PROXY: '127.0.0.1',
-    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `test-${process.pid}-${port}:` }),
-    ...(beside
-      ? {
-          SECRET_KEY: beside.config.secretKey,
-          SFU_REGISTRATION_SECRET: beside.config.sfuSecrets.join(','),
-          REDIS_KEY_PREFIX: beside.config.redisPrefix,
-        }
-      : {}),
-    ...env,
-  });
+export const startService = (options: TestServiceOptions = {}): Promise<TestService> =>
+  onFreePort((port) => startOn(port, options));
+
+async function startOn(
+  port: number,
+  { env = {}, clock = systemClock, beside, wrap = (adapters) => adapters, loopDelay = () => 0 }: TestServiceOptions,
+): Promise<TestService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'parley-test-'));
+  const config = testConfig(port, dataDir, beside, env);
   const log = createLog(config.logLevel);
   const database: TestDatabase | null = beside ? null : await openTestDatabase();
   const shared = beside && redisUrl === undefined ? null : await openSharedState(config, { clock, log });
@@ -75,9 +60,22 @@ export async function startService({
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
   const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay });
-  await service.start();
-  const url = service.address().url;
 
+  async function stop(): Promise<void> {
+    await service.stop();
+    await shared?.close();
+    await stores.close();
+    await database?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+
+  try {
+    await service.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const url = service.address().url;
   return {
     url,
     config,
@@ -87,14 +85,33 @@ export async function startService({
     ...createPeople(url),
     as: (credential) => createDeclaredApi({ baseUrl: url, ...(credential === undefined ? {} : { credential }) }),
     fetch: (path, init) => fetch(`${url}${path}`, init),
-    async stop() {
-      await service.stop();
-      await shared?.close();
-      await stores.close();
-      await database?.close();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    stop,
   };
+}
+
+function testConfig(
+  port: number,
+  dataDir: string,
+  beside: TestService | undefined,
+  env: Record<string, string>,
+): Config {
+  return readConfig({
+    PORT: String(port),
+    PUBLIC_URL: `http://localhost:${port}`,
+    DATA_DIR: dataDir,
+    LOG_LEVEL: process.env['PARLEY_TEST_LOG'] ?? 'silent',
+    // The tests speak for many addresses.
+    TRUST_PROXY: '127.0.0.1',
+    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `test-${randomUUID()}:` }),
+    ...(beside
+      ? {
+          SECRET_KEY: beside.config.secretKey,
+          SFU_REGISTRATION_SECRET: beside.config.sfuSecrets.join(','),
+          REDIS_KEY_PREFIX: beside.config.redisPrefix,
+        }
+      : {}),
+    ...env,
+  });
 }
 
 type Shared = Pick<Adapters, 'bus' | 'counters' | 'expiringSets' | 'locks'>;

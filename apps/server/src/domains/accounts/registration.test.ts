@@ -4,6 +4,7 @@ import { createVisitor, lettersTo, mailedToken, newEmail, type Visitor } from '.
 import { cpuRatio } from '../../../testkit/kit/cpu.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 
 const password = 'correct horse battery';
 
@@ -192,9 +193,8 @@ describe('registering, where addresses must be verified', () => {
 describe('registering, where addresses need not be verified', () => {
   let service: TestService;
   before(async () => {
-    service = await startService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   test('[AUTH-3] an unproven account signs in, and registering again does not change it', async () => {
     const email = newEmail();

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { auditActions } from '@parley/contract';
 import { failure } from '../../../testkit/kit/failure.ts';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: TestService;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
 });
-after(() => service.stop());
 
 test('[AUD-1] the actions on a project are recorded with who, what, when and from where, and no values', async () => {
   const { owner, id, member } = await service.newProject();

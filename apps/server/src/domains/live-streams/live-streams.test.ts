@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { before, test } from 'node:test';
+import { type RoomsService, sharedRooms, startRooms } from '../../../testkit/clients/rooms.ts';
 import { joinRoom } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
@@ -10,9 +10,8 @@ import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
 });
-after(() => service.stop());
 
 const create = (project: TestProject, body: object = {}) =>
   project.api.call('createLiveStream', { body: { title: 'Launch', hostIdentity: 'ada', ...body } });

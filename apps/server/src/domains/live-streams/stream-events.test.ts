@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { liveStreamEvents } from '@parley/contract';
-import { type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
 import { addWebhook } from '../../../testkit/clients/webhooks.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { eventIn, hasValidSignature, startReceiver, type TestReceiver } from '../../../testkit/peers/receiver.ts';
@@ -9,11 +9,10 @@ import { eventIn, hasValidSignature, startReceiver, type TestReceiver } from '..
 let service: RoomsService;
 let receiver: TestReceiver;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
   receiver = await startReceiver();
 });
 after(async () => {
-  await service.stop();
   await receiver.close();
 });
 

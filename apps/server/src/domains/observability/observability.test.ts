@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { before, test } from 'node:test';
+import { joinAs, mint, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
 import { joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 
 let service: RoomsService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
 });
-after(() => service.stop());
 
 test('[OBS-1] a real join and leave make one connection with its timeline', async () => {
   const { api, id, owner } = await service.newProject();

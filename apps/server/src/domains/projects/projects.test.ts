@@ -3,17 +3,17 @@ import { after, before, test } from 'node:test';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: TestService;
 let second: TestService;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   second = await startService({ beside: service });
 });
 after(async () => {
   await second.stop();
-  await service.stop();
 });
 
 test('[PRJ-1] a key is shown once, kept as a hash and reads its own project', async () => {

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Room } from '@parley/contract';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinAs, mint, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
 import { JoinRefused, joinRoom } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 
 let service: RoomsService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
 });
-after(() => service.stop());
 
 const refusal = (code: string, status: number) => (error: unknown) => {
   const { code: got, status: gotStatus } = error as { code: string; status: number };

@@ -6,7 +6,7 @@ import {
   newRoom,
   passTime,
   type RoomsService,
-  startRooms,
+  sharedRooms,
   startTimedRooms,
 } from '../../../testkit/clients/rooms.ts';
 import { JoinRefused, joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
@@ -16,12 +16,11 @@ import { raceRevocations } from '../../../testkit/proofs/room-races.ts';
 let service: RoomsService;
 let second: TestService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
   second = await startService({ beside: service });
 });
 after(async () => {
   await second.stop();
-  await service.stop();
 });
 
 const claimsOf = (token: string): Record<string, unknown> =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { joinAs, mintMany, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinAs, mintMany, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { fillRoom, stampede } from '../../../testkit/proofs/room-races.ts';
@@ -8,12 +8,11 @@ import { fillRoom, stampede } from '../../../testkit/proofs/room-races.ts';
 let service: RoomsService;
 let second: TestService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
   second = await startService({ beside: service });
 });
 after(async () => {
   await second.stop();
-  await service.stop();
 });
 
 test('[SIG-13] of 200 who join at once over two processes exactly 50 get in, and a place that is left is taken again', async () => {

@@ -5,7 +5,7 @@ import {
   newRoom,
   passTime,
   type RoomsService,
-  startRooms,
+  sharedRooms,
   startTimedRooms,
 } from '../../../testkit/clients/rooms.ts';
 import { joinRoom, type SignalClient } from '../../../testkit/clients/signal-client.ts';
@@ -15,12 +15,11 @@ import { startService, type TestService } from '../../../testkit/kit/service.ts'
 let service: RoomsService;
 let second: TestService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
   second = await startService({ beside: service });
 });
 after(async () => {
   await second.stop();
-  await service.stop();
 });
 
 const resumeOf = (client: SignalClient) => ({

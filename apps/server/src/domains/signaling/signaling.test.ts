@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinAs, mint, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
 import { JoinRefused, joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
@@ -8,12 +8,11 @@ import { startService, type TestService } from '../../../testkit/kit/service.ts'
 let service: RoomsService;
 let second: TestService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
   second = await startService({ beside: service });
 });
 after(async () => {
   await second.stop();
-  await service.stop();
 });
 
 const pick = (frame: Record<string, unknown>, ...names: string[]): unknown[] => names.map((name) => frame[name]);

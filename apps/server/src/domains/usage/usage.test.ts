@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { before, test } from 'node:test';
+import { joinAs, mint, newRoom, type RoomsService, sharedRooms, startRooms } from '../../../testkit/clients/rooms.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
 before(async () => {
-  service = await startRooms();
+  service = await sharedRooms();
 });
-after(() => service.stop());
 
 /** Writes a stay as the rooms domain leaves it. */
 async function stay(

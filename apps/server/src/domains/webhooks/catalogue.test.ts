@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import { addWebhook, settle } from '../../../testkit/clients/webhooks.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import {
   hasValidSignature,
   hasValidStandardSignature,
@@ -17,13 +18,12 @@ let service: TestService;
 let project: TestProject;
 let receiver: TestReceiver;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   project = await service.newProject();
   receiver = await startReceiver();
 });
 after(async () => {
   await receiver.close();
-  await service.stop();
 });
 
 /** The catalogue as the specification and the contract write it, by hand: our own table is what is tested. */

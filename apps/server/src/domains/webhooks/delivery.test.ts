@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { verifyWebhook } from '@parley/server';
 import { addWebhook, emit, readDeliveries, readWebhook, streamEvents } from '../../../testkit/clients/webhooks.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import {
   eventIn,
   hasValidSignature,
@@ -23,12 +24,11 @@ const receive = async (...args: Parameters<typeof startReceiver>): Promise<TestR
 };
 
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   project = await service.newProject();
 });
 after(async () => {
   await Promise.all(receivers.map((receiver) => receiver.close()));
-  await service.stop();
 });
 
 const nowSeconds = () => Date.now() / 1000;

@@ -12,7 +12,8 @@ import {
   streamEvents,
 } from '../../../testkit/clients/webhooks.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import { eventIn, startReceiver, type TestReceiver } from '../../../testkit/peers/receiver.ts';
 import { sql } from '../../core/sql.ts';
 import { sampleData } from './sample-event.ts';
@@ -21,11 +22,10 @@ let service: TestService;
 const receivers: TestReceiver[] = [];
 
 before(async () => {
-  service = await startService();
+  service = await sharedService();
 });
 after(async () => {
   await Promise.all(receivers.map((receiver) => receiver.close()));
-  await service.stop();
 });
 
 const receive = async (answer: TestReceiver['answer'] = 204): Promise<TestReceiver> => {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { emit, streamEvents } from '../../../testkit/clients/webhooks.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 
 let service: TestService;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
 });
-after(() => service.stop());
 
 interface Frame {
   id: string;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { allRoutes, errors } from '@parley/contract';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import { linkFrom } from './documents.ts';
 import { highlight } from './highlight.ts';
 import { renderMarkdown } from './markdown.ts';
@@ -9,9 +10,8 @@ import { renderMarkdown } from './markdown.ts';
 describe('documentation', () => {
   let service: TestService;
   before(async () => {
-    service = await startService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   /** Every page that can be reached from the first one by links. */
   async function walk(): Promise<Map<string, string>> {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { AttachmentUpload } from '@parley/contract';
 import { parse } from 'content-disposition';
 import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
-import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import type { TestService } from '../../../../testkit/kit/service.ts';
+import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 import { isDuplicate } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 import { markCompleted } from './attachment-store.ts';
@@ -15,10 +16,9 @@ import { cleanFilename, isInlineType } from './filenames.ts';
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   chat = await createChatKit(service);
 });
-after(() => service.stop());
 
 const file = { filename: 'notes.txt', mimeType: 'text/plain', size: 5 };
 /** Signed URLs are on PUBLIC_URL; the test reaches the same server by its address. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit, refusal } from '../../../../testkit/chat/chat.ts';
-import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import type { TestService } from '../../../../testkit/kit/service.ts';
+import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   chat = await createChatKit(service);
 });
-after(() => service.stop());
 
 test('[CONV-1] a conversation is found by conv_ id, uuid and name; a name that looks like an id is refused', async () => {
   const { api } = chat.project;

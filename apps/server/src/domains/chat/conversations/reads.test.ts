@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit, subscribe } from '../../../../testkit/chat/chat.ts';
 import { openSocket } from '../../../../testkit/clients/socket-client.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   chat = await createChatKit(service);
 });
-after(() => service.stop());
 
 async function filled(count: number): Promise<{ room: string; ids: string[] }> {
   const { id: room } = await chat.conversation();

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { ApiError } from '@parley/server';
 import { type ChatOf, createChatKit, subscribe } from '../../../../testkit/chat/chat.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 
 /** Caps and uniques with 400 callers at once: exact, whoever comes first. */
 const crowd = 400;
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   chat = await createChatKit(service);
 });
-after(() => service.stop());
 
 /** How often each outcome came: 'ok' or the code of the refusal. */
 async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<Record<string, number>> {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
-import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import type { TestService } from '../../../../testkit/kit/service.ts';
+import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 
 let service: TestService;
 let chat: ChatOf;
 let room: string;
 const sent: string[] = [];
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   chat = await createChatKit(service);
   room = (await chat.conversation()).id;
   for (let at = 0; at < 23; at++) {
@@ -16,7 +17,6 @@ before(async () => {
     sent.push((await chat.project.api.call('sendMessage', { room, body })).id);
   }
 });
-after(() => service.stop());
 
 const page = (query: object = {}) => chat.project.api.call('listMessages', { room, query });
 const idsOf = ({ messages }: { messages: { id: string }[] }) => messages.map(({ id }) => id);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
-import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import type { TestService } from '../../../../testkit/kit/service.ts';
+import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService();
+  service = await sharedService();
   chat = await createChatKit(service);
 });
-after(() => service.stop());
 
 const message = async (): Promise<string> => {
   const { id: room } = await chat.conversation();
