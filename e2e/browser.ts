@@ -1,11 +1,10 @@
 import { accessSync, constants } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { oncePerWorker } from '../apps/server/testkit/kit/shared-service.ts';
 
 /** Where a Chromium may be; `CHROMIUM_PATH` wins. */
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -33,27 +32,26 @@ export function skipWithoutBrowser(): string | false {
   return NO_CHROMIUM;
 }
 
-export interface Browser {
-  /** A page of its own profile share, on a local origin: `http://localhost`, where media devices are allowed. */
-  newPage(): Promise<Page>;
-  close(): Promise<void>;
+interface Running {
+  browser: Browser;
+  stop(): Promise<void>;
 }
 
-export interface LaunchOptions {
-  /**
-   * Modules that pages may `import()` by name: the name and the URL of its entry file. TypeScript is served without its
-   * types; relative imports are found beside the entry.
-   */
-  modules?: Record<string, URL>;
-  /** Further command-line switches. */
-  args?: string[];
+const bySwitches = new Map<string, () => Promise<Running>>();
+
+/** The Chromium of this test worker with these switches, started when first asked for. Use a context of your own. */
+export async function sharedChromium(args: readonly string[] = []): Promise<Browser> {
+  const key = args.join(' ');
+  const shared = bySwitches.get(key) ?? oncePerWorker(() => startChromium(args));
+  bySwitches.set(key, shared);
+  return (await shared()).browser;
 }
 
 /** Headless, with a fake camera and microphone and no background traffic. */
-function switches(args: readonly string[]) {
+async function startChromium(args: readonly string[]): Promise<Running> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error(NO_CHROMIUM);
-  return {
+  const browser = await chromium.launch({
     executablePath,
     headless: true,
     args: [
@@ -67,25 +65,37 @@ function switches(args: readonly string[]) {
       ...args,
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
-  };
+  });
+  return { browser, stop: () => browser.close() };
 }
 
-/** Chromium for pages of a running service: every context is a person of their own. */
-export const launchForContexts = (args: readonly string[] = []) => chromium.launch(switches(args));
+/** A site of blank pages on a local origin (`http://localhost`, where media devices are allowed), with its own storage. */
+export interface Site {
+  newPage(): Promise<Page>;
+  close(): Promise<void>;
+}
 
-/** Chromium with a fresh profile. */
-export async function launch({ modules = {}, args = [] }: LaunchOptions = {}): Promise<Browser> {
-  const profile = await mkdtemp(join(tmpdir(), 'parley-browser-'));
-  const context: BrowserContext = await chromium.launchPersistentContext(profile, switches(args));
-  const site = createServer(async (request, response) => {
+export interface SiteOptions {
+  /**
+   * Modules that pages may `import()` by name: the name and the URL of its entry file. TypeScript is served without its
+   * types; relative imports are found beside the entry.
+   */
+  modules?: Record<string, URL>;
+  /** Further command-line switches of the browser. */
+  args?: readonly string[];
+}
+
+export async function openSite({ modules = {}, args = [] }: SiteOptions = {}): Promise<Site> {
+  const context = await (await sharedChromium(args)).newContext();
+  const server = createServer(async (request, response) => {
     const source = await moduleSource(modules, request.url ?? '/');
     if (source !== undefined) response.setHeader('content-type', 'text/javascript').end(source);
     else if (request.url === '/') response.setHeader('content-type', 'text/html').end(pageFor(modules));
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // A listening TCP server always has an AddressInfo.
-  const { port } = site.address() as AddressInfo;
+  const { port } = server.address() as AddressInfo;
   return {
     async newPage() {
       const page = await context.newPage();
@@ -94,8 +104,7 @@ export async function launch({ modules = {}, args = [] }: LaunchOptions = {}): P
     },
     async close() {
       await context.close();
-      site.close();
-      await rm(profile, { recursive: true, force: true });
+      server.close();
     },
   };
 }

@@ -8,19 +8,20 @@ import { createLog } from '../apps/server/src/core/log.ts';
 import { createMetrics } from '../apps/server/src/core/metrics.ts';
 import { createHttpServer } from '../apps/server/src/http/server.ts';
 import { mountPages } from '../apps/server/src/http/static.ts';
-import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
-import { buildDashboard } from './dashboard-kit.ts';
+import type { TestService } from '../apps/server/testkit/kit/service.ts';
+import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
 
 const asBrowser = { headers: { accept: 'text/html,application/xhtml+xml' } };
 const firstLoadMax = 140_000;
 
 describe('dashboard files', () => {
+  let kit: DashboardKit;
   let service: TestService;
   before(async () => {
-    buildDashboard();
-    service = await startService();
+    kit = await startDashboard();
+    ({ service } = kit);
   });
-  after(() => service?.stop());
+  after(() => kit?.close());
 
   /** What the page names: scripts, their preloads and the style sheet. */
   const firstFiles = (html: string): string[] =>

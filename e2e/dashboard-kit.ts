@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { BrowserContext, Page, Browser as PlaywrightBrowser } from 'playwright-core';
-import { type RoomsService, startRooms } from '../apps/server/testkit/clients/rooms.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import { type RoomsService, sharedRooms, startRooms } from '../apps/server/testkit/clients/rooms.ts';
 import type { Person } from '../apps/server/testkit/kit/people.ts';
 import { startService, type TestService, type TestServiceOptions } from '../apps/server/testkit/kit/service.ts';
 import { startTestNode } from '../apps/sfu/testkit/node.ts';
-import { launchForContexts } from './browser.ts';
+import { sharedChromium } from './browser.ts';
+import { buildPages } from './page-builds.ts';
 
 /** The dashboard of a whole service with a media node, in a real browser. */
 export interface DashboardKit<S extends TestService = RoomsService> {
@@ -34,23 +34,18 @@ export interface Visit {
   assertClean(options?: { expected?: RegExp }): void;
 }
 
-export async function startDashboard(options: TestServiceOptions = {}): Promise<DashboardKit> {
-  buildDashboard();
-  const [service, browser] = await Promise.all([startRooms(options), launchForContexts()]);
-  return {
-    service,
-    visit: (visitOptions = {}) => visit(service, browser, visitOptions),
-    async close() {
-      await browser.close();
-      await service.stop();
-    },
-  };
+/** On the shared service, or with settings on one of its own. */
+export async function startDashboard(options?: TestServiceOptions): Promise<DashboardKit> {
+  buildPages();
+  if (!options) return openKit(await sharedRooms(), async () => {});
+  const service = await startRooms(options);
+  return openKit(service, service.stop);
 }
 
-/** The same with a media node that carries media. */
+/** A service of its own with a media node that carries media. */
 export async function startCallingDashboard(options: TestServiceOptions = {}): Promise<DashboardKit<TestService>> {
-  buildDashboard();
-  const [service, browser] = await Promise.all([startService(options), launchForContexts()]);
+  buildPages();
+  const service = await startService(options);
   const node = await startTestNode(
     {
       CONTROL_URL: service.url,
@@ -59,25 +54,32 @@ export async function startCallingDashboard(options: TestServiceOptions = {}): P
     },
     true,
   );
+  return openKit(service, async () => {
+    await node.stop();
+    await service.stop();
+  });
+}
+
+function openKit<S extends TestService>(service: S, stop: () => Promise<void>): DashboardKit<S> {
+  const contexts: BrowserContext[] = [];
   return {
     service,
-    visit: (visitOptions = {}) => visit(service, browser, visitOptions),
+    async visit(options = {}) {
+      const opened = await visit(service, options);
+      contexts.push(opened.context);
+      return opened;
+    },
     async close() {
-      await browser.close();
-      await node.stop();
-      await service.stop();
+      for (const context of contexts) await context.close();
+      await stop();
     },
   };
 }
 
-/** What `npm install` does; free when the sources have not changed. */
-export function buildDashboard(): void {
-  execFileSync(process.execPath, ['apps/dashboard/build.ts'], { stdio: 'inherit' });
-}
-
 const heightPx = 800;
 
-async function visit(service: TestService, browser: PlaywrightBrowser, options: VisitOptions): Promise<Visit> {
+async function visit(service: TestService, options: VisitOptions): Promise<Visit> {
+  const browser = await sharedChromium();
   const base = service.config.publicUrl;
   const context = await browser.newContext({
     baseURL: base,

@@ -17,9 +17,11 @@ import {
 } from './dashboard-kit.ts';
 import { fillProject, type LivelyProject } from './dashboard-seed.ts';
 
-const failures = [
+const explained = /SVC_\w+.*req_0123456789abcdef01234567/;
+const internal = envelope(500, 'SVC_INTERNAL');
+/** Refusals that another try does not mend at once; each page meets one of them. */
+const refusals = [
   { name: '403', answer: envelope(403, 'SVC_PERMISSION_DENIED', { permission: 'audit:read' }), says: 'audit:read' },
-  { name: '500', answer: envelope(500, 'SVC_INTERNAL'), says: 'Something went wrong' },
   { name: '429', answer: envelope(429, 'SVC_RATE_LIMITED', { retryAfterSeconds: 3 }), says: 'Too many requests' },
   { name: '404', answer: envelope(404, 'SVC_NOT_FOUND'), says: 'It may have been removed' },
 ] as const;
@@ -33,6 +35,8 @@ const refreshMs = 31_000;
 interface Tab {
   page: Page;
   one: PageCase;
+  /** Of the page among all. */
+  index: number;
   /** From now on every request that fills this page gets this instead of its answer; null lets it through. */
   meets(what: ((route: Route) => Promise<void>) | null): void;
 }
@@ -56,7 +60,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     check: (tab: Tab) => Promise<void>,
     { expected, ...options }: VisitOptions & { expected?: RegExp } = {},
   ): Promise<void> => {
-    const cases = pagesOf(project.id, lively);
+    const cases = [...pagesOf(project.id, lively).entries()];
     const walk = async (): Promise<void> => {
       const visit = await kit.visit({ as: project.owner, ...options });
       const { page, context } = visit;
@@ -67,12 +71,13 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
         meeting?.fills.test(route.request().url()) ? meeting.what(route) : route.continue(),
       );
       await visit.open('/nowhere', 'Not found');
-      for (let one = cases.shift(); one; one = cases.shift()) {
+      for (let next = cases.shift(); next; next = cases.shift()) {
+        const [index, one] = next;
         const { fills } = one;
         const meets: Tab['meets'] = (what) => {
           meeting = what && { fills, what };
         };
-        await check({ page, one, meets });
+        await check({ page, one, index, meets });
         meeting = null;
       }
       visit.assertClean(expected ? { expected } : {});
@@ -82,11 +87,11 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     assert.equal(cases.length, 0);
   };
 
-  test('[DASH-1] [DASH-2] every page and tab is filled, accessible in both themes, clean, and fits 320 pixels', async () => {
+  test('[DASH-1] [DASH-2] [DASH-3] every page shows that it is busy, is filled, accessible in both themes, clean, and fits 320 pixels', async () => {
     await eachPage(
-      async ({ page, one }) => {
-        await goTo(page, one.path, one.heading);
-        await one.loaded(page).waitFor();
+      async (tab) => {
+        await isBusyUntilFilled(tab);
+        const { page, one } = tab;
         await inEveryLook(page, one.heading);
         for (const name of one.tabs ?? []) {
           await page.getByRole('tab', { name }).click();
@@ -102,6 +107,26 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     }
     visit.assertClean();
   });
+
+  /** Opens a page; while the first answer is on its way it shows its shape and says that it is busy. */
+  async function isBusyUntilFilled({ page, one, meets }: Tab): Promise<void> {
+    const { promise: release, resolve } = Promise.withResolvers<void>();
+    meets(async (route) => {
+      await release;
+      await route.continue();
+    });
+    // A new document: nothing is remembered from the pages before.
+    await page.goto(one.path);
+    await page.locator('[aria-busy="true"] .skeleton').first().waitFor();
+    if (one.heading === 'Projects') {
+      // Before the page's own code is there, a shape without a heading stands in for it.
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await assertAccessible(page, 'a table while loading');
+    }
+    meets(null);
+    resolve();
+    await one.loaded(page).waitFor();
+  }
 
   /** Both themes by axe, then 320 pixels. */
   async function inEveryLook(page: Page, what: string): Promise<void> {
@@ -124,67 +149,58 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     visit.assertClean();
   });
 
-  test('[DASH-3] while the first answer is on its way, a page shows its shape and says that it is busy', async () => {
-    await eachPage(async ({ page, one, meets }) => {
-      const { promise: release, resolve } = Promise.withResolvers<void>();
-      meets(async (route) => {
-        await release;
-        await route.continue();
-      });
-      // A new document: nothing is remembered from the pages before.
-      await page.goto(one.path);
-      await page.locator('[aria-busy="true"] .skeleton').first().waitFor();
-      if (one.heading === 'Projects') {
-        // Before the page's own code is there, a shape without a heading stands in for it.
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await assertAccessible(page, 'a table while loading');
-      }
-      resolve();
-      await one.loaded(page).waitFor();
-    });
+  test('[DASH-4] [DASH-5] every page explains a failure, offers another try, keeps what it has without a network, and recovers', async () => {
+    await eachPage(
+      async (tab) => {
+        await isMendedByAnotherTry(tab);
+        await survivesALostNetwork(tab);
+      },
+      { expected: ownDoing },
+    );
   });
 
-  for (const { name, answer, says } of failures) {
-    test(`[DASH-4] every page explains a ${name} with its code and request id`, async () => {
-      await eachPage(
-        async ({ page, one, meets }) => {
-          meets((route) => route.fulfill(answer));
-          await goTo(page, one.path);
-          const notice = page.getByRole('alert').filter({ hasText: says }).first();
-          await notice.waitFor();
-          assert.match((await notice.textContent()) ?? '', /SVC_\w+.*req_0123456789abcdef01234567/);
-          if (one.heading === 'Projects') await assertAccessible(page, `a page after a ${name}`);
-          if (name === '500') {
-            // The page itself tries twice; the second try finds the service well.
-            await notice.getByRole('button', { name: 'Try again' }).click();
-            meets(null);
-          } else if (name === '429') {
-            // A limit is counted down before the button is given back, and nothing is asked for meanwhile.
-            assert.ok(await notice.getByRole('button', { name: /Try again in \d+ s/ }).isDisabled());
-            meets(null);
-            await page.clock.fastForward(refreshMs);
-          } else return;
-          await one.loaded(page).waitFor();
-          await page.getByRole('alert').waitFor({ state: 'detached' });
-        },
-        { expected: ownDoing },
-      );
-    });
+  async function isMendedByAnotherTry({ page, one, meets }: Tab): Promise<void> {
+    meets((route) => route.fulfill(internal));
+    await goTo(page, one.path);
+    const notice = page.getByRole('alert').filter({ hasText: 'Something went wrong' }).first();
+    await notice.waitFor();
+    assert.match((await notice.textContent()) ?? '', explained);
+    if (one.heading === 'Projects') await assertAccessible(page, 'a page after a 500');
+    // The page itself tries twice; the second try finds the service well.
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    meets(null);
+    await one.loaded(page).waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
   }
 
-  test('[DASH-5] without a network every page says so, keeps what it has, and recovers', async () => {
+  async function survivesALostNetwork({ page, one, meets }: Tab): Promise<void> {
+    meets((route) => route.abort('internetdisconnected'));
+    // The next refresh fails; old rows stay.
+    await page.clock.fastForward(refreshMs);
+    await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).first().waitFor();
+    assert.ok(await one.loaded(page).isVisible());
+    await page.getByText(/^Not up to date/).waitFor();
+    meets(null);
+    await page.clock.fastForward(refreshMs);
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  }
+
+  test('[DASH-4] a page names the permission after a 403, counts down after a 429 and tells of a 404', async () => {
     await eachPage(
-      async ({ page, one, meets }) => {
-        await goTo(page, one.path, one.heading);
-        await one.loaded(page).waitFor();
-        meets((route) => route.abort('internetdisconnected'));
-        // The next refresh fails; old rows stay.
-        await page.clock.fastForward(refreshMs);
-        await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).first().waitFor();
-        assert.ok(await one.loaded(page).isVisible());
-        await page.getByText(/^Not up to date/).waitFor();
+      async ({ page, one, index, meets }) => {
+        const refusal = refusals[index % refusals.length] ?? refusals[0];
+        meets((route) => route.fulfill(refusal.answer));
+        await goTo(page, one.path);
+        const notice = page.getByRole('alert').filter({ hasText: refusal.says }).first();
+        await notice.waitFor();
+        assert.match((await notice.textContent()) ?? '', explained);
+        if (index < refusals.length) await assertAccessible(page, `a page after a ${refusal.name}`);
+        if (refusal.name !== '429') return;
+        // A limit is counted down before the button is given back, and nothing is asked for meanwhile.
+        assert.ok(await notice.getByRole('button', { name: /Try again in \d+ s/ }).isDisabled());
         meets(null);
         await page.clock.fastForward(refreshMs);
+        await one.loaded(page).waitFor();
         await page.getByRole('alert').waitFor({ state: 'detached' });
       },
       { expected: ownDoing },
@@ -219,7 +235,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
 
   test('[DOCS-4] the documentation is accessible in both themes and fits 320 pixels', async () => {
     const visit = await kit.visit({ as: project.owner });
-    for (const path of ['/docs', '/docs/reference', '/docs/reference/rooms', '/docs/reference/limits']) {
+    for (const path of ['/docs', '/docs/reference', '/docs/reference/usage', '/docs/reference/limits']) {
       await inEveryLook(await visit.open(path), path);
     }
     await visit.page.getByRole('link', { name: 'Dashboard' }).click();

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { stopShared } from '../apps/server/testkit/kit/shared-service.ts';
 import { startCallingDashboard, startDashboard, type VisitOptions } from './dashboard-kit.ts';
 import { fillProject } from './dashboard-seed.ts';
 
@@ -135,3 +136,4 @@ async function testCall(): Promise<void> {
 
 await everyPage();
 if (isWanted('test-call')) await testCall();
+await stopShared();

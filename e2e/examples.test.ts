@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { type Playground, startPlayground } from './playground-kit.ts';
+import { openPlayground, type Playground } from './playground-kit.ts';
 
 const example = (name: string): string => fileURLToPath(new URL(`../examples/${name}.ts`, import.meta.url));
 
@@ -27,11 +27,11 @@ describe('[EX] the examples run as they are written', { skip: skipWithoutBrowser
   let svc: Svc;
   before(async () => {
     // A page that the test puts there counts as one from elsewhere, which may not open sockets to this machine.
-    playground = await startPlayground(['--disable-features=LocalNetworkAccessChecks']);
+    playground = await openPlayground(['--disable-features=LocalNetworkAccessChecks']);
     const { SVC_API_KEY: apiKey = '' } = await playground.server.devEnv();
     svc = new Svc({ apiKey, baseUrl: playground.server.url });
   });
-  after(() => playground.stop());
+  after(() => playground?.close());
 
   /** A page of the service's origin with one example on it, and a backend for what it fetches. */
   async function run(name: string, api: Record<string, () => Promise<string>>, search = ''): Promise<Page> {

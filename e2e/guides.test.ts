@@ -8,8 +8,8 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errors } from '@parley/contract';
-import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
+import type { ServerProcess } from '../apps/server/testkit/kit/process.ts';
+import { sharedDevServer } from './playground-kit.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('..', import.meta.url));
@@ -47,7 +47,7 @@ describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
   let snippets: string;
   let env: NodeJS.ProcessEnv;
   before(async () => {
-    server = await startProcess({ SFU_EMBEDDED: 'true', SFU_UDP_PORT: String(await freeUdpPort()) });
+    server = await sharedDevServer();
     // Where a newcomer would be: a folder with .parley in it, and parley on the path.
     place = await mkdtemp(join(tmpdir(), 'parley-guides-'));
     await mkdir(join(place, '.parley'));
@@ -68,8 +68,7 @@ describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
     };
   });
   after(async () => {
-    await server.kill('SIGTERM');
-    for (const folder of [place, snippets, server.dataDir]) await rm(folder, { recursive: true, force: true });
+    for (const folder of [place, snippets]) await rm(folder, { recursive: true, force: true });
   });
 
   test('is one that is run, or is known not to be', () => {

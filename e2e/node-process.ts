@@ -15,6 +15,13 @@ export interface NodeProcess {
   start(): void;
 }
 
+/** Settings of a server that runs its media node beside it, on ports that nobody else has. */
+export const embeddedNode = async (): Promise<Record<string, string>> => ({
+  SFU_EMBEDDED: 'true',
+  SFU_UDP_PORT: String(await freeUdpPort()),
+  SFU_INTERNAL_PORT: '0',
+});
+
 const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));
 
 /** Starts a node that registers by itself, and waits for nothing. */

@@ -4,7 +4,7 @@ import type { MintRtcToken, Room } from '@parley/contract';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { type SdkKit, startSdk } from './sdk/kit.ts';
+import { openSdk, type SdkKit } from './sdk/kit.ts';
 
 const skip = skipWithoutBrowser();
 let kit: SdkKit;
@@ -23,7 +23,7 @@ declare global {
 
 before(async () => {
   if (skip) return;
-  kit = await startSdk();
+  kit = await openSdk();
   room = await kit.newRoom();
 });
 after(async () => {
@@ -33,7 +33,6 @@ after(async () => {
 });
 
 const soon = <T>(check: () => Promise<T>): Promise<T> => eventually(check, { withinMs: 30_000 });
-const base = (): string => kit.tcp.url.replace(/\/$/, '');
 
 async function mint(identity: string, body: Partial<MintRtcToken> = {}): Promise<string> {
   const fields = { participantIdentity: identity, permissions: { publish: true }, ...body };
@@ -70,7 +69,7 @@ async function open(way: 'whip' | 'whep', token: string): Promise<{ page: Page; 
       window.plain = { peer, location: response.headers.get('location') ?? '' };
       return response.status;
     },
-    [`${base()}/v1/rooms/${room.id}/${way}`, token, way === 'whip'] as const,
+    [`${kit.url}/v1/rooms/${room.id}/${way}`, token, way === 'whip'] as const,
   );
   return { page, status };
 }
@@ -111,7 +110,8 @@ test('[RTC-90] a page that speaks plain SDP publishes by WHIP, and another watch
   for (const { page } of [sender, watcher]) {
     const location = await page.evaluate(() => window.plain.location);
     const end = async (token: string) =>
-      (await fetch(`${base()}${location}`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })).status;
+      (await fetch(`${kit.url}${location}`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } }))
+        .status;
     assert.equal(await end(await mint('somebody-else')), 404);
     assert.equal(await end(await mint(page === sender.page ? 'obs' : 'screen')), 200);
   }
@@ -141,7 +141,7 @@ test('[RTC-92] plain WebRTC has the same rules: token, permissions, room, media 
 }, async () => {
   const post = async (path: string, token: string, body: string, type = 'application/sdp') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': type };
-    const response = await fetch(`${base()}${path}`, { method: 'POST', headers, body });
+    const response = await fetch(`${kit.url}${path}`, { method: 'POST', headers, body });
     return [response.status, ((await response.json()) as { code: string }).code];
   };
   const whip = `/v1/rooms/${room.id}/whip`;

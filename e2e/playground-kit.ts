@@ -1,71 +1,85 @@
-import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
-import { launchForContexts } from './browser.ts';
+import { oncePerWorker } from '../apps/server/testkit/kit/shared-service.ts';
+import { sharedChromium } from './browser.ts';
+import { embeddedNode } from './node-process.ts';
+import { buildPages } from './page-builds.ts';
 
-/** A real `npm start` with its media node, and a browser to visit it with. */
-export interface Playground {
-  server: ServerProcess;
-  /** The address as a person has it: `localhost`, where devices are allowed. */
-  url: string;
-  browser: Browser;
-  newContext(options?: { isDark?: boolean }): Promise<BrowserContext>;
-  newPage(context?: BrowserContext): Promise<Page>;
-  /** What no page may do: errors in the console, unhandled rejections, requests to elsewhere. */
-  problems: string[];
+/** A real `npm start` with its media node. */
+export interface DevServer extends ServerProcess {
+  /** How long it took until it was ready. */
+  readyMs: number;
   stop(): Promise<void>;
 }
 
-export async function startPlayground(switches: readonly string[] = []): Promise<Playground> {
-  await buildPages();
-  const server = await startProcess({ SFU_EMBEDDED: 'true', SFU_UDP_PORT: String(await freeUdpPort()) });
-  const browser = await launchForContexts(switches);
-  const url = `http://localhost:${server.port}`;
-  const problems: string[] = [];
-
-  const newContext = (options: { isDark?: boolean } = {}): Promise<BrowserContext> =>
-    browser.newContext({ colorScheme: options.isDark ? 'dark' : 'light', viewport: { width: 1280, height: 800 } });
-
+/** The one that the tests of this worker share. */
+export const sharedDevServer: () => Promise<DevServer> = oncePerWorker(async () => {
+  buildPages();
+  const startedAt = performance.now();
+  const server = await startProcess(await embeddedNode());
   return {
-    server,
-    url,
-    browser,
-    newContext,
-    problems,
-    async newPage(context) {
-      const page = await (context ?? (await newContext())).newPage();
-      page.on('pageerror', (error) => problems.push(String(error)));
-      page.on('console', (message) => {
-        // A stay that the server ended takes its token with it: what the SDK still has to tell is refused, as it should.
-        const isLateTelemetry =
-          message.location().url.endsWith('/v1/telemetry/events') && message.text().includes('401');
-        if (message.type() === 'error' && !isLateTelemetry)
-          problems.push(`${message.text()} ${message.location().url}`);
-      });
-      page.on('request', (request) => {
-        const { host, protocol } = new URL(request.url());
-        if (protocol.startsWith('http') && host !== new URL(url).host) problems.push(`asked ${request.url()}`);
-      });
-      return page;
-    },
+    ...server,
+    readyMs: performance.now() - startedAt,
     async stop() {
-      await browser.close();
       await server.kill('SIGTERM');
       await rm(server.dataDir, { recursive: true, force: true });
     },
   };
+});
+
+/** The shared server, and a browser to visit it with. */
+export interface Playground {
+  server: DevServer;
+  /** The address as a person has it: `localhost`, where devices are allowed. */
+  url: string;
+  newContext(options?: { isDark?: boolean }): Promise<BrowserContext>;
+  newPage(context?: BrowserContext): Promise<Page>;
+  /** What no page may do: errors in the console, unhandled rejections, requests to elsewhere. */
+  problems: string[];
+  close(): Promise<void>;
 }
 
-/** What `npm install` does; nothing where it was done. */
-async function buildPages(): Promise<void> {
-  for (const name of ['dashboard', 'playground']) {
-    const script = fileURLToPath(new URL(`../apps/${name}/build.ts`, import.meta.url));
-    await promisify(execFile)(process.execPath, [script]);
-  }
+export async function openPlayground(switches: readonly string[] = []): Promise<Playground> {
+  const [server, browser] = await Promise.all([sharedDevServer(), sharedChromium(switches)]);
+  const url = `http://localhost:${server.port}`;
+  const problems: string[] = [];
+  const contexts: BrowserContext[] = [];
+
+  const newContext: Playground['newContext'] = async ({ isDark = false } = {}) => {
+    const colorScheme = isDark ? 'dark' : 'light';
+    const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 800 } });
+    contexts.push(context);
+    return context;
+  };
+
+  return {
+    server,
+    url,
+    newContext,
+    problems,
+    async newPage(context) {
+      const page = await (context ?? (await newContext())).newPage();
+      watch(page, url, problems);
+      return page;
+    },
+    async close() {
+      for (const context of contexts) await context.close();
+    },
+  };
+}
+
+function watch(page: Page, url: string, problems: string[]): void {
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    // When the server ended a stay, its token went with it: what the SDK still has to report is refused, as it should.
+    const isLateTelemetry = message.location().url.endsWith('/v1/telemetry/events') && message.text().includes('401');
+    if (message.type() === 'error' && !isLateTelemetry) problems.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('request', (request) => {
+    const { host, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && host !== new URL(url).host) problems.push(`asked ${request.url()}`);
+  });
 }
 
 /** The address in the terminal's line, for this page's origin. */

@@ -1,7 +1,8 @@
 /** Pictures of every page of the playground, light and dark: `node e2e/playground-screenshots.ts FOLDER`. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Playground, printedLink, startPlayground } from './playground-kit.ts';
+import { stopShared } from '../apps/server/testkit/kit/shared-service.ts';
+import { openPlayground, type Playground, printedLink } from './playground-kit.ts';
 
 const folder = process.argv[2] ?? 'playground-screenshots';
 mkdirSync(folder, { recursive: true });
@@ -61,11 +62,11 @@ async function visit(playground: Playground, isDark: boolean): Promise<void> {
   await context.close();
 }
 
-const playground = await startPlayground();
+const playground = await openPlayground();
 try {
   await visit(playground, false);
   await visit(playground, true);
 } finally {
   console.log(playground.problems);
-  await playground.stop();
+  await stopShared();
 }

@@ -4,14 +4,14 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { assertAccessible, assertFits } from './dashboard-kit.ts';
-import { framesOf, type Playground, startPlayground } from './playground-kit.ts';
+import { framesOf, openPlayground, type Playground } from './playground-kit.ts';
 
 describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000 }, () => {
   let playground: Playground;
   before(async () => {
-    playground = await startPlayground();
+    playground = await openPlayground();
   });
-  after(() => playground.stop());
+  after(() => playground?.close());
 
   const open = async (path: string, isDark = false): Promise<Page> => {
     const page = await playground.newPage(await playground.newContext({ isDark }));

@@ -37,8 +37,8 @@ await runShared(
   files.filter((file) => !heavy.includes(file)),
   Number(values.workers),
 );
-// Each in a process of its own, one after the other.
-for (const file of heavy) await runShared([file], 1);
+// One after the other, in one worker: they share browsers, a media node and an `npm start`.
+await runShared(heavy, 1);
 process.exitCode = report.conclude(files) ? 0 : 1;
 
 /** Runs the files in as many workers, which share them out among themselves. */

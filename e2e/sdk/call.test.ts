@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type CallPage, type SdkKit, startSdk } from './kit.ts';
+import { type CallPage, openSdk, type SdkKit } from './kit.ts';
 
 const skip = skipWithoutBrowser();
 let kit: SdkKit;
@@ -12,9 +12,7 @@ let room: Awaited<ReturnType<SdkKit['newRoom']>>;
 
 before(async () => {
   if (skip) return;
-  kit = await startSdk({
-    args: ['--auto-select-desktop-capture-source=Entire screen', '--auto-accept-this-tab-capture'],
-  });
+  kit = await openSdk();
   room = await kit.newRoom();
   ada = await kit.caller(room, 'ada');
   bob = await kit.caller(room, 'bob');
@@ -177,7 +175,7 @@ test('[SDK-30] the connection check tells what a call would find', { skip }, asy
         found.push(`${name} ${status} ${error?.message ?? detail ?? ''}`.trim());
       return found;
     },
-    [kit.tcp.url, token] as const,
+    [kit.url, token] as const,
   );
   assert.deepEqual(steps, [
     'browser ok',

@@ -3,13 +3,13 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type SdkKit, startSdk } from './kit.ts';
+import { openSdk, type SdkKit } from './kit.ts';
 
 const skip = skipWithoutBrowser();
 let kit: SdkKit;
 
 before(async () => {
-  if (!skip) kit = await startSdk();
+  if (!skip) kit = await openSdk();
 });
 after(async () => {
   if (skip) return;
@@ -56,7 +56,7 @@ test('[SDK-14] messages written offline survive a reload of the page and go out 
   skip,
 }, async () => {
   const { id } = await kit.api.call('createConversation', { body: { name: 'queue', members: ['ada'] } });
-  const url = kit.tcp.url.replace(/\/$/, '');
+  const url = kit.url;
   const page = await kit.page();
   await page.exposeFunction('mintChatToken', async () => {
     const { token } = await kit.api.call('mintChatToken', { body: { userId: 'ada' } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type CallPage, type SdkKit, startSdk } from './kit.ts';
+import { type CallPage, openSdk, type SdkKit } from './kit.ts';
 
 declare global {
   interface Window {
@@ -20,7 +20,7 @@ before(async () => {
   if (skip) return;
   // The later of two switches counts: these pages play sound only after a gesture, as everybody's do. Of the three fake
   // cameras the second shows depth, which no browser encodes.
-  kit = await startSdk({
+  kit = await openSdk({
     args: ['--use-fake-device-for-media-stream=device-count=3', '--autoplay-policy=document-user-activation-required'],
   });
   room = await kit.newRoom();
@@ -150,7 +150,7 @@ test('[SDK-39] sound that the browser holds back is told, and starts with a gest
         }, 100);
       });
     },
-    [kit.tcp.url.replace(/\/$/, ''), token] as const,
+    [kit.url, token] as const,
   );
   await page.reload();
   await soon(async () => assert.equal(seen, 'blocked: true; paused: true'));

@@ -5,9 +5,9 @@ import type { Room } from '@parley/contract';
 import { createApi } from '@parley/server';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { type ServerProcess, startProcess } from '../../apps/server/testkit/kit/process.ts';
-import { freeUdpPort } from '../../apps/sfu/testkit/node.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type CallPage, type Pages, startPages } from './kit.ts';
+import { embeddedNode } from '../node-process.ts';
+import { type CallPage, openPages, type Pages } from './kit.ts';
 
 const skip = skipWithoutBrowser();
 let server: ServerProcess;
@@ -17,11 +17,11 @@ let variables: Record<string, string>;
 
 before(async () => {
   if (skip) return;
-  variables = { SFU_EMBEDDED: 'true', SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_UDP_PORT: String(await freeUdpPort()) };
+  variables = { ...(await embeddedNode()), SFU_ANNOUNCED_HOST: '127.0.0.1' };
   server = await startProcess(variables);
   const { SVC_API_KEY: credential = '' } = await server.devEnv();
   const api = createApi({ baseUrl: server.url, credential });
-  pages = await startPages(server.url, api);
+  pages = await openPages(server.url, api);
   room = await pages.newRoom();
 });
 after(async () => {

@@ -8,13 +8,10 @@ import { type Api, createApi } from '@parley/server';
 import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../../apps/server/testkit/kit/ports.ts';
-import { startService, type TestService, type TestServiceOptions } from '../../apps/server/testkit/kit/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../apps/server/testkit/peers/tcp-proxy.ts';
-import { freeUdpPort, startTestNode, type TestNode } from '../../apps/sfu/testkit/node.ts';
-import { type Browser, launch } from '../browser.ts';
-import { startUdpProxy, type UdpProxy } from '../udp-proxy.ts';
+import { oncePerWorker } from '../../apps/server/testkit/kit/shared-service.ts';
+import { openSite, type Site } from '../browser.ts';
 import type { Caller, RemoteView } from './page.ts';
+import { type SdkStage, sharedStage } from './stage.ts';
 
 type Sdk = typeof import('./page.ts');
 
@@ -63,20 +60,10 @@ export interface PagesOptions {
   script?: string;
 }
 
-export interface SdkKit extends Pages {
-  service: TestService;
-  node: TestNode;
-  /** Of a project's backend. */
+/** Pages on the stage that the SDK tests of this worker share, with a project of their own. */
+export interface SdkKit extends Pages, Omit<SdkStage, 'newProject' | 'heal' | 'stop'> {
+  /** Of the project's backend. */
   api: Api;
-  /** Between browsers and the server; and between browsers and the media node. */
-  tcp: TcpProxy;
-  udp: UdpProxy;
-  /** The media node ends, and another takes its place. */
-  replaceNode(): Promise<void>;
-  /** Kills the process that carries media, as kill -9 does. */
-  killMediaProcess(): void;
-  /** The server ends, and another process goes on in its place. */
-  replaceServer(): Promise<void>;
 }
 
 export interface CallerOptions {
@@ -84,103 +71,55 @@ export interface CallerOptions {
   room?: object;
 }
 
-/** A browser for a service that runs already. `api` is that of a project's backend. */
-export async function startPages(url: string, api: Api, options: PagesOptions = {}): Promise<Pages> {
-  const bundle = await buildPage(options.script ?? 'page.ts');
-  const browser = await launch({ modules: { sdk: bundle.url }, args: options.args ?? [] });
+/** Pages for a service that runs already. `api` is that of a project's backend. */
+export async function openPages(url: string, api: Api, options: PagesOptions = {}): Promise<Pages> {
+  const bundle = await builtPage(options.script ?? 'page.ts');
+  const site = await openSite({ modules: { sdk: bundle }, args: options.args ?? [] });
   const problems: string[] = [];
-  const parts = { api, browser, problems, url };
+  const parts = { api, site, problems, url };
   return {
     problems,
     newRoom: () => api.call('createRoom', { body: { name: `room-${++roomNumber}` } }),
     page: () => newPage(parts),
-    blankPage: () => browser.newPage(),
+    blankPage: () => site.newPage(),
     caller: (room, identity, callerOptions = {}) => newCaller(parts, room, identity, callerOptions),
-    async close() {
-      await browser.close();
-      await bundle.remove();
-    },
-  };
-}
-
-/** Server, media node and browser, with a network between them that fails on command. */
-export async function startSdk({ script, args, ...options }: TestServiceOptions & PagesOptions = {}): Promise<SdkKit> {
-  const service = await startService(options);
-  const [tcp, project] = await Promise.all([startTcpProxy(service.url), service.newProject()]);
-  // Through the proxy, which knows where the server is when another has taken its place.
-  const url = tcp.url.replace(/\/$/, '');
-  const api = createApi({ baseUrl: url, credential: project.apiKey });
-  const [pages, media] = await Promise.all([
-    startPages(url, api, { ...(script && { script }), ...(args && { args }) }),
-    startMedia(service, url),
-  ]);
-  const others: TestService[] = [];
-
-  return {
-    ...pages,
-    service,
-    api,
-    tcp,
-    get node() {
-      return media.node;
-    },
-    udp: media.udp,
-    replaceNode: () => media.replace(),
-    killMediaProcess() {
-      for (const pid of media.node.node.pids()) process.kill(pid, 'SIGKILL');
-    },
-    async replaceServer() {
-      const next = await startService({ ...options, beside: service });
-      others.push(next);
-      tcp.retarget(next.url);
-      await service.service.stop();
-    },
-    async close() {
-      await pages.close();
-      await media.stop();
-      await tcp.close();
-      for (const other of others) await other.stop();
-      await service.stop();
-    },
+    close: () => site.close(),
   };
 }
 
 let roomNumber = 0;
 
-/** The real media node behind a UDP proxy, registered with the service. */
-async function startMedia(service: TestService, url: string) {
-  const [secret = ''] = service.config.sfuSecrets;
-  const [udpPort, internalPort] = await Promise.all([freeUdpPort(), freePort()]);
-  const udp = await startUdpProxy(udpPort);
-  // The same addresses each time, as a node that is restarted has them.
-  const variables = {
-    CONTROL_URL: url,
-    SFU_REGISTRATION_SECRET: secret,
-    SFU_ANNOUNCED_HOST: '127.0.0.1',
-    SFU_INTERNAL_PORT: String(internalPort),
-    SFU_UDP_PORT: String(udpPort),
-    SFU_ANNOUNCED_UDP_PORT: String(udp.port),
-  };
-  const start = () => startTestNode(variables, true);
-  let node = await start();
+export async function openSdk(options: PagesOptions = {}): Promise<SdkKit> {
+  const stage = await sharedStage();
+  const { apiKey } = await stage.newProject();
+  const api = createApi({ baseUrl: stage.url, credential: apiKey });
+  const pages = await openPages(stage.url, api, options);
   return {
-    udp,
-    get node() {
-      return node;
-    },
-    async replace() {
-      await node.stop();
-      node = await start();
-    },
-    async stop() {
-      udp.close();
-      await node.stop();
+    ...stage,
+    ...pages,
+    api,
+    async close() {
+      await pages.close();
+      stage.heal();
     },
   };
 }
 
-/** The page's script as a bundler makes it. */
-async function buildPage(script: string): Promise<{ url: URL; remove(): Promise<void> }> {
+interface BuiltPage {
+  url: URL;
+  stop(): Promise<void>;
+}
+
+const builtPages = new Map<string, () => Promise<BuiltPage>>();
+
+/** The page's script as a bundler makes it, once for this worker. */
+async function builtPage(script: string): Promise<URL> {
+  const shared = builtPages.get(script) ?? oncePerWorker(() => buildPage(script));
+  builtPages.set(script, shared);
+  return (await shared()).url;
+}
+
+async function buildPage(script: string): Promise<BuiltPage> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sdk-'));
   const bundle = await rolldown({
     input: { page: new URL(script, import.meta.url).pathname },
@@ -191,21 +130,18 @@ async function buildPage(script: string): Promise<{ url: URL; remove(): Promise<
   const { output } = await bundle.generate({ format: 'esm' });
   await bundle.close();
   for (const file of output) if (file.type === 'chunk') await writeFile(join(folder, file.fileName), file.code);
-  return {
-    url: pathToFileURL(join(folder, 'page.js')),
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+  return { url: pathToFileURL(join(folder, 'page.js')), stop: () => rm(folder, { recursive: true, force: true }) };
 }
 
 interface Parts {
   api: Api;
-  browser: Browser;
+  site: Site;
   problems: string[];
   url: string;
 }
 
-async function newPage({ browser, problems }: Parts): Promise<Page> {
-  const page = await browser.newPage();
+async function newPage({ site, problems }: Parts): Promise<Page> {
+  const page = await site.newPage();
   page.on('pageerror', (error) => problems.push(String(error)));
   await page.evaluate(async () => {
     const name = 'sdk';

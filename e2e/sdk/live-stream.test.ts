@@ -6,7 +6,7 @@ import { joinRoom, type SignalClient } from '../../apps/server/testkit/clients/s
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../../apps/sfu/testkit/rtp-peer.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type SdkKit, startSdk } from './kit.ts';
+import { openSdk, type SdkKit } from './kit.ts';
 import type { Attendee } from './page.ts';
 
 const skip = skipWithoutBrowser();
@@ -27,7 +27,7 @@ declare global {
 
 before(async () => {
   if (skip) return;
-  kit = await startSdk({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+  kit = await openSdk();
   stream = await kit.api.call('createLiveStream', { body: { title: 'Launch', hostIdentity: 'ada' } });
   [host, audience] = [await newSide(mintHost), await newSide(mintViewer)];
 });
@@ -70,7 +70,7 @@ const attend = (page: Page, identities: readonly string[]): Promise<void> =>
       };
       await Promise.all(names.map(join));
     },
-    [kit.tcp.url.replace(/\/$/, ''), identities] as const,
+    [kit.url, identities] as const,
   );
 
 const framesOfAll = (): Promise<number[]> =>
@@ -144,7 +144,7 @@ function attempts(
 
 test('[LIVE-5] a viewer cannot publish by any frame it sends', { skip }, async () => {
   const { rtc } = await mintViewer('mallory');
-  const mallory = await joinRoom(kit.service.url, rtc.token);
+  const mallory = await joinRoom(kit.url, rtc.token);
   const hostTrack = mallory.others.find(({ identity }) => identity === 'ada')?.tracks[0]?.id ?? '';
   assert.ok(hostTrack, 'the viewer is shown what it may take');
   const watching = await watch(mallory);
@@ -204,7 +204,7 @@ async function watch(client: SignalClient): Promise<{ peer: RtpPeer }> {
 }
 
 test('[LIVE-3] the end reaches everybody, with its reason', { skip }, async (context) => {
-  const raw = await joinRoom(kit.service.url, (await mintViewer('raw')).rtc.token);
+  const raw = await joinRoom(kit.url, (await mintViewer('raw')).rtc.token);
   const endedAt = Date.now();
   await kit.api.call('endLiveStream', { streamId: stream.id });
   const ends = await soon(async () => {

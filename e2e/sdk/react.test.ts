@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type SdkKit, startSdk } from './kit.ts';
+import { openSdk, type SdkKit } from './kit.ts';
 
 type App = typeof import('./react-page.tsx');
 
@@ -13,7 +13,7 @@ let page: Page;
 
 before(async () => {
   if (skip) return;
-  kit = await startSdk({ script: 'react-page.tsx' });
+  kit = await openSdk({ script: 'react-page.tsx' });
   page = await kit.page();
 });
 after(async () => {
@@ -37,7 +37,7 @@ test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and 
     });
   const chat = await kit.api.call('mintChatToken', { body: { userId: 'ada' } });
   const propsOf = async (identity: string) => ({
-    url: kit.tcp.url.replace(/\/$/, ''),
+    url: kit.url,
     rtcToken: (await mint(identity)).token,
     chatToken: chat.token,
     conversation: conversation.id,
@@ -84,7 +84,7 @@ test('[SDK-40] a conversation is held while a component shows it, and left when 
   const rtc = await kit.api.call('mintRtcToken', { roomId: room.id, body: { participantIdentity: 'cleo' } });
   const chat = await kit.api.call('mintChatToken', { body: { userId: 'cleo' } });
   const props = {
-    url: kit.tcp.url.replace(/\/$/, ''),
+    url: kit.url,
     rtcToken: rtc.token,
     chatToken: chat.token,
     conversation: one.id,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Room } from '@parley/contract';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type CallPage, type SdkKit, startSdk } from './kit.ts';
+import { type CallPage, openSdk, type SdkKit } from './kit.ts';
 
 const skip = skipWithoutBrowser();
 let kit: SdkKit;
@@ -13,7 +13,7 @@ let bob: CallPage;
 
 before(async () => {
   if (skip) return;
-  kit = await startSdk({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+  kit = await openSdk();
   room = await kit.newRoom();
   ada = await kit.caller(room, 'ada');
   bob = await kit.caller(room, 'bob');
@@ -93,11 +93,9 @@ test('[SDK-32] another server process takes over', { skip }, async () => {
 test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost', { skip }, async () => {
   await forget(ada, bob);
   kit.tcp.freeze();
-  Object.assign(kit.udp.up, { loss: 1 });
-  Object.assign(kit.udp.down, { loss: 1 });
+  kit.setLoss(1);
   await new Promise((resolve) => setTimeout(resolve, 10_000));
-  Object.assign(kit.udp.up, { loss: 0 });
-  Object.assign(kit.udp.down, { loss: 0 });
+  kit.setLoss(0);
   kit.tcp.mend();
   await isWhole();
 });

@@ -3,14 +3,14 @@ import { after, before, test } from 'node:test';
 import type { ErrorCategory } from '@parley/contract';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
-import { type CallPage, type SdkKit, startSdk } from './kit.ts';
+import { type CallPage, openSdk, type SdkKit } from './kit.ts';
 
 const skip = skipWithoutBrowser();
 let kit: SdkKit;
 
 before(async () => {
   if (skip) return;
-  kit = await startSdk({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+  kit = await openSdk();
 });
 after(async () => {
   if (!skip) await kit.close();
@@ -18,7 +18,6 @@ after(async () => {
 
 const idOf = ({ page }: CallPage): Promise<string> => page.evaluate(() => window.caller.room.connectionId);
 const soon = <T>(check: () => Promise<T>): Promise<T> => eventually(check, { withinMs: 60_000, everyMs: 250 });
-const setLoss = (loss: number): void => void [kit.udp.up, kit.udp.down].map((path) => Object.assign(path, { loss }));
 
 /** The error a failure must leave on the connection: category, code, and advice that names the remedy. */
 async function hasError(
@@ -86,7 +85,7 @@ test('[OBS-1] a real call leaves its whole timeline, with quality, from both sid
 
 test('[OBS-4] a device the person denies is DEVICE, with what to do', { skip }, async () => {
   // A browser of its own, in which every question for a device is answered with no.
-  const denying = await startSdk({ args: ['--use-fake-ui-for-media-stream=deny'] });
+  const denying = await openSdk({ args: ['--use-fake-ui-for-media-stream=deny'] });
   try {
     const dan = await denying.caller(await denying.newRoom(), 'dan');
     await dan.join();
@@ -120,7 +119,7 @@ test('[OBS-4] a token that was revoked before the join is AUTHENTICATION, with w
 });
 
 test('[OBS-4] a network that lets no UDP through is ICE, with what to open', { skip }, async () => {
-  setLoss(1);
+  kit.setLoss(1);
   try {
     const uma = await kit.caller(await kit.newRoom(), 'uma');
     await uma.join();
@@ -128,7 +127,7 @@ test('[OBS-4] a network that lets no UDP through is ICE, with what to open', { s
     await hasError(kit, await idOf(uma), 'ICE', 'ICE_FAILED', /UDP port.*TURN/);
     await uma.page.evaluate(() => window.caller.room.leave());
   } finally {
-    setLoss(0);
+    kit.setLoss(0);
   }
 });
 

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
+import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
 import { type Caller, SIMULCAST, startCall } from '../../apps/sfu/testkit/call.ts';
 import { takeGaps, watchFrames } from '../../apps/sfu/testkit/frame-gaps.ts';
 import { freeUdpPort } from '../../apps/sfu/testkit/ports.ts';
@@ -124,4 +125,5 @@ for (const [feedback, lacks] of [
 ] as const)
   await measure(feedback, [...lacks]);
 console.table(rows.map(({ isGood, ...row }) => ({ ...row, '': isGood ? '' : 'SHORT' })));
+await stopShared();
 process.exit(rows.every(({ isGood }) => isGood) ? 0 : 1);

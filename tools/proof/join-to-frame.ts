@@ -2,12 +2,13 @@
  * How long it takes from `join()` to the first picture of somebody who is there already: server, media node and Chromium
  * on one machine, a new page each time: `node tools/proof/join-to-frame.ts [joins]`.
  */
-import { startSdk } from '../../e2e/sdk/kit.ts';
+import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
+import { openSdk } from '../../e2e/sdk/kit.ts';
 
 const JOINS = Number(process.argv[2] ?? 20);
 const MS_MAX = 1000;
 
-const kit = await startSdk({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+const kit = await openSdk();
 const room = await kit.newRoom();
 const host = await kit.caller(room, 'host');
 await host.join();
@@ -27,7 +28,7 @@ for (let index = 0; index < JOINS; index += 1) {
   await viewer.page.evaluate(() => window.caller.room.leave());
   await viewer.page.close();
 }
-await kit.close();
+await stopShared();
 
 const at = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;

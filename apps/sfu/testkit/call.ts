@@ -6,7 +6,7 @@ import type {
 } from '@parley/contract/media-control';
 import type { ExtensionName } from '@parley/media-description';
 import type { Page } from 'playwright-core';
-import { type Browser, launch } from '../../../e2e/browser.ts';
+import { openSite } from '../../../e2e/browser.ts';
 import type { ControlClient } from './control-client.ts';
 import { startTestNode, type TestNode } from './node.ts';
 import type { PageClient } from './page-client.ts';
@@ -58,10 +58,9 @@ export interface CallKit {
 }
 
 /** A node, a browser and the few lines of signaling between them. */
-export async function startCall(variables: Record<string, string> = {}, args: string[] = []): Promise<CallKit> {
+export async function startCall(variables: Record<string, string> = {}): Promise<CallKit> {
   const node = await startTestNode(variables);
-  const browser: Browser = await launch({
-    args,
+  const site = await openSite({
     modules: {
       '@parley/media-description': new URL('../../../packages/media-description/src/index.ts', import.meta.url),
       'page-client': new URL('./page-client.ts', import.meta.url),
@@ -77,7 +76,7 @@ export async function startCall(variables: Record<string, string> = {}, args: st
     control,
     room,
     async join(id, permissions = everything, { autoSubscribe = true, adaptiveStream = false, lacks = [] } = {}) {
-      const page = await browser.newPage();
+      const page = await site.newPage();
       const caller: Caller = {
         id,
         page,
@@ -109,7 +108,7 @@ export async function startCall(variables: Record<string, string> = {}, args: st
       return caller;
     },
     async close() {
-      await browser.close();
+      await site.close();
       await node.stop();
     },
   };
