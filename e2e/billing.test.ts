@@ -14,7 +14,7 @@ test('[USE-4] server and media node are killed: every session is metered once, w
       sessions: 10,
       serverKills: 1,
       nodeKills: 1,
-      seconds: 12,
+      seconds: 6,
       processes: database === null ? 1 : 2,
       nodes: 1,
       secret: randomUUID() + randomUUID(),

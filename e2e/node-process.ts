@@ -36,6 +36,7 @@ export async function startNodeProcess({
 }): Promise<NodeProcess> {
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     SFU_NAME: name,
     SFU_REGISTRATION_SECRET: secret,
     CONTROL_URL: controlUrl,

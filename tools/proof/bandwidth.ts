@@ -1,7 +1,7 @@
 /**
  * How Chromium's pictures and rates follow a path that narrows and widens, with transport-wide feedback and with REMB
- * alone, one after the other on the same machine: `node tools/proof/bandwidth.ts`. The path takes 50 ms there and back,
- * and its queue 300 ms at most.
+ * alone, one after the other on the same machine, and how a picture stands losses: `node tools/proof/bandwidth.ts`. The
+ * path takes 50 ms there and back, and its queue 300 ms at most.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
@@ -16,6 +16,9 @@ const DOWN_CAPS_BPS = [400_000, 800_000, 250_000];
 const DELAY_MS = 25;
 const UP_CAP_BPS = 500_000;
 const FREEZE_MS_MAX = 1000;
+const LOSS = 0.05;
+const LOSS_MS = 60_000;
+const FROZEN_SHARE_MAX = 0.05;
 
 interface Row {
   feedback: string;
@@ -45,6 +48,7 @@ async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> 
   await watchFrames(bob);
   for (const cap of DOWN_CAPS_BPS) await narrowDown(stage, cap);
   await narrowUp(stage);
+  await losePackets(stage);
   await call.close();
   proxy.close();
 }
@@ -91,6 +95,17 @@ async function narrowUp({ proxy, alice, tell }: Stage): Promise<void> {
   tell(`publisher, ${mbps(UP_CAP_BPS)}: slowed down`, ms(slowed), slowed !== undefined);
   tell(`publisher, ${mbps(UP_CAP_BPS)}: eight seconds later`, mbps(narrow), narrow < UP_CAP_BPS * 1.2);
   tell('publisher: 1.5 Mbit/s again', ms(recovered), recovered !== undefined);
+}
+
+/** A share of the packets is lost each way for a minute. */
+async function losePackets({ proxy, bob, tell }: Stage): Promise<void> {
+  const frozenSeconds = async () => (await bob.inbound('video'))['totalFreezesDuration'] ?? 0;
+  const before = await frozenSeconds();
+  for (const path of [proxy.up, proxy.down]) path.loss = LOSS;
+  await sleep(LOSS_MS);
+  const share = ((await frozenSeconds()) - before) / (LOSS_MS / 1000);
+  for (const path of [proxy.up, proxy.down]) path.loss = 0;
+  tell(`${LOSS * 100} % lost each way: frozen`, `${(share * 100).toFixed(1)} % of a minute`, share < FROZEN_SHARE_MAX);
 }
 
 async function msUntil(

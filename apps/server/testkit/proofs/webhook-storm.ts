@@ -60,7 +60,12 @@ interface Node {
 
 async function startNode(env: Record<string, string>): Promise<Node> {
   const child = fork(childFile, {
-    env: { PATH: process.env['PATH'], PORT: String(await freePort()), ...env },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      PORT: String(await freePort()),
+      ...env,
+    },
     execArgv: [],
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
