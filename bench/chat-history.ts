@@ -3,7 +3,7 @@ import { createCursors } from '../apps/server/src/core/cursors.ts';
 import { createKeyring } from '../apps/server/src/core/keyring.ts';
 import { sql } from '../apps/server/src/core/sql.ts';
 import { cursorScope } from '../apps/server/src/domains/chat/messages/history.ts';
-import { isoJson, newMessageText } from '../apps/server/src/domains/chat/messages/message-json-store.ts';
+import { isoJson, newMessageText } from '../apps/server/src/domains/chat/messages/json-store.ts';
 import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { adminUrl, type Stage, secretKey, startStage } from './chat-stage.ts';

@@ -59,7 +59,7 @@ function countReads(db: Db): Db {
   return {
     ...noting(db),
     transaction: (work) => db.transaction((tx) => work(noting(tx))),
-    batch: (statements, options) => db.batch(statements.map(note), options),
+    batch: (statements) => db.batch(statements.map(note)),
   };
 }
 

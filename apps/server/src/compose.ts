@@ -29,7 +29,7 @@ import { createProjectsDomain } from './domains/projects/index.ts';
 import { countPlaced, createRoomsDomain } from './domains/rooms/index.ts';
 import { createSignaling } from './domains/signaling/index.ts';
 import { createUsage } from './domains/usage/index.ts';
-import { createWebhooks } from './domains/webhooks/index.ts';
+import { createWebhooks, dispatchedOnInsert } from './domains/webhooks/index.ts';
 import { createHttp } from './http/index.ts';
 import type { LoopDelay } from './http/load-guard.ts';
 import { createSockets } from './sockets/index.ts';
@@ -76,8 +76,8 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
 
   const dispatcher = createDispatcher({
     ...tools,
-    fanOut: (events) => chat.fanOut(events),
     enqueue: (tx, events) => webhooks.enqueue(tx, events),
+    onStranded: (events) => chat.recover(events),
   });
   const unitOfWork = createUnitOfWork({ ...tools, onCommitted: dispatcher.accept });
 
@@ -125,7 +125,8 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   const chat = createChat({
     ...tools,
     unitOfWork,
-    onCommitted: dispatcher.accept,
+    dispatchedOnInsert,
+    dispatch: dispatcher.accept,
     rooms: { find: rooms.rooms.find, link: rooms.attachConversation },
     assertActive: projects.access.assertActive,
   });

@@ -19,11 +19,6 @@ export interface Tx extends Queryable {
   readonly isTransaction: true;
 }
 
-export interface BatchOptions {
-  /** May be sent on the session of a batch in line that is under way, to run when that has ended: no wait in between. */
-  isInLine?: boolean;
-}
-
 export interface Db extends Queryable {
   /** Commits when `work` resolves, rolls back when it throws. Never awaits anything outside the database in between. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -31,7 +26,7 @@ export interface Db extends Queryable {
    * Several statements as one transaction and one trip: none waits for the answer of the one before it, and each sees
    * what was committed until it begins. Gives the rows of each.
    */
-  batch(statements: readonly Sql[], options?: BatchOptions): Promise<Row[][]>;
+  batch(statements: readonly Sql[]): Promise<Row[][]>;
   /** Several statements in one text, without parameters: migrations only. */
   script(text: string): Promise<void>;
   readonly dialect: 'postgres' | 'embedded';

@@ -1,6 +1,6 @@
 import type { Environment, EventType } from '@parley/contract';
 import type { Queryable, Tx } from './db.ts';
-import { few, json, raw, type Sql, sql } from './sql.ts';
+import { few, json, type Sql, sql } from './sql.ts';
 
 /** A fact, as it is recorded with the change that made it true. */
 export interface StoredEvent {
@@ -8,21 +8,20 @@ export interface StoredEvent {
   projectId: string;
   environment: Environment;
   type: EventType;
-  /** Who hears it on a socket, e.g. `chat/<conversation>`; null when nobody does. */
+  /** Whose subscribers hear it on a socket, e.g. `chat/<conversation>`; null when nobody's. */
   topic: string | null;
   data: Record<string, unknown>;
   createdAt: string;
-  /** Stored as handed on already: no endpoint asked for it. */
-  isHandedOn?: boolean;
 }
 
+/** What it takes to dispatch an event: the rest is read from the store by who delivers it. */
+export type EventRef = Pick<StoredEvent, 'id' | 'projectId' | 'environment' | 'type'>;
+
 /**
- * When an event counts as handed on at birth: no endpoint of its project is there to hear it. Saves the second write of
- * those who store many; an endpoint that is made later hears what is stored later.
+ * SQL that is true when nobody waits for events of this project and environment: such an event is stored as dispatched,
+ * which saves the second write. Given by the domain that delivers events.
  */
-export const handedOnAtBirth = (projectId: string, environment: string): Sql =>
-  raw(`not exists (select from webhooks w where w.project_id = ${projectId} and w.environment = ${environment}
-    and w.status in ('ENABLED', 'AUTO_DISABLED'))`);
+export type DispatchedOnInsert = (projectId: string, environment: string) => Sql;
 
 export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -34,9 +33,9 @@ export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]
 }
 
 /**
- * Marks events as handed on and says which of them this call won: another process may have taken the rest. Written so
- * that it finds them by their ids (ADR 18), never by `events_undispatched`: the entries of all that were handed on since
- * the last vacuum are still in there.
+ * Marks events as dispatched and says which of them this call won: another process may have taken the rest. Written so
+ * that it finds them by their ids (ADR 18), never by `events_undispatched`, which still holds the entries of all that
+ * were dispatched since the last vacuum.
  */
 export async function markDispatched(tx: Tx, ids: readonly string[], at: string): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(sql`
@@ -50,15 +49,10 @@ export async function markDispatched(tx: Tx, ids: readonly string[], at: string)
   return new Set(rows.map((row) => row.id));
 }
 
-/** Events that a killed process recorded and never handed on, oldest first, locked until the transaction ends. */
+/** Events that a killed process recorded and did not dispatch, oldest first, locked until the transaction ends. */
 export async function lockStrandedEvents(tx: Tx, before: string, limit: number): Promise<StoredEvent[]> {
   return tx.query<StoredEvent>(sql`
     select id, project_id as "projectId", environment, type, topic, data::json as data, created_at as "createdAt"
     from events where dispatched_at is null and created_at < ${before}
     order by created_at limit ${limit} for update skip locked`);
-}
-
-export async function countUndispatched(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ n: number }>(sql`select count(*) as n from events where dispatched_at is null`);
-  return row?.n ?? 0;
 }

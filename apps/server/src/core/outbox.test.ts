@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openTestDatabase, type TestDatabase } from '../../testkit/kit/test-database.ts';
 import { createDispatcher } from './dispatcher.ts';
-import type { StoredEvent } from './event-store.ts';
+import type { EventRef, StoredEvent } from './event-store.ts';
 import { createIds } from './ids.ts';
 import { createLog } from './log.ts';
 import { sql } from './sql.ts';
@@ -29,7 +29,13 @@ const undispatched = async (): Promise<number> =>
 
 test('[STO-3] an event is stored with its change or not at all, and told only after the commit', async () => {
   const told: StoredEvent[] = [];
-  const unitOfWork = createUnitOfWork({ db: database.db, clock, ids, onCommitted: (events) => told.push(...events) });
+  const unitOfWork = createUnitOfWork({
+    db: database.db,
+    clock,
+    ids,
+    log,
+    onCommitted: (events) => told.push(...events),
+  });
   await assert.rejects(
     unitOfWork(scope, async (_tx, emit) => {
       emit(started);
@@ -49,32 +55,33 @@ test('[STO-3] an event is stored with its change or not at all, and told only af
   );
 });
 
-test('[STO-3] sockets hear of it first, then webhooks are queued in the transaction that marks it', async () => {
+test('[STO-3] subscribers hear of it first, then webhooks are queued in the transaction that marks it', async () => {
   const order: string[] = [];
   const dispatcher = createDispatcher({
     db: database.db,
     clock,
     log,
-    fanOut: () => order.push('sockets'),
+    onStranded: () => order.push('stranded'),
     enqueue: async (tx) => {
       order.push('webhooks');
       assert.equal(tx.isTransaction, true);
     },
   });
-  const unitOfWork = createUnitOfWork({ db: database.db, clock, ids, onCommitted: dispatcher.accept });
-  await unitOfWork(scope, async (_tx, emit) => emit(started));
+  const unitOfWork = createUnitOfWork({ db: database.db, clock, ids, log, onCommitted: dispatcher.accept });
+  await unitOfWork(scope, async (_tx, emit) => emit({ ...started, afterCommit: () => order.push('subscribers') }));
   await dispatcher.settled();
-  assert.deepEqual(order, ['sockets', 'webhooks']);
+  assert.deepEqual(order, ['subscribers', 'webhooks']);
 });
 
 test('[STO-3] what a killed process recorded is handed on by another, exactly once', async () => {
   const queued: string[] = [];
+  const stranded: string[] = [];
   const make = () =>
     createDispatcher({
       db: database.db,
       clock,
       log,
-      fanOut: () => {},
+      onStranded: (events) => stranded.push(...events.map(({ id }) => id)),
       enqueue: async (_tx, events) => {
         queued.push(...events.map(({ id }) => id));
       },
@@ -84,6 +91,7 @@ test('[STO-3] what a killed process recorded is handed on by another, exactly on
     db: database.db,
     clock,
     ids,
+    log,
     onCommitted: (events) => lost.push(...events.map(({ id }) => id)),
   });
   await dying(scope, async (_tx, emit) => {
@@ -94,27 +102,30 @@ test('[STO-3] what a killed process recorded is handed on by another, exactly on
   now += 6_000;
   await Promise.all([make().sweep(), make().sweep()]);
   await make().sweep();
-  assert.deepEqual(queued.filter((id) => lost.includes(id)).sort(), lost.sort());
+  for (const found of [queued, stranded]) {
+    assert.deepEqual(found.filter((id) => lost.includes(id)).sort(), lost.sort());
+  }
   assert.equal(await undispatched(), 0);
 });
 
-test('[STO-3] a failure to queue leaves the event for the sweep, and a failing fan-out stops nothing', async () => {
+test('[STO-3] a failure to queue leaves the event for the sweep, and a failing announcement stops nothing', async () => {
   let isDown = true;
-  const queued: StoredEvent[] = [];
+  const queued: EventRef[] = [];
+  const noSubscribers = () => {
+    throw new Error('no subscribers');
+  };
   const dispatcher = createDispatcher({
     db: database.db,
     clock,
     log,
-    fanOut: () => {
-      throw new Error('no sockets');
-    },
+    onStranded: noSubscribers,
     enqueue: async (_tx, events) => {
       if (isDown) throw new Error('queue is down');
       queued.push(...events);
     },
   });
-  const unitOfWork = createUnitOfWork({ db: database.db, clock, ids, onCommitted: dispatcher.accept });
-  await unitOfWork(scope, async (_tx, emit) => emit(started));
+  const unitOfWork = createUnitOfWork({ db: database.db, clock, ids, log, onCommitted: dispatcher.accept });
+  await unitOfWork(scope, async (_tx, emit) => emit({ ...started, afterCommit: noSubscribers }));
   await dispatcher.settled();
   assert.equal(await undispatched(), 1);
   isDown = false;

@@ -4,28 +4,49 @@ import { type Clock, iso } from './clock.ts';
 import type { Db, Tx } from './db.ts';
 import { insertEvents, type StoredEvent } from './event-store.ts';
 import type { Ids } from './ids.ts';
+import type { Log } from './log.ts';
 
-/** Records a fact in the transaction that makes it true. It is told to others only after the commit. */
-export type Emit = <T extends EventType>(event: { type: T; topic?: string; data: RecordedData<T> }) => void;
+/** Records an event in the transaction that makes it true. */
+export type Emit = <T extends EventType>(event: {
+  type: T;
+  topic?: string;
+  data: RecordedData<T>;
+  /** Runs after the commit, before webhooks are queued: for subscribers that hear of it at once. */
+  afterCommit?: () => void;
+}) => void;
 
-/** One transaction and the facts it creates: both are stored or neither is. */
+/** One transaction and the events it creates: both are stored or neither is. */
 export type UnitOfWork = <T>(scope: ProjectScope, work: (tx: Tx, emit: Emit) => Promise<T>) => Promise<T>;
 
 export interface UnitOfWorkDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
+  log: Log;
   /** Called after the commit, not awaited. */
   onCommitted: (events: readonly StoredEvent[]) => void;
 }
 
-export function createUnitOfWork({ db, clock, ids, onCommitted }: UnitOfWorkDeps): UnitOfWork {
+export function createUnitOfWork({ db, clock, ids, log, onCommitted }: UnitOfWorkDeps): UnitOfWork {
+  function announce(callbacks: readonly (() => void)[]): void {
+    for (const callback of callbacks) {
+      try {
+        callback();
+      } catch (error) {
+        // What is committed has happened: its caller must not hear of a failure.
+        log.warn({ error }, 'a change was not announced');
+      }
+    }
+  }
+
   return async (scope, work) => {
     let events: StoredEvent[] = [];
+    let callbacks: (() => void)[] = [];
     const result = await db.transaction(async (tx) => {
       // The adapter may run this function again after a serialization failure: start from nothing.
       events = [];
-      const emit: Emit = ({ type, topic = null, data }) => {
+      callbacks = [];
+      const emit: Emit = ({ type, topic = null, data, afterCommit }) => {
         events.push({
           id: ids.newId('event'),
           projectId: scope.projectId,
@@ -35,11 +56,13 @@ export function createUnitOfWork({ db, clock, ids, onCommitted }: UnitOfWorkDeps
           data: data as Record<string, unknown>,
           createdAt: iso(clock.now()),
         });
+        if (afterCommit) callbacks.push(afterCommit);
       };
       const value = await work(tx, emit);
       await insertEvents(tx, events);
       return value;
     });
+    announce(callbacks);
     if (events.length > 0) onCommitted(events);
     return result;
   };

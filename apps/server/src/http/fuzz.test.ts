@@ -44,9 +44,9 @@ function breakable(db: Db): Db {
   return {
     ...guarded(db),
     transaction: (work) => db.transaction((tx) => work(guarded(tx))),
-    batch: async (statements, options) => {
+    batch: async (statements) => {
       statements.forEach(guard);
-      return db.batch(statements, options);
+      return db.batch(statements);
     },
   };
 }

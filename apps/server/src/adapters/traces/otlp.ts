@@ -1,3 +1,4 @@
+import { createBatcher } from '../../core/batcher.ts';
 import type { Log } from '../../core/log.ts';
 import type { FinishedSpan } from '../../core/tracing.ts';
 
@@ -16,7 +17,7 @@ export interface TraceSink {
   close(): Promise<void>;
 }
 
-const everyMs = 2_000;
+const gatherMs = 2_000;
 const batchMax = 500;
 /** Traces are best effort: beyond this many waiting, new spans are dropped. */
 const waitingMax = 5_000;
@@ -27,10 +28,9 @@ const kinds = { internal: 1, server: 2, client: 3 } as const;
 export function createOtlpSink({ endpoint, headers, serviceName, log }: OtlpOptions): TraceSink {
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const resource = { attributes: attributesOf({ 'service.name': serviceName }) };
-  let waiting: FinishedSpan[] = [];
-  let sending: Promise<void> = Promise.resolve();
+  const batcher = createBatcher<FinishedSpan, undefined>({ batchMax, waitingMax, gatherMs, write: send });
 
-  async function send(spans: readonly FinishedSpan[]): Promise<void> {
+  async function send(spans: readonly FinishedSpan[]): Promise<undefined> {
     const scopeSpans = [{ scope: { name: 'parley' }, spans: spans.map(wireSpan) }];
     try {
       const response = await fetch(url, {
@@ -46,24 +46,12 @@ export function createOtlpSink({ endpoint, headers, serviceName, log }: OtlpOpti
     }
   }
 
-  function flush(): Promise<void> {
-    const spans = waiting.splice(0, batchMax);
-    if (spans.length > 0) sending = sending.then(() => send(spans));
-    return waiting.length > 0 ? flush() : sending;
-  }
-
-  const timer = setInterval(flush, everyMs);
-  timer.unref();
   return {
     take(span) {
-      if (waiting.length < waitingMax) waiting.push(span);
+      batcher.add(span).catch(() => undefined);
     },
-    flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
-      waiting = [];
-    },
+    flush: () => batcher.flush(),
+    close: () => batcher.flush(),
   };
 }
 

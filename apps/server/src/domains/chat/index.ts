@@ -3,7 +3,7 @@ import type { Budgets } from '../../core/budgets.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
-import type { StoredEvent } from '../../core/event-store.ts';
+import type { DispatchedOnInsert, EventRef } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
@@ -52,7 +52,9 @@ export interface ChatDeps {
   limits: Limits;
   publicUrl: string;
   unitOfWork: UnitOfWork;
-  onCommitted: (events: readonly StoredEvent[]) => void;
+  dispatchedOnInsert: DispatchedOnInsert;
+  /** Takes events that were stored outside a unit of work, right after their commit. */
+  dispatch: (events: readonly EventRef[]) => void;
   rooms: RoomsOfChat;
   assertActive: (projectId: string) => Promise<void>;
 }
@@ -63,13 +65,13 @@ export function createChat(deps: ChatDeps) {
   const targets = createTargets(deps);
   const hub = createHub(deps);
   const tokens = createChatTokens(deps);
-  const conversations = createConversations({ ...deps, entries });
-  const members = createMembers({ ...deps, entries });
-  const sends = createSends({ ...deps, targets });
-  const messages = createMessages({ ...deps, entries });
+  const conversations = createConversations({ ...deps, entries, hub });
+  const members = createMembers({ ...deps, entries, hub });
+  const sends = createSends({ ...deps, targets, hub });
+  const messages = createMessages({ ...deps, entries, hub });
   const history = createHistory({ ...deps, targets });
-  const reactions = createReactions({ ...deps, messages });
-  const reads = createReads({ ...deps, entries, messages });
+  const reactions = createReactions({ ...deps, messages, hub });
+  const reads = createReads({ ...deps, entries, hub, messages });
   const presence = createPresence({ ...deps, hub });
   const typing = createTyping({ ...deps, hub });
   const attachments = createAttachments({ ...deps, entries });
@@ -98,7 +100,7 @@ export function createChat(deps: ChatDeps) {
       run: () => chatSocket.refreshPresence(),
       ...everyProcess,
     },
-    { name: 'chat-channels', everyMs: 30_000, run: async () => hub.tidy(), ...everyProcess },
+    { name: 'chat-channels', everyMs: 30_000, run: async () => hub.evictIdle(), ...everyProcess },
     { name: 'chat-catch-up', everyMs: 1_500, run: catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
     { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },
@@ -120,7 +122,8 @@ export function createChat(deps: ChatDeps) {
     handlers: createHandlers({ ...deps, ...parts, attachments, tokens, dashboard }),
     sockets: [chatSocket.socket],
     chores,
-    fanOut: hub.fanOut,
+    /** The dispatcher's callback for what a killed process left. */
+    recover: hub.recover,
     authenticateToken: tokens.authenticate,
     /** Signed URLs of stores that do not serve files themselves. */
     files: { receive: attachments.receive, serve: attachments.serve },

@@ -6,8 +6,8 @@ import { type AnySocket, type Connection, type FrameHandlers, ReplyJson, socket 
 import { assertScope } from './callers.ts';
 import type { Entries } from './conversations/entries.ts';
 import type { Reads } from './conversations/reads.ts';
+import { fitting, fittingPage } from './live/change.ts';
 import type { ConnectionLog } from './live/connections.ts';
-import { fitting, fittingPage } from './live/frame-size.ts';
 import type { Place, PresenceOf } from './live/presence.ts';
 import type { ChatSession, Client, Subscription, Subscriptions } from './live/subscriptions.ts';
 import type { TypingOf } from './live/typing.ts';

@@ -1,3 +1,4 @@
+import { createBatcher } from '../../core/batcher.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { ConnectionAbout, ConnectionFact, ConnectionRecorder } from '../../core/connections.ts';
 import type { Db, Tx } from '../../core/db.ts';
@@ -32,53 +33,40 @@ export interface Recorder extends ConnectionRecorder {
 }
 
 const batchMax = 500;
-/** Steps are best effort: beyond this many waiting, new ones are dropped rather than held. */
+/** Steps are best effort: beyond this many waiting, new ones are dropped. */
 const waitingMax = 20_000;
 
-interface Waiting {
+interface Received {
   fact: ConnectionFact;
   receivedAt: number;
-  done: (isStored: boolean) => void;
 }
 
 const outcomes = new Set(['started', 'succeeded', 'failed', 'ended']);
 
 interface Written {
-  stored: Set<Waiting>;
+  stored: Set<Received>;
   rollups: readonly RollupRow[];
   /** How long each connection that came about just now took to. */
   connectMs: readonly number[];
 }
 
-/** Gathers steps and writes them in batches: one transaction for all that came in meanwhile. */
+/** One transaction for all steps that came while the one before was written. */
 export function createRecorder({ db, clock, ids, log, metrics }: RecorderDeps): Recorder {
-  const waiting: Waiting[] = [];
-  let writing: Promise<void> | null = null;
+  const batcher = createBatcher<Received, boolean>({ batchMax, waitingMax, write });
 
-  function store(fact: ConnectionFact): Promise<boolean> {
-    if (waiting.length >= waitingMax) return Promise.resolve(false);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    waiting.push({ fact, receivedAt: clock.now(), done: resolve });
-    writing ??= writeAll();
-    return promise;
-  }
-
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) {
-      // One turn to gather: a burst of steps becomes one transaction.
-      await new Promise((resolve) => setImmediate(resolve));
-      const batch = waiting.splice(0, batchMax);
-      const { stored, rollups, connectMs } = await db
-        .transaction((tx) => writeBatch(tx, batch, ids))
-        .catch((error): Written => {
-          log.warn({ error, steps: batch.length }, 'connection steps were not stored');
-          return { stored: new Set(), rollups: [], connectMs: [] };
-        });
-      for (const one of batch) one.done(stored.has(one));
+  async function write(batch: readonly Received[]): Promise<boolean[]> {
+    try {
+      const { stored, rollups, connectMs } = await db.transaction((tx) => writeBatch(tx, batch, ids));
       expose(rollups, connectMs);
+      return batch.map((one) => stored.has(one));
+    } catch (error) {
+      log.warn({ error, steps: batch.length }, 'connection steps were not stored');
+      return batch.map(() => false);
     }
-    writing = null;
   }
+
+  const store = (fact: ConnectionFact): Promise<boolean> =>
+    batcher.add({ fact, receivedAt: clock.now() }).catch(() => false);
 
   /** The same counts for Prometheus, over all projects. */
   function expose(rollups: readonly RollupRow[], connectMs: readonly number[]): void {
@@ -94,16 +82,14 @@ export function createRecorder({ db, clock, ids, log, metrics }: RecorderDeps): 
   return {
     store,
     record: (fact) => void store(fact),
-    async settled() {
-      while (writing) await writing;
-    },
+    settled: () => batcher.flush(),
   };
 }
 
 const keyOf = ({ projectId, environment, connectionId }: ConnectionKey): string =>
   `${projectId}/${environment}/${connectionId}`;
 
-async function writeBatch(tx: Tx, batch: readonly Waiting[], ids: Ids): Promise<Written> {
+async function writeBatch(tx: Tx, batch: readonly Received[], ids: Ids): Promise<Written> {
   const firsts = new Map(batch.toReversed().map((one) => [keyOf(one.fact), one]));
   const made = await insertMissing(
     tx,
@@ -142,7 +128,7 @@ const bare = ({ projectId, environment, connectionId, roomId, identity, tokenId 
 
 /** Runs the steps over their connections in order and gathers everything there is to write. */
 function replay(
-  batch: readonly Waiting[],
+  batch: readonly Received[],
   rows: Map<string, ConnectionRow & ConnectionKey>,
   made: ReadonlySet<string>,
   ids: Ids,
@@ -151,7 +137,7 @@ function replay(
   const timeline: Parameters<typeof insertTimeline>[1][number][] = [];
   const errors = new Map<string, Parameters<typeof upsertErrors>[1][number]>();
   const counts = new Map<string, RollupRow>();
-  const stored = new Set<Waiting>();
+  const stored = new Set<Received>();
   const connectMs: number[] = [];
   for (const one of batch) {
     const { fact, receivedAt } = one;

@@ -4,7 +4,7 @@ import { iso } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { AfterCommit } from '../../core/dispatcher.ts';
-import type { StoredEvent } from '../../core/event-store.ts';
+import type { EventRef, StoredEvent } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
@@ -16,11 +16,12 @@ import { createDeliveries } from './deliveries.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createOrderOf } from './order.ts';
-import { createEnqueue } from './queue.ts';
-import { deleteOld, listLanes } from './queue-store.ts';
+import { deleteOld, insertDeliveries, listLanes } from './queue-store.ts';
 import { createResolve, type Resolve } from './resolver.ts';
 import { createSender } from './sender.ts';
 import { createWorker } from './worker.ts';
+
+export { dispatchedOnInsert } from './queue-store.ts';
 
 export interface WebhooksDeps {
   db: Db;
@@ -42,8 +43,8 @@ export interface WebhooksDeps {
 }
 
 export interface Webhooks extends Domain<typeof webhookRoutes> {
-  /** The dispatcher's listener. */
-  enqueue(tx: Tx, events: readonly StoredEvent[]): Promise<AfterCommit>;
+  /** A delivery for each event and endpoint, in the transaction that marks the events as dispatched. */
+  enqueue(tx: Tx, events: readonly EventRef[]): Promise<AfterCommit>;
   /** Removes a part of what is too old; resolves with how much. */
   sweep(): Promise<number>;
   /** How long the delivery that has waited longest has been due; 0 when none is. */
@@ -70,7 +71,10 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax);
 
   return {
-    enqueue: createEnqueue({ clock, wake }),
+    async enqueue(tx, events) {
+      const webhookIds = await insertDeliveries(tx, events, iso(clock.now()));
+      return () => wake(webhookIds);
+    },
     sweep,
     chores: [{ name: 'webhook-retention', everyMs: 60_000, run: sweep }],
     async overdueMs() {

@@ -1,18 +1,23 @@
 import { type DeliveryAttempt, type DeliveryStatus, type Environment, socketFields } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
-import type { StoredEvent } from '../../core/event-store.ts';
+import type { DispatchedOnInsert, EventRef } from '../../core/event-store.ts';
 import { few, json, raw, sql } from '../../core/sql.ts';
 
 /** Rows that still have an attempt to come: the condition of the index `deliveries_due`. */
 const isOpen = raw(`d.status in ('PENDING', 'RETRYING')`);
 const isEnded = raw(`d.status in ('DELIVERED', 'FAILED', 'CANCELLED')`);
 
+/** No endpoint waits for events here; one that is made later gets what is stored later. */
+export const dispatchedOnInsert: DispatchedOnInsert = (projectId, environment) =>
+  raw(`not exists (select from webhooks w where w.project_id = ${projectId} and w.environment = ${environment}
+    and w.status in ('ENABLED', 'AUTO_DISABLED'))`);
+
 /**
  * Queues events for every endpoint that wants them and gives the endpoints. The id is made of the event's time and of
  * event and endpoint together, so that the same pair is never queued twice by this way.
  */
-export async function insertDeliveries(tx: Tx, events: readonly StoredEvent[], at: string): Promise<string[]> {
-  const column = (read: (event: StoredEvent) => string) => events.map(read);
+export async function insertDeliveries(tx: Tx, events: readonly EventRef[], at: string): Promise<string[]> {
+  const column = (read: (event: EventRef) => string) => events.map(read);
   const rows = await tx.query<{ webhookId: string }>(sql`
     with queued as (
       insert into deliveries (webhook_id, id, project_id, event_id, event_type, due_at, created_at)

@@ -1,3 +1,4 @@
+import { createBatcher } from '../../core/batcher.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { DeliveryOutcome, EndpointTally } from './queue-store.ts';
@@ -14,47 +15,30 @@ export interface Recorder {
 }
 
 const batchMax = 200;
+/** Far more than requests can be in flight. */
+const waitingMax = 10_000;
 const retryMs = 500;
 
-/** Gathers outcomes while a batch is being written: one statement for all that finished meanwhile. */
+/** One statement for all outcomes that came while the one before was written. */
 export function createRecorder({ clock, log, save }: RecorderDeps): Recorder {
-  let waiting: { outcome: DeliveryOutcome; done: () => void }[] = [];
-  let isWriting = false;
+  const batcher = createBatcher<DeliveryOutcome, undefined>({ batchMax, waitingMax, write });
 
-  async function write(): Promise<void> {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchMax);
-      const outcomes = batch.map(({ outcome }) => outcome);
+  async function write(outcomes: readonly DeliveryOutcome[]): Promise<undefined> {
+    for (let left = outcomes; left.length > 0; left = left.filter(isLeased)) {
       try {
-        await save(outcomes, tally(outcomes));
+        await save(left, tally(left));
+        break;
       } catch (error) {
-        log.warn({ error, outcomes: outcomes.length }, 'webhook outcomes not recorded; trying again');
+        log.warn({ error, outcomes: left.length }, 'webhook outcomes not recorded; trying again');
         await clock.sleep(retryMs);
-        forgetExpired();
-        continue;
       }
-      waiting = waiting.slice(batch.length);
-      for (const { done } of batch) done();
     }
-    isWriting = false;
   }
 
   /** Past its lease an outcome is worth nothing: the delivery is due again, and at least once is what we promise. */
-  function forgetExpired(): void {
-    const now = clock.now();
-    const expired = waiting.filter(({ outcome }) => Date.parse(outcome.lease) <= now);
-    waiting = waiting.filter(({ outcome }) => Date.parse(outcome.lease) > now);
-    for (const { done } of expired) done();
-  }
+  const isLeased = ({ lease }: DeliveryOutcome): boolean => Date.parse(lease) > clock.now();
 
-  return {
-    record: (outcome) =>
-      new Promise((done) => {
-        waiting.push({ outcome, done });
-        if (!isWriting) void write();
-      }),
-  };
+  return { record: (outcome) => batcher.add(outcome) };
 }
 
 /** What the outcomes, in their order, mean for each endpoint's count of failures in a row. */

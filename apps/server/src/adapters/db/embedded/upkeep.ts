@@ -1,4 +1,4 @@
-import type { Answer } from '../postgres/wire-reader.ts';
+import type { Answer } from './wire-reader.ts';
 
 export interface UpkeepDeps {
   /** Runs one text at once; this thread has no other. */

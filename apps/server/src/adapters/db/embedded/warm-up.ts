@@ -1,5 +1,5 @@
-import type { Answer } from '../postgres/wire-reader.ts';
 import type { WireValue } from '../shared/values.ts';
+import type { Answer } from './wire-reader.ts';
 
 const rounds = 25;
 // The process itself is still starting then, and needs the processor more.

@@ -1,7 +1,6 @@
 import { cpSync, existsSync, openAsBlob, renameSync, rmSync, statfsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, protocol } from '@electric-sql/pglite';
-import { type Answer, readAnswer } from '../postgres/wire-reader.ts';
 import { planner } from '../shared/planner.ts';
 import { createStatementNames } from '../shared/statement-names.ts';
 import type { WireValue } from '../shared/values.ts';
@@ -9,6 +8,7 @@ import type { Reply, Request, WireError, WorkerStart } from './messages.ts';
 import { initDbStartParams } from './template.ts';
 import { createUpkeep } from './upkeep.ts';
 import { warmUp } from './warm-up.ts';
+import { type Answer, readAnswer } from './wire-reader.ts';
 
 // PGlite blocks its thread while a statement runs; here it blocks nobody but the next statement.
 

@@ -9,8 +9,6 @@ export interface BatchStatement {
 /** What `pg` gives a query of one's own; its types leave out the names it keeps. */
 type Wire = pg.Connection & { parsedStatements: Record<string, string> };
 
-const wireOf = (client: pg.ClientBase): Wire => (client as unknown as { connection: Wire }).connection;
-
 interface ResultBuilder extends pg.QueryResult {
   addFields(fields: unknown): void;
   parseRow(fields: unknown): pg.QueryResultRow;
@@ -32,7 +30,6 @@ export class BatchQuery implements pg.Submittable {
   readonly #results: ResultBuilder[];
   readonly #settle = Promise.withResolvers<pg.QueryResult[]>();
   #at = 0;
-  #isSent = false;
 
   constructor(statements: readonly BatchStatement[], types: pg.CustomTypesConfig) {
     this.#statements = statements;
@@ -40,27 +37,8 @@ export class BatchQuery implements pg.Submittable {
     this.answer = this.#settle.promise;
   }
 
-  get isSent(): boolean {
-    return this.#isSent;
-  }
-
-  /** True when the connection has a name for each of the statements. */
-  isKnownTo(client: pg.ClientBase): boolean {
-    const { parsedStatements } = wireOf(client);
-    return this.#statements.every(({ name }) => name !== undefined && parsedStatements[name] !== undefined);
-  }
-
-  /** While the connection still works on another; when this one's turn comes there is nothing left to send. */
-  sendAhead(client: pg.ClientBase): void {
-    this.#send(wireOf(client));
-  }
-
   submit(connection: pg.Connection): void {
-    if (!this.#isSent) this.#send(connection as Wire);
-  }
-
-  #send(wire: Wire): void {
-    this.#isSent = true;
+    const wire = connection as Wire;
     wire.stream.cork();
     for (const statement of this.#statements) {
       const { name, text, values } = statement;

@@ -9,7 +9,6 @@ import { createTransactionScope } from '../shared/transaction-scope.ts';
 import { decoderOf, encodeValue, type WireValue } from '../shared/values.ts';
 import { attemptStatement, mustRunAgain, type Outcome } from './attempts.ts';
 import { BatchQuery } from './batch-query.ts';
-import { createLine } from './line.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 
 export interface PostgresOptions {
@@ -113,19 +112,6 @@ export function createPostgres(options: PostgresOptions): Db {
     }
   }
 
-  const sendInLine = createLine({ connect, release, send: sendBatch });
-
-  async function batchInLine(statements: readonly Encoded[]): Promise<pg.QueryResult[]> {
-    scope.assertOutside();
-    const outcome = await sendInLine(batchOf(statements));
-    if (outcome.status === 'done') return outcome.value;
-    if (outcome.status === 'failed') throw translateError(outcome.error);
-    return batchAlone(statements);
-  }
-
-  const batchAlone = (statements: readonly Encoded[]) =>
-    withConnection((client) => sendBatch(client, batchOf(statements)));
-
   const run = (text: string, values?: readonly unknown[]) =>
     withConnection((client) => attemptStatement(() => send(client, text, values)));
 
@@ -135,10 +121,11 @@ export function createPostgres(options: PostgresOptions): Db {
     execute: async ({ text, values }) => (await run(text, values)).rowCount ?? 0,
     transaction: (work) =>
       withConnection((client) => attemptTransaction(client, send, (tx) => scope.run(() => work(tx)))),
-    async batch(statements, { isInLine = false } = {}) {
+    async batch(statements) {
       // Before a connection is taken: a value may be refused.
       const encoded = statements.map(encode);
-      return (await (isInLine ? batchInLine(encoded) : batchAlone(encoded))).map(rowsOf<Row>);
+      const results = await withConnection((client) => sendBatch(client, batchOf(encoded)));
+      return results.map(rowsOf<Row>);
     },
     async script(text) {
       await withConnection((client) =>

@@ -17,11 +17,13 @@ import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
-import { insertChange } from '../messages/change-store.ts';
+import { topicOf } from '../live/change.ts';
+import type { Hub } from '../live/hub.ts';
 import { looksLikeId } from '../references.ts';
 import {
   type ConversationEntry,
   findConversation,
+  insertChange,
   insertConversation,
   listConversations,
   lockEntry,
@@ -43,6 +45,7 @@ export interface ConversationDeps {
   db: Db;
   unitOfWork: UnitOfWork;
   entries: Entries;
+  hub: Hub;
   clock: Clock;
   ids: Ids;
   cursors: Cursors;
@@ -63,13 +66,10 @@ export interface ConversationDraft {
 
 export type Conversations = ReturnType<typeof createConversations>;
 
-/** Where the change of a conversation is told: the topic of its socket frames. */
-export const topicOf = (publicId: string): string => `chat/${publicId}`;
-
 const membersInEventMax = 50;
 
 export function createConversations(deps: ConversationDeps) {
-  const { db, unitOfWork, entries, clock, ids, cursors, limits, rooms } = deps;
+  const { db, unitOfWork, entries, hub, clock, ids, cursors, limits, rooms } = deps;
   const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
 
   function checkMetadata(metadata: object | null | undefined): object {
@@ -173,13 +173,13 @@ export function createConversations(deps: ConversationDeps) {
         if (isArchiving && entry.role && !roleCan(entry.role, 'archive')) fail('SVC_FORBIDDEN');
         const at = iso(clock.now());
         if (!(await updateConversation(tx, caller, entry.id, { ...change, metadata }, at))) return;
-        await tellUpdated(tx, emit, caller, entry, at);
+        await emitUpdated(tx, emit, caller, entry, at);
       }),
     );
     return read(db, caller, entered.id, userOf(caller));
   }
 
-  async function tellUpdated(
+  async function emitUpdated(
     tx: Tx,
     emit: Emit,
     scope: ProjectScope,
@@ -190,7 +190,7 @@ export function createConversations(deps: ConversationDeps) {
     const data = { conversation };
     const number = await insertChange(tx, entry.id, { type: 'conversation.updated', data, at });
     const told = { conversationId: entry.publicId, change: number, conversation, at };
-    emit({ type: 'conversation.updated', topic: topicOf(entry.publicId), data: told });
+    hub.emitChange(emit, 'conversation.updated', told);
   }
 
   /** For another domain: no new content from here on. Archiving twice is the same as once. */
@@ -200,7 +200,7 @@ export function createConversations(deps: ConversationDeps) {
       if (entry?.status !== 'ACTIVE') return;
       const at = iso(clock.now());
       await updateConversation(tx, scope, entry.id, { status: 'ARCHIVED' }, at);
-      await tellUpdated(tx, emit, scope, entry, at);
+      await emitUpdated(tx, emit, scope, entry, at);
     });
   }
 
@@ -214,7 +214,7 @@ export function createConversations(deps: ConversationDeps) {
       await markConversationDeleted(tx, caller, entry.id, at);
       if (entry.roomId !== null) await rooms.link(tx, caller, entry.roomId, null);
       const data = { conversationId: entry.publicId, change: number, at };
-      emit({ type: 'conversation.deleted', topic: topicOf(entry.publicId), data });
+      hub.emitChange(emit, 'conversation.deleted', data);
       return read(tx, caller, entry.id, null);
     });
   }

@@ -16,15 +16,15 @@ import { Answer, page } from '../../../core/handlers.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit } from '../../../core/unit-of-work.ts';
 import { actorOf, type ChatCaller, userOf } from '../callers.ts';
-import { insertChange } from '../messages/change-store.ts';
-import { type ConversationEntry, lockEntry } from './conversation-store.ts';
-import { topicOf } from './conversations.ts';
+import type { Hub } from '../live/hub.ts';
+import { type ConversationEntry, insertChange, lockEntry } from './conversation-store.ts';
 import type { Entries } from './entries.ts';
 import { activateMember, deactivateMember, findMember, listMembers, updateMember } from './member-store.ts';
 
 export interface MemberDeps {
   db: Db;
   entries: Entries;
+  hub: Hub;
   clock: Clock;
   cursors: Cursors;
   limits: Limits;
@@ -37,7 +37,7 @@ interface Added {
 
 export type Members = ReturnType<typeof createMembers>;
 
-export function createMembers({ db, entries, clock, cursors, limits }: MemberDeps) {
+export function createMembers({ db, entries, hub, clock, cursors, limits }: MemberDeps) {
   /** Under the conversation's lock: adds, re-activates, or finds that there is nothing to do. */
   async function activate(
     tx: Tx,
@@ -52,7 +52,7 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
     const change = await insertChange(tx, entry.id, { type: 'member.added', data: { member }, at });
     const { userId, role } = member;
     const data = { conversationId: entry.publicId, change, userId, role, reactivated: known !== undefined, at, member };
-    emit({ type: 'member.added', topic: topicOf(entry.publicId), data });
+    hub.emitChange(emit, 'member.added', data);
     return { member, isNew: true };
   }
 
@@ -114,7 +114,7 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
     const member = await updateMember(tx, entry.id, userId, draft);
     const change = await insertChange(tx, entry.id, { type: 'member.updated', data: { member }, at });
     const data = { conversationId: entry.publicId, change, userId, role: member.role, at, member };
-    emit({ type: 'member.updated', topic: topicOf(entry.publicId), data });
+    hub.emitChange(emit, 'member.updated', data);
     return member;
   }
 
@@ -148,7 +148,7 @@ export function createMembers({ db, entries, clock, cursors, limits }: MemberDep
     const member = await deactivateMember(tx, entry.id, userId, at);
     const change = await insertChange(tx, entry.id, { type: 'member.removed', data: { member }, at });
     const data = { conversationId: entry.publicId, change, userId, removedBy, at, member };
-    emit({ type: 'member.removed', topic: topicOf(entry.publicId), data });
+    hub.emitChange(emit, 'member.removed', data);
     return member;
   }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastingPlans } from '../../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../../testkit/kit/test-database.ts';
+import { dispatchedOnInsert } from '../../webhooks/index.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { type ReactionItem, storeReactions } from '../messages/reaction-store.ts';
-import { type SendItem, storeMessages } from '../messages/send-store.ts';
+import { createStoreMessages, type SendItem } from '../messages/send-store.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -53,7 +54,9 @@ const readsTable = /Seq Scan on (conversations|conversation_members|messages|rea
 for (const references of [{}, { replyTo: 'msg_0' }, { attachmentId: 'att_1' }]) {
   const kind = Object.keys(references).join() || 'plain';
   test(`[STO-15] a send goes by row, planned on empty tables too: ${kind}`, async () => {
-    const plans = await lastingPlans(database.db, (db) => storeMessages(db, [send(references)]));
+    const plans = await lastingPlans(database.db, (db) =>
+      createStoreMessages({ db, dispatchedOnInsert })([send(references)]),
+    );
     assert.match(plans, /Insert on messages/);
     assert.doesNotMatch(plans, readsTable, plans);
   });

@@ -5,8 +5,8 @@ import type { Db } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
 import { type ChatCaller, subjectOf } from '../callers.ts';
+import type { Hub } from '../live/hub.ts';
 import type { Messages } from '../messages/edit.ts';
-import { topicOf } from './conversations.ts';
 import type { Entries } from './entries.ts';
 import { findReadState, listReceipts, moveReadMark } from './read-store.ts';
 
@@ -14,6 +14,7 @@ export interface ReadDeps {
   db: Db;
   unitOfWork: UnitOfWork;
   entries: Entries;
+  hub: Hub;
   messages: Messages;
   clock: Clock;
   cursors: Cursors;
@@ -21,7 +22,7 @@ export interface ReadDeps {
 
 export type Reads = ReturnType<typeof createReads>;
 
-export function createReads({ db, unitOfWork, entries, messages, clock, cursors }: ReadDeps) {
+export function createReads({ db, unitOfWork, entries, hub, messages, clock, cursors }: ReadDeps) {
   const stateOf = async (conversationUuid: string, userId: string): Promise<ReadState> =>
     (await findReadState(db, conversationUuid, userId)) ?? fail('SVC_NOT_A_MEMBER');
 
@@ -34,8 +35,7 @@ export function createReads({ db, unitOfWork, entries, messages, clock, cursors 
     await unitOfWork(caller, async (tx, emit) => {
       const at = iso(clock.now());
       if (!(await moveReadMark(tx, { conversationUuid, userId, messageId, seq, position, at }))) return;
-      const data = { conversationId, userId, messageId, seq, at };
-      emit({ type: 'message.read', topic: topicOf(conversationId), data });
+      hub.emitRead(emit, { conversationId, userId, messageId, seq, at });
     });
     return stateOf(conversationUuid, userId);
   }

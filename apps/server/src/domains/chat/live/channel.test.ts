@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ChangeEntry, createChannel } from './channel.ts';
+import type { ChangeEntry } from './change.ts';
+import { createChannel } from './channel.ts';
 
 const conversationId = 'conv_1';
 

@@ -1,30 +1,9 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
-import { frameText, type SocketFrame } from '../../../core/socket.ts';
+import type { SocketFrame } from '../../../core/socket.ts';
+import { type ChangeEntry, liveFrame } from './change.ts';
+import type { ChannelRow } from './channel-store.ts';
 
-/** One visible change, ready to be sent: what the live frame says, without its time. */
-export interface ChangeEntry {
-  conversationId: string;
-  change: number;
-  type: string;
-  /** The change as a JSON object; of messages without the record. */
-  body: string;
-  /** Of messages: which, and its record as JSON. */
-  messageId?: string;
-  message?: string;
-  /** When it became known here. */
-  at: number;
-  /** Of messages: position in the conversation and author. */
-  seq?: number;
-  senderId?: string | null;
-  /** Of member changes: who, and as what; null for a member who was removed. */
-  userId?: string;
-  role?: ChatMemberRole | null;
-  /** Of changes of the conversation itself. */
-  status?: ConversationStatus;
-  name?: string;
-}
-
-/** Somebody who hears a conversation. */
+/** A subscriber of a conversation. */
 export interface Listener {
   readonly userId: string;
   readonly connectionId: string;
@@ -44,14 +23,6 @@ export interface MemberView {
 /** How far back a gap is answered from memory. */
 export const recentMax = 1_000;
 export const recentMs = 10 * 60_000;
-
-/** The change as a JSON object. */
-export const jsonOf = ({ body, message }: ChangeEntry): string =>
-  message === undefined ? body : `${body.slice(0, -1)},"message":${message}}`;
-
-/** A whole frame out of a change: its time is when it is sent. */
-export const liveFrame = (entry: ChangeEntry, ts: number): SocketFrame =>
-  frameText(`${jsonOf(entry).slice(0, -1)},"ts":${ts}}`);
 
 /**
  * One conversation in this process: who listens, the last changes in order, and what is known of its members. Changes
@@ -91,18 +62,7 @@ export interface Channel {
   forget(now: number): void;
 }
 
-export interface ChannelStart {
-  conversationId: string;
-  uuid: string;
-  epoch: string;
-  name: string;
-  status: ConversationStatus;
-  lastChange: number;
-  lastSeq: number;
-  lastPosition: number;
-}
-
-export function createChannel(start: ChannelStart): Channel {
+export function createChannel(start: ChannelRow): Channel {
   const { conversationId, uuid, epoch } = start;
   let [head, tail, lastSeq, lastPosition] = [start.lastChange, start.lastChange, start.lastSeq, start.lastPosition];
   let recent: ChangeEntry[] = [];
@@ -137,7 +97,7 @@ export function createChannel(start: ChannelStart): Channel {
     if (entry.type === 'member.removed') cut(({ userId }) => userId === entry.userId, 'REMOVED');
   }
 
-  /** Whoever recovers sees a message as it is now: what was deleted is not handed out from memory. */
+  /** A client that recovers gets a message as it is now: what was deleted is not handed out from memory. */
   function renew({ messageId, message }: ChangeEntry): void {
     if (messageId === undefined || message === undefined) return;
     for (const older of recent) if (older.messageId === messageId) older.message = message;

@@ -47,7 +47,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
     const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
     // Also after an expiry that was told as a leave: whoever is heard of again has come again.
-    if (isNew) hub.tell(conversationId, 'presence', { userId, status, event: 'enter' });
+    if (isNew) hub.broadcast(conversationId, 'presence', { userId, status, event: 'enter' });
     return isNew;
   }
 
@@ -79,7 +79,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
   }
 
   function tellUpdate(conversationId: string, userId: string, status: Place['status'], data?: object | null): void {
-    hub.tell(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
+    hub.broadcast(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
   }
 
   /** The last connection of a user takes the user with it. Whoever else leaves in this turn is looked after with them. */
@@ -121,7 +121,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
   }
 
   async function tellLeave(conversationId: string, userId: string): Promise<void> {
-    hub.tell(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
+    hub.broadcast(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
     await expiringSets.remove(awayOf(conversationId), userId);
   }
 

@@ -6,8 +6,8 @@ import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSes
 import { assertScope } from '../callers.ts';
 import { cursorScope } from '../messages/history.ts';
 import type { Targets } from '../targets.ts';
-import { type ChangeEntry, type Channel, jsonOf, type Listener, type MemberView } from './channel.ts';
-import { recordBytesMax } from './frame-size.ts';
+import { type ChangeEntry, jsonOf, recordBytesMax } from './change.ts';
+import type { Channel, Listener, MemberView } from './channel.ts';
 import type { Hub } from './hub.ts';
 
 export interface ChatSession extends SocketSession {
@@ -101,10 +101,10 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     }
   }
 
-  /** All of them; again when one was let go, or its members forgotten, while others were waited for. */
+  /** All of them; again when one was evicted, or its members forgotten, while others were waited for. */
   async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
     const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
-    const isLost = ({ channel }: Ready): boolean => !hub.isHeld(channel) || !channel.member(session.caller.userId);
+    const isLost = ({ channel }: Ready): boolean => !hub.isOpen(channel) || !channel.member(session.caller.userId);
     const ready = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
     return ready.some(isLost) ? prepareAll(session, wanted) : outcomes;
   }

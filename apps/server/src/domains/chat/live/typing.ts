@@ -26,7 +26,7 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
   async function start(conversationId: string, userId: string, startedAt: number, except?: string): Promise<void> {
     await expiringSets.touch(setOf(conversationId), userId, ttlMs, iso(startedAt));
     const expiresAt = iso(clock.now() + ttlMs);
-    hub.tell(conversationId, 'typing', { userId, typing: true, expiresAt }, except);
+    hub.broadcast(conversationId, 'typing', { userId, typing: true, expiresAt }, except);
   }
 
   async function stop(conversationId: string, userId: string, except?: string): Promise<void> {
@@ -34,7 +34,7 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
   }
 
   const tellStop = (conversationId: string, userId: string, except?: string): void =>
-    hub.tell(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
+    hub.broadcast(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
 
   async function list(conversationId: string, query: PageOf): Promise<Answer<Typing[]>> {
     const members = await expiringSets.members(setOf(conversationId));

@@ -14,9 +14,9 @@ import { type Answer, RawJson } from '../../../core/handlers.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import { refuse } from '../../../core/validation.ts';
 import { actorOf, assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
-import { topicOf } from '../conversations/conversations.ts';
+import { insertChange } from '../conversations/conversation-store.ts';
 import type { Entries } from '../conversations/entries.ts';
-import { insertChange } from './change-store.ts';
+import type { Hub } from '../live/hub.ts';
 import {
   findMessageEntry,
   findMessageJson,
@@ -25,11 +25,12 @@ import {
   markMessageDeleted,
   updateMessage,
 } from './message-store.ts';
-import { assertTextFits } from './texts.ts';
+import { assertTextFits } from './send.ts';
 
 export interface MessageDeps {
   db: Db;
   entries: Entries;
+  hub: Hub;
   clock: Clock;
   cursors: Cursors;
   limits: Limits;
@@ -39,7 +40,7 @@ export type Messages = ReturnType<typeof createMessages>;
 
 const threadPage = 200;
 
-export function createMessages({ db, entries, clock, cursors, limits }: MessageDeps) {
+export function createMessages({ db, entries, hub, clock, cursors, limits }: MessageDeps) {
   /** A message the caller may do this with, by the rules of its own conversation. Tombstones included. */
   async function enter(
     caller: ChatCaller,
@@ -79,7 +80,7 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
     const needs = { scope: 'chat:edit', action: 'send', isWrite: true } as const;
     return entries.change(caller, found.conversationUuid, needs, async (tx, emit) => {
       const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
-      // Whoever deleted it first has won.
+      // It may have been deleted meanwhile.
       if (entry.isDeleted) fail('SVC_MESSAGE_DELETED');
       const at = iso(clock.now());
       const change = await insertChange(tx, entry.conversationUuid, { type: 'message.updated', messageId, at });
@@ -87,7 +88,7 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
       const message = await updateMessage(tx, entry, { text, metadata: bag, change, at });
       const { conversationId, editedAt: previousEditedAt } = entry;
       const data = { conversationId, change, message, previousEditedAt, at };
-      emit({ type: 'message.updated', topic: topicOf(conversationId), data });
+      hub.emitChange(emit, 'message.updated', data);
       const viewer = userOf(caller);
       return viewer === null ? message : seenBy(tx, entry, viewer);
     });
@@ -127,7 +128,7 @@ export function createMessages({ db, entries, clock, cursors, limits }: MessageD
       const change = await insertChange(tx, conversationUuid, { type: 'message.deleted', messageId, at });
       const message = await markMessageDeleted(tx, entry, { change, by: deletedBy, at });
       const data = { conversationId, change, messageId, senderId, deletedBy, deletedAt: at, message };
-      emit({ type: 'message.deleted', topic: topicOf(conversationId), data });
+      hub.emitChange(emit, 'message.deleted', data);
       return message;
     });
   }

@@ -1,7 +1,7 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
 import type { Queryable } from '../../../core/db.ts';
 import { empty, raw, type Sql, sql, statements } from '../../../core/sql.ts';
-import { messageText } from './message-json-store.ts';
+import { messageText } from './json-store.ts';
 
 /** What a read of a conversation says about it, beside what was read: the caller may not be allowed to see it. */
 export interface ReadGate {

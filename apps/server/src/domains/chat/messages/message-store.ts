@@ -2,7 +2,7 @@ import type { ChatMemberRole, Message } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, json, sql } from '../../../core/sql.ts';
-import { messageJson, messageText } from './message-json-store.ts';
+import { messageJson, messageText } from './json-store.ts';
 
 /** What the rules ask of a message, and the caller's place in its conversation. */
 export interface MessageEntry {

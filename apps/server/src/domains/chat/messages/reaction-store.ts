@@ -2,7 +2,7 @@ import type { Environment, ReactionSummary } from '@parley/contract';
 import type { Db, Queryable } from '../../../core/db.ts';
 import { few, json, sql } from '../../../core/sql.ts';
 import { lockConversations } from '../conversations/conversation-store.ts';
-import { reactionsJson } from './message-json-store.ts';
+import { reactionsJson } from './json-store.ts';
 
 /** One reaction to be stored or taken back. */
 export interface ReactionItem {

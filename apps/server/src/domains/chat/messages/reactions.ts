@@ -1,11 +1,12 @@
 import { type ErrorCode, fail, type Limits, type ReactionSummary, ServiceError } from '@parley/contract';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
-import type { StoredEvent } from '../../../core/event-store.ts';
+import type { EventRef } from '../../../core/event-store.ts';
 import { Answer } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { type ChatCaller, subjectOf, userOf } from '../callers.ts';
-import { topicOf } from '../conversations/conversations.ts';
+import { entryOf } from '../live/change.ts';
+import type { Hub } from '../live/hub.ts';
 import type { Messages } from './edit.ts';
 import { createGroupCommit } from './group-commit.ts';
 import {
@@ -22,8 +23,9 @@ export interface ReactionDeps {
   clock: Clock;
   ids: Ids;
   limits: Limits;
-  /** Called once a batch, right after its commit. */
-  onCommitted: (events: readonly StoredEvent[]) => void;
+  hub: Hub;
+  /** Takes the events of a batch, right after its commit. */
+  dispatch: (events: readonly EventRef[]) => void;
 }
 
 export type Reactions = ReturnType<typeof createReactions>;
@@ -41,18 +43,31 @@ interface Given {
   userId?: string | undefined;
 }
 
-export function createReactions({ db, messages, clock, ids, limits, onCommitted }: ReactionDeps) {
+export function createReactions({ db, messages, clock, ids, limits, hub, dispatch }: ReactionDeps) {
   // A crowd that reacts to one message is many writes to one row: they are stored together, like messages.
   const queue = createGroupCommit<ReactionItem, ReactionOutcome>({
     clock,
     keysOf: ({ messageId, emoji, userId }) => [`${messageId} ${emoji} ${userId}`],
     // What was added may be taken back by the next: each must see the one before it.
-    foundKeys: () => [],
+    takenKeys: () => [],
     lockOf: ({ conversationId }) => conversationId,
-    hasLine: false,
     store: (items) => storeReactions(db, items, limits.CHAT_MAX_REACTIONS_PER_MESSAGE),
-    tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
+    publish,
   });
+
+  function publish(items: readonly ReactionItem[], outcomes: readonly ReactionOutcome[]): void {
+    const now = clock.now();
+    const events: EventRef[] = [];
+    for (const [at, { eventId, isAdd, messageId, userId, emoji }] of items.entries()) {
+      const outcome = outcomes[at];
+      if (outcome?.is !== 'stored') continue;
+      const { conversationId, projectId, environment, change, count } = outcome;
+      const type = isAdd ? 'reaction.added' : 'reaction.removed';
+      hub.announce(entryOf({ type, conversationId, change, messageId, userId, emoji, count }, now));
+      events.push({ id: eventId, projectId, environment, type });
+    }
+    dispatch(events);
+  }
 
   /** True when it changed something. */
   async function apply(caller: ChatCaller, messageId: string, given: Given, isAdd: boolean): Promise<boolean> {
@@ -84,23 +99,6 @@ export function createReactions({ db, messages, clock, ids, limits, onCommitted 
       return findReactions(db, messageId, userOf(caller));
     },
   };
-}
-
-function eventsOf(items: readonly ReactionItem[], outcomes: readonly ReactionOutcome[]): StoredEvent[] {
-  return items.flatMap(({ eventId, isAdd, messageId, userId, emoji, at }, place) => {
-    const outcome = outcomes[place];
-    if (outcome?.is !== 'stored') return [];
-    const { conversationId, projectId, environment, change, count } = outcome;
-    return {
-      id: eventId,
-      projectId,
-      environment,
-      type: isAdd ? ('reaction.added' as const) : ('reaction.removed' as const),
-      topic: topicOf(conversationId),
-      data: { conversationId, change, messageId, userId, emoji, count, at },
-      createdAt: at,
-    };
-  });
 }
 
 const shortName = /^(?=.{1,64}$):?[A-Za-z0-9_+-]+:?$/;

@@ -1,10 +1,10 @@
 import type { Message, MessageType } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { BatchOptions, Db } from '../../../core/db.ts';
-import { handedOnAtBirth } from '../../../core/event-store.ts';
+import type { Db } from '../../../core/db.ts';
+import type { DispatchedOnInsert } from '../../../core/event-store.ts';
 import { empty, json, raw, type Sql, sql, statements } from '../../../core/sql.ts';
 import { lockConversations } from '../conversations/conversation-store.ts';
-import { newMessageText } from './message-json-store.ts';
+import { newMessageText } from './json-store.ts';
 
 /** One message to be stored. Everything that needs no look at the database has been checked. */
 export interface SendItem {
@@ -49,8 +49,8 @@ export interface Stored {
   record: string;
   seq: number;
   change: number;
-  /** Its event is in nobody's queue: no endpoint asked for it. */
-  isHandedOn: boolean;
+  /** Its event was stored as dispatched: no endpoint waits for it. */
+  isDispatched: boolean;
 }
 
 export type SendOutcome =
@@ -69,22 +69,21 @@ type OutcomeRow = { at: number } & (
  * their ids, so that two batches cannot deadlock, and the statement after it sees everything that was committed while
  * the locks were waited for: that is what makes repeats, membership and attachments exact.
  */
-export async function storeMessages(
-  db: Db,
-  items: readonly SendItem[],
-  options: BatchOptions = {},
-): Promise<SendOutcome[]> {
-  const lock = lockConversations(items.map((item) => item.conversationId));
-  const [, rows = []] = await db.batch([lock, insertBatch(items)], options);
-  // The statement says what its rows are.
-  const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));
-  return items.map((_item, at) => outcomeOf(byPlace.get(at)));
+export function createStoreMessages({ db, dispatchedOnInsert }: { db: Db; dispatchedOnInsert: DispatchedOnInsert }) {
+  const insertBatch = createInsertBatch(dispatchedOnInsert);
+  return async (items: readonly SendItem[]): Promise<SendOutcome[]> => {
+    const lock = lockConversations(items.map((item) => item.conversationId));
+    const [, rows = []] = await db.batch([lock, insertBatch(items)]);
+    // The statement says what its rows are.
+    const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));
+    return items.map((_item, at) => outcomeOf(byPlace.get(at)));
+  };
 }
 
 /** A longer one is made when it is read: the row would no longer fit where rows are read fastest. */
 const recordBytesMax = 1_200;
 
-/** The expression of the index `messages_client_key`: whoever sent what, no two pairs give the same text. */
+/** The expression of the index `messages_client_key`: no two pairs of sender and id give the same text. */
 function clientKey(conversation: string, sender: string, id: string): Sql {
   const from = `coalesce(${sender}, '')`;
   return raw(`(${conversation}::text || length(${from})::text || ':' || ${from} || ${id})`);
@@ -96,14 +95,17 @@ interface References {
   files: boolean;
 }
 
-const insertBatch = (items: readonly SendItem[]): Sql =>
-  insertStatement(
-    {
-      messages: items.some(({ draft }) => draft.replyTo !== undefined),
-      files: items.some(({ draft }) => draft.attachmentId !== undefined),
-    },
-    { items: json(items.map(inputOf)) },
-  );
+function createInsertBatch(dispatchedOnInsert: DispatchedOnInsert): (items: readonly SendItem[]) => Sql {
+  const statement = insertStatement(dispatchedOnInsert);
+  return (items) =>
+    statement(
+      {
+        messages: items.some(({ draft }) => draft.replyTo !== undefined),
+        files: items.some(({ draft }) => draft.attachmentId !== undefined),
+      },
+      { items: json(items.map(inputOf)) },
+    );
+}
 
 const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at: number) => ({
   at,
@@ -143,8 +145,9 @@ const attached = raw(`attached as (
  * What a draft refers to is looked up row by row and by one index alone (`lateral … limit 1`, the other conditions
  * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
  */
-const insertStatement = statements<References, { items: string }>(
-  ({ messages, files }, at) => sql`
+const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
+  statements<References, { items: string }>(
+    ({ messages, files }, at) => sql`
   with input as (
     select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
       at int, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, id text, type text, text text,
@@ -187,7 +190,7 @@ const insertStatement = statements<References, { items: string }>(
     where c.id = b.id
     returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
   placed as materialized (
-    select m.*, ${newMessageText({ messages, files })} as record, ${handedOnAtBirth('m.project_id', 'm.environment')} as is_handed_on
+    select m.*, ${newMessageText({ messages, files })} as record, ${dispatchedOnInsert('m.project_id', 'm.environment')} as is_dispatched
     from (
       select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
         n."conversationId" as conversation_id, b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change,
@@ -218,12 +221,12 @@ const insertStatement = statements<References, { items: string }>(
     select "eventId", project_id, environment, 'message.created', 'chat/' || public_id,
       concat('{"conversationId":"', public_id, '","roomId":', coalesce(to_json(room_id)::text, 'null'),
         ',"change":', change, ',"message":', record, '}'),
-      created_at, case when is_handed_on then created_at end
+      created_at, case when is_dispatched then created_at end
     from placed)
-  select at, null as problem, change, seq, record, is_handed_on as "isHandedOn" from placed
+  select at, null as problem, change, seq, record, is_dispatched as "isDispatched" from placed
   union all
   select at, problem, repeats, null, null, null from checked where problem is not null`,
-);
+  );
 
 function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
   if (!row) throw new Error('a message of the batch has no outcome');

@@ -9,26 +9,25 @@ import {
 } from '@parley/contract';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
-import type { StoredEvent } from '../../../core/event-store.ts';
+import type { DispatchedOnInsert, EventRef } from '../../../core/event-store.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Metrics } from '../../../core/metrics.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
-import { topicOf } from '../conversations/conversations.ts';
+import { type ChangeEntry, entryOf } from '../live/change.ts';
+import type { Hub } from '../live/hub.ts';
 import type { Target, Targets } from '../targets.ts';
-import type { MessageRecord } from './change-entries.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { findMessageJson } from './message-store.ts';
 import {
+  createStoreMessages,
   type Draft,
   type SendItem,
   type SendOutcome,
   type SendProblem,
   type Stored,
-  storeMessages,
 } from './send-store.ts';
-import { assertTextFits } from './texts.ts';
 
 export interface SendDeps {
   db: Db;
@@ -37,8 +36,10 @@ export interface SendDeps {
   ids: Ids;
   limits: Limits;
   metrics: Metrics;
-  /** Called once a batch, right after its commit. */
-  onCommitted: (events: readonly StoredEvent[]) => void;
+  hub: Hub;
+  dispatchedOnInsert: DispatchedOnInsert;
+  /** Takes the events that webhooks wait for, once a batch, right after its commit. */
+  dispatch: (events: readonly EventRef[]) => void;
 }
 
 export interface Sent {
@@ -63,16 +64,28 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
   ATTACHMENT_ALREADY_USED: 'SVC_ATTACHMENT_ALREADY_USED',
 };
 
-export function createSends({ db, targets, clock, ids, limits, metrics, onCommitted }: SendDeps): Sends {
+export function createSends(deps: SendDeps): Sends {
+  const { db, targets, clock, ids, limits, metrics, hub, dispatch } = deps;
   const queue = createGroupCommit<SendItem, SendOutcome>({
     clock,
     keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
-    foundKeys,
+    takenKeys,
     lockOf: ({ conversationId }) => conversationId,
-    hasLine: true,
-    store: (items, options) => storeMessages(db, items, options),
-    tell: (items, outcomes) => onCommitted(eventsOf(items, outcomes)),
+    store: createStoreMessages(deps),
+    publish,
   });
+
+  function publish(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
+    const now = clock.now();
+    const events: EventRef[] = [];
+    for (const [at, item] of items.entries()) {
+      const outcome = outcomes[at];
+      if (outcome?.is !== 'stored') continue;
+      hub.announce(changeOf(item, outcome.stored, now));
+      if (!outcome.stored.isDispatched) events.push(eventOf(item));
+    }
+    dispatch(events);
+  }
 
   async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {
     assertScope(caller, 'chat:send');
@@ -129,7 +142,7 @@ const fileKeys = ({ draft: { attachmentId } }: SendItem): string[] =>
   attachmentId === undefined ? [] : [attachmentId];
 
 /** A repeat is known by its own key before its file is looked at: that may still be anybody's. */
-function foundKeys(item: SendItem, { is }: SendOutcome): string[] {
+function takenKeys(item: SendItem, { is }: SendOutcome): string[] {
   if (is === 'refused') return [];
   return is === 'repeated' ? clientKeys(item) : [...clientKeys(item), ...fileKeys(item)];
 }
@@ -154,28 +167,24 @@ function missingField(type: MessageType, { text, attachmentId, metadata }: SendM
   return type === 'custom' && metadata ? null : 'text';
 }
 
-function eventsOf(items: readonly SendItem[], outcomes: readonly SendOutcome[]): StoredEvent[] {
-  return items.flatMap((item, at) => {
-    const outcome = outcomes[at];
-    return outcome?.is === 'stored' ? [eventOf(item, outcome.stored)] : [];
-  });
+/** What subscribers hear of a new message. */
+function changeOf({ publicId, draft }: SendItem, { record, seq, change }: Stored, at: number): ChangeEntry {
+  const message = { id: draft.id, seq, senderId: draft.senderId ?? null, record };
+  return entryOf({ type: 'message', conversationId: publicId, change, message }, at);
 }
 
-/** What is on record in full, as far as it is told from here. */
-function eventOf(
-  { scope, publicId, eventId, draft }: SendItem,
-  { record, seq, change, isHandedOn }: Stored,
-): StoredEvent {
-  const { projectId, environment } = scope;
-  const message: MessageRecord = { id: draft.id, seq, senderId: draft.senderId ?? null, record };
-  return {
-    id: eventId,
-    projectId,
-    environment,
-    type: 'message.created',
-    topic: topicOf(publicId),
-    data: { conversationId: publicId, change, message },
-    createdAt: draft.createdAt,
-    isHandedOn,
-  };
+const eventOf = ({ scope: { projectId, environment }, eventId }: SendItem): EventRef => ({
+  id: eventId,
+  projectId,
+  environment,
+  type: 'message.created',
+});
+
+/** Text is counted in code points: one for a letter, one for most emoji. */
+export function assertTextFits(text: string, limit: number): void {
+  // UTF-16 units are never fewer than code points: most texts need no counting.
+  if (text.length <= limit) return;
+  let actual = 0;
+  for (const _point of text) actual++;
+  if (actual > limit) fail('SVC_TEXT_TOO_LONG', { limit, actual });
 }

@@ -1,5 +1,5 @@
-import type { StatementResult, WireError } from '../embedded/messages.ts';
 import { decoderOf } from '../shared/values.ts';
+import type { StatementResult, WireError } from './messages.ts';
 
 /** PostgreSQL's answer to one exchange. `isWhole` is false when the server stopped in the middle. */
 export interface Answer {
