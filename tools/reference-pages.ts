@@ -14,7 +14,7 @@ import {
   rolePermissions,
   splitAt,
 } from '@parley/contract';
-import { settings } from '../apps/server/src/settings.ts';
+import { settingRows } from '../apps/server/src/settings.ts';
 
 export const header = (title: string): string =>
   `<!-- Generated from packages/contract by tools/generate.ts. Do not edit. -->\n\n# ${title}\n\n`;
@@ -112,8 +112,13 @@ export function limitsPage(): string {
 }
 
 export function settingsPage(): string {
-  const rows = Object.entries(settings).map(([name, row]) => [code(name), row.default, row.means]);
-  return `${header('Settings')}A variable that is malformed, or that looks like one of ours and is not, stops the start with its name.\n\n${table(['Variable', 'Default', 'Meaning'], rows)}`;
+  const rows = settingRows.map((row) => [
+    code(row.name),
+    row.isSecret ? `${row.takes}; secret` : row.takes,
+    row.default,
+    row.means,
+  ]);
+  return `${header('Settings')}A variable that is malformed, or that looks like one of ours and is not, stops the start with its name.\n\n${table(['Variable', 'Value', 'Default', 'Meaning'], rows)}`;
 }
 
 export function eventsPage(): string {

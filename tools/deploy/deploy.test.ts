@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { limitRows } from '@parley/contract';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../apps/server/src/config.ts';
-import { settings } from '../../apps/server/src/settings.ts';
+import { settingRows } from '../../apps/server/src/settings.ts';
 import { ChartRefused, renderChart, type Values, type Yaml } from './chart.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
@@ -24,7 +24,12 @@ const documentsOf = (text: string): Values[] =>
   });
 
 /** Names that our processes read, and those of the platforms around them. */
-const known = new Set([...Object.keys(settings), ...Object.keys(limitRows), 'CONTROL_URL', 'HOST_ADDRESS']);
+const known = new Set([
+  ...settingRows.map(({ name }) => name),
+  ...Object.keys(limitRows),
+  'CONTROL_URL',
+  'HOST_ADDRESS',
+]);
 
 test('[DEP-1] every YAML file that is no template is valid, with no name twice', () => {
   const paths = globSync('deploy/**/*.{yml,yaml}', { cwd: repository }).filter((path) => !path.includes('templates'));

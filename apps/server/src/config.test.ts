@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ConfigError, readConfig, type Variables } from './config.ts';
+import { settingRows } from './settings.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-config-'));
 after(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -49,6 +50,23 @@ test('[CFG-1] a misspelt variable is refused with the nearest name', () => {
   assert.deepEqual(problemsOf({ HTTP_PROXY: 'http://x', PATH: '/bin', RATE_LIMIT: '1' }), []);
 });
 
+test('[CFG-1] variables that make sense only together are set together or not at all', () => {
+  assert.deepEqual(problemsOf({ OAUTH_OIDC_ISSUER: 'https://id.test', OAUTH_OIDC_CLIENT_ID: 'parley' }), [
+    'OAUTH_OIDC_CLIENT_SECRET must be set together with OAUTH_OIDC_ISSUER, OAUTH_OIDC_CLIENT_ID.',
+  ]);
+  assert.equal(readConfig({ DATA_DIR: dataDir, S3_REGION: 'eu-1', OTEL_SERVICE_NAME: 'calls' }).s3, null);
+});
+
+test('[CFG-1] every variable of the table is known, named once and described', () => {
+  const names = settingRows.map(({ name }) => name);
+  assert.ok(names.length > 50);
+  assert.equal(new Set(names).size, names.length);
+  for (const { name, takes, default: value, means } of settingRows)
+    assert.ok(takes !== '' && value !== '' && means.endsWith('.'), name);
+  const blank = Object.fromEntries(names.map((name) => [name, ' ']));
+  assert.deepEqual(problemsOf({ ...blank, DATA_DIR: dataDir }), []);
+});
+
 test('[CFG-2] production needs its secrets and its address', () => {
   const problems = problemsOf({ NODE_ENV: 'production' });
   assert.deepEqual(problems.map((problem) => problem.split(' ')[0]).sort(), [
@@ -78,6 +96,7 @@ test('[CFG-2] production refuses secrets that can be guessed, and one secret for
       /SFU_REG.*guessed/,
     ],
     [{ SECRET_KEY: 'this-is-an-example-key-0123456789-abcdef', SFU_REGISTRATION_SECRET: good() }, /SECRET_KEY can be/],
+    [{ SECRET_KEY: ' ', SFU_REGISTRATION_SECRET: good() }, /SECRET_KEY must be set/],
     [{ SECRET_KEY: shared, SFU_REGISTRATION_SECRET: `${good()},${shared}` }, /must differ/],
   ];
   for (const [secrets, expected] of cases) {

@@ -1,86 +1,252 @@
-/** Every variable besides the limits: what it means and what holds without it. The reference lists this table. */
-export const settings = {
-  NODE_ENV: {
-    default: 'development',
-    means: 'production switches development conveniences off and makes secrets mandatory.',
-  },
-  PORT: { default: '4000', means: 'Port of HTTP and both sockets.' },
-  HOST: { default: '127.0.0.1; 0.0.0.0 in production', means: 'Address to listen on.' },
-  PUBLIC_URL: {
-    default: 'http://localhost:<PORT>; required in production',
-    means: 'What links, signalingUrl and websocketUrl are built from.',
-  },
-  DATA_DIR: { default: '.parley', means: 'Embedded database, blobs and dev.env.' },
-  DATABASE_URL: { default: 'unset: embedded', means: 'PostgreSQL 15 or newer.' },
-  REDIS_URL: { default: 'unset: in memory', means: 'Redis 7 or newer; needed for more than one process.' },
-  REDIS_KEY_PREFIX: { default: 'parley:', means: 'What every key and channel in Redis starts with.' },
-  S3_ENDPOINT: { default: 'unset: folder in DATA_DIR', means: 'S3-compatible storage for attachments.' },
-  S3_BUCKET: { default: 'unset', means: 'Bucket for attachments.' },
-  S3_REGION: { default: 'us-east-1', means: 'Region of the bucket.' },
-  S3_ACCESS_KEY_ID: { default: 'unset', means: 'Key id for the bucket.' },
-  S3_SECRET_ACCESS_KEY: { default: 'unset', means: 'Secret for the bucket.' },
-  SMTP_URL: { default: 'unset: development mailbox', means: 'Mail server.' },
-  MAIL_FROM: { default: 'Parley <no-reply@localhost>', means: 'Sender of our mail.' },
-  SECRET_KEY: {
-    default: 'generated into DATA_DIR; required in production',
-    means: 'Signing root, at least 32 bytes; keys of each token family are derived from it.',
-  },
-  SFU_REGISTRATION_SECRET: {
-    default: 'generated into DATA_DIR; required in production',
-    means: 'What media nodes present, at least 32 bytes. "new,old" accepts both while rotating.',
-  },
-  SFU_UDP_PORT: { default: '4443', means: 'UDP port of the media node that npm start runs.' },
-  SFU_ANNOUNCED_HOST: { default: 'detected in development', means: 'Host the media node announces to clients.' },
-  SFU_EMBEDDED: {
-    default: 'true in development; in production when SFU_ANNOUNCED_HOST is set',
+import { resolve } from 'node:path';
+import {
+  flag,
+  headers,
+  hosts,
+  list,
+  mapped,
+  oneOf,
+  port,
+  record,
+  type SettingRow,
+  secrets,
+  secureUrl,
+  share,
+  text,
+  together,
+  url,
+} from './setting-kinds.ts';
+
+/** The networks that media nodes usually share with us; never a public or link-local address. */
+const privateNetworks = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '::1/128',
+  'fc00::/7',
+];
+
+const withoutEndSlash = (address: string): string => address.replace(/\/+$/, '');
+
+export const mode = oneOf('NODE_ENV', ['production', 'development', 'test'], {
+  default: 'development',
+  means: 'production switches development conveniences off and makes secrets mandatory.',
+});
+const httpPort = port('PORT', { default: 4000, means: 'Port of HTTP and both sockets.' });
+const announcedHost = text('SFU_ANNOUNCED_HOST', {
+  defaultText: 'detected in development',
+  means: 'Host the media node announces to clients.',
+});
+
+/**
+ * Every variable besides the limits: how it is read, what holds without it, what it means. The configuration has the
+ * shape of this table, and the reference lists its rows.
+ */
+export const settings = record({
+  isProduction: mapped(mode, (given) => given === 'production'),
+  port: httpPort,
+  host: text('HOST', { default: '127.0.0.1', inProduction: '0.0.0.0', means: 'Address to listen on.' }),
+  publicUrl: mapped(
+    url('PUBLIC_URL', ['http:', 'https:'], {
+      default: (source) => `http://localhost:${httpPort.read(source)}`,
+      defaultText: 'http://localhost:<PORT>',
+      isRequiredInProduction: true,
+      means: 'What links, signalingUrl and websocketUrl are built from.',
+    }),
+    withoutEndSlash,
+  ),
+  dataDir: mapped(text('DATA_DIR', { default: '.parley', means: 'Embedded database, blobs and dev.env.' }), (given) =>
+    resolve(given),
+  ),
+  databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], {
+    without: 'embedded',
+    isSecret: true,
+    means: 'PostgreSQL 15 or newer.',
+  }),
+  redisUrl: url('REDIS_URL', ['redis:', 'rediss:'], {
+    without: 'in memory',
+    isSecret: true,
+    means: 'Redis 7 or newer; needed for more than one process.',
+  }),
+  redisPrefix: text('REDIS_KEY_PREFIX', {
+    default: 'parley:',
+    means: 'What every key and channel in Redis starts with.',
+  }),
+  s3: together(
+    {
+      endpoint: url('S3_ENDPOINT', ['http:', 'https:'], {
+        without: 'folder in DATA_DIR',
+        means: 'S3-compatible storage for attachments.',
+      }),
+      bucket: text('S3_BUCKET', { means: 'Bucket for attachments.' }),
+      accessKeyId: text('S3_ACCESS_KEY_ID', { means: 'Key id for the bucket.' }),
+      secretAccessKey: text('S3_SECRET_ACCESS_KEY', { isSecret: true, means: 'Secret for the bucket.' }),
+    },
+    { region: text('S3_REGION', { default: 'us-east-1', means: 'Region of the bucket.' }) },
+  ),
+  smtpUrl: url('SMTP_URL', ['smtp:', 'smtps:'], {
+    without: 'development mailbox',
+    isSecret: true,
+    means: 'Mail server.',
+  }),
+  mailFrom: text('MAIL_FROM', { default: 'Parley <no-reply@localhost>', means: 'Sender of our mail.' }),
+  secretKey: mapped(
+    secrets('SECRET_KEY', { means: 'Signing root; keys of each token family are derived from it.' }),
+    (given) => given?.join(',') ?? null,
+  ),
+  sfuSecrets: secrets('SFU_REGISTRATION_SECRET', {
+    means: 'What media nodes present. "new,old" accepts both while rotating.',
+  }),
+  sfuUdpPort: port('SFU_UDP_PORT', { default: 4443, means: 'UDP port of the media node that npm start runs.' }),
+  sfuAnnouncedHost: announcedHost,
+  runsMediaNode: flag('SFU_EMBEDDED', {
+    // In production a node must know the address it announces; without one the nodes run elsewhere.
+    default: (source) => !source.isProduction || announcedHost.read(source) !== null,
+    defaultText: 'true in development; in production when SFU_ANNOUNCED_HOST is set',
     means: 'Whether npm start runs a media node beside the server.',
-  },
-  SFU_NAME: { default: 'host name', means: 'Media node: its name in the fleet, stable over restarts.' },
-  SFU_REGION: { default: 'default', means: 'Media node: region that rooms may prefer.' },
-  SFU_CAPACITY: { default: '1000', means: 'Media node: rooms it may hold.' },
-  SFU_PROCESSES: { default: '1; in production one a core', means: 'Media node: processes that carry media.' },
-  SFU_ANNOUNCED_UDP_PORT: { default: 'SFU_UDP_PORT', means: 'Media node: UDP port as clients see it, behind a NAT.' },
-  SFU_BIND_ADDRESS: { default: 'all', means: 'Media node: address that media is received on.' },
-  SFU_INTERNAL_HOST: { default: '127.0.0.1; 0.0.0.0 in production', means: 'Media node: address of its control port.' },
-  SFU_INTERNAL_PORT: { default: '4480', means: 'Media node: its control port.' },
-  SFU_INTERNAL_URL: { default: 'from host and port', means: 'Media node: where servers reach its control port.' },
-  SFU_VERSION: { default: 'unset', means: 'Media node: build identifier shown in the fleet.' },
-  SFU_ALLOWED_HOSTS: {
-    default: 'loopback and private networks',
-    means: 'Where internalUrl of a media node may be: networks (10.0.0.0/8), addresses, names, *.example.com.',
-  },
-  PLAYGROUND_API_KEY: {
-    default: 'unset: the demo project in development, off in production',
-    means: 'Development key of the project that the playground at /playground works in.',
-  },
-  RTC_TURN_URLS: { default: 'unset', means: 'TURN or STUN servers for clients, comma separated.' },
-  RTC_TURN_SECRET: { default: 'unset', means: 'Shared secret of the TURN servers (use-auth-secret).' },
-  OPERATOR_EMAILS: { default: 'the first account', means: 'Who may drain media nodes, comma separated.' },
-  TRUST_PROXY: { default: 'off', means: 'Addresses of proxies whose X-Forwarded-For is believed, comma separated.' },
-  AUTH_REQUIRE_VERIFIED_EMAIL: { default: 'true in production', means: 'Whether signing in needs a verified address.' },
-  OAUTH_GOOGLE_CLIENT_ID: { default: 'unset', means: 'Sign-in with Google.' },
-  OAUTH_GOOGLE_CLIENT_SECRET: { default: 'unset', means: 'Sign-in with Google.' },
-  OAUTH_GITHUB_CLIENT_ID: { default: 'unset', means: 'Sign-in with GitHub.' },
-  OAUTH_GITHUB_CLIENT_SECRET: { default: 'unset', means: 'Sign-in with GitHub.' },
-  OAUTH_GITHUB_URL: { default: 'https://github.com', means: 'GitHub Enterprise: its address.' },
-  OAUTH_GITHUB_API_URL: { default: 'https://api.github.com', means: 'GitHub Enterprise: address of its API.' },
-  OAUTH_OIDC_ISSUER: { default: 'unset', means: 'Sign-in with any OpenID Connect provider.' },
-  OAUTH_OIDC_CLIENT_ID: { default: 'unset', means: 'Sign-in with any OpenID Connect provider.' },
-  OAUTH_OIDC_CLIENT_SECRET: { default: 'unset', means: 'Sign-in with any OpenID Connect provider.' },
-  OAUTH_REDIRECT_URIS: { default: 'only PUBLIC_URL', means: 'Further redirect addresses, comma separated.' },
-  USAGE_ENFORCE: { default: 'false', means: 'Whether minting stops when the free minutes are used up.' },
-  WEBHOOK_ALLOW_PRIVATE: { default: 'false', means: 'Whether webhooks may go to private addresses in production.' },
-  OTEL_EXPORTER_OTLP_ENDPOINT: {
-    default: 'unset: no traces',
-    means:
-      'OpenTelemetry collector (OTLP over HTTP, JSON) that gets traces of requests, transactions, joins and webhooks.',
-  },
-  OTEL_EXPORTER_OTLP_HEADERS: { default: 'unset', means: 'Headers for the collector: name=value,name=value.' },
-  OTEL_SERVICE_NAME: { default: 'parley', means: 'Name of this service in traces.' },
-  OTEL_TRACES_SAMPLER_ARG: {
-    default: '1',
-    means:
-      'Share of the traces that begin here and are kept, 0 to 1; a caller that sends traceparent decides for its own.',
-  },
-  LOG_LEVEL: { default: 'warn; info in production', means: 'debug, info, warn, error or silent.' },
-} as const satisfies Record<string, { default: string; means: string }>;
+  }),
+  sfuAllowedHosts: mapped(
+    hosts('SFU_ALLOWED_HOSTS', {
+      default: [],
+      defaultText: 'loopback and private networks',
+      means: 'Where internalUrl of a media node may be: networks (10.0.0.0/8), addresses, names, *.example.com.',
+    }),
+    (given) => (given.length > 0 ? given : privateNetworks),
+  ),
+  playgroundApiKey: mapped(
+    text('PLAYGROUND_API_KEY', {
+      without: 'the demo project in development, off in production',
+      isSecret: true,
+      means: 'Development key of the project that the playground at /playground works in.',
+    }),
+    (key, { report }) => {
+      // Everybody who opens the playground may do what its key may: never with people's real rooms.
+      if (key !== null && !key.startsWith('svk_dev_')) report('PLAYGROUND_API_KEY must be a development key.');
+      return key;
+    },
+  ),
+  turn: record({
+    urls: list('RTC_TURN_URLS', { means: 'TURN or STUN servers for clients.' }),
+    secret: text('RTC_TURN_SECRET', {
+      isSecret: true,
+      means: 'Shared secret of the TURN servers (use-auth-secret).',
+    }),
+  }),
+  operatorEmails: mapped(
+    list('OPERATOR_EMAILS', { defaultText: 'the first account', means: 'Who may drain media nodes.' }),
+    (emails) => emails.map((email) => email.toLowerCase()),
+  ),
+  trustProxy: list('TRUST_PROXY', {
+    defaultText: 'off',
+    means: 'Addresses of proxies whose X-Forwarded-For is believed.',
+  }),
+  requireVerifiedEmail: flag('AUTH_REQUIRE_VERIFIED_EMAIL', {
+    default: false,
+    inProduction: true,
+    means: 'Whether signing in needs a verified address.',
+  }),
+  oauth: record({
+    google: together(
+      {
+        clientId: text('OAUTH_GOOGLE_CLIENT_ID', { means: 'Sign-in with Google.' }),
+        clientSecret: text('OAUTH_GOOGLE_CLIENT_SECRET', { isSecret: true, means: 'Sign-in with Google.' }),
+      },
+      {},
+    ),
+    github: together(
+      {
+        clientId: text('OAUTH_GITHUB_CLIENT_ID', { means: 'Sign-in with GitHub.' }),
+        clientSecret: text('OAUTH_GITHUB_CLIENT_SECRET', { isSecret: true, means: 'Sign-in with GitHub.' }),
+      },
+      {
+        url: mapped(
+          secureUrl('OAUTH_GITHUB_URL', { default: 'https://github.com', means: 'GitHub Enterprise: its address.' }),
+          withoutEndSlash,
+        ),
+        apiUrl: mapped(
+          secureUrl('OAUTH_GITHUB_API_URL', {
+            default: 'https://api.github.com',
+            means: 'GitHub Enterprise: address of its API.',
+          }),
+          withoutEndSlash,
+        ),
+      },
+    ),
+    oidc: together(
+      {
+        // As it is: a slash at its end belongs to some issuers' names.
+        issuer: secureUrl('OAUTH_OIDC_ISSUER', { means: 'Sign-in with any OpenID Connect provider.' }),
+        clientId: text('OAUTH_OIDC_CLIENT_ID', { means: 'Sign-in with any OpenID Connect provider.' }),
+        clientSecret: text('OAUTH_OIDC_CLIENT_SECRET', {
+          isSecret: true,
+          means: 'Sign-in with any OpenID Connect provider.',
+        }),
+      },
+      {},
+    ),
+    redirectUris: list('OAUTH_REDIRECT_URIS', {
+      defaultText: 'only PUBLIC_URL',
+      means: 'Further redirect addresses.',
+    }),
+  }),
+  usageEnforced: flag('USAGE_ENFORCE', {
+    default: false,
+    means: 'Whether minting stops when the free minutes are used up.',
+  }),
+  webhookAllowPrivate: flag('WEBHOOK_ALLOW_PRIVATE', {
+    default: false,
+    means: 'Whether webhooks may go to private addresses in production.',
+  }),
+  /** The names are OpenTelemetry's own, so that one set of variables serves all of a machine's services. */
+  traces: together(
+    {
+      endpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], {
+        without: 'no traces',
+        means:
+          'OpenTelemetry collector (OTLP over HTTP, JSON) that gets traces of requests, transactions, joins and webhooks.',
+      }),
+    },
+    {
+      headers: headers('OTEL_EXPORTER_OTLP_HEADERS', {
+        defaultText: 'unset',
+        isSecret: true,
+        means: 'Headers for the collector.',
+      }),
+      serviceName: text('OTEL_SERVICE_NAME', { default: 'parley', means: 'Name of this service in traces.' }),
+      sampleRatio: share('OTEL_TRACES_SAMPLER_ARG', {
+        default: 1,
+        means: 'Share of the traces that begin here and are kept; a caller that sends traceparent decides for its own.',
+      }),
+    },
+  ),
+  logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
+    default: 'warn',
+    inProduction: 'info',
+    means: 'How much is logged.',
+  }),
+});
+
+/** Read by the media node (apps/sfu/src/config.ts); here so that the reference lists them and no name is a typing error. */
+const mediaNodeRows: readonly SettingRow[] = [
+  ['SFU_NAME', 'text', 'host name', 'its name in the fleet, stable over restarts.'],
+  ['SFU_REGION', 'text', 'default', 'region that rooms may prefer.'],
+  ['SFU_CAPACITY', 'whole number', '1000', 'rooms it may hold.'],
+  ['SFU_PROCESSES', 'whole number', '1; in production one a core', 'processes that carry media.'],
+  ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
+  ['SFU_BIND_ADDRESS', 'address', 'all', 'address that media is received on.'],
+  ['SFU_INTERNAL_HOST', 'address', '127.0.0.1; 0.0.0.0 in production', 'address of its control port.'],
+  ['SFU_INTERNAL_PORT', 'port', '4480', 'its control port.'],
+  ['SFU_INTERNAL_URL', 'URL (http:// or https://)', 'from host and port', 'where servers reach its control port.'],
+  ['SFU_VERSION', 'text', 'unset', 'build identifier shown in the fleet.'],
+].map(([name = '', takes = '', value = '', means = '']) => ({
+  name,
+  takes,
+  default: value,
+  means: `Media node: ${means}`,
+  isSecret: false,
+}));
+
+/** Every variable that has a meaning, but for the limits. */
+export const settingRows: readonly SettingRow[] = [...settings.rows, ...mediaNodeRows];

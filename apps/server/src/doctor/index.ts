@@ -7,6 +7,7 @@ import { openSharedState, openStores } from '../adapters/open.ts';
 import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
+import { settingRows } from '../settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkMedia, checkPort, isOurs } from './network.ts';
 
@@ -22,7 +23,8 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
     config = readConfig(variables);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) yield fail('settings', problem, 'See docs/reference/settings.md.');
+    for (const problem of error.problems)
+      yield fail('settings', problem, `${adviceOn(problem)}See docs/reference/settings.md.`);
     return;
   }
   yield ok('settings', `Settings are valid for ${config.isProduction ? 'production' : 'development'}.`);
@@ -34,8 +36,14 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   yield database === null ? embeddedDatabase(config) : database.finding;
   if (config.redisUrl !== null) yield await checkRedis(config);
   yield await checkStorage(config);
-  if (config.runsMediaNode) yield* await checkMedia(config, variables['SFU_ANNOUNCED_HOST'] ?? null, isRunning);
+  if (config.runsMediaNode) yield* await checkMedia(config, config.sfuAnnouncedHost, isRunning);
   yield* await checkClock(config, database?.facts ?? null);
+}
+
+/** What the table says of the variable that a problem begins with. */
+function adviceOn(problem: string): string {
+  const row = settingRows.find(({ name }) => problem.startsWith(`${name} `));
+  return row ? `${row.name} takes: ${row.takes}. Default: ${row.default}. ` : '';
 }
 
 function checkFolder({ dataDir, databaseUrl }: Config, isRunning: boolean): Finding {

@@ -1,0 +1,261 @@
+import { isIP } from 'node:net';
+
+/** What the reference says about one variable. */
+export interface SettingRow {
+  name: string;
+  /** What may be given: `port`, `true or false`, … */
+  takes: string;
+  /** What holds without it. */
+  default: string;
+  means: string;
+  /** Never printed, and guarded like one: see `secret`. */
+  isSecret: boolean;
+}
+
+/** The variables of one process, while they are read. */
+export interface Source {
+  isProduction: boolean;
+  /** The text of a variable, or null when it is unset or blank. */
+  text(name: string): string | null;
+  /** Collects a sentence that names its variable. The same sentence twice is one problem. */
+  report(problem: string): void;
+}
+
+/** Something that is read from variables: one of them, or several that belong together. */
+export interface Setting<T> {
+  rows: readonly SettingRow[];
+  read(source: Source): T;
+}
+
+export type ValueOf<S> = S extends Setting<infer T> ? T : never;
+
+interface About<D> {
+  means: string;
+  /** What holds without it; null unless told. */
+  default?: D | ((source: Source) => D);
+  /** What holds in production instead. */
+  inProduction?: D;
+  /** The default in words, where the value does not say it. */
+  defaultText?: string;
+  /** What is used while it is unset. */
+  without?: string;
+  isRequiredInProduction?: boolean;
+  isSecret?: boolean;
+}
+
+interface Kind<T> {
+  takes: string;
+  parse(given: string, name: string, source: Source): T;
+}
+
+function setting<T, D>(name: string, { takes, parse }: Kind<T>, about: About<D>): Setting<T | D> {
+  const fallback = (source: Source): D => {
+    if (source.isProduction && about.inProduction !== undefined) return about.inProduction;
+    // Without a default `D` is inferred as null.
+    return (isFunction(about.default) ? about.default(source) : (about.default ?? null)) as D;
+  };
+  return {
+    rows: [{ name, takes, default: defaultText(about), means: about.means, isSecret: about.isSecret ?? false }],
+    read(source) {
+      const given = source.text(name);
+      if (given !== null) return parse(given, name, source);
+      if (source.isProduction && about.isRequiredInProduction) source.report(`${name} must be set in production.`);
+      return fallback(source);
+    },
+  };
+}
+
+const isFunction = <D>(value: D | ((source: Source) => D) | undefined): value is (source: Source) => D =>
+  typeof value === 'function';
+
+function defaultText<D>({
+  defaultText: told,
+  without,
+  inProduction,
+  isRequiredInProduction,
+  ...about
+}: About<D>): string {
+  const parts = [told ?? (without === undefined ? wordsOf(about.default) : `unset: ${without}`)];
+  if (inProduction !== undefined) parts.push(`${wordsOf(inProduction)} in production`);
+  if (isRequiredInProduction) parts.push('required in production');
+  return parts.join('; ');
+}
+
+const wordsOf = (value: unknown): string =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0) ? 'unset' : String(value);
+
+export const text = <D extends string | null>(name: string, about: About<D>): Setting<string | D> =>
+  setting(name, { takes: 'text', parse: (given) => given }, about);
+
+export const list = (name: string, about: About<readonly string[]>): Setting<readonly string[]> =>
+  setting(name, { takes: 'list, comma separated', parse: partsOf }, { default: [], ...about });
+
+const partsOf = (given: string): readonly string[] =>
+  given
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+export const flag = (name: string, about: About<boolean>): Setting<boolean> =>
+  setting(name, { takes: 'true or false', parse: parseFlag }, about);
+
+function parseFlag(given: string, name: string, { report }: Source): boolean {
+  if (given !== 'true' && given !== 'false') report(`${name} must be true or false, not "${given}".`);
+  return given === 'true';
+}
+
+export function oneOf<const T extends string>(name: string, allowed: readonly T[], about: About<T>): Setting<T> {
+  return setting<T, T>(
+    name,
+    {
+      takes: allowed.join(', '),
+      parse(given, _name, { report }) {
+        const match = allowed.find((value) => value === given);
+        if (match === undefined) report(`${name} must be one of ${allowed.join(', ')}, not "${given}".`);
+        // A problem was reported, so nothing will use the value.
+        return match ?? (given as T);
+      },
+    },
+    about,
+  );
+}
+
+export const port = (name: string, about: About<number>): Setting<number> =>
+  setting(name, { takes: 'port', parse: parsePort }, about);
+
+function parsePort(given: string, name: string, { report }: Source): number {
+  const number = Number(given);
+  if (!Number.isInteger(number) || number < 1 || number > 65_535)
+    report(`${name} must be a port from 1 to 65535, not "${given}".`);
+  return number;
+}
+
+/** A number from 0 to 1. */
+export const share = (name: string, about: About<number>): Setting<number> =>
+  setting(name, { takes: 'number from 0 to 1', parse: parseShare }, about);
+
+function parseShare(given: string, name: string, { report }: Source): number {
+  const number = Number(given);
+  if (!(number >= 0 && number <= 1)) report(`${name} must be a number from 0 to 1.`);
+  return number;
+}
+
+type Protocol = 'http:' | 'https:' | 'postgres:' | 'postgresql:' | 'redis:' | 'rediss:' | 'smtp:' | 'smtps:';
+
+export const url = <D extends string | null>(
+  name: string,
+  protocols: readonly Protocol[],
+  about: About<D>,
+): Setting<string | D> =>
+  setting(
+    name,
+    {
+      takes: `URL (${starts(protocols)})`,
+      parse(given, _name, { report }) {
+        if (!URL.canParse(given) || !protocols.some((protocol) => protocol === new URL(given).protocol))
+          report(`${name} must be a URL that starts with ${starts(protocols)}.`);
+        return given;
+      },
+    },
+    about,
+  );
+
+const starts = (protocols: readonly Protocol[]): string => protocols.map((protocol) => `${protocol}//`).join(' or ');
+
+/** In production only over TLS. */
+export function secureUrl<D extends string | null>(name: string, about: About<D>): Setting<string | D> {
+  const anywhere = url(name, ['http:', 'https:'], about);
+  const secure = url(name, ['https:'], about);
+  return { rows: anywhere.rows, read: (source) => (source.isProduction ? secure : anywhere).read(source) };
+}
+
+const secretBytesMin = 32;
+const distinctCharactersMin = 10;
+/** What examples and tutorials write where a secret should be. */
+const placeholder = /change.?me|replace.?me|example|placeholder|your.?(own|secret)|insecure|fill.?in/i;
+
+/** A secret of ours, or several with commas between them while one is rotated. */
+export const secrets = (name: string, about: About<null>): Setting<readonly string[] | null> =>
+  setting(
+    name,
+    { takes: `text of at least ${secretBytesMin} bytes`, parse: parseSecrets },
+    { ...about, defaultText: 'generated into DATA_DIR', isRequiredInProduction: true, isSecret: true },
+  );
+
+function parseSecrets(given: string, name: string, { isProduction, report }: Source): readonly string[] {
+  const parts = given.split(',').filter((part) => part !== '');
+  if (parts.length === 0 || parts.some((part) => Buffer.byteLength(part) < secretBytesMin))
+    report(`${name} must be at least ${secretBytesMin} bytes long: try "openssl rand -base64 48".`);
+  // Long is not enough: a secret from a public file is none.
+  const isGuessable = parts.some((part) => new Set(part).size < distinctCharactersMin || placeholder.test(part));
+  if (isProduction && isGuessable) report(`${name} can be guessed: make one with "openssl rand -base64 48".`);
+  return parts;
+}
+
+/** `name=value` pairs with commas between them. */
+export const headers = (name: string, about: About<Readonly<Record<string, string>>>) =>
+  setting(name, { takes: 'name=value, comma separated', parse: parseHeaders }, { default: {}, ...about });
+
+function parseHeaders(given: string, name: string, { report }: Source): Readonly<Record<string, string>> {
+  const pairs = partsOf(given).map((pair) => /^([^=]+)=(.*)$/s.exec(pair));
+  if (pairs.includes(null)) report(`${name} must be name=value pairs with commas between them.`);
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1]?.trim(), pair?.[2]?.trim()]));
+}
+
+/** Networks, addresses and host names. */
+export const hosts = (name: string, about: About<readonly string[]>): Setting<readonly string[]> =>
+  setting(name, { takes: 'list, comma separated', parse: parseHosts }, about);
+
+function parseHosts(given: string, name: string, { report }: Source): readonly string[] {
+  const entries = partsOf(given);
+  for (const entry of entries)
+    if (!isNetwork(entry) && !/^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(entry))
+      report(`${name} must list networks, addresses or host names, not "${entry}".`);
+  return entries;
+}
+
+function isNetwork(entry: string): boolean {
+  const [address = '', prefix = '0', rest] = entry.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && rest === undefined && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+}
+
+/** The same variables, with something made of their value. */
+export const mapped = <T, U>({ rows, read }: Setting<T>, map: (value: T, source: Source) => U): Setting<U> => ({
+  rows,
+  read: (source) => map(read(source), source),
+});
+
+type Fields = Readonly<Record<string, Setting<unknown>>>;
+type ValuesOf<F extends Fields> = { [K in keyof F]: ValueOf<F[K]> };
+type PresentOf<F extends Fields> = { [K in keyof F]: NonNullable<ValueOf<F[K]>> };
+
+const rowsOf = (fields: Fields): SettingRow[] => Object.values(fields).flatMap(({ rows }) => rows);
+
+/** An object with a field for each setting. */
+export const record = <F extends Fields>(fields: F): Setting<ValuesOf<F>> => ({
+  rows: rowsOf(fields),
+  read: (source) =>
+    // One entry for each field, read by that field's own setting.
+    Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.read(source)])) as ValuesOf<F>,
+});
+
+/** Settings that make sense only together: all of `needed` are set, or none and the whole is null. */
+export function together<N extends Fields, E extends Fields>(
+  needed: N,
+  extra: E,
+): Setting<(PresentOf<N> & ValuesOf<E>) | null> {
+  return {
+    rows: [...rowsOf(needed), ...rowsOf(extra)],
+    read(source) {
+      const names = rowsOf(needed).map(({ name }) => name);
+      const missing = names.filter((name) => source.text(name) === null);
+      const extras = record(extra).read(source);
+      if (missing.length === names.length) return null;
+      const given = names.filter((name) => !missing.includes(name));
+      if (missing.length > 0) source.report(`${missing.join(', ')} must be set together with ${given.join(', ')}.`);
+      // None is null: a missing one has just been reported.
+      return { ...(record(needed).read(source) as PresentOf<N>), ...extras };
+    },
+  };
+}
