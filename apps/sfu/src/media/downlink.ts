@@ -5,14 +5,14 @@ import { DownlinkEstimator } from './downlink-estimator.ts';
 import type { PathLoss } from './loss-window.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
+import type { Outlet } from './retransmission.ts';
 import { readRtcp } from './rtcp.ts';
-import type { Slot, StreamState } from './slot.ts';
-import type { Outlet } from './subscription.ts';
+import type { Slot, SlotUse, StreamState } from './slot.ts';
 import { type ExtensionTable, stampTransport, translateExtensions } from './template.ts';
 
-/** Part of the estimate that video may use; the rest is for audio, repeats and data. */
+/** Share of the estimate that video may use; the rest is for audio, retransmission and data. */
 const VIDEO_SHARE = 0.95;
-/** A little more than the next layer needs is asked for: the rate of a layer is never quite the same. */
+/** Probes go a little above what the next layer needs: the bit rate of a layer varies. */
 const PROBE_MARGIN = 1.1;
 const DEFAULT_PRIORITY = 100;
 const SCREEN_PRIORITY = 200;
@@ -21,20 +21,20 @@ const SAMPLES = 5;
 const SAMPLE_MS = 180;
 
 export interface DownlinkDeps {
-  slots: readonly Slot[];
+  slots(): readonly Slot[];
   isAdaptive: boolean;
   events: {
     streamState(state: StreamState): void;
-    /** What the subscribers take of a track may have changed. */
+    /** Which layers of a track are subscribed to may have changed. */
     demandChanged(publication: Publication): void;
   };
 }
 
-/** The path to one subscriber: what it bears, what goes over it, and what comes back about it. */
+/** The path to one subscriber: its bandwidth estimate, the layers that fit it, and the reports about it. */
 export class Downlink {
   readonly #deps: DownlinkDeps;
   readonly estimator = new DownlinkEstimator();
-  readonly bySsrc = new Map<number, Slot>();
+  readonly #uses = new Map<number, SlotUse>();
   readonly #settings = new Map<string, MediaTrackSettings>();
   #transport: PeerTransport | undefined;
   #deliveries = new Deliveries();
@@ -45,15 +45,16 @@ export class Downlink {
     this.#deps = deps;
   }
 
-  /** The transport is another one: its counters start anew. */
+  /** A new transport: its counters start at zero, and no track is attached. */
   reset(transport: PeerTransport): void {
     this.#transport = transport;
+    this.#uses.clear();
     this.#sentSamples = [];
     this.#deliveries = new Deliveries();
   }
 
-  /** For subscriptions of this path; `table` where the client has extension ids of its own. */
-  outlet(table?: ExtensionTable): Outlet {
+  /** Where subscriptions of this path send; `table` where the client has extension ids of its own. */
+  outlet(table?: ExtensionTable | undefined): Outlet {
     return {
       rtp: (packet, now) => {
         stampTransport(packet, this.#deliveries.sent(packet.length, now));
@@ -63,14 +64,20 @@ export class Downlink {
     };
   }
 
-  forget(trackId: string): void {
-    this.#settings.delete(trackId);
+  /** Reports of the subscriber about this track count from now on. */
+  attach(use: SlotUse): void {
+    this.#uses.set(use.subscription.ids.ssrc, use);
+  }
+
+  detach({ publication, subscription }: SlotUse): void {
+    this.#uses.delete(subscription.ids.ssrc);
+    this.#settings.delete(publication.id);
   }
 
   updateSettings(updates: readonly MediaTrackSettings[], now: number): void {
     for (const update of updates) {
       const before = this.#settings.get(update.trackId);
-      if (!before && !this.#deps.slots.some(({ use }) => use?.publication.id === update.trackId)) continue;
+      if (!before && !this.#deps.slots().some(({ use }) => use?.publication.id === update.trackId)) continue;
       this.#settings.set(update.trackId, { ...before, ...update });
     }
     this.allocate(now);
@@ -82,16 +89,16 @@ export class Downlink {
     const before = this.estimator.bitsPerSecond;
     readRtcp(buffer, {
       receptionReport: (report) => {
-        const loss = this.#find(report.ssrc)?.subscription.onReceptionReport(report, now);
+        const loss = this.#uses.get(report.ssrc)?.subscription.onReceptionReport(report, now);
         path.expected += loss?.expected ?? 0;
         path.lost += loss?.lost ?? 0;
       },
       nack: (ssrc, sequences) => {
-        const use = this.#find(ssrc);
+        const use = this.#uses.get(ssrc);
         use?.subscription.resend(sequences, use.publication.encoding.codec.name === 'VP8', now);
       },
       keyFrameRequest: (ssrc) => {
-        const use = this.#find(ssrc);
+        const use = this.#uses.get(ssrc);
         if (!use) return;
         use.publication.requestKeyFrame(Math.max(use.subscription.current, use.subscription.target));
         use.publication.flushKeyFrameRequests(now);
@@ -103,12 +110,7 @@ export class Downlink {
     if (this.estimator.bitsPerSecond < before) this.allocate(now);
   }
 
-  #find(ssrc: number): Slot['use'] {
-    const use = this.bySsrc.get(ssrc)?.use;
-    return use?.subscription.ids.ssrc === ssrc ? use : undefined;
-  }
-
-  /** What went out over about the last second. */
+  /** Bits per second sent, over about the last second. */
   sentBps(now: number): number {
     const first = this.#sentSamples[0];
     const transport = this.#transport;
@@ -116,38 +118,37 @@ export class Downlink {
     return ((transport.sentBytes - first.bytes) * 8000) / (now - first.at);
   }
 
-  /** Every 200 ms, and at once when anything that matters changed: which layer of which track. */
+  /** Selects a layer for each video. Every 200 ms, and at once when anything that matters changed. */
   allocate(now: number): void {
     const transport = this.#transport;
     if (!transport?.isOpen) return;
-    const slots = this.#deps.slots.filter(
-      (slot) => slot.kind === 'video' && slot.use && slot.isAnswered && !slot.isDirty,
-    );
-    const demands = slots.map((slot) => this.#demand(slot, now));
+    const videos = this.#deps
+      .slots()
+      .flatMap(({ kind, use, isActive }) => (kind === 'video' && use && isActive ? [use] : []));
+    const demands = videos.map((use) => this.#demand(use, now));
     const { layers, wantedBps } = allocate(demands, this.estimator.bitsPerSecond * VIDEO_SHARE);
-    slots.forEach((slot, index) => {
-      const { publication, subscription } = slot.use ?? {};
-      const layer = layers[index] ?? -1;
-      if (!publication || !subscription) return;
-      const { fps = Number.POSITIVE_INFINITY } = this.#settings.get(publication.id) ?? {};
-      subscription.setTemporalLimit(publication.temporalLayerFor(Math.max(subscription.current, layer), fps));
-      if (subscription.target !== layer) {
-        subscription.setTarget(layer);
-        this.#deps.events.demandChanged(publication);
-        publication.flushKeyFrameRequests(now);
-      } else if (subscription.isSwitching) publication.requestKeyFrame(layer);
-      if (layer < subscription.current && this.estimator.isCongested(now)) subscription.letGo();
+    videos.forEach((use, index) => {
+      this.#selectLayer(use, layers[index] ?? -1, now);
     });
     this.#probeBps = this.estimator.probe((wantedBps / VIDEO_SHARE) * PROBE_MARGIN, now);
-    for (const slot of this.#deps.slots) this.#tellState(slot);
+    for (const slot of this.#deps.slots()) this.#announceState(slot);
     if (now - (this.#sentSamples.at(-1)?.at ?? 0) < SAMPLE_MS) return;
     this.#sentSamples.push({ bytes: transport.sentBytes, at: now });
     if (this.#sentSamples.length > SAMPLES) this.#sentSamples.shift();
   }
 
-  #demand(slot: Slot, now: number): Demand {
-    const { publication, subscription } = slot.use ?? {};
-    if (!publication || !subscription) return { bitrates: [], ceiling: -1, current: -1, priority: 0 };
+  #selectLayer({ publication, subscription }: SlotUse, layer: number, now: number): void {
+    const { fps = Number.POSITIVE_INFINITY } = this.#settings.get(publication.id) ?? {};
+    subscription.setTemporalLimit(publication.temporalLayerFor(Math.max(subscription.current, layer), fps));
+    if (subscription.target !== layer) {
+      subscription.setTarget(layer);
+      this.#deps.events.demandChanged(publication);
+      publication.flushKeyFrameRequests(now);
+    } else if (subscription.isSwitching) publication.requestKeyFrame(layer);
+    if (layer < subscription.current && this.estimator.isCongested(now)) subscription.dropCurrentLayer();
+  }
+
+  #demand({ publication, subscription }: SlotUse, now: number): Demand {
     const settings = this.#settings.get(publication.id);
     const { layers, request } = publication;
     const isScreen = request.source === 'SCREEN_SHARE';
@@ -168,8 +169,8 @@ export class Downlink {
     };
   }
 
-  #tellState(slot: Slot): void {
-    if (!slot.use || !slot.isAnswered) return;
+  #announceState(slot: Slot): void {
+    if (!slot.use || !slot.isActive) return;
     const { publication, subscription } = slot.use;
     const isOff = this.#settings.get(publication.id)?.enabled === false;
     if (subscription.isSwitching && subscription.current < 0) return;
@@ -181,18 +182,18 @@ export class Downlink {
       reason,
       layer: reason ? null : subscription.current,
     };
-    const { told } = slot;
-    if (told && told.state === state.state && told.reason === state.reason && told.layer === state.layer) return;
-    slot.told = state;
+    const { announced: last } = slot;
+    if (last && last.state === state.state && last.reason === state.reason && last.layer === state.layer) return;
+    slot.announced = state;
     this.#deps.events.streamState(state);
   }
 
   /** Every 20 ms: padding while the path is probed. */
   tick(now: number): void {
     if (this.#probeBps === 0) return;
-    const subscription = this.#deps.slots.find(
-      ({ kind, use }) => kind === 'video' && (use?.subscription.packets ?? 0) > 0,
-    )?.use?.subscription;
+    const subscription = this.#deps
+      .slots()
+      .find(({ kind, use }) => kind === 'video' && (use?.subscription.packets ?? 0) > 0)?.use?.subscription;
     if (!subscription) return;
     let bytes = ((this.#probeBps - this.#mediaBps(now)) * 0.02) / 8;
     while (bytes > 0) {
@@ -203,14 +204,14 @@ export class Downlink {
   }
 
   #mediaBps(now: number): number {
-    return this.#deps.slots.reduce((sum, { use }) => {
+    return this.#deps.slots().reduce((sum, { use }) => {
       if (!use || use.subscription.current < 0) return sum;
       return sum + use.publication.bitrateOf(use.subscription.current, now);
     }, 0);
   }
 
   statistics(): { lossPercent: number | null; jitterMs: number | null; rttMs: number | null } {
-    const known = this.#deps.slots.flatMap(({ use }) => (use ? [use.subscription] : []));
+    const known = this.#deps.slots().flatMap(({ use }) => (use ? [use.subscription.statistics] : []));
     const worst = (values: (number | null)[]) => {
       const numbers = values.filter((value) => value !== null);
       return numbers.length > 0 ? Math.max(...numbers) : null;

@@ -24,7 +24,7 @@ export interface ParticipantInit {
   joinedAt: number;
 }
 
-/** One participant of a room: its two sides and what is known of it. */
+/** One participant of a room: its publisher and subscriber side, and the state and quality of both. */
 export class Participant {
   readonly id: string;
   readonly identity: string;
@@ -96,7 +96,7 @@ export class Participant {
     if (!transport) return null;
     const rates = this.#rates.get(pc);
     const { lossPercent, jitterMs } =
-      pc === 'pub' ? this.publisher.statistics() : this.subscriber.downlink.statistics();
+      pc === 'pub' ? this.publisher.uplink.statistics() : this.subscriber.downlink.statistics();
     return {
       state: transport.state,
       rttMs: pc === 'sub' ? this.subscriber.downlink.statistics().rttMs : null,
@@ -104,7 +104,8 @@ export class Participant {
       jitterMs,
       inBps: Math.round(rates?.inBps ?? 0),
       outBps: Math.round(rates?.outBps ?? 0),
-      availableBps: pc === 'pub' ? this.publisher.availableBps : this.subscriber.downlink.estimator.bitsPerSecond,
+      availableBps:
+        pc === 'pub' ? this.publisher.uplink.availableBps : this.subscriber.downlink.estimator.bitsPerSecond,
     };
   }
 

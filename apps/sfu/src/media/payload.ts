@@ -64,6 +64,14 @@ export function readVp8(b: Buffer, start: number, end: number, descriptor: Vp8De
   return at < end;
 }
 
+/** Overwrites a picture id of 7 or 15 bits. */
+export function writePictureId(b: Buffer, at: number, bits: number, pictureId: number): void {
+  if (bits === 15) {
+    b[at] = 0x80 | (pictureId >> 8);
+    b[at + 1] = pictureId & 0xff;
+  } else b[at] = pictureId & 0x7f;
+}
+
 const scratch = newVp8Descriptor();
 
 /** True when a key frame starts in this payload: the only place where a receiver can begin to decode. */
@@ -118,7 +126,7 @@ function startsH264KeyFrame(b: Buffer, start: number, end: number): boolean {
 }
 
 /**
- * Payload of the newest block of RED audio (RFC 2198), for receivers that did not take RED; undefined when malformed.
+ * Payload of the newest block of RED audio (RFC 2198), for receivers that did not accept RED; undefined when malformed.
  */
 export function redPrimary(b: Buffer, start: number, end: number): { start: number; end: number } | undefined {
   let at = start;

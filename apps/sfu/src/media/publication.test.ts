@@ -17,7 +17,7 @@ function redMicrophone() {
     rids: [],
     extensionIds: {},
     publishedAt: 0,
-    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, waiting() {} },
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
   });
   publication.bind(1, undefined);
   const listen = (redPayloadType: number | undefined) => {
@@ -78,7 +78,7 @@ function camera(paused = 8) {
     rids: [],
     extensionIds: {},
     publishedAt: 0,
-    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, waiting: () => (waits += 1) },
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued: () => (waits += 1) },
   });
   publication.bind(1, undefined);
   const sent: string[] = [];

@@ -20,6 +20,7 @@ import { Publisher } from './publisher.ts';
 import { scoreOf } from './quality.ts';
 import { Speakers } from './speakers.ts';
 import { Subscriber } from './subscriber.ts';
+import { resolveChoice } from './track-choice.ts';
 
 export type Emit = (event: MediaEvent) => void;
 
@@ -175,27 +176,8 @@ export class Room {
           participant.subscriber.subscribe(publication, other.id);
   }
 
-  /** The tracks that a choice names, and the names that match nothing. */
-  #resolve(participant: Participant, { trackIds = [], identities = [] }: MediaTrackChoice) {
-    const found: { publication: Publication; owner: Participant }[] = [];
-    const missing: string[] = [];
-    const others = [...this.#participants.values()].filter((other) => other !== participant);
-    for (const trackId of trackIds) {
-      const owner = others.find(({ publisher }) => publisher.publications.has(trackId));
-      const publication = owner?.publisher.publications.get(trackId);
-      if (owner && publication) found.push({ publication, owner });
-      else missing.push(trackId);
-    }
-    for (const identity of identities) {
-      const owner = others.find((other) => other.identity === identity);
-      if (!owner) missing.push(identity);
-      else for (const publication of owner.publisher.publications.values()) found.push({ publication, owner });
-    }
-    return { found, missing };
-  }
-
   subscribe(participant: Participant, choice: MediaTrackChoice): MediaSubscribeResult {
-    const { found, missing } = this.#resolve(participant, choice);
+    const { found, missing } = resolveChoice(this.#participants.values(), participant, choice);
     const result: MediaSubscribeResult = { accepted: [], refused: [] };
     for (const { publication, owner } of found) {
       if (participant.subscriber.subscribe(publication, owner.id)) result.accepted.push(publication.id);
@@ -206,7 +188,7 @@ export class Room {
   }
 
   unsubscribe(participant: Participant, choice: MediaTrackChoice): MediaSubscribeResult {
-    const { found, missing } = this.#resolve(participant, choice);
+    const { found, missing } = resolveChoice(this.#participants.values(), participant, choice);
     const result: MediaSubscribeResult = { accepted: [], refused: [] };
     for (const { publication } of found) {
       participant.subscriber.unsubscribe(publication.id);
@@ -256,7 +238,7 @@ export class Room {
   /** Every 500 ms. */
   report(now: number): void {
     for (const participant of [...this.#participants.values()]) {
-      participant.publisher.report(now);
+      participant.publisher.uplink.report(now);
       participant.measure(now);
       if (participant.isGone(now)) this.remove(participant.id, 'CONNECTION_TIMEOUT');
     }

@@ -1,6 +1,6 @@
 import { readTransportFeedback, type TransportFeedback } from './transport-feedback.ts';
 
-/** What RTCP packets of a compound tell, handed out as they are read. Malformed parts end the reading, never throw. */
+/** Callbacks for the packets of an RTCP compound, in their order. A malformed part ends the reading and never throws. */
 export interface RtcpListener {
   senderReport?(report: SenderReport): void;
   receptionReport?(report: ReceptionReport): void;
@@ -193,3 +193,6 @@ export function writeSenderReport(report: SenderReport, packets: number, octets:
 /** The middle 32 bits of an NTP time: how reception reports name a sender report. */
 export const middleNtp = (report: Pick<SenderReport, 'ntpSeconds' | 'ntpFraction'>): number =>
   (((report.ntpSeconds & 0xffff) << 16) | (report.ntpFraction >>> 16)) >>> 0;
+
+export const ntpSeconds = (report: Pick<SenderReport, 'ntpSeconds' | 'ntpFraction'>): number =>
+  report.ntpSeconds + report.ntpFraction / 2 ** 32;

@@ -1,7 +1,7 @@
-/** Numbers further back than this are not asked about any more. */
+/** Numbers further back than this are no longer queried. */
 const REACH_MAX = 1024;
 
-/** Numbers of a stream that were left out: those after them move up, so that a receiver sees no gap. */
+/** Numbers of a stream that were dropped: those after them move up, so that a receiver sees no gap. */
 export class SkippedNumbers {
   readonly #shift: number;
   readonly #reach: number;
@@ -23,7 +23,7 @@ export class SkippedNumbers {
     return this.#numbers.at(-1);
   }
 
-  /** How many were left out before `number`. */
+  /** How many were dropped before `number`. */
   before(number: number): number {
     while (this.#numbers.length > 0 && this.#distance(this.#numbers[0] ?? 0, number) > this.#reach) {
       this.#numbers.shift();

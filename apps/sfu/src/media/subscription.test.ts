@@ -233,7 +233,7 @@ test('[MED-14] a layer that is let go is neither sent nor repeated; the next sta
   subscription.setTarget(2);
   feed(2, frame(100, 0, 1, true), 0);
   subscription.setTarget(0);
-  subscription.letGo();
+  subscription.dropCurrentLayer();
   feed(2, frame(101, 3000, 2), 33);
   feed(0, frame(500, 9000, 40), 40);
   assert.equal(subscription.resend([sent[0]?.sequence ?? 0], true, 50), 0);

@@ -1,7 +1,7 @@
 import type { CodecName } from '@parley/media-description';
 import type { Vp8Descriptor } from './payload.ts';
 
-/** Where a frame stands among the temporal layers of its stream: frames above a layer can be left out. */
+/** Where a frame stands among the temporal layers of its stream: frames above a layer can be dropped. */
 export interface TemporalPlace {
   /** 0 is what every other layer builds on. */
   layer: number;
@@ -11,9 +11,12 @@ export interface TemporalPlace {
   opensHigher: boolean;
 }
 
+/** Above every temporal layer there is. */
+export const EVERY_FRAME = 7;
+
 export const newTemporalPlace = (): TemporalPlace => ({ layer: 0, startsLayer: false, opensHigher: false });
 
-/** Reads it from a payload. What a packet does not tell stays as it was: it goes on with the frame of the one before. */
+/** Reads it from a payload. What a packet does not tell stays as it was: it continues the frame of the one before. */
 export function readTemporal(
   codec: CodecName,
   vp8: Vp8Descriptor | undefined,
@@ -27,6 +30,9 @@ export function readTemporal(
   else if (codec === 'H264') readH264(b, start, end, place);
   else if (codec === 'AV1') readAv1(b, start, end, place);
 }
+
+export const copyPlace = (from: TemporalPlace, to: TemporalPlace): void =>
+  set(to, from.layer, from.startsLayer, from.opensHigher);
 
 function set(place: TemporalPlace, layer: number, startsLayer: boolean, opensHigher: boolean): void {
   place.layer = layer;
@@ -46,7 +52,7 @@ function readVp9(b: Buffer, start: number, end: number, place: TemporalPlace): v
 const NAL_SLICE = 1;
 const NAL_FU_A = 28;
 
-/** H264 has no layers in RTP, but says of a slice whether anything refers to it: what nobody needs is layer 1. */
+/** H264 has no layers in RTP, but marks slices that no other frame refers to: those are layer 1. */
 function readH264(b: Buffer, start: number, end: number, place: TemporalPlace): void {
   const first = b[start] ?? 0;
   const outer = first & 0x1f;
@@ -91,15 +97,14 @@ function readLength(b: Buffer, start: number, end: number): number {
   return end;
 }
 
-/** Frame rates are told by windows of this length. */
+/** Frame rates are measured over windows of this length. */
 const WINDOW_MS = 1000;
-const LAYERS_MAX = 8;
-/** A layer that is a little faster than wished is still taken: cameras are not exact. */
+/** A layer that is a little faster than wanted still counts: cameras are not exact. */
 const TOLERANCE = 1.15;
 
 /** Frames a second in each temporal layer of one stream. */
 export class FrameRates {
-  readonly #counts = new Uint16Array(LAYERS_MAX);
+  readonly #counts = new Uint16Array(EVERY_FRAME + 1);
   #rates: number[] = [];
   #since = 0;
   #lastTimestamp = -1;
@@ -109,7 +114,7 @@ export class FrameRates {
     this.#lastTimestamp = timestamp;
     const elapsed = now - this.#since;
     if (elapsed >= WINDOW_MS) {
-      // A window with a pause in it tells nothing.
+      // A window with a pause in it measures nothing.
       if (elapsed < 2 * WINDOW_MS) this.#rates = [...this.#counts].map((count) => (count * 1000) / elapsed);
       this.#counts.fill(0);
       this.#since = now;
@@ -117,13 +122,13 @@ export class FrameRates {
     this.#counts[layer] = (this.#counts[layer] ?? 0) + 1;
   }
 
-  /** The highest layer that stays within a wished rate. The base always goes; before anything is known, all does. */
+  /** The highest layer within a frame rate: at least the base, and every layer before anything was measured. */
   layerFor(fps: number): number {
     let sum = 0;
     for (const [layer, rate] of this.#rates.entries()) {
       sum += rate;
       if (layer > 0 && rate > 0 && sum > fps * TOLERANCE) return layer - 1;
     }
-    return LAYERS_MAX - 1;
+    return EVERY_FRAME;
   }
 }

@@ -1,0 +1,203 @@
+import { MEDIA_DESCRIPTION_BYTES_MAX } from '@parley/contract/media-control';
+import type { Description, MediaEntry } from '@parley/media-description';
+import { offeredCodecs } from './codecs.ts';
+import { MediaError } from './errors.ts';
+import type { Publication } from './publication.ts';
+import type { Negotiation, NegotiationHost, Slot } from './slot.ts';
+
+const DATA_MID = 'data';
+/** What a description holds beside its media entries. */
+const HEAD_BYTES = 1000;
+
+export interface NodeOffersDeps extends NegotiationHost {
+  sendOffer(revision: number, isRestart: boolean, description: Description): void;
+}
+
+interface OfferedSlot extends Slot {
+  entry: MediaEntry;
+  /** The entry changed since it was last offered. */
+  needsOffer: boolean;
+  /** The client has answered the line, so it can take another track once it is free. */
+  isReusable: boolean;
+}
+
+interface PendingOffer {
+  slots: OfferedSlot[];
+  /** With ICE and DTLS parameters: the first of a transport. */
+  isWhole: boolean;
+  description: Description;
+}
+
+/** The node offers lines, one offer at a time; each later one carries the changed entries only. */
+export class NodeOffers implements Negotiation {
+  readonly needsAnswer = true;
+  readonly #deps: NodeOffersDeps;
+  #slots: OfferedSlot[] = [];
+  /** Our side of the transport; undefined while there is none. */
+  #local: Omit<Description, 'media'> | undefined;
+  #revision = 0;
+  #pending: PendingOffer | undefined;
+  #isRestarting = false;
+  #isFlushScheduled = false;
+
+  constructor(deps: NodeOffersDeps) {
+    this.#deps = deps;
+  }
+
+  get slots(): readonly Slot[] {
+    return this.#slots;
+  }
+
+  /** A transport was made; offers go out from now on. */
+  connect(local: Omit<Description, 'media'>): void {
+    this.#local = local;
+    this.#scheduleFlush();
+  }
+
+  assign(publication: Publication, streamId: string): Slot {
+    const slot = this.#freeSlot(publication.kind);
+    const subscription = this.#newSubscription(publication);
+    slot.use = { publication, streamId, subscription };
+    slot.announced = undefined;
+    slot.isReusable = false;
+    this.#refreshEntry(slot);
+    this.#scheduleFlush();
+    return slot;
+  }
+
+  #newSubscription(publication: Publication) {
+    return this.#deps.newSubscription(publication, offeredCodecs(publication.encoding), this.#deps.takeSsrc());
+  }
+
+  #freeSlot(kind: 'audio' | 'video'): OfferedSlot {
+    const free = this.#slots.find((slot) => slot.kind === kind && !slot.use && slot.isReusable);
+    if (free) return free;
+    const mid = String(this.#slots.length);
+    const slot: OfferedSlot = {
+      mid,
+      kind,
+      use: undefined,
+      isActive: false,
+      announced: undefined,
+      entry: { mid, kind, direction: 'inactive' },
+      needsOffer: false,
+      isReusable: false,
+    };
+    this.#slots.push(slot);
+    return slot;
+  }
+
+  #refreshEntry(slot: OfferedSlot): void {
+    const { mid, kind, use } = slot;
+    slot.needsOffer = true;
+    if (!use) {
+      // The codecs stay: a line without any would be refused for good.
+      const { codecs } = slot.entry;
+      slot.entry = { mid, kind, direction: 'inactive', ...(codecs && { codecs }) };
+      return;
+    }
+    const { ssrc, rtxSsrc, rtxPayloadType } = use.subscription.ids;
+    slot.entry = {
+      mid,
+      kind,
+      direction: 'sendonly',
+      trackId: use.publication.id,
+      streamId: use.streamId,
+      codecs: offeredCodecs(use.publication.encoding),
+      ssrcs: rtxPayloadType === undefined ? [ssrc] : [ssrc, rtxSsrc],
+    };
+  }
+
+  release(released: Slot): void {
+    const slot = this.#slots.find((one) => one === released);
+    if (!slot) return;
+    this.#refreshEntry(slot);
+    this.#scheduleFlush();
+  }
+
+  /** Changes of one turn of the event loop go out as one offer. */
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    setImmediate(() => {
+      this.#isFlushScheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Sends the next offer unless one awaits its answer. What does not fit a frame goes with the one after it. */
+  flush(): void {
+    if (this.#pending || !this.#local) return;
+    const isWhole = this.#revision === 0 || this.#isRestarting;
+    const media: MediaEntry[] = isWhole ? [{ mid: DATA_MID, kind: 'data', direction: 'sendrecv' }] : [];
+    const slots: OfferedSlot[] = [];
+    let bytes = HEAD_BYTES;
+    for (const slot of this.#slots) {
+      if (!slot.needsOffer) continue;
+      bytes += JSON.stringify(slot.entry).length + 1;
+      if (bytes > MEDIA_DESCRIPTION_BYTES_MAX) break;
+      media.push(slot.entry);
+      slots.push(slot);
+    }
+    if (media.length === 0) return;
+    for (const slot of slots) slot.needsOffer = false;
+    this.#revision += 1;
+    const description: Description = isWhole ? { ...this.#local, media } : { media };
+    this.#pending = { slots, isWhole, description };
+    this.#deps.sendOffer(this.#revision, this.#isRestarting, description);
+    this.#isRestarting = false;
+  }
+
+  /** Repeats the offer that awaits an answer, for a signaling socket that may have lost it. */
+  repeat(): void {
+    if (this.#pending) this.#deps.sendOffer(this.#revision, false, this.#pending.description);
+  }
+
+  /** The slots that the client accepted. `acceptTransport` gets the parameters of a whole answer. */
+  answer(revision: number, answer: Description, acceptTransport: (answer: Description) => void): Slot[] {
+    const pending = this.#pending;
+    if (!pending || revision !== this.#revision)
+      throw new MediaError('STALE', `The latest offer is revision ${this.#revision}.`);
+    if (pending.isWhole) acceptTransport(answer);
+    this.#pending = undefined;
+    const entries = new Map(answer.media.map((entry) => [entry.mid, entry]));
+    return pending.slots.filter((slot) => accepts(slot, entries.get(slot.mid)));
+  }
+
+  /** Another transport: lines only for the tracks there are now, with subscriptions of their own. */
+  restart(): void {
+    this.#slots = this.#slots.filter(({ use }) => use);
+    this.#slots.forEach((slot, index) => {
+      if (slot.use) slot.use.subscription = this.#newSubscription(slot.use.publication);
+      slot.mid = String(index);
+      slot.isActive = false;
+      slot.isReusable = false;
+      slot.announced = undefined;
+      this.#refreshEntry(slot);
+    });
+    this.#pending = undefined;
+    this.#isRestarting = true;
+  }
+
+  close(): void {
+    this.#local = undefined;
+    this.#pending = undefined;
+    this.#slots = [];
+  }
+}
+
+/** Applies the client's answer to a line. False when nothing is to be sent on it. */
+function accepts(slot: OfferedSlot, answered: MediaEntry | undefined): boolean {
+  slot.isReusable = true;
+  // The track ended or changed since the offer: another offer is on its way.
+  if (!slot.use || slot.needsOffer) return false;
+  if (answered?.codecs?.length === 0 || answered?.direction === 'inactive') {
+    slot.use = undefined;
+    slot.entry = { mid: slot.mid, kind: slot.kind, direction: 'inactive' };
+    // The browser stopped this line for good.
+    slot.isReusable = false;
+    return false;
+  }
+  if (answered?.codecs) slot.use.subscription.restrictTo(answered.codecs);
+  return true;
+}

@@ -1,0 +1,72 @@
+import type { ForwardedPacket } from './forwarded-packet.ts';
+import type { Vp8Descriptor } from './payload.ts';
+import { sequenceDistance } from './rtp.ts';
+import { SkippedNumbers } from './skipped-numbers.ts';
+import { EVERY_FRAME, type TemporalPlace } from './temporal.ts';
+
+const SEQUENCE_BITS = 16;
+
+/** Drops the frames above a temporal layer, for a subscriber that wants fewer of them. */
+export class TemporalFilter {
+  /** Highest temporal layer wanted. */
+  limit: number;
+  /** Highest temporal layer that goes out now: it rises only where the stream allows it. */
+  #current = EVERY_FRAME;
+  /** Newest packet and its frame, as the publisher numbers them, and whether that frame is dropped. */
+  #newest: number;
+  #frame: number;
+  #isFrameDropped = false;
+  #droppedSequences = new SkippedNumbers(SEQUENCE_BITS);
+  #droppedPictures: SkippedNumbers | undefined;
+
+  /** `newest` was forwarded before: the rest of its frame is too. */
+  constructor(limit: number, newest: { sequence: number; timestamp: number }) {
+    this.limit = limit;
+    this.#newest = newest.sequence;
+    this.#frame = newest.timestamp;
+  }
+
+  /** Another simulcast layer starts with this key frame. */
+  restart({ sequence, timestamp }: ForwardedPacket): void {
+    this.#droppedSequences = new SkippedNumbers(SEQUENCE_BITS);
+    this.#droppedPictures = undefined;
+    this.#current = this.limit;
+    this.#newest = sequence;
+    this.#frame = timestamp;
+    this.#isFrameDropped = false;
+  }
+
+  /** Whether the packet is of a dropped frame; the next packet then takes its numbers. */
+  drops({ sequence, timestamp, vp8, temporal, startsKeyFrame }: ForwardedPacket): boolean {
+    // A late packet fills a gap that the subscriber has seen already.
+    if (sequenceDistance(this.#newest, sequence) <= 0) return false;
+    this.#newest = sequence;
+    if (timestamp !== this.#frame) {
+      this.#frame = timestamp;
+      this.#isFrameDropped = !this.#takesFrame(temporal, startsKeyFrame);
+    }
+    if (!this.#isFrameDropped) return false;
+    this.#droppedSequences.add(sequence);
+    if (vp8 && vp8.pictureIdAt > 0) this.#dropPicture(vp8);
+    return true;
+  }
+
+  #dropPicture({ pictureId, pictureIdBits }: Vp8Descriptor): void {
+    this.#droppedPictures ??= new SkippedNumbers(pictureIdBits);
+    if (pictureId !== this.#droppedPictures.last) this.#droppedPictures.add(pictureId);
+  }
+
+  /** Fewer frames at any time; more of them only from where they refer to nothing that was dropped. */
+  #takesFrame({ layer, startsLayer, opensHigher }: TemporalPlace, isKeyFrame: boolean): boolean {
+    if (this.limit < this.#current || isKeyFrame) this.#current = this.limit;
+    else if (startsLayer && layer > this.#current && layer <= this.limit) this.#current = layer;
+    const isTaken = layer <= this.#current;
+    if (isTaken && opensHigher) this.#current = this.limit;
+    return isTaken;
+  }
+
+  /** How many packets before this sequence number were dropped. */
+  sequencesBefore = (sequence: number): number => this.#droppedSequences.before(sequence);
+
+  picturesBefore = (pictureId: number): number => this.#droppedPictures?.before(pictureId) ?? 0;
+}

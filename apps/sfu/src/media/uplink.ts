@@ -1,0 +1,192 @@
+import { DEFAULT_EXTENSIONS, type Description } from '@parley/media-description';
+import type { MediaClock } from './clock.ts';
+import type { PathLoss } from './loss-window.ts';
+import type { PeerTransport } from './peer-transport.ts';
+import type { Publication } from './publication.ts';
+import {
+  type ReceptionReport,
+  readRtcp,
+  type SenderReport,
+  writeNack,
+  writePli,
+  writeReceiverReport,
+  writeRemb,
+} from './rtcp.ts';
+import { extensionLength, findExtension, isRtcp, newRtpView, type RtpView, readExtensionText, readRtp } from './rtp.ts';
+import { ArrivalLog } from './transport-feedback.ts';
+import { UplinkEstimator } from './uplink-estimator.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Streams of a transport at most; no browser sends more. */
+const STREAMS_MAX = 64;
+/** Sender of our RTCP toward publishers: any number that no browser uses for media. */
+const NODE_SSRC = 1;
+/** Late feedback lets a queue grow at the sender, frequent feedback costs bandwidth. */
+const FEEDBACK_MS = 50;
+
+export interface UplinkDeps {
+  clock: MediaClock;
+  /** The track of a new stream: by the m-line it names, or by its SSRC in the description. */
+  publicationOf(mid: string | undefined, ssrc: number): Publication | undefined;
+}
+
+interface Stream {
+  publication: Publication;
+  layer: number;
+  upstream: Upstream;
+}
+
+/** The path from one publisher: its RTP streams, and the feedback that it gets about them. */
+export class Uplink {
+  readonly #deps: UplinkDeps;
+  readonly #streams = new Map<number, Stream>();
+  readonly #view: RtpView = newRtpView();
+  #transport: PeerTransport | undefined;
+  #estimator = new UplinkEstimator();
+  #arrivals = new ArrivalLog();
+  #feedbackAt = 0;
+  /** Header extension ids of the bundle: the same URI has the same id in every m-line. */
+  #midId: number | undefined;
+  #ridId: number | undefined;
+  #absSendTimeId: number | undefined;
+  #transportCcId: number | undefined;
+
+  constructor(deps: UplinkDeps) {
+    this.#deps = deps;
+  }
+
+  /** A new transport: streams and estimates start anew. */
+  reset(transport: PeerTransport): void {
+    this.#transport = transport;
+    this.#streams.clear();
+    this.#estimator = new UplinkEstimator();
+    this.#arrivals = new ArrivalLog();
+  }
+
+  readExtensionIds(remote: Description): void {
+    for (const { kind, extensions = DEFAULT_EXTENSIONS[kind] } of remote.media) {
+      this.#midId = extensions.mid ?? this.#midId;
+      this.#ridId = extensions.rid ?? this.#ridId;
+      this.#absSendTimeId = extensions.absSendTime ?? this.#absSendTimeId;
+      this.#transportCcId = extensions.transportCc ?? this.#transportCcId;
+    }
+  }
+
+  /** What the publisher may send; null for one that estimates by itself from our feedback. */
+  get availableBps(): number | null {
+    return this.#arrivals.hasHeard ? null : this.#estimator.bitsPerSecond;
+  }
+
+  /** The track ended. */
+  forget(publication: Publication): void {
+    for (const [ssrc, stream] of this.#streams) if (stream.publication === publication) this.#streams.delete(ssrc);
+  }
+
+  /** RTP or RTCP of the publisher. */
+  onPacket(buffer: Buffer): void {
+    const now = this.#deps.clock.now();
+    if (isRtcp(buffer)) {
+      readRtcp(buffer, { senderReport: (report) => this.#onSenderReport(report, now) });
+      return;
+    }
+    const view = this.#view;
+    if (!readRtp(buffer, view)) return;
+    const numberAt = findExtension(view, this.#transportCcId);
+    if (numberAt >= 0 && extensionLength === 2) this.#arrivals.packet(buffer.readUInt16BE(numberAt), now);
+    const stream = this.#streams.get(view.ssrc) ?? this.#addStream(view);
+    if (!stream) return;
+    const sentAt = findExtension(view, this.#absSendTimeId);
+    this.#estimator.packet(sentAt < 0 ? -1 : buffer.readUIntBE(sentAt, 3), buffer.length, now);
+    stream.publication.receive(view, stream.layer, now);
+    if (stream.upstream.hasGap) this.#sendNack(stream, now);
+  }
+
+  /** A new SSRC names its m-line and layer in header extensions, or was named in the description. */
+  #addStream(view: RtpView): Stream | undefined {
+    if (this.#streams.size >= STREAMS_MAX) return undefined;
+    const publication = this.#deps.publicationOf(readExtensionText(view, this.#midId), view.ssrc);
+    if (!publication || !isOwnPayload(publication, view.payloadType)) return undefined;
+    const bound = publication.bind(view.ssrc, readExtensionText(view, this.#ridId));
+    if (!bound) return undefined;
+    for (const [ssrc, other] of this.#streams)
+      if (other.publication === publication && other.layer === bound.layer) this.#streams.delete(ssrc);
+    const stream = { publication, ...bound };
+    this.#streams.set(view.ssrc, stream);
+    // Browsers follow a bandwidth report upward only in their first two seconds: send it at once.
+    if (publication.kind === 'video' && !this.#arrivals.hasHeard)
+      this.#transport?.send(writeRemb(NODE_SSRC, this.#estimator.bitsPerSecond, [view.ssrc]));
+    return stream;
+  }
+
+  #onSenderReport(report: SenderReport, now: number): void {
+    const stream = this.#streams.get(report.ssrc);
+    if (!stream) return;
+    stream.upstream.onSenderReport(report, now);
+    for (const subscription of stream.publication.subscriptions) subscription.onSenderReport(report, stream.layer, now);
+  }
+
+  #sendNack({ publication, layer, upstream }: Stream, now: number): void {
+    upstream.hasGap = false;
+    const sequences = upstream.takeNacks(now);
+    if (upstream.hasGivenUp) publication.requestKeyFrame(layer);
+    upstream.hasGivenUp = false;
+    if (sequences.length > 0) this.#transport?.send(writeNack(NODE_SSRC, upstream.ssrc, sequences));
+  }
+
+  sendPli(ssrc: number): void {
+    this.#transport?.send(writePli(NODE_SSRC, ssrc));
+  }
+
+  /** Every 20 ms: feedback about what arrived, NACKs for what is missing. */
+  tick(now: number): void {
+    if (now - this.#feedbackAt >= FEEDBACK_MS) this.#sendFeedback(now);
+    for (const stream of this.#streams.values()) if (stream.upstream.hasMissing) this.#sendNack(stream, now);
+  }
+
+  #sendFeedback(now: number): void {
+    const [ssrc] = this.#streams.keys();
+    const feedback = ssrc === undefined ? undefined : this.#arrivals.take(NODE_SSRC, ssrc);
+    if (!feedback) return;
+    this.#feedbackAt = now;
+    this.#transport?.send(feedback);
+  }
+
+  /** Twice a second: receiver reports, and the bandwidth estimate for publishers without one of their own. */
+  report(now: number): void {
+    if (!this.#transport || this.#streams.size === 0) return;
+    const reports: ReceptionReport[] = [];
+    const path: PathLoss = { expected: 0, lost: 0 };
+    for (const { upstream } of this.#streams.values()) {
+      upstream.measure(now);
+      const report = upstream.report(now);
+      if (!report) continue;
+      reports.push(report);
+      const { expected, lost } = upstream.takePathLoss();
+      path.expected += expected;
+      path.lost += lost;
+    }
+    this.#estimator.loss(path, now);
+    const packets = [writeReceiverReport(NODE_SSRC, reports)];
+    const ssrcs = this.#videoSsrcs();
+    if (ssrcs.length > 0 && !this.#arrivals.hasHeard)
+      packets.push(writeRemb(NODE_SSRC, this.#estimator.bitsPerSecond, ssrcs));
+    this.#transport.send(Buffer.concat(packets));
+  }
+
+  #videoSsrcs(): number[] {
+    const videos = [...this.#streams.values()].filter(({ publication }) => publication.kind === 'video');
+    return videos.map(({ upstream }) => upstream.ssrc);
+  }
+
+  statistics(): { lossPercent: number | null; jitterMs: number | null } {
+    const upstreams = [...this.#streams.values()].map(({ upstream }) => upstream);
+    if (upstreams.length === 0) return { lossPercent: null, jitterMs: null };
+    return {
+      lossPercent: Math.max(...upstreams.map(({ lossPercent }) => lossPercent)),
+      jitterMs: Math.max(...upstreams.map(({ jitterMs }) => jitterMs)),
+    };
+  }
+}
+
+const isOwnPayload = ({ encoding: { codec, red } }: Publication, payloadType: number): boolean =>
+  payloadType === codec.pt || payloadType === red?.pt;
