@@ -95,6 +95,20 @@ test('[SDK-25] the layer follows the size on the page and the wish', { skip }, a
   await soon(async () => assert.ok((await bob.view('ada')).framesPerSecond > 9));
 });
 
+test('[SDK-46] a track that the server pauses says so, and that it goes on', { skip }, async () => {
+  const { log } = bob;
+  const enable = (isEnabled: boolean) =>
+    bob.page.evaluate((wanted) => {
+      const tracks = [...(window.caller.room.participants.get('ada')?.tracks.values() ?? [])];
+      for (const track of tracks) if (track.kind === 'video') track.setEnabled(wanted);
+    }, isEnabled);
+  await enable(false);
+  await soon(async () => assert.ok((await log()).includes('paused ada CAMERA (settings)')));
+  const pausedAt = (await log()).lastIndexOf('paused ada CAMERA (settings)');
+  await enable(true);
+  await soon(async () => assert.ok((await log()).indexOf('active ada CAMERA', pausedAt) > pausedAt));
+});
+
 test('[SDK-26] a screen is shared beside the camera, and ends for everybody', { skip }, async () => {
   await ada.page.evaluate(async () => {
     // Headless browsers have no screen to choose: what the user would pick is a canvas.

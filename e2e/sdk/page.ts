@@ -43,6 +43,9 @@ export class Caller {
     room.on('trackUnsubscribed', (track, { identity }) => this.log.push(`unsubscribed ${identity} ${track.source}`));
     room.on('trackMuted', (_id, { identity }) => this.log.push(`muted ${identity}`));
     room.on('trackUnmuted', (_id, { identity }) => this.log.push(`unmuted ${identity}`));
+    room.on('trackStreamStateChanged', ({ source, streamState, pauseReason }, { identity }) =>
+      this.log.push(`${streamState} ${identity} ${source}${pauseReason ? ` (${pauseReason})` : ''}`),
+    );
     room.on('activeSpeakersChanged', (speakers) =>
       this.log.push(`speakers ${speakers.map(({ identity }) => identity).join(' ')}`),
     );

@@ -13,6 +13,7 @@ const events: readonly (keyof RoomEvents)[] = [
   'trackUnsubscribed',
   'trackMuted',
   'trackUnmuted',
+  'trackStreamStateChanged',
   'activeSpeakersChanged',
   'qualityChanged',
   'dataReceived',

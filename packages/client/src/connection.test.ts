@@ -5,11 +5,23 @@ import { createFakeWorld, type FakeWorld, settle } from '../testkit/fake-world.t
 import { type Connection, createConnection } from './connection.ts';
 import { type Credential, type CredentialSource, createCredential } from './credential.ts';
 import { ConnectionError } from './errors.ts';
-import { type ConnectionState, isTransition, type ReconnectOptions } from './reconnect.ts';
+import type { ChatProtocol } from './frames.ts';
+import type { ConnectionState, ReconnectOptions } from './reconnect.ts';
+
+/** Which state may follow which. Every `reconnecting` ends in `connected` or `disconnected`. */
+const TRANSITIONS: Record<ConnectionState, readonly ConnectionState[]> = {
+  idle: ['connecting'],
+  connecting: ['connected', 'disconnected'],
+  connected: ['reconnecting', 'disconnected'],
+  reconnecting: ['connected', 'disconnected'],
+  disconnected: ['connecting'],
+};
+
+const isTransition = (from: ConnectionState, to: ConnectionState): boolean => TRANSITIONS[from].includes(to);
 
 interface Rig {
   world: FakeWorld;
-  connection: Connection;
+  connection: Connection<ChatProtocol>;
   states: ConnectionState[];
   errors: (ConnectionError | undefined)[];
 }
@@ -28,7 +40,7 @@ function rig({
   const world = createFakeWorld(random);
   const states: ConnectionState[] = [];
   const errors: (ConnectionError | undefined)[] = [];
-  const connection = createConnection({
+  const connection = createConnection<ChatProtocol>({
     baseUrl: 'https://rtc.example.com',
     path: '/v1/chat/ws',
     subprotocol: 'svc.chat.v1',

@@ -1,5 +1,4 @@
 export { type CheckOptions, type CheckStep, checkConnection } from './check-connection.ts';
-export type { ConnectOptions } from './connection.ts';
 export type { Credential } from './credential.ts';
 export {
   ApiError,
@@ -15,11 +14,19 @@ export type { CameraOptions, MicrophoneOptions, ScreenOptions } from './media/ca
 export type { DataOptions } from './media/data.ts';
 export type { LocalParticipant, PublishOptions } from './media/local-participant.ts';
 export type { LocalTrack } from './media/local-track.ts';
-export type { Quality, RemoteParticipant, RemoteTrack, TrackQuality } from './media/remote-participant.ts';
+export type {
+  PauseReason,
+  Quality,
+  RemoteParticipant,
+  RemoteTrack,
+  StreamState,
+  TrackQuality,
+} from './media/remote-participant.ts';
 export { createTestTracks, type TestTracks, type TestTracksOptions } from './media/test-tracks.ts';
 export type { ConnectionState, ReconnectOptions } from './reconnect.ts';
 export { Room } from './room.ts';
 export type { Logger, Participant, RoomEvents, RoomOptions, RoomState } from './room-types.ts';
+export type { ConnectOptions } from './session.ts';
 export type { Permissions, TrackSource } from './signal/records.ts';
 export type { RpcHandler } from './signal/rpc.ts';
 export type { Store } from './store.ts';

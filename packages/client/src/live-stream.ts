@@ -1,5 +1,5 @@
 import { Chat } from './chat/chat.ts';
-import type { Conversation } from './chat/conversation.ts';
+import type { Conversation } from './chat/conversation-types.ts';
 import { SvcError } from './errors.ts';
 import { Room } from './room.ts';
 

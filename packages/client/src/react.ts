@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Chat, ChatState } from './chat/chat.ts';
-import type { Conversation } from './chat/conversation.ts';
+import type { Conversation } from './chat/conversation-types.ts';
 import type { Message } from './chat/records.ts';
 import { asSvcError, type SvcError } from './errors.ts';
 import type { LocalTrack } from './media/local-track.ts';

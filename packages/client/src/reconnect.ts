@@ -8,17 +8,6 @@ export interface ReconnectOptions {
   giveUpAfterMs?: number;
 }
 
-/** Which state may follow which. Every `reconnecting` ends in `connected` or `disconnected`. */
-const TRANSITIONS: Record<ConnectionState, readonly ConnectionState[]> = {
-  idle: ['connecting'],
-  connecting: ['connected', 'disconnected'],
-  connected: ['reconnecting', 'disconnected'],
-  reconnecting: ['connected', 'disconnected'],
-  disconnected: ['connecting'],
-};
-
-export const isTransition = (from: ConnectionState, to: ConnectionState): boolean => TRANSITIONS[from].includes(to);
-
 /** Waits before each attempt; the last one repeats. With ±20 % at most 6 attempts fall into any minute. */
 export const SCHEDULE_MS = [300, 1_000, 3_000, 7_000, 15_000, 30_000] as const;
 /** A connection that held so long starts the schedule anew; a shorter one does not, or a flapping server is hammered. */
@@ -38,6 +27,13 @@ export type Verdict =
   | { go: 'stop'; reason: DisconnectReason }
   | { go: 'retry'; reason: DisconnectReason; afterMs: number; renewToken: boolean };
 
+export const retryAfter = (reason: DisconnectReason, afterMs: number, renewToken = false): Verdict => ({
+  go: 'retry',
+  reason,
+  afterMs,
+  renewToken,
+});
+
 export interface Past {
   /** Attempts since the last stable connection. */
   attempt: number;
@@ -55,15 +51,13 @@ export function judge(close: CloseInfo, { attempt, hasRenewed, canRenew }: Past,
       return { go: 'stop', reason };
     case 'renewToken':
       if (hasRenewed || !canRenew || reason === 'token_revoked') return { go: 'stop', reason };
-      return { go: 'retry', reason, afterMs: attempt === 0 ? 0 : backoffMs(attempt, random), renewToken: true };
-    case 'wait': {
-      const afterMs = Math.round(retryAfterSeconds(close.reason) * 1000 + random() * 10_000);
-      return { go: 'retry', reason, afterMs, renewToken: false };
-    }
+      return retryAfter(reason, attempt === 0 ? 0 : backoffMs(attempt, random), true);
+    case 'wait':
+      return retryAfter(reason, Math.round(retryAfterSeconds(close.reason) * 1000 + random() * 10_000));
     case 'reconnect':
     case 'resume':
     case 'elsewhere':
-      return { go: 'retry', reason, afterMs: backoffMs(attempt, random), renewToken: false };
+      return retryAfter(reason, backoffMs(attempt, random));
   }
 }
 

@@ -37,6 +37,8 @@ export type RoomEvents = {
   trackUnsubscribed: [track: RemoteTrack, participant: RemoteParticipant];
   trackMuted: [trackId: string, participant: Participant];
   trackUnmuted: [trackId: string, participant: Participant];
+  /** The server paused or resumed what it sends of a track: see `track.streamState` and `track.pauseReason`. */
+  trackStreamStateChanged: [track: RemoteTrack, participant: RemoteParticipant];
   activeSpeakersChanged: [participants: Participant[]];
   qualityChanged: [quality: Quality, participant: Participant];
   dataReceived: [data: Uint8Array, from: RemoteParticipant | null, topic?: string];

@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { LimitName } from './limits.ts';
 
 /** One frame a client may send on a socket. */
@@ -6,6 +6,8 @@ export interface ClientFrameRow {
   data: TObject;
   /** Its own budget per subject and window. */
   budget?: LimitName;
+  /** The `data` of the answer; left out: the answer has none. */
+  replies?: TSchema;
   does: string;
 }
 
@@ -15,8 +17,11 @@ export interface ServerFrameRow {
   when: string;
 }
 
-export const clientFrames = <const T extends Record<string, ClientFrameRow>>(rows: T): T => rows;
-export const serverFrames = <const T extends Record<string, ServerFrameRow>>(rows: T): T => rows;
+export type ClientFrameTable = Readonly<Record<string, ClientFrameRow>>;
+export type ServerFrameTable = Readonly<Record<string, ServerFrameRow>>;
+
+export const clientFrames = <const T extends ClientFrameTable>(rows: T): T => rows;
+export const serverFrames = <const T extends ServerFrameTable>(rows: T): T => rows;
 
 /** What every socket takes beside its own frames. */
 export const commonClientFrames = clientFrames({
@@ -27,3 +32,15 @@ export const commonClientFrames = clientFrames({
 });
 
 export type FrameData<R extends { data: TObject }> = Static<R['data']>;
+
+/** The frame of one row, or of several: `K` is inferred from `type`. */
+export type FrameOf<T extends Readonly<Record<string, { data: TObject }>>, K extends keyof T> = {
+  type: K;
+} & FrameData<T[K]>;
+
+/** Any frame of a table, discriminated by `type`. */
+export type ClientFrame<T extends ClientFrameTable> = { [K in keyof T & string]: FrameOf<T, K> }[keyof T & string];
+export type ServerFrame<T extends ServerFrameTable> = { [K in keyof T & string]: FrameOf<T, K> }[keyof T & string];
+
+/** The `data` that answers a frame. */
+export type ReplyTo<R extends ClientFrameRow> = R extends { replies: infer S extends TSchema } ? Static<S> : undefined;

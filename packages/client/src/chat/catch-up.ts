@@ -1,8 +1,12 @@
+import type { ChatClientFrames, ReplyTo } from '@parley/contract';
 import { asSvcError, ConnectionError, type SvcError } from '../errors.ts';
 import { backoffMs } from '../reconnect.ts';
 import type { Runtime } from '../runtime.ts';
 import { createChangeLog } from './change-log.ts';
 import type { Change, Subscription } from './records.ts';
+
+/** The page covers everything up to `change`. */
+export type ChangePage = Pick<ReplyTo<ChatClientFrames['changes']>, 'changes' | 'change'>;
 
 export interface CatchUpDeps {
   runtime: Pick<Runtime, 'setTimer' | 'random'>;
@@ -12,16 +16,10 @@ export interface CatchUpDeps {
   onChange(change: Change): void;
   /** After a page of them, which was read at change `asOf` or later. */
   onPage(changes: readonly Change[], asOf: number): void;
-  readChanges(since: number): Promise<unknown>;
+  readChanges(since: number): Promise<ChangePage>;
   /** Reads everything anew. */
   reload(): Promise<void>;
   onError(error: SvcError): void;
-}
-
-interface ChangePage {
-  changes: Change[];
-  /** The page covers everything up to it. */
-  change: number;
 }
 
 /** A frame that is missing usually comes a moment later: ask only then. */
@@ -86,8 +84,7 @@ export function createCatchUp(deps: CatchUpDeps) {
     if (isReload) await reload();
     for (let isDue = isReload || isBehind(); isDue; isDue = isBehind()) {
       const before = log.last;
-      // The answer of our own frame.
-      const page = (await readChanges(before ?? 0)) as ChangePage;
+      const page = await readChanges(before ?? 0);
       log.cover(page.changes, page.change);
       onPage(page.changes, page.change);
       if (log.last === before) return;
@@ -98,7 +95,7 @@ export function createCatchUp(deps: CatchUpDeps) {
     get position(): { since?: number; epoch?: string } {
       return log.last === null || epoch === null ? {} : { since: log.last, epoch };
     },
-    subscribed(subscription: Subscription): void {
+    subscribed(subscription: Pick<Subscription, 'change' | 'epoch' | 'recovered'>): void {
       const { change, recovered } = subscription;
       // A lower number of the same epoch is a process that lags behind: what it tells again is known.
       const isOther = epoch !== null && subscription.epoch !== epoch;

@@ -1,19 +1,22 @@
-import { type Connection, type ConnectOptions, createConnection } from '../connection.ts';
+import { type Connection, createConnection } from '../connection.ts';
 import { type Credential, type CredentialSource, createCredential } from '../credential.ts';
-import { ConnectionError, errorFrom, type SvcError, type WireError } from '../errors.ts';
+import { ConnectionError, errorFrom, type SvcError } from '../errors.ts';
 import { createEmitter, type Emitter, type Events } from '../events.ts';
+import type { ChatProtocol, Hello, Pushed, Request } from '../frames.ts';
 import { baseUrlOf, createHttp, type Http } from '../http.ts';
-import type { Frame, Link } from '../link.ts';
+import type { Link } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 import { type Runtime, systemRuntime } from '../runtime.ts';
+import type { ConnectOptions } from '../session.ts';
 import { createStore, type Store } from '../store.ts';
 import { createTurns } from '../turns.ts';
-import { type Conversation, type ConversationPort, createConversation } from './conversation.ts';
+import { type ConversationFrame, type ConversationPort, createConversation } from './conversation.ts';
+import type { Conversation } from './conversation-types.ts';
 import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { memoryQueue, type QueueStorage } from './queue-storage.ts';
-import type { Subscription } from './records.ts';
 import { createSendBudget } from './send-budget.ts';
+import { askSubscriptions, otherUser, refusalOf, removedError, type Wanted } from './subscribe.ts';
 
 export interface ChatOptions {
   /** Address of the service, `https://rtc.example.com`. */
@@ -43,14 +46,6 @@ export interface JoinOptions {
   presence?: boolean;
 }
 
-interface Hello {
-  userId: string;
-  maxSubscriptions: number;
-  typingTtlSeconds: number;
-}
-
-type SubscribeItem = Subscription | { ref: string; code: string };
-
 /** An hour: a laptop that slept through lunch comes back by itself. */
 const GIVE_UP_AFTER_MS = 3_600_000;
 
@@ -62,17 +57,17 @@ export class Chat implements Events<ChatEvents> {
   readonly #credential: CredentialSource;
   readonly #http: Http;
   readonly #events: Emitter<ChatEvents> = createEmitter<ChatEvents>();
-  readonly #connection: Connection;
+  readonly #connection: Connection<ChatProtocol>;
   readonly #outbox: Outbox;
   readonly #joined = new Map<string, { port: ConversationPort; presence: boolean }>();
   /** Joins that wait for their answer: one frame for one conversation. */
   readonly #joining = new Map<string, Promise<Conversation>>();
   /** Frames that came right behind the answer to a join. */
-  #unclaimed: Frame[] = [];
+  #unclaimed: ConversationFrame[] = [];
   /** Pages of twenty conversations at once would be more than the server keeps for a slow reader. */
   readonly #inTurn = createTurns();
   readonly #setState: (change: Partial<ChatState>) => void;
-  #hello: Hello | null = null;
+  #hello: Hello<ChatProtocol> | null = null;
   #presence: 'ONLINE' | 'AWAY' = 'ONLINE';
   /** How many conversations one frame subscribes to. */
   #groupSize = Number.POSITIVE_INFINITY;
@@ -103,9 +98,9 @@ export class Chat implements Events<ChatEvents> {
       runtime,
       storage: storageOf(queue, runtime),
       budget: createSendBudget(runtime),
-      request: (type, fields) => this.#request(type, fields),
+      request: this.#request,
       onMove: (operation, isQueued) => this.#portOf(operation.conversationId)?.moved(operation, isQueued),
-      onDone: (operation, data) => this.#portOf(operation.conversationId)?.done(operation, data),
+      onDone: (operation, reply) => this.#portOf(operation.conversationId)?.done(operation, reply),
       onRefused: (operation, error) => this.#portOf(operation.conversationId)?.refused(operation, error),
       onCount: () => this.#counted(),
       onError: (error) => this.#events.emit('error', error),
@@ -136,18 +131,19 @@ export class Chat implements Events<ChatEvents> {
   /** Shown to the others in every joined conversation, on this connection and the next ones. */
   setPresence(status: 'ONLINE' | 'AWAY'): void {
     this.#presence = status;
-    this.#connection.link?.send('presence', { status });
+    this.#connection.link?.send({ type: 'presence', status });
   }
 
   async #subscribe(ref: string, presence: boolean): Promise<Conversation> {
     await this.#connection.whenConnected();
-    const [item] = await askSubscriptions(this.#request.bind(this), [{ ref, presence }]);
+    const [item] = await askSubscriptions(this.#request, [{ ref, presence }]);
     if (!item || 'code' in item) throw refusalOf(item, ref, this.#hello?.maxSubscriptions);
     const joined = this.#joined.get(item.conversationId);
     const port = joined?.port ?? this.#open(item.conversationId, presence);
     // A second ref of the same conversation: what it said is as good as a reconnect.
     port.subscribed(item);
-    if (!joined) this.#unclaimed.filter(isOf(item.conversationId)).forEach(port.handle);
+    if (!joined)
+      for (const frame of this.#unclaimed) if (frame.conversationId === item.conversationId) port.handle(frame);
     return port.api;
   }
 
@@ -159,9 +155,9 @@ export class Chat implements Events<ChatEvents> {
       runtime: this.#runtime,
       http: this.#http,
       isConnected: () => this.#portOf(id) === port && this.#connection.link?.isOpen === true,
-      request: (type, fields) => this.#request(type, fields),
-      readChanges: (since) => this.#inTurn(() => this.#request('changes', { conversation: id, since })),
-      send: (type, fields) => void this.#connection.link?.send(type, fields),
+      request: this.#request,
+      readChanges: (since) => this.#inTurn(() => this.#request({ type: 'changes', conversation: id, since })),
+      send: (frame) => this.#connection.link?.send(frame) ?? false,
       enqueue: (operation) => this.#outbox.add(operation),
       discard: (operationId) => this.#outbox.discard(operationId),
       waiting: this.#outbox.waitingOf(id),
@@ -174,17 +170,16 @@ export class Chat implements Events<ChatEvents> {
   async #leave(id: string): Promise<void> {
     this.#portOf(id)?.pause();
     if (!this.#joined.delete(id)) return;
-    this.#connection.link?.send('unsubscribe', { conversations: [id] });
+    this.#connection.link?.send({ type: 'unsubscribe', conversations: [id] });
   }
 
   /** First exchange of every connection: the same user, the same conversations, from where we stopped. */
-  async #welcome(link: Link): Promise<void> {
-    // The `hello` of the chat socket.
-    const hello = link.hello as unknown as Hello;
+  async #welcome(link: Link<ChatProtocol>): Promise<void> {
+    const { hello } = link;
     if (this.#hello && this.#hello.userId !== hello.userId) throw otherUser(this.#hello.userId, hello.userId);
     this.#hello = hello;
-    // Before anything else: nobody sees this user come in as what they are not.
-    if (this.#presence !== 'ONLINE') link.send('presence', { status: this.#presence });
+    // First of all: the others must not see this user as online for a moment.
+    if (this.#presence !== 'ONLINE') link.send({ type: 'presence', status: this.#presence });
     const wanted = [...this.#joined].map(([ref, { port, presence }]) => ({ ref, presence, ...port.position }));
     const size = Math.min(this.#groupSize, wanted.length);
     void link.closed.then(({ reason }) => {
@@ -200,7 +195,7 @@ export class Chat implements Events<ChatEvents> {
     }
   }
 
-  async #resubscribe(link: Link, wanted: readonly { ref: string }[]): Promise<void> {
+  async #resubscribe(link: Link<ChatProtocol>, wanted: Wanted[]): Promise<void> {
     const items = await askSubscriptions(link.request, wanted);
     wanted.forEach(({ ref }, index) => {
       const item = items[index];
@@ -208,21 +203,33 @@ export class Chat implements Events<ChatEvents> {
       if (!item || 'code' in item) this.#lost(ref, refusalOf(item, ref));
       else if (port) port.subscribed(item);
       // Left while it waited for its turn.
-      else link.send('unsubscribe', { conversations: [ref] });
+      else link.send({ type: 'unsubscribe', conversations: [ref] });
     });
   }
 
-  #handle(frame: Frame): void {
-    const { type } = frame;
-    if (type === 'token.expiring') void this.#renewToken();
-    else if (type === 'reconnect') this.#connection.cycle(Number(frame['afterMs']));
-    else if (type === 'error') this.#events.emit('error', errorFrom(frame as WireError));
-    else if (type === 'unsubscribed') this.#lost(String(frame['conversationId']), removedError);
-    else {
-      const port = this.#portOf(String(frame['conversationId']));
-      if (port) port.handle(frame);
-      else if (this.#joining.size > 0) this.#unclaimed.push(frame);
+  #handle(frame: Pushed<ChatProtocol>): void {
+    switch (frame.type) {
+      case 'token.expiring':
+        void this.#renewToken();
+        break;
+      case 'reconnect':
+        this.#connection.cycle(frame.afterMs);
+        break;
+      case 'error':
+        this.#events.emit('error', errorFrom(frame));
+        break;
+      case 'unsubscribed':
+        this.#lost(frame.conversationId, removedError);
+        break;
+      default:
+        this.#deliver(frame);
     }
+  }
+
+  #deliver(frame: ConversationFrame): void {
+    const port = this.#portOf(frame.conversationId);
+    if (port) port.handle(frame);
+    else if (this.#joining.size > 0) this.#unclaimed.push(frame);
   }
 
   /** The server ended a subscription, or did not renew it. */
@@ -247,17 +254,17 @@ export class Chat implements Events<ChatEvents> {
   async #renewToken(): Promise<void> {
     if (!this.#credential.canRenew) return;
     try {
-      await this.#request('token.refresh', { token: await this.#credential.renew() });
+      await this.#request({ type: 'token.refresh', token: await this.#credential.renew() });
     } catch {
-      // The connection goes on until the token ends; then it is asked for again, and a failure is told.
+      // The connection lasts until the token expires; then a new one is fetched again, and a failure is emitted.
     }
   }
 
-  async #request(type: string, fields: object): Promise<unknown> {
+  readonly #request: Request<ChatProtocol> = async (frame) => {
     const { link } = this.#connection;
     if (!link) throw new ConnectionError('network');
-    return link.request(type, fields);
-  }
+    return link.request(frame);
+  };
 
   #counted(): void {
     this.#setState({ queued: this.#outbox.count });
@@ -269,37 +276,7 @@ export class Chat implements Events<ChatEvents> {
   }
 }
 
-async function askSubscriptions(request: Link['request'], conversations: readonly object[]): Promise<SubscribeItem[]> {
-  // The answer of our own frame.
-  return ((await request('subscribe', { conversations })) as { conversations: SubscribeItem[] }).conversations;
-}
-
-const isOf =
-  (id: string) =>
-  (frame: Frame): boolean =>
-    frame['conversationId'] === id;
-
 function storageOf(queue: ChatOptions['queue'], runtime: Runtime): QueueStorage {
   if (queue === 'indexeddb') return lazyIndexedDbQueue(runtime.newId());
   return typeof queue === 'object' ? queue : memoryQueue;
 }
-
-const removedError = errorFrom({
-  svcCode: 'SVC_NOT_A_MEMBER',
-  message: 'This user is no longer in the conversation, or it was deleted.',
-});
-
-function refusalOf(item: { code?: string } | undefined, ref: string, limit?: number): SvcError {
-  const code = `SVC_${item?.code ?? 'INTERNAL'}`;
-  const message =
-    code === 'SVC_SUBSCRIPTION_LIMIT'
-      ? `A chat connection holds at most ${limit} conversations. leave() one of them, or make a second Chat.`
-      : `The conversation "${ref}" cannot be joined.`;
-  return errorFrom({ svcCode: code, message });
-}
-
-const otherUser = (was: string, is: string): ConnectionError =>
-  new ConnectionError('forbidden', {
-    code: 'other_user',
-    message: `The \`token\` function gave a token of "${is}", but this Chat belongs to "${was}". Make a new Chat for another user.`,
-  });

@@ -1,71 +1,30 @@
 import { ConnectionError, SvcError } from '../errors.ts';
-import { createEmitter, type Events } from '../events.ts';
+import { createEmitter } from '../events.ts';
+import type { ChatProtocol, Pushed, Request, Send } from '../frames.ts';
 import type { Http } from '../http.ts';
-import type { Frame } from '../link.ts';
-import type { ConnectionState } from '../reconnect.ts';
 import type { Runtime } from '../runtime.ts';
-import { createDerivedStore, createStore, type Store } from '../store.ts';
-import { createCatchUp } from './catch-up.ts';
+import { createDerivedStore, createStore } from '../store.ts';
+import { type ChangePage, createCatchUp } from './catch-up.ts';
+import type { Conversation, ConversationEvents } from './conversation-types.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
-import type { Operation } from './operations.ts';
+import type { Operation, OperationReply } from './operations.ts';
 import type { Outcome } from './outbox.ts';
-import type {
-  Change,
-  Message,
-  MessagePatch,
-  MessageRecord,
-  NewMessage,
-  PresenceStatus,
-  Subscription,
-} from './records.ts';
+import type { Change, Message, MessageRecord, NewMessage, Subscription } from './records.ts';
 import { Timeline } from './timeline.ts';
 import { createTypingSignal, createTypists } from './typing.ts';
-import { type UploadOptions, upload } from './upload.ts';
+import { upload } from './upload.ts';
 
-/** A message that may not be loaded; its id is always known. */
-export type MessageRef = Partial<Message> & { readonly id: string };
+/** Everything but what concerns the whole connection. */
+type ConnectionFrameType = 'token.expiring' | 'reconnect' | 'error' | 'unsubscribed';
+export type ConversationFrame = Exclude<Pushed<ChatProtocol>, { type: ConnectionFrameType }>;
 
-export type ConversationEvents = {
-  message: [message: Message];
-  messageUpdated: [message: Message];
-  messageDeleted: [message: Message];
-  reactionAdded: [message: MessageRef, emoji: string, userId: string];
-  reactionRemoved: [message: MessageRef, emoji: string, userId: string];
-  typing: [userId: string, isTyping: boolean];
-  presence: [userId: string, status: PresenceStatus, event: 'enter' | 'update' | 'leave'];
-  read: [receipt: { userId: string; messageId: string; seq: number; at: string }];
-  /** Operations of this conversation that the server does not have yet. */
-  queueChanged: [waiting: number];
-  connectionStateChanged: [state: ConnectionState, previous: ConnectionState, error?: ConnectionError];
-  error: [error: SvcError];
-};
-
-export interface Conversation extends Events<ConversationEvents> {
-  /** `conv_…` */
-  readonly id: string;
-  /** Oldest first, merged from live frames and `history`; what is on its way comes last. */
-  readonly messages: Store<readonly Message[]>;
-  /** Who types now, without this user. */
-  readonly typing: Store<readonly string[]>;
-  /** Shown at once. Resolves when stored; without a connection at once, with `delivery: 'queued'`. */
-  send(message: string | NewMessage): Promise<Message>;
-  /** Sends a failed message again. */
-  retry(clientMessageId: string): Promise<Message>;
-  /** Forgets a message that waits or failed, or by its id a failed edit. */
-  discard(id: string): void;
-  edit(id: string, patch: string | MessagePatch): Promise<void>;
-  remove(id: string): Promise<void>;
-  react(id: string, emoji: string): Promise<void>;
-  unreact(id: string, emoji: string): Promise<void>;
-  /** Marks this message and all earlier ones as read. */
-  markRead(id: string): Promise<void>;
-  /** Call it with every key press; it is told to the others now and then. */
-  setTyping(isTyping?: boolean): void;
-  /** Newest first. Await it for one page, iterate it for many. */
-  history(options?: HistoryOptions): History;
-  upload(file: Blob, options?: UploadOptions): Promise<{ attachmentId: string }>;
-  leave(): Promise<void>;
-}
+const EVENTS = {
+  message: 'message',
+  'message.updated': 'messageUpdated',
+  'message.deleted': 'messageDeleted',
+  'reaction.added': 'reactionAdded',
+  'reaction.removed': 'reactionRemoved',
+} as const;
 
 export interface ConversationDeps {
   id: string;
@@ -74,10 +33,10 @@ export interface ConversationDeps {
   runtime: Runtime;
   http: Http;
   isConnected(): boolean;
-  request(type: string, fields: object): Promise<unknown>;
+  request: Request<ChatProtocol>;
   /** One page at a time, whichever conversation it is of. */
-  readChanges(since: number): Promise<unknown>;
-  send(type: string, fields: object): void;
+  readChanges(since: number): Promise<ChangePage>;
+  send: Send<ChatProtocol>;
   enqueue(operation: Operation): Promise<Outcome>;
   discard(id: string): void;
   /** Operations of an earlier page that wait for this conversation. */
@@ -95,9 +54,9 @@ export interface ConversationPort {
   settled(): Promise<void>;
   /** The connection is gone, or the conversation left: nobody types here, and no timer stays. */
   pause(): void;
-  handle(frame: Frame): void;
+  handle(frame: ConversationFrame): void;
   moved(operation: Operation, isQueued: boolean): void;
-  done(operation: Operation, data: unknown): void;
+  done(operation: Operation, reply: OperationReply): void;
   refused(operation: Operation, error: SvcError): void;
   emit: ReturnType<typeof createEmitter<ConversationEvents>>['emit'];
 }
@@ -115,7 +74,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     events.emit('typing', who, isTyping);
   });
   const signalTyping = createTypingSignal(runtime, (isTyping) =>
-    deps.send('typing', { conversation: id, typing: isTyping }),
+    deps.send({ type: 'typing', conversation: id, typing: isTyping }),
   );
   const catchUp = createCatchUp({
     runtime,
@@ -123,7 +82,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     onChange: apply,
     onPage(changes, asOf) {
       // What they show is as it was when they were read, not when it happened.
-      for (const { message } of changes) if (message) timeline.upsert(message, asOf);
+      for (const change of changes) if ('message' in change) timeline.upsert(change.message, asOf);
       messages.invalidate();
     },
     readChanges: deps.readChanges,
@@ -137,16 +96,16 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     announce(change);
   }
 
-  function announce({ type, message, messageId = '', userId: who = '', emoji = '' }: Change): void {
-    const shown = message && timeline.view(message.id);
-    const target = timeline.view(messageId);
-    if (type === 'message' && shown) {
-      typists.stop(shown.senderId ?? '');
-      events.emit('message', shown);
-    } else if (type === 'message.updated' && shown) events.emit('messageUpdated', shown);
-    else if (type === 'message.deleted' && shown) events.emit('messageDeleted', shown);
-    else if (type === 'reaction.added') events.emit('reactionAdded', { ...target, id: messageId }, emoji, who);
-    else if (type === 'reaction.removed') events.emit('reactionRemoved', { ...target, id: messageId }, emoji, who);
+  function announce(change: Change): void {
+    if ('message' in change) {
+      const shown = timeline.view(change.message.id);
+      if (!shown) return;
+      if (change.type === 'message') typists.stop(shown.senderId ?? '');
+      events.emit(EVENTS[change.type], shown);
+    } else if ('emoji' in change) {
+      const { type, messageId, emoji, userId: reactor } = change;
+      events.emit(EVENTS[type], { ...timeline.view(messageId), id: messageId }, emoji, reactor);
+    }
   }
 
   /** The server's numbers do not continue ours: what it has now replaces what we had. */
@@ -236,8 +195,8 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       const forget = (): void => {
         if (unsentRead === messageId) unsentRead = null;
       };
-      await deps.request('read', { messageId }).then(forget, (error) => {
-        // Kept: the next connection tells it. Anything but a lost connection is the caller's to know.
+      await deps.request({ type: 'read', messageId }).then(forget, (error) => {
+        // Kept and sent with the next connection. Any other failure is the caller's.
         if (error instanceof ConnectionError) return;
         forget();
         throw error;
@@ -248,35 +207,38 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     leave: () => deps.leave(),
   };
 
-  /** What the server answered to an operation; the numbered change may have come before or is still to come. */
-  function settle(operation: Operation, data: unknown): void {
-    if (operation.kind === 'remove') {
-      timeline.confirmRemoved(operation.messageId, (data as { deletedAt: string }).deletedAt);
-    } else if (operation.kind === 'react' || operation.kind === 'unreact') {
-      timeline.confirmReaction(operation.messageId, operation.emoji);
-    } else {
-      const { message } = data as { message: MessageRecord };
+  /** The numbered change of the same operation may have come before, or comes later. */
+  function settle(operation: Operation, reply: OperationReply): void {
+    if ('message' in reply) {
       if (operation.kind === 'edit') timeline.setEdit(operation.messageId, null);
-      timeline.upsert(message);
+      timeline.upsert(reply.message);
       timeline.drop(operation.id);
-    }
+    } else if ('deletedAt' in reply) timeline.confirmRemoved(reply.messageId, reply.deletedAt);
+    else if ('emoji' in operation) timeline.confirmReaction(operation.messageId, operation.emoji);
     messages.invalidate();
   }
 
-  function handle(frame: Frame): void {
-    // The frames of the contract's table.
-    const { type } = frame;
-    if (type === 'recovered') {
-      const { changes, to, complete } = frame as unknown as { changes: Change[]; to: number; complete: boolean };
-      catchUp.recovered(changes, to, complete);
-    } else if (typeof frame['change'] === 'number') catchUp.take(frame as unknown as Change);
-    else if (type === 'typing') handleTyping(frame as unknown as { userId: string; typing: boolean });
-    else if (type === 'presence') {
-      const { userId: who, status, event } = frame as unknown as PresenceFrame;
-      events.emit('presence', who, status, event);
-    } else if (type === 'read') {
-      const { userId: who, messageId, seq, at: when } = frame as unknown as ReadFrame;
-      events.emit('read', { userId: who, messageId, seq, at: when });
+  function handle(frame: ConversationFrame): void {
+    // By the field: a type that only a newer server knows has its number too.
+    if ('change' in frame) {
+      catchUp.take(frame);
+      return;
+    }
+    switch (frame.type) {
+      case 'recovered':
+        catchUp.recovered(frame.changes, frame.to, frame.complete);
+        break;
+      case 'typing':
+        handleTyping(frame);
+        break;
+      case 'presence':
+        events.emit('presence', frame.userId, frame.status, frame.event);
+        break;
+      case 'read':
+        events.emit('read', { userId: frame.userId, messageId: frame.messageId, seq: frame.seq, at: frame.at });
+        break;
+      default:
+        frame satisfies never;
     }
   }
 
@@ -320,17 +282,4 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     },
     emit: events.emit,
   };
-}
-
-interface PresenceFrame {
-  userId: string;
-  status: PresenceStatus;
-  event: 'enter' | 'update' | 'leave';
-}
-
-interface ReadFrame {
-  userId: string;
-  messageId: string;
-  seq: number;
-  at: string;
 }

@@ -10,7 +10,7 @@ export {
 export type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 export type { Store } from '../store.ts';
 export { Chat, type ChatEvents, type ChatOptions, type ChatState, type JoinOptions } from './chat.ts';
-export type { Conversation, ConversationEvents, MessageRef } from './conversation.ts';
+export type { Conversation, ConversationEvents, MessageRef } from './conversation-types.ts';
 export type { History, HistoryOptions, MessagePage } from './history.ts';
 export type { Operation } from './operations.ts';
 export type { QueueStorage } from './queue-storage.ts';

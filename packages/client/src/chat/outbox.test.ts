@@ -4,7 +4,7 @@ import { limitRows } from '@parley/contract';
 import fc from 'fast-check';
 import { createFakeWorld, settle } from '../../testkit/fake-world.ts';
 import { ApiError, ConnectionError, RateLimitError, type SvcError } from '../errors.ts';
-import type { Operation } from './operations.ts';
+import type { Operation, OperationFrame, OperationReply } from './operations.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { memoryQueue, type QueueStorage } from './queue-storage.ts';
 import { createSendBudget, SENDS_MAX, WINDOW_MS } from './send-budget.ts';
@@ -27,7 +27,9 @@ const react = (id: string): Operation => ({
   emoji: '👍',
 });
 
-function rig(request: (type: string, fields: { clientMessageId?: string }) => Promise<unknown>, storage = memoryQueue) {
+const idOf = (frame: OperationFrame) => (frame.type === 'message.send' ? frame.clientMessageId : undefined);
+
+function rig(answer: (frame: OperationFrame) => Promise<unknown>, storage = memoryQueue) {
   const world = createFakeWorld();
   const went: { id: string | undefined; at: number }[] = [];
   const refused: string[] = [];
@@ -35,9 +37,10 @@ function rig(request: (type: string, fields: { clientMessageId?: string }) => Pr
     runtime: world,
     storage,
     budget: createSendBudget(world),
-    request(type, fields: { clientMessageId?: string }) {
-      went.push({ id: fields.clientMessageId ?? type, at: world.now() });
-      return request(type, fields);
+    request(frame) {
+      went.push({ id: idOf(frame) ?? frame.type, at: world.now() });
+      // As the test says, whatever the frame's row promises.
+      return answer(frame) as Promise<OperationReply>;
     },
     onMove: () => {},
     onDone: () => {},
@@ -146,8 +149,8 @@ test('[SDK-14] a reaction taken back twice, because nobody knew of the first tim
 });
 
 test('[SDK-12] a refused send is told and does not hold up the next one', async () => {
-  const { outbox, refused } = rig(async (_, { clientMessageId }) => {
-    if (clientMessageId === 'bad') throw new ApiError({ code: 'SVC_TEXT_TOO_LONG', message: 'Too long.' });
+  const { outbox, refused } = rig(async (frame) => {
+    if (idOf(frame) === 'bad') throw new ApiError({ code: 'SVC_TEXT_TOO_LONG', message: 'Too long.' });
     return {};
   });
   outbox.open('ada');

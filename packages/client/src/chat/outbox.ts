@@ -1,7 +1,7 @@
 import { asSvcError, ConnectionError, RateLimitError, SvcError } from '../errors.ts';
 import { backoffMs } from '../reconnect.ts';
 import { type Runtime, sleep } from '../runtime.ts';
-import { frameOf, type Operation } from './operations.ts';
+import { frameOf, type Operation, type OperationFrame, type OperationReply } from './operations.ts';
 import type { QueueStorage } from './queue-storage.ts';
 import type { SendBudget } from './send-budget.ts';
 
@@ -9,10 +9,10 @@ export interface OutboxDeps {
   runtime: Runtime;
   storage: QueueStorage;
   budget: SendBudget;
-  request(type: string, fields: object): Promise<unknown>;
+  request(frame: OperationFrame): Promise<OperationReply>;
   /** An operation left or came back to the queue. */
   onMove(operation: Operation, isQueued: boolean): void;
-  onDone(operation: Operation, data: unknown): void;
+  onDone(operation: Operation, reply: OperationReply): void;
   onRefused(operation: Operation, error: SvcError): void;
   onCount(): void;
   onError(error: SvcError): void;
@@ -49,6 +49,7 @@ const TRIES_MAX = 5;
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { runtime, storage, budget } = deps;
   const lanes: Record<'sends' | 'others', Item[]> = { sends: [], others: [] };
+  const all = (): Item[] => [...lanes.sends, ...lanes.others];
   const laneOf = (operation: Operation): Item[] => (operation.kind === 'send' ? lanes.sends : lanes.others);
   let isLoaded = false;
   /** Aborted when the connection goes; null without one. */
@@ -95,19 +96,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return sleep(runtime, waitMs, lost);
     }
     deps.onMove(operation, false);
-    const { type, fields } = frameOf(operation);
     try {
-      finish(item, await deps.request(type, fields));
+      finish(item, await deps.request(frameOf(operation)));
     } catch (error) {
-      if (item.isRepeat && isDoneBefore(operation, error)) return finish(item, undefined);
+      if (item.isRepeat && isDoneBefore(operation, error)) return finish(item, { reactions: [] });
       const waitMore = afterFailure(item, error);
       if (waitMore > 0) await sleep(runtime, waitMore, lost);
     }
   }
 
-  function finish(item: Item, data: unknown): void {
+  function finish(item: Item, reply: OperationReply): void {
     remove(item);
-    deps.onDone(item.operation, data);
+    deps.onDone(item.operation, reply);
     item.settled.resolve('sent');
   }
 
@@ -115,8 +115,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   function afterFailure(item: Item, error: unknown): number {
     const failure = asSvcError(error);
     if (failure instanceof RateLimitError) {
-      if (item.operation.kind === 'send') budget.blockFor(failure.retryAfterSeconds * 1000);
-      return item.operation.kind === 'send' ? 0 : failure.retryAfterSeconds * 1000;
+      const waitMs = failure.retryAfterSeconds * 1000;
+      if (item.operation.kind !== 'send') return waitMs;
+      budget.blockFor(waitMs);
+      return 0;
     }
     // The outcome is unknown: the same operation again settles it.
     const isUnknown = failure instanceof ConnectionError;
@@ -133,7 +135,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     try {
       // Another user of this browser does not speak as this one.
       const stored = (await storage.load()).filter((operation) => operation.userId === userId);
-      const known = new Set([...lanes.sends, ...lanes.others].map(({ operation }) => operation.id));
+      const known = new Set(all().map(({ operation }) => operation.id));
       for (const operation of stored) if (!known.has(operation.id)) enqueue(operation, true);
     } catch (cause) {
       deps.onError(storageError('read: what an earlier page left is not sent', cause));
@@ -152,7 +154,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return item.settled.promise;
     },
     discard(id) {
-      const item = [...lanes.sends, ...lanes.others].find(({ operation }) => operation.id === id);
+      const item = all().find(({ operation }) => operation.id === id);
       if (!item) return;
       remove(item);
       item.settled.reject(
@@ -160,11 +162,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       );
     },
     waitingOf: (conversationId) =>
-      [...lanes.sends, ...lanes.others]
+      all()
         .map(({ operation }) => operation)
         .filter((operation) => operation.conversationId === conversationId),
     get count() {
-      return lanes.sends.length + lanes.others.length;
+      return all().length;
     },
     open(userId) {
       if (open) return;
@@ -180,7 +182,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     close() {
       open?.abort();
       open = null;
-      for (const { operation, settled } of [...lanes.sends, ...lanes.others]) {
+      for (const { operation, settled } of all()) {
         deps.onMove(operation, true);
         settled.resolve('queued');
       }

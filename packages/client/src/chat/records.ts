@@ -1,4 +1,10 @@
-import type { ReactionSummary, Message as StoredMessage } from '@parley/contract';
+import type {
+  ChatChange,
+  ChatClientFrames,
+  ReactionSummary,
+  ReplyTo,
+  Message as StoredMessage,
+} from '@parley/contract';
 import type { SvcError } from '../errors.ts';
 
 /** JSON of the developer's own. */
@@ -47,24 +53,9 @@ export interface Page<T> {
 
 export type PresenceStatus = 'ONLINE' | 'AWAY' | 'OFFLINE';
 
-/** What happened in a conversation, numbered by `change`: a live frame, or the same out of recovery. */
-export interface Change {
-  type: string;
-  change: number;
-  message?: MessageRecord;
-  messageId?: string;
-  userId?: string;
-  emoji?: string;
-  count?: number;
-}
+/** A visible change of a conversation, numbered by `change`: a live frame, or the same out of a recovery. */
+export type Change = ChatChange;
 
 /** What the server says of a conversation this client subscribed to. */
-export interface Subscription {
-  conversationId: string;
-  /** The last change there is. */
-  change: number;
-  /** Another one: the numbers start anew. */
-  epoch: string;
-  /** What was missed follows in `recovered` frames. */
-  recovered: boolean;
-}
+export type Subscription = Extract<SubscribeItem, { conversationId: string }>;
+export type SubscribeItem = ReplyTo<ChatClientFrames['subscribe']>['conversations'][number];

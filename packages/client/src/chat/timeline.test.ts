@@ -157,11 +157,11 @@ test('[SDK-10] live frames late, early, lost or twice, and history of any moment
       // What a reader of `changes` would get: what happened, with the messages as they are now.
       const last = states.at(-1) ?? [];
       const missed = log.slice(changes.last ?? 0).map((change) => {
-        const message = last.find(({ id }) => id === change.message?.id);
+        const message = 'message' in change && last.find(({ id }) => id === change.message.id);
         return message ? { ...change, message } : change;
       });
       changes.cover(missed, log.length);
-      for (const { message } of missed) if (message) timeline.upsert(message, log.length);
+      for (const change of missed) if ('message' in change) timeline.upsert(change.message, log.length);
       // Who was there from the beginning needs no history.
       if (start === 0 && !hasHistory) assert.deepEqual(comparable(timeline.list()), comparable(last));
       for (const one of last) timeline.upsert(one, log.length);
@@ -266,7 +266,7 @@ test('[SDK-10] an own reaction is known after an edit that does not tell it, als
 test('[SDK-10] replies of one moment are each counted once, and a page of history does not count them again', () => {
   const timeline = new Timeline('conv_1', 'ada');
   const count = () => timeline.view('msg_1')?.replyCount;
-  const reply = (seq: number) => ({
+  const reply = (seq: number): Change => ({
     type: 'message',
     change: seq,
     message: record(seq, seq, { createdAt: '2026-01-01T00:00:01.000Z', threadRootId: 'msg_1' }),

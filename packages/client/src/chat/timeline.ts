@@ -1,34 +1,9 @@
 import type { SvcError } from '../errors.ts';
-import type { Change, Message, MessagePatch, MessageRecord, NewMessage, ReactionSummary } from './records.ts';
+import { type Entry, type Overlay, type Pending, TOMBSTONE, viewOf, viewOfPending } from './message-view.ts';
+import { withOwn, withReaction } from './reactions.ts';
+import type { Change, Message, MessageRecord, NewMessage } from './records.ts';
 
-/** A change of this user's that the server has not confirmed. */
-interface Overlay {
-  edit?: { patch: MessagePatch; error: SvcError | null };
-  isRemoved?: boolean;
-  /** Emoji → wanted. */
-  reactions?: Map<string, boolean>;
-}
-
-interface Entry {
-  record: MessageRecord;
-  /** Replies until then are in the count the server gave; later ones are counted as they come. */
-  countedUntil: string;
-  /** The last change that moved the count. */
-  recountedAt: number;
-  overlay: Overlay | null;
-  /** Made when asked for; the same object until something changes. */
-  view: Message | null;
-}
-
-export interface Pending {
-  clientMessageId: string;
-  draft: NewMessage;
-  isQueued: boolean;
-  error: SvcError | null;
-  sentAt: number;
-  /** Of the last projection. */
-  view: Message | null;
-}
+type ReactionChange = Extract<Change, { emoji: string }>;
 
 /**
  * The messages of one conversation: what the server stored, in the order of `seq`, under what this user did since, and
@@ -51,7 +26,7 @@ export class Timeline {
   list(): readonly Message[] {
     return [
       ...this.#entries.map((entry) => viewOf(entry, this.#userId)),
-      ...this.#pending.map((pending) => this.#pendingView(pending)),
+      ...this.#pending.map((pending) => viewOfPending(pending, this.#conversationId, this.#userId)),
     ];
   }
 
@@ -99,12 +74,15 @@ export class Timeline {
     this.#entries = [];
   }
 
-  /** Applies one numbered change. Frames without a message of ours are none of the timeline's business. */
-  apply({ type, change, message, messageId = '', userId = '', emoji = '', count = 0 }: Change): void {
-    if (message) this.#applyMessage(type, change, message);
+  /** Applies one numbered change; those of members and of the conversation itself show in no message. */
+  apply(change: Change): void {
+    if ('message' in change) this.#applyMessage(change.type, change.change, change.message);
+    else if ('emoji' in change) this.#applyReaction(change);
+  }
+
+  #applyReaction({ type, change, messageId, userId, emoji, count }: ReactionChange): void {
     const entry = this.#byId.get(messageId);
     if (!entry || entry.record.change >= change) return;
-    if (type !== 'reaction.added' && type !== 'reaction.removed') return;
     const isMine = userId === this.#userId;
     const reactions = withReaction(entry.record.reactions, emoji, userId, count, type === 'reaction.added', isMine);
     entry.record = { ...entry.record, change, reactions };
@@ -113,7 +91,7 @@ export class Timeline {
 
   #applyMessage(type: string, change: number, message: MessageRecord): void {
     const before = this.#byId.get(message.id)?.record;
-    // Missed changes come with the record as it is later: its deletion may be known before it is told.
+    // Missed changes come with the record as it is later: its deletion may be known before its own change comes.
     const wasGone = before?.deleted === true && before.change >= change;
     this.upsert(message, Math.max(change, message.change));
     const isGone = this.#byId.get(message.id)?.record.deleted === true;
@@ -159,8 +137,7 @@ export class Timeline {
 
   setEdit(id: string, edit: Overlay['edit'] | null): void {
     this.#overlay(id, (overlay) => {
-      if (edit) overlay.edit = edit;
-      else delete overlay.edit;
+      overlay.edit = edit ?? undefined;
     });
   }
 
@@ -170,7 +147,7 @@ export class Timeline {
     });
   }
 
-  /** `null` takes the wish back: the server's word counts again. */
+  /** `null` takes the wish back: the record of the server is shown again. */
   setReaction(id: string, emoji: string, isWanted: boolean | null): void {
     this.#overlay(id, (overlay) => {
       overlay.reactions ??= new Map();
@@ -180,7 +157,7 @@ export class Timeline {
   }
 
   /** The server did it, and said so before its numbered change came. */
-  confirmRemoved(id: string, deletedAt: string): void {
+  confirmRemoved(id: string, deletedAt: string | null): void {
     const entry = this.#byId.get(id);
     if (!entry || entry.record.deleted) return;
     entry.record = { ...entry.record, ...TOMBSTONE, deletedAt };
@@ -216,110 +193,4 @@ export class Timeline {
     }
     return low;
   }
-
-  #pendingView(pending: Pending): Message {
-    const { draft, clientMessageId, error, isQueued, sentAt } = pending;
-    const at = new Date(sentAt).toISOString();
-    pending.view ??= {
-      ...EMPTY,
-      conversationId: this.#conversationId,
-      type: draft.type ?? (draft.text === undefined && draft.attachmentId ? 'attachment' : 'text'),
-      text: draft.text ?? null,
-      senderId: this.#userId,
-      replyTo: draft.replyTo ?? null,
-      attachmentId: draft.attachmentId ?? null,
-      metadata: draft.metadata ?? {},
-      clientMessageId,
-      clientSentAt: sentAt,
-      createdAt: at,
-      updatedAt: at,
-      delivery: error ? 'failed' : isQueued ? 'queued' : 'sending',
-      error,
-    };
-    return pending.view;
-  }
-}
-
-const TOMBSTONE = { text: null, attachment: null, metadata: {}, reactions: [], deleted: true };
-
-const EMPTY = {
-  id: null,
-  seq: null,
-  change: null,
-  senderRole: null,
-  threadRootId: null,
-  replyCount: 0,
-  lastReplyAt: null,
-  attachment: null,
-  reactions: [],
-  edited: false,
-  editedAt: null,
-  deleted: false,
-  deletedAt: null,
-  deletedBy: null,
-};
-
-function viewOf(entry: Entry, userId: string): Message {
-  entry.view ??= project(entry, userId);
-  return entry.view;
-}
-
-function project({ record, overlay }: Entry, userId: string): Message {
-  const view: Message = { ...record, delivery: 'sent', error: null };
-  if (!overlay || record.deleted) return view;
-  if (overlay.isRemoved) return { ...view, ...TOMBSTONE, delivery: 'sending' };
-  let { reactions } = record;
-  for (const [emoji, isWanted] of overlay.reactions ?? []) {
-    const known = reactions.find((one) => one.emoji === emoji);
-    if ((known?.reacted ?? false) === isWanted) continue;
-    const count = (known?.count ?? 0) + (isWanted ? 1 : -1);
-    reactions = withReaction(reactions, emoji, userId, count, isWanted, true);
-  }
-  const { edit } = overlay;
-  if (!edit) return { ...view, reactions };
-  return {
-    ...view,
-    ...edit.patch,
-    reactions,
-    edited: true,
-    delivery: edit.error ? 'failed' : 'sending',
-    error: edit.error,
-  };
-}
-
-const USER_IDS_MAX = 10;
-
-/** What goes to everybody does not say whether this user reacted: the list does, or what was known before. */
-function withOwn(
-  reactions: readonly ReactionSummary[],
-  before: readonly ReactionSummary[],
-  userId: string,
-): ReactionSummary[] {
-  return reactions.map((one) => {
-    const { emoji, count, userIds, reacted = before.find((known) => known.emoji === emoji)?.reacted } = one;
-    if (one.reacted !== undefined) return one;
-    if (userIds.includes(userId) || userIds.length >= count) return { ...one, reacted: userIds.includes(userId) };
-    return reacted === undefined ? one : { ...one, reacted };
-  });
-}
-
-/** The summary after one reaction came or went; `count` is the number that is then right. */
-function withReaction(
-  reactions: readonly ReactionSummary[],
-  emoji: string,
-  userId: string,
-  count: number,
-  isAdded: boolean,
-  isMine: boolean,
-): ReactionSummary[] {
-  const known = reactions.find((one) => one.emoji === emoji);
-  const others = (known?.userIds ?? []).filter((id) => id !== userId);
-  const next: ReactionSummary = {
-    emoji,
-    count,
-    userIds: isAdded ? [...others, userId].slice(0, USER_IDS_MAX) : others,
-    reacted: isMine ? isAdded : (known?.reacted ?? false),
-  };
-  if (count <= 0) return reactions.filter((one) => one.emoji !== emoji);
-  return known ? reactions.map((one) => (one === known ? next : one)) : [...reactions, next];
 }

@@ -1,6 +1,6 @@
 import type { DisconnectReason } from '../errors.ts';
 import { reasonFrom } from '../reconnect.ts';
-import type { ParticipantRecord } from '../signal/records.ts';
+import type { ParticipantRecord, StreamRecord } from '../signal/records.ts';
 import type { RosterEvent } from '../signal/roster.ts';
 import {
   RemoteParticipant,
@@ -18,31 +18,38 @@ export interface AudienceEvents {
   trackSubscribed(track: RemoteTrack, participant: RemoteParticipant): void;
   trackUnsubscribed(track: RemoteTrack, participant: RemoteParticipant): void;
   trackMuted(trackId: string, participant: RemoteParticipant, isMuted: boolean): void;
+  trackStreamStateChanged(track: RemoteTrack, participant: RemoteParticipant): void;
 }
 
 export interface Audience {
   readonly participants: ReadonlyMap<string, RemoteParticipant>;
   take(event: RosterEvent): void;
-  /** Media of a track arrived; what it is may be told before or after. */
+  /** Media of a track arrived; its publication may be known before or after. */
   arrived(trackId: string, media: MediaStreamTrack): void;
   gone(trackId: string): void;
+  /** The server pauses or resumes what it sends of a track, or sends another layer. */
+  streamChanged(stream: StreamRecord): void;
 }
 
-/** The others and their tracks: joins what signaling tells with the media that arrives. */
+/** The others and their tracks: matches publications that signaling announces with the media that arrives. */
 export function createAudience(
   events: AudienceEvents,
-  ports: { participant: RemoteParticipantPort; track: RemoteTrackPort },
+  ports: { participant: RemoteParticipantPort; track: Omit<RemoteTrackPort, 'stream'> },
 ): Audience {
   const participants = new Map<string, RemoteParticipant>();
   /** Media whose publication is not known yet, and media in use. */
   const arrivals = new Map<string, MediaStreamTrack>();
+
+  /** Kept by id: the first may come before the media does. */
+  const streams = new Map<string, StreamRecord>();
+  const trackPort: RemoteTrackPort = { ...ports.track, stream: (trackId) => streams.get(trackId) };
 
   function join(trackId: string): void {
     const media = arrivals.get(trackId);
     const owner = [...participants.values()].find(({ publications }) => publications.has(trackId));
     const record = owner?.publications.get(trackId);
     if (!media || !owner || !record || owner.tracks.has(trackId)) return;
-    const track = new RemoteTrack(record, media, owner, ports.track);
+    const track = new RemoteTrack(record, media, owner, trackPort);
     owner.tracks.set(trackId, track);
     events.trackSubscribed(track, owner);
   }
@@ -108,6 +115,16 @@ export function createAudience(
     gone(trackId) {
       arrivals.delete(trackId);
       part(trackId);
+      streams.delete(trackId);
+    },
+    streamChanged(stream) {
+      const tracks = [...participants.values()].flatMap((participant) => participant.tracks.get(stream.trackId) ?? []);
+      const before = tracks.map(({ streamState, pauseReason }) => `${streamState} ${pauseReason}`);
+      streams.set(stream.trackId, stream);
+      tracks.forEach((track, at) => {
+        if (before[at] !== `${track.streamState} ${track.pauseReason}`)
+          events.trackStreamStateChanged(track, track.participant);
+      });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { FrameData, SignalingClientFrames, SignalingServerFrames } from '@parley/contract';
 import { DATA_MESSAGE_BYTES_MAX, type DataChannelName, encodeData } from '@parley/media-description';
 import { ApiError } from '../errors.ts';
 
@@ -11,15 +12,15 @@ export interface DataOptions {
 
 export interface DataDeps {
   channel(name: DataChannelName): RTCDataChannel | null;
-  request(type: string, fields: object): Promise<unknown>;
+  sendFrame(data: FrameData<SignalingClientFrames['data']>): Promise<unknown>;
 }
 
-/** Above this the channel has enough to do; lossy messages are then dropped, reliable ones wait. */
+/** Backpressure: above this lossy messages are dropped, reliable ones wait. */
 const BUFFERED_MAX = 1_048_576;
 
 /** Over the data channel; while there is none, as a frame of the signaling socket. */
 export async function sendData(
-  { channel, request }: DataDeps,
+  { channel, sendFrame }: DataDeps,
   payload: string | Uint8Array,
   { topic, to, reliable = true }: DataOptions,
 ): Promise<void> {
@@ -27,8 +28,8 @@ export async function sendData(
   const isText = typeof payload === 'string';
   const head = { ...(topic ? { topic } : {}), ...(to ? { to } : {}) };
   if (!open) {
-    const body = isText ? { payload } : { payload: toBase64(payload), encoding: 'base64' };
-    await request('data', { ...head, ...body, reliable });
+    const body = isText ? { payload } : { payload: toBase64(payload), encoding: 'base64' as const };
+    await sendFrame({ ...head, ...body, reliable });
     return;
   }
   const bytes = isText ? new TextEncoder().encode(payload) : payload;
@@ -52,7 +53,7 @@ function drained(channel: RTCDataChannel): Promise<void> {
 const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
 /** A payload out of a signaling frame. */
-export function fromFrame(payload: string, encoding: string): Uint8Array {
+export function payloadOf({ payload, encoding }: FrameData<SignalingServerFrames['data']>): Uint8Array {
   if (encoding !== 'base64') return new TextEncoder().encode(payload);
   return Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
 }

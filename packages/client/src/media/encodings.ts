@@ -1,3 +1,4 @@
+import type { FrameData, SignalingClientFrames } from '@parley/contract';
 import type { TrackSource } from '../signal/records.ts';
 
 const LAYERS = [
@@ -20,8 +21,10 @@ export function encodingsFor(source: TrackSource, track: MediaStreamTrack): RTCR
   }));
 }
 
+type Layer = NonNullable<FrameData<SignalingClientFrames['publish']>['tracks'][number]['layers']>[number];
+
 /** What is said of the layers when a track is published. */
-export function layersOf(encodings: readonly RTCRtpEncodingParameters[], track: MediaStreamTrack): object[] {
+export function layersOf(encodings: readonly RTCRtpEncodingParameters[], track: MediaStreamTrack): Layer[] {
   const { width, height } = track.getSettings();
   return encodings.map(({ rid = '', scaleResolutionDownBy = 1, maxBitrate }) => ({
     rid,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Description } from '@parley/media-description';
 import { ConnectionError } from '../errors.ts';
 import type { LocalTrack } from './local-track.ts';
 import { createPublisher } from './publisher.ts';
@@ -24,14 +25,14 @@ const sdp = [
   '',
 ].join('\r\n');
 
-const answered = {
+const answered: Description = {
   ice: { ufrag: 'u', pwd: 'p' },
   dtls: { role: 'passive', fingerprint: 'sha-256 00:11' },
-  media: [{ mid: '0', kind: 'audio', direction: 'recvonly', codecs: [{ pt: 111, name: 'opus', rate: 48000 }] }],
+  media: [{ mid: '0', kind: 'audio', direction: 'recvonly', codecs: [{ pt: 111, name: 'opus' }] }],
 };
 
 /** What the publisher uses of the browser: it takes every description, and keeps the last answer. */
-function rig(answer: (type: string) => Promise<unknown>, whenConnected: () => Promise<void>) {
+function rig(unpublish: () => Promise<{ description: Description }>, whenConnected: () => Promise<void>) {
   const asked: string[] = [];
   let remoteSdp = '';
   const newPeer = () => {
@@ -49,10 +50,15 @@ function rig(answer: (type: string) => Promise<unknown>, whenConnected: () => Pr
   };
   const publisher = createPublisher({
     newPeerConnection: newPeer,
-    request(type) {
-      asked.push(type);
-      return answer(type);
+    async publish() {
+      asked.push('publish');
+      return published;
     },
+    unpublish() {
+      asked.push('unpublish');
+      return unpublish();
+    },
+    restart: () => assert.fail('nothing is restarted here'),
     whenConnected,
     onState() {},
   });
@@ -66,8 +72,7 @@ const published = { tracks: [{ cid: 'c1', trackId: 'trk_1' }], description: answ
 test('[SDK-29] what is unpublished while the connection is lost is told with the next one', async () => {
   let isLost = true;
   const { publisher, track, asked, remoteSdp } = rig(
-    async (type) => {
-      if (type === 'publish') return published;
+    async () => {
       if (isLost) throw new ConnectionError('network');
       // It had it already: there is nothing of it to answer.
       return { description: { media: [] } };
@@ -86,8 +91,7 @@ test('[SDK-29] what is unpublished while the connection is lost is told with the
 test('[SDK-29] what is unpublished is gone with the session, or with the call', async () => {
   for (const end of ['reset', 'close'] as const) {
     const { publisher, track, asked } = rig(
-      async (type) => {
-        if (type === 'publish') return published;
+      async () => {
         throw new ConnectionError('network');
       },
       async () => {

@@ -1,3 +1,4 @@
+import type { FrameData, ReplyTo, SignalingClientFrames } from '@parley/contract';
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
 import { ConnectionError } from '../errors.ts';
 import { createTurns } from '../turns.ts';
@@ -6,7 +7,10 @@ import type { LocalTrack } from './local-track.ts';
 
 export interface PublisherDeps {
   newPeerConnection(): RTCPeerConnection;
-  request(type: string, fields: object): Promise<unknown>;
+  publish(offer: FrameData<SignalingClientFrames['publish']>): Promise<Published>;
+  unpublish(trackIds: string[]): Promise<{ description: Description }>;
+  /** Replaces the transport; the description is the answer to a whole offer. */
+  restart(description: Description): Promise<{ description: Description | null }>;
   /** Resolves with the next connection; rejects when there will be none. */
   whenConnected(): Promise<void>;
   onState(state: RTCPeerConnectionState): void;
@@ -16,7 +20,7 @@ export interface Publisher {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
   unpublish(track: LocalTrack): Promise<void>;
   replace(track: LocalTrack, media: MediaStreamTrack | null): Promise<void>;
-  /** Layers that nobody takes are not encoded. */
+  /** Layers without a subscriber are not encoded. */
   setLayers(trackId: string, layers: readonly { rid: string; enabled: boolean }[]): Promise<void>;
   /** A new transport for the same session; track ids stay. */
   restart(): Promise<void>;
@@ -28,17 +32,16 @@ export interface Publisher {
   close(): void;
 }
 
-interface Answer {
-  tracks: { cid: string; trackId: string }[];
-  description: Description;
-}
+type Published = ReplyTo<SignalingClientFrames['publish']>;
+type TrackOffer = FrameData<SignalingClientFrames['publish']>['tracks'][number];
 
 const ATTEMPTS_MAX = 3;
 /** Lines of ended tracks; a new transport gets rid of them. */
 const DEAD_LINES_MAX = 40;
 
 /** The `pub` side: one peer connection that carries what this participant sends. The client offers. */
-export function createPublisher({ newPeerConnection, request, whenConnected, onState }: PublisherDeps): Publisher {
+export function createPublisher(deps: PublisherDeps): Publisher {
+  const { newPeerConnection, whenConnected, onState } = deps;
   let peer: RTCPeerConnection | null = null;
   let local: Description | undefined;
   let remote: Description | undefined;
@@ -71,7 +74,7 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
       direction: 'sendonly',
       ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
     });
-    // A camera that was let go has nothing to send until it is wanted again.
+    // A camera that was released has nothing to send until it is captured again.
     if (media.readyState === 'ended') void line.sender.replaceTrack(null);
     lines.set(track, line);
   }
@@ -99,20 +102,18 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
     for (const track of tracks) addLine(pc, track);
     try {
       const next = await describe(pc);
-      // The answer of our own frame.
-      const fields = { tracks: tracks.map(requestFor), description: delta(local, next) };
-      const answer = (await request('publish', fields)) as Answer;
+      const answer = await deps.publish({ tracks: tracks.map(offerOf), description: delta(local, next) });
       local = next;
       for (const track of tracks) track.id = answer.tracks.find(({ cid }) => cid === cidOf(track))?.trackId ?? track.id;
       await accept(pc, answer.description);
     } catch (error) {
-      await takeBack(pc, tracks);
+      await rollBack(pc, tracks);
       throw error;
     }
   }
 
-  /** As if it had not been tried. */
-  async function takeBack(pc: RTCPeerConnection, tracks: readonly LocalTrack[]): Promise<void> {
+  /** Restores the transport as it was before the attempt. */
+  async function rollBack(pc: RTCPeerConnection, tracks: readonly LocalTrack[]): Promise<void> {
     if (peer !== pc) return;
     if (!remote) {
       for (const track of tracks) lines.delete(track);
@@ -126,8 +127,8 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
     }
   }
 
-  /** A connection that is lost meanwhile leaves the outcome open: with the next one it is done again. */
-  async function publishSurely(tracks: readonly LocalTrack[]): Promise<void> {
+  /** A connection lost meanwhile leaves the outcome unknown: it is retried on the next one. */
+  async function publishWithRetry(tracks: readonly LocalTrack[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);
       if (wanted.length === 0) return;
@@ -149,7 +150,7 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
     if (!line || !pc || !trackId) return;
     line.direction = 'inactive';
     await line.sender.replaceTrack(null);
-    const answer = await askToEnd(pc, trackId);
+    const answer = await requestUnpublish(pc, trackId);
     if (!answer) return;
     await pc.setLocalDescription();
     // Asked twice, the server may have nothing more to say of it.
@@ -160,10 +161,13 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
   }
 
   /** Null when there is nothing left to end: another session has begun, or none will. */
-  async function askToEnd(pc: RTCPeerConnection, trackId: string): Promise<Answer | null> {
+  async function requestUnpublish(
+    pc: RTCPeerConnection,
+    trackId: string,
+  ): Promise<{ description: Description } | null> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return (await request('unpublish', { trackIds: [trackId] })) as Answer;
+        return await deps.unpublish([trackId]);
       } catch (error) {
         if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
         const isBack = await whenConnected().then(
@@ -182,13 +186,13 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
     const pc = open();
     for (const track of tracks) addLine(pc, track);
     const next = await describe(pc);
-    const answer = (await request('ice.restart', { pc: 'pub', description: next })) as Answer;
+    const answer = await deps.restart(next);
     local = next;
-    await accept(pc, answer.description);
+    if (answer.description) await accept(pc, answer.description);
   }
 
   return {
-    publish: (tracks) => takeTurn(() => publishSurely(tracks)),
+    publish: (tracks) => takeTurn(() => publishWithRetry(tracks)),
     unpublish: (track) => takeTurn(() => unpublish(track)),
     async replace(track, media) {
       await lines.get(track)?.sender.replaceTrack(media);
@@ -207,7 +211,7 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
       drop();
       lines.clear();
       for (const track of tracks) track.id = null;
-      return tracks.length > 0 ? takeTurn(() => publishSurely(tracks)) : Promise.resolve();
+      return tracks.length > 0 ? takeTurn(() => publishWithRetry(tracks)) : Promise.resolve();
     },
     async getStats(track) {
       return (await lines.get(track)?.sender.getStats()) ?? null;
@@ -227,12 +231,12 @@ export function createPublisher({ newPeerConnection, request, whenConnected, onS
 
 const cidOf = (track: LocalTrack): string => track.mediaStreamTrack.id;
 
-function requestFor(track: LocalTrack): object {
+function offerOf(track: LocalTrack): TrackOffer {
   const media = track.mediaStreamTrack;
   const layers = layersOf(encodingsFor(track.source, media), media);
   return {
     cid: cidOf(track),
-    kind: track.kind.toUpperCase(),
+    kind: track.kind === 'audio' ? 'AUDIO' : 'VIDEO',
     source: track.source,
     muted: track.isMuted,
     ...(track.name ? { name: track.name } : {}),

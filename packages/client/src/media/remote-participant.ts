@@ -1,4 +1,4 @@
-import type { ParticipantRecord, Permissions, TrackRecord, TrackSource } from '../signal/records.ts';
+import type { ParticipantRecord, Permissions, StreamRecord, TrackRecord, TrackSource } from '../signal/records.ts';
 import { type Attachments, createAttachments } from './elements.ts';
 
 export type Quality = 'good' | 'fair' | 'poor' | 'lost';
@@ -63,6 +63,8 @@ export interface TrackWish {
 export type TrackQuality = 'low' | 'medium' | 'high';
 
 export interface RemoteTrackPort {
+  /** What the server said last of what it sends. */
+  stream(trackId: string): StreamRecord | undefined;
   wish(trackId: string, wish: TrackWish): void;
   shown(trackId: string, element: HTMLMediaElement): void;
   hidden(trackId: string, element: HTMLMediaElement): void;
@@ -71,6 +73,17 @@ export interface RemoteTrackPort {
 }
 
 const LAYERS: Record<TrackQuality, number> = { low: 0, medium: 1, high: 2 };
+
+/** `paused`: the server sends nothing of the track for now. */
+export type StreamState = 'active' | 'paused';
+/** `bandwidth`: the path cannot carry it; `settings`: not shown or not enabled here; `muted`: by its publisher. */
+export type PauseReason = 'bandwidth' | 'settings' | 'muted';
+
+const PAUSE_REASONS: Record<NonNullable<StreamRecord['reason']>, PauseReason> = {
+  BANDWIDTH: 'bandwidth',
+  SETTINGS: 'settings',
+  MUTED: 'muted',
+};
 
 /** Media of somebody else, as it arrives here. */
 export class RemoteTrack {
@@ -100,6 +113,16 @@ export class RemoteTrack {
 
   get isMuted(): boolean {
     return this.participant.publications.get(this.id)?.muted ?? true;
+  }
+
+  get streamState(): StreamState {
+    return this.#port.stream(this.id)?.state === 'PAUSED' ? 'paused' : 'active';
+  }
+
+  /** Null while the stream is active. */
+  get pauseReason(): PauseReason | null {
+    const { state, reason = null } = this.#port.stream(this.id) ?? {};
+    return state === 'PAUSED' && reason ? PAUSE_REASONS[reason] : null;
   }
 
   /** False keeps the subscription but takes no media. */

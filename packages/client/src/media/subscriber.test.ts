@@ -15,7 +15,7 @@ const offer = (revision: number): SubOffer => ({
 
 test('[SDK-29] offers that wait when the call ends open no transport, and one under way ends without an error', async () => {
   const peers: { isClosed: boolean }[] = [];
-  const asked: string[] = [];
+  const answers: number[] = [];
   const described = Promise.withResolvers<void>();
   const subscriber = createSubscriber({
     newPeerConnection() {
@@ -34,8 +34,8 @@ test('[SDK-29] offers that wait when the call ends open no transport, and one un
       // What the subscriber uses of the browser.
       return peer as unknown as RTCPeerConnection;
     },
-    async request(type) {
-      asked.push(type);
+    async answer({ revision }) {
+      answers.push(revision);
     },
     onTrack() {},
     onTrackGone() {},
@@ -47,7 +47,7 @@ test('[SDK-29] offers that wait when the call ends open no transport, and one un
   subscriber.close();
   described.reject(new DOMException('closed', 'InvalidStateError'));
   await Promise.all(offers);
-  assert.deepEqual([peers.map(({ isClosed }) => isClosed), asked], [[true], []]);
+  assert.deepEqual([peers.map(({ isClosed }) => isClosed), answers], [[true], []]);
 
   // The next call is answered.
   void subscriber.offer(offer(3)).catch(() => {});

@@ -1,3 +1,4 @@
+import type { FrameData, SignalingClientFrames, SignalingServerFrames } from '@parley/contract';
 import {
   answerDelta,
   apply,
@@ -14,18 +15,14 @@ import { createTurns } from '../turns.ts';
 
 export interface SubscriberDeps {
   newPeerConnection(): RTCPeerConnection;
-  request(type: string, fields: object): Promise<unknown>;
+  answer(answer: FrameData<SignalingClientFrames['sub.answer']>): Promise<unknown>;
   onTrack(trackId: string, media: MediaStreamTrack): void;
   onTrackGone(trackId: string): void;
   onData(message: DataMessage): void;
   onState(state: RTCPeerConnectionState): void;
 }
 
-export interface SubOffer {
-  revision: number;
-  restart: boolean;
-  description: Description;
-}
+export type SubOffer = FrameData<SignalingServerFrames['sub.offer']>;
 
 export interface Subscriber {
   offer(offer: SubOffer): Promise<void>;
@@ -93,7 +90,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       await pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) });
       await pc.setLocalDescription();
       const answered = fromSdp(pc.localDescription?.sdp ?? '');
-      await deps.request('sub.answer', { revision, description: answerDelta(offered, answered, !isAnswered) });
+      await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
       // Closed meanwhile: nobody waits for it.
       if (peer === pc) throw error;

@@ -1,6 +1,14 @@
-import type { Joined, Participant, RtcTokenPermissions, Track } from '@parley/contract';
+import type {
+  FrameData,
+  Joined,
+  Participant,
+  RtcTokenPermissions,
+  SignalingClientFrames,
+  SignalingServerFrames,
+  Track,
+} from '@parley/contract';
 
-/** The records of the contract under the names the SDK uses; types only, nothing of them is loaded. */
+/** The records of the contract under the names the SDK uses; types only, so that no schema is bundled. */
 export type Permissions = RtcTokenPermissions;
 export type TrackRecord = Pick<Track, 'id' | 'kind' | 'source' | 'name' | 'muted'>;
 export type TrackSource = Track['source'];
@@ -11,11 +19,7 @@ export interface ParticipantRecord
   tracks: TrackRecord[];
 }
 
-export interface TrackSettings {
-  trackId: string;
-  enabled?: boolean;
-  width?: number;
-  height?: number;
-  maxLayer?: number;
-  priority?: number;
-}
+export type TrackSettings = FrameData<SignalingClientFrames['track.settings']>['updates'][number];
+
+/** What arrives of a subscribed track. */
+export type StreamRecord = FrameData<SignalingServerFrames['stream.state']>;

@@ -1,4 +1,3 @@
-import type { Frame } from '../link.ts';
 import type { ParticipantRecord, TrackRecord } from './records.ts';
 
 /** What changed about the others. */
@@ -10,55 +9,60 @@ export type RosterEvent =
   | { is: 'unpublished'; identity: string; trackId: string }
   | { is: 'muted'; identity: string; trackId: string; muted: boolean };
 
+/** The room events about somebody else, with what the roster reads of them. */
+export type RosterFrame =
+  | { type: 'participant.joined' | 'participant.updated'; participant: ParticipantRecord }
+  | { type: 'participant.left'; identity: string; reason: string }
+  | { type: 'track.published'; identity: string; track: TrackRecord }
+  | { type: 'track.unpublished'; identity: string; trackId: string }
+  | { type: 'track.muted'; identity: string; trackId: string; muted: boolean };
+
 /**
- * Who is in the room, without this participant. Events may come twice or be missed: only what really changed is told,
+ * Who is in the room, without this participant. Events may come twice or be missed: only real changes are emitted,
  * and a whole list is compared with what was known.
  */
 export class Roster {
   readonly #others = new Map<string, ParticipantRecord>();
-  readonly #tell: (event: RosterEvent) => void;
+  readonly #emit: (event: RosterEvent) => void;
 
-  constructor(tell: (event: RosterEvent) => void) {
-    this.#tell = tell;
+  constructor(emit: (event: RosterEvent) => void) {
+    this.#emit = emit;
   }
 
   get others(): ReadonlyMap<string, ParticipantRecord> {
     return this.#others;
   }
 
-  /** The room as it is now, after a join that could not take up where we stopped. */
+  /** The room as it is now, after a join that could not resume. */
   replace(participants: readonly ParticipantRecord[]): void {
     const now = new Map(mergeTracks(participants).map((participant) => [participant.identity, participant]));
     for (const identity of [...this.#others.keys()]) if (!now.has(identity)) this.#leave(identity, 'UNKNOWN');
     for (const participant of now.values()) this.#put(participant);
   }
 
-  /** One room event; false when the frame is none. */
-  take(frame: Frame): boolean {
-    // The frames of the contract's table.
-    const { identity = '', trackId = '', reason = '', muted = false, participant, track } = frame as Partial<RoomFrame>;
+  take(frame: RosterFrame): void {
     switch (frame.type) {
       case 'participant.joined':
-        if (participant) this.#put(participant);
-        return true;
-      case 'participant.updated':
+        this.#put(frame.participant);
+        break;
+      case 'participant.updated': {
         // It carries no tracks.
-        if (participant) this.#update({ ...participant, tracks: this.#others.get(participant.identity)?.tracks ?? [] });
-        return true;
+        const tracks = this.#others.get(frame.participant.identity)?.tracks ?? [];
+        this.#update({ ...frame.participant, tracks });
+        break;
+      }
       case 'participant.left':
-        this.#leave(identity, reason);
-        return true;
+        this.#leave(frame.identity, frame.reason);
+        break;
       case 'track.published':
-        if (track) this.#publish(identity, track);
-        return true;
+        this.#publish(frame.identity, frame.track);
+        break;
       case 'track.unpublished':
-        this.#unpublish(identity, trackId);
-        return true;
+        this.#unpublish(frame.identity, frame.trackId);
+        break;
       case 'track.muted':
-        this.#mute(identity, trackId, muted);
-        return true;
-      default:
-        return false;
+        this.#mute(frame.identity, frame.trackId, frame.muted);
+        break;
     }
   }
 
@@ -72,7 +76,7 @@ export class Roster {
     if (this.#others.has(participant.identity)) this.#update({ ...participant, tracks: known?.tracks ?? [] });
     else {
       this.#others.set(participant.identity, { ...participant, tracks: [] });
-      this.#tell({ is: 'joined', participant });
+      this.#emit({ is: 'joined', participant });
     }
     const { identity, tracks } = participant;
     const there = new Set(tracks.map(({ id }) => id));
@@ -92,7 +96,7 @@ export class Roster {
     const isSame =
       known.metadata === participant.metadata &&
       JSON.stringify(known.permissions) === JSON.stringify(participant.permissions);
-    if (!isSame) this.#tell({ is: 'updated', participant });
+    if (!isSame) this.#emit({ is: 'updated', participant });
   }
 
   #leave(identity: string, reason: string): void {
@@ -100,21 +104,21 @@ export class Roster {
     if (!known) return;
     for (const { id } of [...known.tracks]) this.#unpublish(identity, id);
     this.#others.delete(identity);
-    this.#tell({ is: 'left', identity, reason });
+    this.#emit({ is: 'left', identity, reason });
   }
 
   #publish(identity: string, track: TrackRecord): void {
     const known = this.#others.get(identity);
     if (!known || known.tracks.some(({ id }) => id === track.id)) return;
     known.tracks = [...known.tracks, track];
-    this.#tell({ is: 'published', identity, track });
+    this.#emit({ is: 'published', identity, track });
   }
 
   #unpublish(identity: string, trackId: string): void {
     const known = this.#others.get(identity);
     if (!known?.tracks.some(({ id }) => id === trackId)) return;
     known.tracks = known.tracks.filter(({ id }) => id !== trackId);
-    this.#tell({ is: 'unpublished', identity, trackId });
+    this.#emit({ is: 'unpublished', identity, trackId });
   }
 
   #mute(identity: string, trackId: string, muted: boolean): void {
@@ -122,18 +126,8 @@ export class Roster {
     const track = known?.tracks.find(({ id }) => id === trackId);
     if (!known || !track || track.muted === muted) return;
     known.tracks = known.tracks.map((one) => (one === track ? { ...one, muted } : one));
-    this.#tell({ is: 'muted', identity, trackId, muted });
+    this.#emit({ is: 'muted', identity, trackId, muted });
   }
-}
-
-interface RoomFrame {
-  type: string;
-  identity: string;
-  trackId: string;
-  reason: string;
-  muted: boolean;
-  participant: ParticipantRecord;
-  track: TrackRecord;
 }
 
 /** Somebody with very many tracks comes in pieces, each with other tracks. */

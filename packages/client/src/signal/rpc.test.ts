@@ -9,13 +9,13 @@ function createPair() {
   const ends = ['ada', 'bob'].map((identity) => {
     const rpc = createRpc({
       runtime: systemRuntime,
-      request: async (_type, fields: { to?: string; method?: string; payload?: string }) => {
+      request: async ({ method, payload = null }) => {
         const requestId = 'r1';
-        queueMicrotask(() => other(identity).take({ type: 'rpc.request', requestId, from: identity, ...fields }));
+        queueMicrotask(() => other(identity).receiveRequest({ requestId, from: identity, method, payload }));
         return { requestId };
       },
-      send: (_type, fields: { payload?: string; error?: object }) =>
-        other(identity).take({ type: 'rpc.response', payload: null, error: null, ...fields }),
+      respond: ({ requestId, payload = null, error = null }) =>
+        other(identity).receiveResponse({ requestId, payload, error }),
     });
     return { identity, rpc };
   });
@@ -38,15 +38,15 @@ test('[SDK-22] a question gets its answer, or says why there is none', async () 
   });
 });
 
-test('[SDK-22] an answer that is faster than the number of its question is not lost', async () => {
+test('[SDK-22] a response that overtakes the id of its request is not lost', async () => {
   const rpc = createRpc({
     runtime: systemRuntime,
     request: async () => {
-      rpc.take({ type: 'rpc.response', requestId: 'r1', payload: 'fast', error: null });
+      rpc.receiveResponse({ requestId: 'r1', payload: 'fast', error: null });
       await settle();
       return { requestId: 'r1' };
     },
-    send: () => {},
+    respond: () => {},
   });
   assert.equal(await rpc.ask('bob', 'greet', '', 100), 'fast');
 });

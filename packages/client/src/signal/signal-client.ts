@@ -1,12 +1,17 @@
 import { type Connection, createConnection } from '../connection.ts';
 import type { CredentialSource } from '../credential.ts';
 import { asSvcError, ConnectionError } from '../errors.ts';
-import { type Frame, type Link, RefusedLink } from '../link.ts';
+import type { Pushed, Request, Send, SignalingProtocol } from '../frames.ts';
+import { type Link, RefusedLink } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 import { type Runtime, sleep } from '../runtime.ts';
 import { describeClient } from './client-info.ts';
 import type { JoinedFrame, ParticipantRecord } from './records.ts';
 import { ROOM_MESSAGES } from './room-messages.ts';
+
+/** Handled here: everything else is the call's. */
+type ConnectionFrameType = 'joined' | 'joined.more' | 'token.refresh' | 'reconnect';
+export type CallFrame = Exclude<Pushed<SignalingProtocol>, { type: ConnectionFrameType }>;
 
 export interface SignalDeps {
   baseUrl: string;
@@ -16,18 +21,17 @@ export interface SignalDeps {
   connectionId: string;
   autoSubscribe: boolean;
   adaptiveStream: boolean;
-  /** In the room; `participants` is everybody else, empty when the session was resumed. */
+  /** In the room; `participants` are the others, none when the session was resumed. */
   onJoined(joined: JoinedFrame, participants: readonly ParticipantRecord[]): void;
-  onFrame(frame: Frame): void;
+  onFrame(frame: CallFrame): void;
   onTokenExpiring(inSeconds: number): void;
   onState(state: ConnectionState, previous: ConnectionState, error?: ConnectionError): void;
 }
 
-export interface Signal extends Connection {
-  request(type: string, fields: object): Promise<unknown>;
-  /** Without an answer. */
-  send(type: string, fields: object): void;
-  /** Joins anew instead of taking the session up again: for media that cannot be repaired. */
+export interface Signal extends Connection<SignalingProtocol> {
+  readonly request: Request<SignalingProtocol>;
+  readonly send: Send<SignalingProtocol>;
+  /** Joins anew instead of resuming the session: for media that cannot be repaired. */
   rejoin(): void;
 }
 
@@ -37,19 +41,19 @@ interface Resume {
   lastSeq: number;
 }
 
-/** The signaling connection: joins, and after a loss takes up the session where it stopped. */
+/** The signaling connection: joins, and after a loss resumes the session. */
 export function createSignal(deps: SignalDeps): Signal {
   const { runtime, credential, connectionId, autoSubscribe, adaptiveStream } = deps;
   let resume: Resume | null = null;
   let arriving: { joined: JoinedFrame; participants: ParticipantRecord[] } | null = null;
 
-  async function welcome(link: Link): Promise<void> {
+  async function welcome(link: Link<SignalingProtocol>): Promise<void> {
     const wish = resume ? { resume } : {};
     const client = describeClient();
     try {
-      await link.request('join', { connectionId, autoSubscribe, adaptiveStream, client, ...wish });
+      await link.request({ type: 'join', connectionId, autoSubscribe, adaptiveStream, client, ...wish });
     } catch (error) {
-      // The close code that follows says more than the error: whether to come back.
+      // The close code that follows says more than the error: whether to reconnect.
       const patience = new AbortController();
       const close = await Promise.race([link.closed, sleep(runtime, 1_000, patience.signal)]);
       patience.abort();
@@ -57,18 +61,27 @@ export function createSignal(deps: SignalDeps): Signal {
     }
   }
 
-  function handle(frame: Frame): void {
-    if (resume && typeof frame['seq'] === 'number') resume.lastSeq = Math.max(resume.lastSeq, frame['seq']);
-    // The frames of the contract's table.
-    if (frame.type === 'joined') arrive(frame as unknown as JoinedFrame, []);
-    else if (frame.type === 'joined.more' && arriving) {
-      arrive({ ...arriving.joined, ...(frame as unknown as Partial<JoinedFrame>) }, arriving.participants);
-    } else if (frame.type === 'token.refresh') void renewToken(String(frame['token']));
-    else if (frame.type === 'reconnect') leaveSoon(String(frame['action']), Number(frame['afterMs']));
-    else deps.onFrame(frame);
+  function handle(frame: Pushed<SignalingProtocol>): void {
+    if (resume && 'seq' in frame) resume.lastSeq = Math.max(resume.lastSeq, frame.seq);
+    switch (frame.type) {
+      case 'joined':
+        arrive(frame, []);
+        break;
+      case 'joined.more':
+        if (arriving) arrive({ ...arriving.joined, ...frame }, arriving.participants);
+        break;
+      case 'token.refresh':
+        void renewToken(frame.token);
+        break;
+      case 'reconnect':
+        leaveSoon(frame);
+        break;
+      default:
+        deps.onFrame(frame);
+    }
   }
 
-  /** The server itself gives a fresh token while we are connected; the old one is good for a moment more. */
+  /** The server sends a fresh token while we are connected; the old one is valid for a moment more. */
   async function renewToken(token: string): Promise<void> {
     const before = await credential.get().catch(() => token);
     credential.replace(token);
@@ -84,13 +97,13 @@ export function createSignal(deps: SignalDeps): Signal {
     deps.onJoined(joined, participants);
   }
 
-  /** The close that follows says how to go on; here only whether the session is worth keeping. */
-  function leaveSoon(action: string, afterMs: number): void {
+  /** The close code that follows decides how to reconnect; here only whether the session can be resumed. */
+  function leaveSoon({ action, afterMs }: Extract<Pushed<SignalingProtocol>, { type: 'reconnect' }>): void {
     if (action === 'RESUME') connection.cycle(afterMs);
     else resume = null;
   }
 
-  const connection = createConnection({
+  const connection = createConnection<SignalingProtocol>({
     ...deps,
     path: '/v1/rtc/signal',
     subprotocol: 'svc.rtc.v1',
@@ -103,13 +116,15 @@ export function createSignal(deps: SignalDeps): Signal {
     },
   });
 
+  const request: Request<SignalingProtocol> = async (frame) => {
+    const { link } = connection;
+    if (!link) throw new ConnectionError('network');
+    return link.request(frame);
+  };
+
   return Object.assign(connection, {
-    async request(type: string, fields: object): Promise<unknown> {
-      const { link } = connection;
-      if (!link) throw new ConnectionError('network');
-      return link.request(type, fields);
-    },
-    send: (type: string, fields: object) => void connection.link?.send(type, fields),
+    request,
+    send: ((frame) => connection.link?.send(frame) ?? false) satisfies Send<SignalingProtocol>,
     rejoin() {
       resume = null;
       connection.cycle(0);

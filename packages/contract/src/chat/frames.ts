@@ -1,14 +1,18 @@
 import { Type } from 'typebox';
-import { clientFrames, serverFrames } from '../frame.ts';
+import { type ClientFrame, clientFrames, type ServerFrame, serverFrames } from '../frame.ts';
 import { Line, Metadata, Nullable, Timestamp } from '../schema.ts';
 import { PresenceStatus } from './enums.ts';
 import {
+  Change as AnyChange,
   ChangePage,
   Conversation,
   ConversationMember,
   EditMessage,
   HistoryQuery,
   Message,
+  MessagePage,
+  ReactionSummary,
+  ReadState,
   SendMessage,
 } from './schemas.ts';
 
@@ -16,15 +20,74 @@ const Ref = Line(1, 128);
 const Id = Line(1, 64);
 const Token = Type.String({ minLength: 1, maxLength: 16_384 });
 const Emoji = Type.String({ minLength: 1, maxLength: 64 });
-// Above it a number is no longer whole, and none that the database counts with.
+// Larger numbers are not exact in JSON, and the database does not count that far.
 const Change = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const { type: _type, senderId: _senderId, ...sendFields } = SendMessage.properties;
 const { includeDeleted: _includeDeleted, senderId: _sender, ...historyFields } = HistoryQuery.properties;
 
+/** A token that was accepted. */
+const Renewed = Type.Object({ expiresAt: Timestamp });
+const Stored = Type.Object({ message: Message });
+const Reactions = Type.Object({ reactions: Type.Array(ReactionSummary) });
+
+const Subscribed = Type.Object({
+  ref: Ref,
+  conversationId: Type.String(),
+  /** The last change there is. */
+  change: Change,
+  /** With another epoch than before the numbers start anew. */
+  epoch: Type.String(),
+  latestCursor: Type.String(),
+  /** What was missed follows in `recovered` frames. */
+  recovered: Type.Boolean(),
+  unreadCount: Type.Integer(),
+});
+const NotSubscribed = Type.Object({ ref: Ref, code: Type.String(), svcCode: Type.String() });
+
+const conversationId = Type.String();
+const ts = Type.Integer();
+const base = { ts };
+const numbered = { conversationId, change: Change, ...base };
+const reaction = {
+  ...numbered,
+  messageId: Type.String(),
+  userId: Type.String(),
+  emoji: Type.String(),
+  count: Type.Integer(),
+};
+
+/** Frames that carry a visible change of a conversation, with its number. */
+const changeFrames = serverFrames({
+  message: { when: 'A new message.', data: Type.Object({ ...numbered, message: Message }) },
+  'message.updated': { when: 'A message was edited.', data: Type.Object({ ...numbered, message: Message }) },
+  'message.deleted': {
+    when: 'A message was deleted; the record is its tombstone.',
+    data: Type.Object({ ...numbered, message: Message }),
+  },
+  'reaction.added': { when: 'Somebody reacted.', data: Type.Object(reaction) },
+  'reaction.removed': { when: 'A reaction was taken back.', data: Type.Object(reaction) },
+  'member.added': { when: 'A member joined.', data: Type.Object({ ...numbered, member: ConversationMember }) },
+  'member.removed': { when: 'A member left.', data: Type.Object({ ...numbered, member: ConversationMember }) },
+  'member.updated': { when: 'A member changed.', data: Type.Object({ ...numbered, member: ConversationMember }) },
+  'conversation.updated': {
+    when: 'The conversation changed.',
+    data: Type.Object({ ...numbered, conversation: Conversation }),
+  },
+});
+
+type Unaddressed<F> = F extends unknown ? Omit<F, 'conversationId' | 'ts'> : never;
+/** A change as pages and `recovered` frames have it: its live frame, without what is the same for all of the page. */
+export type ChatChange = Unaddressed<ServerFrame<typeof changeFrames>>;
+const Changes = Type.Array(Type.Unsafe<ChatChange>(AnyChange));
+
 /** What a chat client may send beside `commonClientFrames`. The same rules hold as on the REST routes. */
 export const chatClientFrames = clientFrames({
-  auth: { data: Type.Object({ token: Token }), does: 'Authenticates a connection whose upgrade carried no token.' },
+  auth: {
+    data: Type.Object({ token: Token }),
+    replies: Renewed,
+    does: 'Authenticates a connection whose upgrade carried no token.',
+  },
   subscribe: {
     data: Type.Object({
       conversations: Type.Array(
@@ -38,6 +101,7 @@ export const chatClientFrames = clientFrames({
       ),
     }),
     budget: 'CHAT_SUBSCRIBE_RATE_LIMIT',
+    replies: Type.Object({ conversations: Type.Array(Type.Union([Subscribed, NotSubscribed])) }),
     does: 'Subscribes to conversations; `since` is the last change the client has, and what it missed is sent first.',
   },
   unsubscribe: {
@@ -47,21 +111,36 @@ export const chatClientFrames = clientFrames({
   'message.send': {
     data: Type.Object({ conversation: Ref, ...sendFields, msgType: Type.Optional(SendMessage.properties.type) }),
     budget: 'CHAT_SEND_RATE_LIMIT',
+    replies: Stored,
     does: 'Sends a message; the ack carries the stored record.',
   },
-  'message.edit': { data: Type.Object({ messageId: Id, ...EditMessage.properties }), does: 'Edits a message.' },
-  'message.delete': { data: Type.Object({ messageId: Id }), does: 'Soft-deletes a message.' },
+  'message.edit': {
+    data: Type.Object({ messageId: Id, ...EditMessage.properties }),
+    replies: Stored,
+    does: 'Edits a message.',
+  },
+  'message.delete': {
+    data: Type.Object({ messageId: Id }),
+    replies: Type.Object({ messageId: Type.String(), deletedAt: Nullable(Timestamp) }),
+    does: 'Soft-deletes a message.',
+  },
   'reaction.add': {
     data: Type.Object({ messageId: Id, emoji: Emoji }),
     budget: 'CHAT_REACT_RATE_LIMIT',
+    replies: Reactions,
     does: 'Reacts to a message.',
   },
   'reaction.remove': {
     data: Type.Object({ messageId: Id, emoji: Emoji }),
     budget: 'CHAT_REACT_RATE_LIMIT',
+    replies: Reactions,
     does: 'Takes a reaction back.',
   },
-  read: { data: Type.Object({ messageId: Id }), does: 'Marks this message and all earlier ones as read.' },
+  read: {
+    data: Type.Object({ messageId: Id }),
+    replies: ReadState,
+    does: 'Marks this message and all earlier ones as read.',
+  },
   typing: {
     data: Type.Object({ conversation: Ref, typing: Type.Boolean() }),
     budget: 'CHAT_TYPE_RATE_LIMIT',
@@ -71,32 +150,26 @@ export const chatClientFrames = clientFrames({
     data: Type.Object({ status: Type.Enum(['ONLINE', 'AWAY']), data: Type.Optional(Nullable(Metadata)) }),
     does: 'Sets the status shown in every subscribed conversation.',
   },
-  history: { data: Type.Object({ conversation: Ref, ...historyFields }), does: 'Reads history, as over REST.' },
+  history: {
+    data: Type.Object({ conversation: Ref, ...historyFields }),
+    replies: MessagePage,
+    does: 'Reads history, as over REST.',
+  },
   changes: {
     data: Type.Object({
       conversation: Ref,
       since: Type.Union([Change, Type.String({ maxLength: 256 })]),
       limit: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
+    replies: Type.Object({ ...ChangePage.properties, changes: Changes }),
     does: 'Reads the changes after a cursor or a change number.',
   },
   'token.refresh': {
     data: Type.Object({ token: Token }),
+    replies: Renewed,
     does: 'Goes on with a fresh token of the same user and project.',
   },
 });
-
-const conversationId = Type.String();
-const ts = Type.Integer();
-const base = { ts };
-const numbered = { conversationId, change: Change, ...base };
-const reaction = {
-  ...numbered,
-  messageId: Type.String(),
-  userId: Type.String(),
-  emoji: Type.String(),
-  count: Type.Integer(),
-};
 
 /** What the chat socket says. Clients ignore types they do not know. */
 export const chatServerFrames = serverFrames({
@@ -141,21 +214,7 @@ export const chatServerFrames = serverFrames({
     when: 'A subscription ended without being asked for.',
     data: Type.Object({ ...base, conversationId, reason: Type.Enum(['REMOVED', 'DELETED']) }),
   },
-  message: { when: 'A new message.', data: Type.Object({ ...numbered, message: Message }) },
-  'message.updated': { when: 'A message was edited.', data: Type.Object({ ...numbered, message: Message }) },
-  'message.deleted': {
-    when: 'A message was deleted; the record is its tombstone.',
-    data: Type.Object({ ...numbered, message: Message }),
-  },
-  'reaction.added': { when: 'Somebody reacted.', data: Type.Object(reaction) },
-  'reaction.removed': { when: 'A reaction was taken back.', data: Type.Object(reaction) },
-  'member.added': { when: 'A member joined.', data: Type.Object({ ...numbered, member: ConversationMember }) },
-  'member.removed': { when: 'A member left.', data: Type.Object({ ...numbered, member: ConversationMember }) },
-  'member.updated': { when: 'A member changed.', data: Type.Object({ ...numbered, member: ConversationMember }) },
-  'conversation.updated': {
-    when: 'The conversation changed.',
-    data: Type.Object({ ...numbered, conversation: Conversation }),
-  },
+  ...changeFrames,
   typing: {
     when: 'Somebody types, or stopped.',
     data: Type.Object({
@@ -195,7 +254,7 @@ export const chatServerFrames = serverFrames({
       conversationId,
       from: Change,
       to: Change,
-      changes: ChangePage.properties.changes,
+      changes: Changes,
       complete: Type.Boolean(),
     }),
   },
@@ -212,3 +271,8 @@ export const chatServerFrames = serverFrames({
     data: Type.Object({ ...base, t: Type.Unknown(), serverTime: Type.Integer() }),
   },
 });
+
+export type ChatClientFrames = typeof chatClientFrames;
+export type ChatClientFrame = ClientFrame<ChatClientFrames>;
+export type ChatServerFrames = typeof chatServerFrames;
+export type ChatServerFrame = ServerFrame<ChatServerFrames>;

@@ -1,5 +1,6 @@
+import type { Description as MediaDescription } from '@parley/media-description';
 import { type Static, Type } from 'typebox';
-import { clientFrames, serverFrames } from '../frame.ts';
+import { type ClientFrame, clientFrames, type ServerFrame, serverFrames } from '../frame.ts';
 import { ConnectionQuality, DisconnectReason, TrackKind, TrackSource } from '../rooms/enums.ts';
 import { IceServer, Participant, ParticipantMetadata, Room, RtcTokenPermissions, Track } from '../rooms/schemas.ts';
 import { Identity, Nullable, Timestamp } from '../schema.ts';
@@ -12,15 +13,21 @@ export const signalingHeartbeatTimeoutMs = 30_000;
 /** How long a participant whose socket was lost keeps their place. */
 export const resumeWindowMs = 20_000;
 
-/** The node checks every field of it; here it only has to look like one (packages/media-description). */
-const Description = Type.Object({
-  ice: Type.Optional(Type.Object({ ufrag: Type.String(), pwd: Type.String() })),
-  dtls: Type.Optional(Type.Object({ role: Type.String(), fingerprint: Type.String() })),
-  candidates: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
-  media: Type.Array(Type.Object({ mid: Type.String(), kind: Type.String(), direction: Type.String() }), {
-    maxItems: 500,
+/** The node validates every field; the socket checks only the shape (packages/media-description). */
+const Description = Type.Unsafe<MediaDescription>(
+  Type.Object({
+    ice: Type.Optional(Type.Object({ ufrag: Type.String(), pwd: Type.String() })),
+    dtls: Type.Optional(Type.Object({ role: Type.String(), fingerprint: Type.String() })),
+    candidates: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    media: Type.Array(Type.Object({ mid: Type.String(), kind: Type.String(), direction: Type.String() }), {
+      maxItems: 500,
+    }),
   }),
-});
+);
+/** Of the node, which is trusted. */
+const NodeDescription = Type.Unsafe<MediaDescription>(
+  Type.Object({ media: Type.Array(Type.Unknown()) }, { additionalProperties: true }),
+);
 
 const TrackId = Type.String({ minLength: 1, maxLength: 64 });
 const pc = Type.Enum(['pub', 'sub']);
@@ -66,6 +73,14 @@ const RpcError = Type.Object({
 });
 export type RpcError = Static<typeof RpcError>;
 
+/** Lists that do not fit a frame are left empty; the counts are always right. */
+const TrackChoiceResult = Type.Object({
+  accepted: Type.Array(Type.String()),
+  refused: Type.Array(Type.Object({ id: Type.String(), code: Type.Enum(['FORBIDDEN', 'NOT_FOUND']) })),
+  acceptedCount: Type.Integer(),
+  refusedCount: Type.Integer(),
+});
+
 /** What a client may send beside `commonClientFrames`. */
 export const signalingClientFrames = clientFrames({
   join: {
@@ -96,10 +111,15 @@ export const signalingClientFrames = clientFrames({
   },
   publish: {
     data: Type.Object({ tracks: Type.Array(PublishTrack, { maxItems: 16 }), description: Description }),
+    replies: Type.Object({
+      tracks: Type.Array(Type.Object({ cid: Type.String(), trackId: Type.String() })),
+      description: NodeDescription,
+    }),
     does: 'Publishes tracks; the answer has their ids and the answer description.',
   },
   unpublish: {
     data: Type.Object({ trackIds: Type.Array(TrackId, { minItems: 1, maxItems: 100 }) }),
+    replies: Type.Object({ description: NodeDescription }),
     does: 'Takes tracks back; the answer has the changed description.',
   },
   'sub.answer': {
@@ -116,11 +136,16 @@ export const signalingClientFrames = clientFrames({
   },
   'ice.restart': {
     data: Type.Object({ pc, description: Type.Optional(Description) }),
+    replies: Type.Object({ description: Nullable(NodeDescription) }),
     does: 'Rebuilds a transport.',
   },
   'track.mute': { data: Type.Object({ trackId: TrackId, muted: Type.Boolean() }), does: 'Mutes an own track.' },
-  subscribe: { data: TrackChoice, does: 'Subscribes to tracks, by id or of whole participants.' },
-  unsubscribe: { data: TrackChoice, does: 'Ends subscriptions.' },
+  subscribe: {
+    data: TrackChoice,
+    replies: TrackChoiceResult,
+    does: 'Subscribes to tracks, by id or of whole participants.',
+  },
+  unsubscribe: { data: TrackChoice, replies: TrackChoiceResult, does: 'Ends subscriptions.' },
   'track.settings': {
     data: Type.Object({ updates: Type.Array(TrackSettings, { minItems: 1, maxItems: 100 }) }),
     does: 'Says how tracks are shown, so that no more is sent than is seen.',
@@ -142,6 +167,7 @@ export const signalingClientFrames = clientFrames({
       payload: Type.Optional(Type.String({ maxLength: 8192 })),
       timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
     }),
+    replies: Type.Object({ requestId: Type.String() }),
     does: 'Asks another participant; the answer has the `requestId`, `rpc.response` follows.',
   },
   'rpc.response': {
@@ -163,12 +189,12 @@ export const signalingClientFrames = clientFrames({
   leave: { data: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 128 })) }), does: 'Leaves for good.' },
 });
 export type SignalingClientFrames = typeof signalingClientFrames;
+export type SignalingClientFrame = ClientFrame<SignalingClientFrames>;
 
 const seq = Type.Integer();
 const identity = Type.String();
 /** Of data and rpc frames; null is the server itself. */
 const from = Nullable(Type.String());
-const Offer = Type.Object({ media: Type.Array(Type.Unknown()) }, { additionalProperties: true });
 
 export const Joined = Type.Object({
   sessionId: Type.String(),
@@ -219,7 +245,7 @@ export const signalingServerFrames = serverFrames({
     when: 'A frame was refused; `fatal`: the connection ends.',
   },
   'sub.offer': {
-    data: Type.Object({ revision: Type.Integer(), restart: Type.Boolean(), description: Offer }),
+    data: Type.Object({ revision: Type.Integer(), restart: Type.Boolean(), description: NodeDescription }),
     when: 'Tracks came or went; the first offer is whole, later ones have changed entries only.',
   },
   'participant.joined': { data: Type.Object({ seq, participant: Participant }), when: 'Somebody joined.' },
@@ -333,8 +359,9 @@ export const signalingServerFrames = serverFrames({
   },
 });
 export type SignalingServerFrames = typeof signalingServerFrames;
+export type SignalingServerFrame = ServerFrame<SignalingServerFrames>;
 
-/** Room events: numbered, kept for a while, and given again to whoever resumes. */
+/** Room events: numbered, kept for a while, and replayed to a participant who resumes. */
 export const roomEventTypes = [
   'participant.joined',
   'participant.updated',

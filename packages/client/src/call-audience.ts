@@ -1,0 +1,69 @@
+import type { Emitter } from './events.ts';
+import type { AdaptiveStream } from './media/adaptive-stream.ts';
+import { type Audience, createAudience } from './media/audience.ts';
+import type { Autoplay } from './media/autoplay.ts';
+import type { Reporter } from './media/reporter.ts';
+import type { Subscriber } from './media/subscriber.ts';
+import type { RoomEvents } from './room-types.ts';
+import type { Signal } from './signal/signal-client.ts';
+import type { Telemetry } from './signal/telemetry.ts';
+
+export interface CallAudienceDeps {
+  events: Emitter<RoomEvents>;
+  onChange(): void;
+  signal: Pick<Signal, 'request'>;
+  subscriber: Pick<Subscriber, 'getStats'>;
+  adaptive: AdaptiveStream;
+  autoplay: Autoplay;
+  telemetry: Telemetry;
+  reporter: Reporter;
+}
+
+/** The others of a call: what happens to them becomes events, what the application asks of them becomes frames. */
+export function createCallAudience(deps: CallAudienceDeps): Audience {
+  const { events, onChange, signal, subscriber, adaptive, autoplay, telemetry, reporter } = deps;
+  const announce =
+    <K extends keyof RoomEvents>(name: K) =>
+    (...args: RoomEvents[K]): void => {
+      onChange();
+      events.emit(name, ...args);
+    };
+
+  return createAudience(
+    {
+      participantJoined: announce('participantJoined'),
+      participantLeft: announce('participantLeft'),
+      participantUpdated: announce('participantUpdated'),
+      trackPublished: announce('trackPublished'),
+      trackUnpublished: announce('trackUnpublished'),
+      trackStreamStateChanged: announce('trackStreamStateChanged'),
+      trackSubscribed(track, participant) {
+        telemetry.note('track.subscribed', { trackId: track.id });
+        if (track.kind === 'video') reporter.awaitFirstFrame(track.id, track.mediaStreamTrack);
+        announce('trackSubscribed')(track, participant);
+      },
+      trackUnsubscribed(track, participant) {
+        telemetry.note('track.unsubscribed', { trackId: track.id });
+        adaptive.forget(track.id);
+        announce('trackUnsubscribed')(track, participant);
+      },
+      trackMuted: (id, participant, isMuted) => announce(isMuted ? 'trackMuted' : 'trackUnmuted')(id, participant),
+    },
+    {
+      participant: {
+        subscribe: async (trackIds) => void (await signal.request({ type: 'subscribe', trackIds })),
+        unsubscribe: async (trackIds) => void (await signal.request({ type: 'unsubscribe', trackIds })),
+      },
+      track: {
+        wish: adaptive.wish,
+        shown: adaptive.show,
+        hidden(trackId, element) {
+          autoplay.forget(element);
+          adaptive.hide(trackId, element);
+        },
+        blocked: autoplay.block,
+        getStats: subscriber.getStats,
+      },
+    },
+  );
+}

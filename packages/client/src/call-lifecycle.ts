@@ -1,0 +1,101 @@
+import { asSvcError, ConnectionError, type SvcError } from './errors.ts';
+import type { Emitter } from './events.ts';
+import type { AdaptiveStream } from './media/adaptive-stream.ts';
+import type { LocalParticipant } from './media/local-participant.ts';
+import type { Transports } from './media/transports.ts';
+import type { ConnectionState } from './reconnect.ts';
+import type { Logger, RoomEvents } from './room-types.ts';
+import type { JoinedFrame, ParticipantRecord } from './signal/records.ts';
+import type { Roster } from './signal/roster.ts';
+import type { Rpc } from './signal/rpc.ts';
+import type { Signal } from './signal/signal-client.ts';
+import type { Telemetry } from './signal/telemetry.ts';
+
+export interface CallLifecycleDeps {
+  events: Emitter<RoomEvents>;
+  onChange(): void;
+  onError(error: SvcError): void;
+  logger: Logger | undefined;
+  signal: Pick<Signal, 'state' | 'send'>;
+  telemetry: Telemetry;
+  self: LocalParticipant;
+  roster: Roster;
+  adaptive: AdaptiveStream;
+  transports: Transports;
+  rpc: Rpc;
+}
+
+export interface CallLifecycle {
+  readonly state: ConnectionState;
+  joined(joined: JoinedFrame, others: readonly ParticipantRecord[]): void;
+  signalChanged(state: ConnectionState, error?: ConnectionError): void;
+  mediaBroken(isBroken: boolean): void;
+}
+
+/** Joins, resumes and ends a call. Its state is one out of two: the signaling connection's, and whether media flows. */
+export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
+  const { events, onChange, onError, logger, signal, telemetry, self, roster, adaptive, transports, rpc } = deps;
+  let state: ConnectionState = 'idle';
+  let isMediaBroken = false;
+  /** The last join did not resume an earlier session. */
+  let isNewSession = false;
+
+  function update(error?: ConnectionError): void {
+    const next = signal.state === 'connected' && isMediaBroken ? 'reconnecting' : signal.state;
+    if (next === 'disconnected') end(error);
+    if (next === state) return;
+    const previous = state;
+    state = next;
+    telemetry.note(`signaling.${next === 'connected' && previous === 'reconnecting' ? 'reconnected' : next}`);
+    if (next === 'disconnected') telemetry.flush();
+    logger?.debug(`${previous} → ${next}`, error);
+    onChange();
+    events.emit('connectionStateChanged', next, previous, error);
+  }
+
+  /** Nothing of the call is left: no participants, no devices, no timers. */
+  function end(error: ConnectionError | undefined): void {
+    isMediaBroken = false;
+    transports.close();
+    rpc.close(error ?? new ConnectionError('client'));
+    roster.clear(error ? 'UNKNOWN' : 'CLIENT_INITIATED');
+    adaptive.close();
+    for (const track of self.tracks) track.end();
+    self.tracks.clear();
+    self.permissions = null;
+  }
+
+  /** The server may have missed what was muted without a connection. */
+  function sendMuted(): void {
+    for (const { id, isMuted } of self.tracks) if (id) signal.send({ type: 'track.mute', trackId: id, muted: isMuted });
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    joined({ resumed, participant, iceServers }, others) {
+      const { identity, sessionId, metadata, permissions } = participant;
+      Object.assign(self, { identity, sessionId, metadata, permissions });
+      transports.setIceServers(iceServers);
+      isNewSession = !resumed;
+      if (isNewSession) {
+        transports.subscriber.close();
+        roster.replace(others);
+        adaptive.reset();
+      }
+      onChange();
+    },
+    signalChanged(next, error) {
+      if (next === 'connected') {
+        if (!isNewSession) sendMuted();
+        transports.signalConnected(isNewSession).catch((cause) => onError(asSvcError(cause)));
+      }
+      update(error);
+    },
+    mediaBroken(isBroken) {
+      isMediaBroken = isBroken;
+      update();
+    },
+  };
+}

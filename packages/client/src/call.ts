@@ -1,0 +1,171 @@
+import type { SignalingServerFrames } from '@parley/contract';
+import { createCallAudience } from './call-audience.ts';
+import { createCallFrameHandlers } from './call-frames.ts';
+import { createCallLifecycle } from './call-lifecycle.ts';
+import { createCallSelf } from './call-self.ts';
+import { createCredential } from './credential.ts';
+import type { SvcError } from './errors.ts';
+import { createEmitter, type Events } from './events.ts';
+import { dispatch } from './frames.ts';
+import { baseUrlOf } from './http.ts';
+import { createAdaptiveStream } from './media/adaptive-stream.ts';
+import { createAutoplay } from './media/autoplay.ts';
+import type { LocalParticipant } from './media/local-participant.ts';
+import type { RemoteParticipant } from './media/remote-participant.ts';
+import { createTransports, type Transports } from './media/transports.ts';
+import { createVitals } from './media/vitals.ts';
+import type { RoomEvents, RoomOptions, RoomState } from './room-types.ts';
+import type { Runtime } from './runtime.ts';
+import type { ConnectOptions } from './session.ts';
+import { Roster } from './signal/roster.ts';
+import { createRpc, type Rpc } from './signal/rpc.ts';
+import { type CallFrame, createSignal } from './signal/signal-client.ts';
+import { createTelemetry, noTelemetry } from './signal/telemetry.ts';
+import { createDerivedStore, type Store } from './store.ts';
+
+/** A participant keeps its place for 20 s; two minutes are for servers that restart. */
+const GIVE_UP_AFTER_MS = 120_000;
+
+export interface Call {
+  readonly connectionId: string;
+  readonly events: Events<RoomEvents>;
+  readonly state: Store<RoomState>;
+  readonly self: LocalParticipant;
+  readonly participants: ReadonlyMap<string, RemoteParticipant>;
+  readonly handleRpc: Rpc['handle'];
+  readonly getStats: Transports['getStats'];
+  startAudio(): Promise<void>;
+  connect(options?: ConnectOptions): Promise<void>;
+  leave(): void;
+}
+
+/** Wires the parts of a call. None of them holds another but through the functions it is given here. */
+export function createCall(options: RoomOptions, runtime: Runtime): Call {
+  const { autoSubscribe = true, adaptiveStream = true, reconnect = {}, logger } = options;
+  const baseUrl = baseUrlOf(options.url);
+  const credential = createCredential(options.token);
+  const connectionId = runtime.newId();
+  const events = createEmitter<RoomEvents>();
+  const state = createDerivedStore<RoomState>(() => ({
+    connection: lifecycle.state,
+    participants: [...audience.participants.values()],
+    self: self.permissions === null ? null : self,
+  }));
+  const onChange = state.invalidate;
+  const telemetry =
+    options.telemetry === false ? noTelemetry : createTelemetry({ baseUrl, credential, runtime, connectionId });
+
+  const signal = createSignal({
+    baseUrl,
+    credential,
+    reconnect: reconnect && { giveUpAfterMs: GIVE_UP_AFTER_MS, ...reconnect },
+    runtime,
+    connectionId,
+    autoSubscribe,
+    adaptiveStream,
+    onJoined: (joined, others) => lifecycle.joined(joined, others),
+    onFrame(frame) {
+      logger?.debug(`frame ${frame.type}`, frame);
+      dispatch<SignalingServerFrames, CallFrame['type']>(handlers, frame);
+    },
+    onTokenExpiring: (inSeconds) => events.emit('tokenExpiring', inSeconds),
+    onState: (next, _previous, error) => lifecycle.signalChanged(next, error),
+  });
+  const rpc = createRpc({
+    runtime,
+    request: (question) => signal.request({ type: 'rpc.request', ...question }),
+    respond: (answer) => signal.send({ type: 'rpc.response', ...answer }),
+  });
+  const adaptive = createAdaptiveStream({
+    runtime,
+    isOn: adaptiveStream,
+    send: (updates) => signal.send({ type: 'track.settings', updates }),
+  });
+  const autoplay = createAutoplay((isBlocked) => events.emit('audioBlocked', isBlocked));
+  const transports = createTransports({
+    runtime,
+    telemetry,
+    signal,
+    onTrack: (trackId, media) => audience.arrived(trackId, media),
+    onTrackGone: (trackId) => audience.gone(trackId),
+    onData: ({ head, payload }) => onData(payload, head.from ?? null, head.topic),
+    onBroken: (isBroken) => lifecycle.mediaBroken(isBroken),
+  });
+  const { publisher, subscriber, reporter } = transports;
+  const audience = createCallAudience({
+    events,
+    onChange,
+    signal,
+    subscriber,
+    adaptive,
+    autoplay,
+    telemetry,
+    reporter,
+  });
+  const roster = new Roster(audience.take);
+  const self = createCallSelf({ events, onChange, signal, transports, rpc, telemetry, onError });
+  const vitals = createVitals({
+    everybody: () => [self, ...audience.participants.values()],
+    onChange,
+    onSpeakers: (speaking) => events.emit('activeSpeakersChanged', speaking),
+    onQuality: (quality, participant) => events.emit('qualityChanged', quality, participant),
+  });
+  const lifecycle = createCallLifecycle({
+    events,
+    onChange,
+    onError,
+    logger,
+    signal,
+    telemetry,
+    self,
+    roster,
+    adaptive,
+    transports,
+    rpc,
+  });
+  const handlers = createCallFrameHandlers({
+    events,
+    self,
+    roster,
+    audience,
+    publisher,
+    subscriber,
+    vitals,
+    rpc,
+    onSelfChanged() {
+      onChange();
+      events.emit('participantUpdated', self);
+    },
+    onData,
+    onError,
+  });
+
+  function onData(payload: Uint8Array, from: string | null, topic: string | undefined): void {
+    const sender = from === null ? null : (audience.participants.get(from) ?? null);
+    events.emit('dataReceived', payload, sender, ...(topic === undefined ? [] : ([topic] as const)));
+  }
+
+  function onError(error: SvcError): void {
+    logger?.warn(error.message, error);
+    telemetry.note('error', { code: error.code });
+    events.emit('error', error);
+  }
+
+  return {
+    connectionId,
+    events,
+    state,
+    self,
+    participants: audience.participants,
+    handleRpc: rpc.handle,
+    getStats: transports.getStats,
+    startAudio: autoplay.start,
+    connect: signal.connect,
+    leave() {
+      if (signal.state === 'idle' || signal.state === 'disconnected') return;
+      telemetry.note('left');
+      signal.send({ type: 'leave', reason: 'CLIENT_INITIATED' });
+      signal.disconnect();
+    },
+  };
+}

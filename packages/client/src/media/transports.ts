@@ -1,0 +1,95 @@
+import type { DataMessage } from '@parley/media-description';
+import type { Runtime } from '../runtime.ts';
+import type { Signal } from '../signal/signal-client.ts';
+import type { Telemetry } from '../signal/telemetry.ts';
+import { createMediaHealth, type TransportName } from './media-health.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
+import { createReporter, type Reporter } from './reporter.ts';
+import { createSubscriber, type Subscriber } from './subscriber.ts';
+
+export interface TransportsDeps {
+  runtime: Runtime;
+  telemetry: Telemetry;
+  signal: Pick<Signal, 'request' | 'whenConnected' | 'rejoin' | 'stop' | 'state'>;
+  onTrack(trackId: string, media: MediaStreamTrack): void;
+  onTrackGone(trackId: string): void;
+  onData(message: DataMessage): void;
+  /** Media stopped flowing, or flows again. */
+  onBroken(isBroken: boolean): void;
+}
+
+export interface Transports {
+  readonly publisher: Publisher;
+  readonly subscriber: Subscriber;
+  readonly reporter: Reporter;
+  setIceServers(servers: RTCIceServer[]): void;
+  /** The signaling connection is there. `isNew`: the session is another one, and both transports start from nothing. */
+  signalConnected(isNew: boolean): Promise<void>;
+  getStats(): Promise<{ pub: RTCStatsReport | null; sub: RTCStatsReport | null }>;
+  close(): void;
+}
+
+/** Both peer connections of a call, and what watches over them. */
+export function createTransports({ runtime, telemetry, signal, onBroken, ...on }: TransportsDeps): Transports {
+  let iceServers: RTCIceServer[] = [];
+  const newPeerConnection = (): RTCPeerConnection => new RTCPeerConnection({ iceServers });
+  const peer = (name: TransportName): RTCPeerConnection | null => (name === 'pub' ? publisher : subscriber).peer;
+
+  const reporter = createReporter({ runtime, telemetry, peer });
+  const watch = (name: TransportName) => (state: RTCPeerConnectionState) => {
+    reporter.transport(name, state);
+    health.changed(name, state);
+  };
+  const publisher = createPublisher({
+    newPeerConnection,
+    publish: (offer) => signal.request({ type: 'publish', ...offer }),
+    unpublish: (trackIds) => signal.request({ type: 'unpublish', trackIds }),
+    restart: (description) => signal.request({ type: 'ice.restart', pc: 'pub', description }),
+    whenConnected: signal.whenConnected,
+    onState: watch('pub'),
+  });
+  const subscriber = createSubscriber({
+    newPeerConnection,
+    answer: (answer) => signal.request({ type: 'sub.answer', ...answer }),
+    onTrack: on.onTrack,
+    onTrackGone: on.onTrackGone,
+    onData: on.onData,
+    onState: watch('sub'),
+  });
+  const health = createMediaHealth({
+    runtime,
+    async restart(name) {
+      if (name === 'pub') await publisher.restart();
+      else await signal.request({ type: 'ice.restart', pc: 'sub' });
+    },
+    isSignalConnected: () => signal.state === 'connected',
+    rejoin: signal.rejoin,
+    giveUp: () => signal.stop('node_lost'),
+    onBroken,
+  });
+
+  return {
+    publisher,
+    subscriber,
+    reporter,
+    setIceServers(servers) {
+      iceServers = servers;
+    },
+    async signalConnected(isNew) {
+      const republished = isNew ? publisher.reset() : undefined;
+      health.signalConnected(isNew);
+      if (isNew) reporter.start();
+      await republished;
+    },
+    async getStats() {
+      const [pub, sub] = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+      return { pub: pub ?? null, sub: sub ?? null };
+    },
+    close() {
+      health.close();
+      reporter.stop();
+      subscriber.close();
+      publisher.close();
+    },
+  };
+}

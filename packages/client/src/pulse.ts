@@ -1,0 +1,57 @@
+import type { Runtime } from './runtime.ts';
+
+const PROBE_TIMEOUT_MS = 5_000;
+
+export interface PulseDeps {
+  runtime: Runtime;
+  intervalMs: number;
+  lastHeardAt(): number;
+  ping(): void;
+  /** The server is gone, although the network gave no close event. */
+  giveUp(): void;
+}
+
+export interface Pulse {
+  /** Asks for a sign of life at once, and gives up when there is none. */
+  probe(): void;
+  stop(): void;
+}
+
+/** Pings twice a heartbeat, and gives up when nothing was heard for one and a quarter. */
+export function createPulse({ runtime, intervalMs, lastHeardAt, ping, giveUp }: PulseDeps): Pulse {
+  let stopTimer = (): void => {};
+  let stopProbe = (): void => {};
+  let lastBeatAt = runtime.now();
+
+  function beat(): void {
+    const now = runtime.now();
+    // Timers of a hidden page or a sleeping machine are late: that is not the server's silence.
+    const wasAsleep = now - lastBeatAt > intervalMs;
+    lastBeatAt = now;
+    if (!wasAsleep && now - lastHeardAt() > intervalMs * 1.25) {
+      giveUp();
+      return;
+    }
+    if (wasAsleep) probe();
+    else ping();
+    stopTimer = runtime.setTimer(beat, intervalMs / 2);
+  }
+
+  function probe(): void {
+    const askedAt = runtime.now();
+    ping();
+    stopProbe();
+    stopProbe = runtime.setTimer(() => {
+      if (lastHeardAt() < askedAt) giveUp();
+    }, PROBE_TIMEOUT_MS);
+  }
+
+  stopTimer = runtime.setTimer(beat, intervalMs / 2);
+  return {
+    probe,
+    stop() {
+      stopTimer();
+      stopProbe();
+    },
+  };
+}
