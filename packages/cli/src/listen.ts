@@ -55,7 +55,7 @@ interface Forwarding {
   signal: AbortSignal;
 }
 
-/** Reads the stream until told to stop; a lost connection goes on behind the last event that came through. */
+/** Reads the stream until stopped; after a lost connection it resumes after the last event. */
 async function forwardForEver(job: Forwarding): Promise<void> {
   let lastEventId: string | null = null;
   for (let failures = 0; !job.signal.aborted; ) {

@@ -34,7 +34,7 @@ export async function findStream(db: Queryable, scope: ProjectScope, id: string)
   return row;
 }
 
-/** Holds the stream as it is until the transaction ends: hosts and viewers are told apart under it. */
+/** Locks the stream until the transaction ends: an identity becomes host or viewer under the lock. */
 export async function lockStream(tx: Tx, scope: ProjectScope, id: string): Promise<StoredStream | undefined> {
   const [row] = await tx.query<StoredStream>(sql`
     select ${columns} from live_streams

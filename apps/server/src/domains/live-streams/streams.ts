@@ -156,7 +156,7 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
           });
         return stream;
       });
-      // Somebody moved it between the read and the write: look again, the machine decides anew.
+      // Another caller moved it between the read and the write: retry with the new state.
       if (moved) return moved;
     }
   }
@@ -170,7 +170,7 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
     return record(scope, stream);
   }
 
-  /** Closes the room (viewers are told why) and archives the conversation; doing it again changes nothing. */
+  /** Closes the room (with its reason) and archives the conversation; idempotent. */
   async function windUp(
     scope: ProjectScope,
     { id, roomId, conversationUuid }: Pick<StoredStream, 'id' | 'roomId' | 'conversationUuid'>,

@@ -6,7 +6,7 @@ import { insertDeliveries } from './queue-store.ts';
 
 export interface QueueDeps {
   clock: Clock;
-  /** Tells the worker which endpoints have something new. */
+  /** Wakes the worker for endpoints with new deliveries. */
   wake: (webhookIds: readonly string[]) => void;
 }
 
