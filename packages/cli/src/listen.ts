@@ -29,7 +29,7 @@ export const listen: Command = {
     const report = createReport(context, values['json'] === true);
     report.ready({ from: account.url, to: target, secret });
     try {
-      await forwardForEver({
+      await forwardUntilStopped({
         account,
         target,
         secret,
@@ -56,7 +56,7 @@ interface Forwarding {
 }
 
 /** Reads the stream until stopped; after a lost connection it resumes after the last event. */
-async function forwardForEver(job: Forwarding): Promise<void> {
+async function forwardUntilStopped(job: Forwarding): Promise<void> {
   let lastEventId: string | null = null;
   for (let failures = 0; !job.signal.aborted; ) {
     try {
