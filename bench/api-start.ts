@@ -12,7 +12,7 @@ const rounds = 3;
 const lookEveryMs = 5;
 const withinMs = 30_000;
 
-/** `npm start` on the embedded defaults, from the process's first breath to the first 200 of /readyz. */
+/** `npm start` on the embedded defaults, from the start of the process to the first 200 of /readyz. */
 export async function rows(): Promise<Row[]> {
   // As `npm install` leaves it: a change since then is not what a newcomer has.
   await promisify(execFile)(process.execPath, [prepareFile]);

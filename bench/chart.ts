@@ -53,15 +53,15 @@ function drawRow(row: Row, top: number): string {
   const floor =
     row.floor &&
     `<line class="floor" x1="${line}" y1="${top + headHeight - 3}" x2="${line}" y2="${top + headHeight + 18}"/>`;
-  const told = [values.length > 1 ? figure(row.ratio) : '', row.floor ? `floor ${floorText(row.floor)}` : 'no floor'];
-  const verdict = told.filter(Boolean).join(', ');
+  const notes = [values.length > 1 ? figure(row.ratio) : '', row.floor ? `floor ${floorText(row.floor)}` : 'no floor'];
+  const verdict = notes.filter(Boolean).join(', ');
   return `<text class="text question" x="${margin}" y="${top + 13}">${safe(row.question)}</text>
 <text class="${isMet(row) ? 'quiet' : 'missed'}" x="${width - margin}" y="${top + 13}" text-anchor="end">${verdict}</text>
 ${bars.join('\n')}
 ${floor ?? ''}`;
 }
 
-/** A row that tells nothing of its sides has what the floor is about. */
+/** A row without values of its sides shows the figure that the floor bounds. */
 const barsOf = ({ bars, ratio }: Row): Bars => bars ?? { unit: '', sides: { measured: ratio } };
 
 const floorValue = ({ floor }: Row): number => (floor === null ? 0 : 'atLeast' in floor ? floor.atLeast : floor.atMost);

@@ -145,7 +145,7 @@ async function gather({ port, members, presence }: Extract<CrowdOrder, { gather:
 
 let lastFailure = '';
 
-/** Whoever is refused or cut tries again, as a client does. */
+/** A refused or closed connection is retried, as a client does. */
 async function comeBack(member: Member, port: number): Promise<number> {
   for (let retries = 0; ; retries++) {
     try {

@@ -5,7 +5,7 @@ import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { fill } from './chat-history.ts';
 import { adminUrl, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';
-import { countCpu } from './cpu-books.ts';
+import { countCpu } from './cpu-usage.ts';
 import { ejabberdVersion, startEjabberd } from './ejabberd.ts';
 import type { Turnover } from './group-members.ts';
 import type { Answer } from './ratio.ts';

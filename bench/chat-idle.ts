@@ -7,7 +7,7 @@ import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import type { Watched } from './chat-server.ts';
 import { adminUrl, startStage, tokensOf } from './chat-stage.ts';
 import { startChild } from './children.ts';
-import { countCpu } from './cpu-books.ts';
+import { countCpu } from './cpu-usage.ts';
 import type { Row } from './ratio.ts';
 
 const sockets = 10_000;

@@ -4,7 +4,7 @@ import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { adminUrl, redisUrl, type Server, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';
-import { countCpu } from './cpu-books.ts';
+import { countCpu } from './cpu-usage.ts';
 import type { Heard } from './group-members.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import type { LoadResult } from './http-load.ts';
@@ -116,7 +116,7 @@ async function compare(one: Fleet, three: Fleet, isHeard: boolean): Promise<Row[
   return rowsOf(best(alone), best(together), isHeard);
 }
 
-/** What each further process spends on messages of conversations that nobody has open there. */
+/** The cost of messages without a subscriber in a process. */
 async function listening(one: Fleet, bystander: Server): Promise<Row> {
   const crowd = startChild('./group-members.ts');
   const rooms = one.stage.rooms.slice(busy);

@@ -23,7 +23,7 @@ interface Layout {
 }
 
 const groups: Layout = { name: 'groups of 20', conversations: 250, presence: true, messagesPerSecond };
-/** Everybody hears everything, so that few messages are many frames. Presence in so large a hall is nobody's wish. */
+/** All sockets subscribe to one conversation, so that few messages are many frames. Presence is off, as in any large room. */
 const hall: Layout = { name: 'one conversation', conversations: 1, presence: false, messagesPerSecond: 4 };
 
 interface Outcome {

@@ -46,13 +46,13 @@ interface Protocol {
   message(room: string, text: string): string | Buffer;
   /** Once in everything that brings a message. */
   delivery: string;
-  /** Once in what tells the member who sends as this that a message of theirs is stored. */
+  /** Text that occurs once in the frame that acknowledges a message to its sender. */
   stored: (place: number) => string;
 }
 
 const heartbeatMs = 15_000;
 
-/** Told apart from the others by how the text begins. */
+/** Distinguished from the others by the start of the text. */
 const signed = (place: number): string => `by-${place}.`;
 
 const protocols: Record<Group['protocol'], Protocol> = {
@@ -63,7 +63,7 @@ const protocols: Record<Group['protocol'], Protocol> = {
       const conversations = rooms.map((ref) => ({ ref, presence: false }));
       socket.write(clientFrame(JSON.stringify({ type: 'subscribe', id: 's', conversations })));
       await seen(socket, '"ref":"s"');
-      // Whoever only listens would be taken for gone.
+      // A member that only listens would count as gone.
       setInterval(() => socket.write(clientFrame('{"type":"ping"}')), heartbeatMs).unref();
       return socket;
     },
@@ -155,7 +155,7 @@ async function run({ ms, inFlight, text }: Run): Promise<Turnover> {
 
 let count = 0;
 
-/** Counts the messages that reach the members, whoever sends them. */
+/** Counts the messages that reach the members, of any sender. */
 async function listen(): Promise<object> {
   count = 0;
   for (const socket of sockets) {
@@ -184,7 +184,7 @@ async function heard({ expected, settleMs }: { expected: number; settleMs: numbe
 /** Milliseconds of the middle answer: a page of a room's archive over XMPP. */
 async function page({ room, count, ms }: Page): Promise<object> {
   const [socket] = sockets;
-  if (!socket) throw new Error('nobody is there');
+  if (!socket) throw new Error('no member is connected');
   socket.removeAllListeners('data');
   const times: number[] = [];
   const started = performance.now();

@@ -75,9 +75,9 @@ transports: { disable = "${unusedTransports.join(',')}" }
     },
     async subscribe(answer) {
       const message = await attach();
-      const wish = { request: 'join', ptype: 'subscriber', room: ROOM, streams: [{ feed }] };
+      const request = { request: 'join', ptype: 'subscriber', room: ROOM, streams: [{ feed }] };
       // There is nothing to subscribe to before the publisher's transport is up.
-      const offered = await eventually(() => message(wish), { withinMs: 20_000, everyMs: 200 });
+      const offered = await eventually(() => message(request), { withinMs: 20_000, everyMs: 200 });
       const offer = fromSdp(offered.jsep?.sdp ?? '');
       const answered = await answer(offer);
       const media = offer.media.map(({ mid, kind, codecs = [] }) => ({

@@ -2,7 +2,7 @@ import { sql } from '../apps/server/src/core/sql.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
 import { percentile, type Row } from './ratio.ts';
-import { callWitness, type Timed, type Witness } from './witness.ts';
+import { type StallDetector, startStallDetector, type Timed } from './stall-detector.ts';
 
 const eventsTotal = Number(process.env['BENCH_CONNECTION_EVENTS'] ?? 1_000_000);
 const eventsPerConnection = 10;
@@ -12,7 +12,7 @@ const calls = 500;
 
 process.env['PARLEY_TEST_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/test';
 
-/** In development every answer is held against its schema as well, which nobody pays for in production. */
+/** In development every answer is also checked against its schema, a cost that production does not have. */
 const asInProduction = {
   NODE_ENV: 'production',
   SECRET_KEY: 'a key that only this benchmark ever uses',
@@ -24,8 +24,9 @@ const asInProduction = {
 /** What the console asks for, over a million connection events on PostgreSQL, by HTTP. */
 export async function rows(): Promise<Row[]> {
   const service = await startService({ env: asInProduction });
-  const witness = callWitness();
-  const slowest = (project: TestProject, paths: readonly string[]) => slowestOf({ service, project, witness, paths });
+  const stallDetector = startStallDetector();
+  const slowest = (project: TestProject, paths: readonly string[]) =>
+    slowestOf({ service, project, stallDetector, paths });
   try {
     const project = await service.newProject();
     await fill(service, project);
@@ -58,7 +59,7 @@ export async function rows(): Promise<Row[]> {
       },
     ];
   } finally {
-    await witness.stop();
+    await stallDetector.stop();
     await service.stop();
   }
 }
@@ -107,11 +108,11 @@ async function fill({ adapters: { db } }: TestService, { id: projectId }: TestPr
 interface Asking {
   service: TestService;
   project: TestProject;
-  witness: Witness;
+  stallDetector: StallDetector;
   paths: readonly string[];
 }
 
-async function slowestOf({ service: { url }, project: { apiKey }, witness, paths }: Asking) {
+async function slowestOf({ service: { url }, project: { apiKey }, stallDetector, paths }: Asking) {
   const kinds: { path: string; p50: number; p99: number; counted: string }[] = [];
   for (const path of paths) {
     const took: Timed[] = [];
@@ -123,17 +124,17 @@ async function slowestOf({ service: { url }, project: { apiKey }, witness, paths
       const isEmpty = Array.isArray(body) && body.length === 0;
       if (response.status !== 200 || isEmpty) throw new Error(`${path} answered ${response.status}, empty: ${isEmpty}`);
     }
-    const fair = witness.fair(took);
-    if (fair.length * 2 < took.length) throw new Error('the machine was held back most of the time: try again');
-    const counted = `${fair.length} of ${took.length} calls, the rest while the machine was held back`;
-    kinds.push({ path, p50: percentile(fair, 0.5), p99: percentile(fair, 0.99), counted });
+    const unstalled = stallDetector.unstalled(took);
+    if (unstalled.length * 2 < took.length) throw new Error('the machine stalled most of the time: try again');
+    const counted = `${unstalled.length} of ${took.length} calls, the rest while the machine stalled`;
+    kinds.push({ path, p50: percentile(unstalled, 0.5), p99: percentile(unstalled, 0.99), counted });
   }
   const [worst] = kinds.sort((a, b) => b.p99 - a.p99);
   if (!worst) throw new Error('nothing was asked');
   return worst;
 }
 
-/** How often the table of events was ever read; an idle session tells its statistics after ten seconds. */
+/** How often the table of events was ever read; an idle session flushes its statistics after ten seconds. */
 async function eventReads({ adapters: { db } }: TestService): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, 11_000));
   const [row] = await db.query<{ reads: number }>(sql`

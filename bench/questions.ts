@@ -1,6 +1,6 @@
 import type { Answer } from './ratio.ts';
 
-/** One file a question. What it asks and what stands on the other side is said here, for whoever reads the report. */
+/** One benchmark file each, with the text that the report shows. */
 export interface Question {
   title: string;
   /** What each side is and does. */

@@ -48,13 +48,13 @@ ${asked.map(sectionOf).join('\n')}`;
 
 function summaryOf(asked: readonly Asked[]): string {
   const answers = asked.flatMap(({ result }) => result?.rows ?? []);
-  const judged = answers.filter(isRow).filter(({ floor }) => floor !== null);
+  const withFloor = answers.filter(isRow).filter(({ floor }) => floor !== null);
   const named = (list: readonly Asked[]): string => list.map(({ name }) => `\`${name}\``).join(', ');
   const failed = asked.filter(({ result }) => result?.failed !== undefined);
   const unasked = asked.filter(({ result }) => result === null);
   const absent = answers.filter((answer) => !isRow(answer)).length;
   const sentences = [
-    `${judged.filter(isMet).length} of ${judged.length} measured floors are met.`,
+    `${withFloor.filter(isMet).length} of ${withFloor.length} measured floors are met.`,
     failed.length > 0 ? `${named(failed)} failed.` : '',
     unasked.length > 0 ? `Never run: ${named(unasked)}.` : '',
     absent > 0 ? `${absent} rows were not run, because what they need is not installed.` : '',

@@ -32,7 +32,7 @@ for (const [index, name] of names.entries()) {
   console.log(`      ${seconds} s`);
 }
 writeReport();
-if (isDirty()) console.log('\nThe tree has changes that are in no commit: the figures are told under the last one.');
+if (isDirty()) console.log('\nThe tree has uncommitted changes: the figures are recorded under the last commit.');
 if (notRun > 0) console.log(`\n${notRun} not run: what they need is not installed.`);
 const asked =
   notRun > 0 || names.length < Object.keys(questions).length ? 'Every floor that was measured' : 'Every floor';

@@ -151,13 +151,13 @@ async function measure(
 
 async function sample({ pid }: Forwarder, peers: ChildProcess) {
   const [cpuMs, status] = await Promise.all([processCpuMs(pid), readFile(`/proc/${pid}/status`, 'utf8')]);
-  if (cpuMs === null) throw new Error('This system does not tell the CPU time of a process.');
+  if (cpuMs === null) throw new Error('This system does not report the CPU time of a process.');
   const received = Number(await ask(peers, { kind: 'count' }));
   const residentBytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
   return { cpuMs, received, residentBytes, at: performance.now() };
 }
 
-/** One media process as a node runs it, told what to do as the node tells it. */
+/** One media process, controlled as the node controls it. */
 async function startOurs(): Promise<Forwarder> {
   const udpPort = await freeUdpPort();
   const offers = new Map<string, (description: Description) => void>();
@@ -209,7 +209,7 @@ async function startOurs(): Promise<Forwarder> {
   };
 }
 
-/** The library and a loop: what nobody who forwards with it can do better than. */
+/** The library and a loop: the upper bound of any forwarder that uses it. */
 async function startBare(): Promise<Forwarder> {
   const udpPort = await freeUdpPort();
   const child = startChild('./sfu-bare.ts');

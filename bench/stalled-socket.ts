@@ -51,7 +51,7 @@ export async function rows(): Promise<Row[]> {
         floor: { atMost: 1.1 },
         ratio: with1 / before,
         figures: { stalledRatio: with1 / before },
-        detail: `${with1.toFixed(1)} ms against ${before.toFixed(1)} ms, medians of ${rounds} in turns (${told(times.stall)} against ${told(times.read)})`,
+        detail: `${with1.toFixed(1)} ms against ${before.toFixed(1)} ms, medians of ${rounds} in turns (${listed(times.stall)} against ${listed(times.read)})`,
         bars: { unit: 'ms', sides: { 'one is stalled': with1, 'none is': before } },
       },
       {
@@ -69,7 +69,7 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
-const told = (times: readonly number[]): string => times.map((ms) => ms.toFixed(1)).join(', ');
+const listed = (times: readonly number[]): string => times.map((ms) => ms.toFixed(1)).join(', ');
 
 /** Sends at a steady pace and gives how long after its sending began a message reached everybody. */
 async function traffic({ project, rooms }: Stage, child: Child): Promise<SocketTimes> {

@@ -1,7 +1,7 @@
-/** Receives webhooks in a process of its own and tells how old each event was when it arrived. */
+/** Receives webhooks in a process of its own and reports how old each event was when it arrived. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Timed } from './witness.ts';
+import type { Timed } from './stall-detector.ts';
 
 let arrived: Timed[] = [];
 const server = createServer((request, response) => {

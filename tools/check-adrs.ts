@@ -6,8 +6,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { finishCheck, repositoryFiles } from './repository-files.ts';
 
-const status = /^Status: (?:accepted|superseded by \[(\d{4})\]\((\S+)\)), \d{4}-\d\d-\d\d$/;
+const link = String.raw`\[\d{4}\]\(\S+?\)`;
+const status = new RegExp(
+  String.raw`^Status: (?:accepted(?:, supersedes ${link}(?:, ${link})*)?|superseded by \[(\d{4})\]\((\S+)\)), \d{4}-\d\d-\d\d$`,
+);
 const sections = ['## Context', '## Decision', '## Consequence'];
+
+const statusOf = (path: string): string => (existsSync(path) ? (readFileSync(path, 'utf8').split('\n')[2] ?? '') : '');
 
 function problemsOf(path: string): string[] {
   const number = basename(path).slice(0, 4);
@@ -15,11 +20,13 @@ function problemsOf(path: string): string[] {
   const found: string[] = [];
   if (!/^\d{4}-[a-z0-9-]+\.md$/.test(basename(path))) found.push('the name is not 0017-a-few-words.md');
   if (!lines[0]?.startsWith(`# ${number} `)) found.push(`the first line is not "# ${number} Title"`);
-  const [, successor, target = ''] = status.exec(lines[2] ?? '') ?? [];
-  if (!status.test(lines[2] ?? ''))
-    found.push('the third line is no Status ("accepted" or "superseded by [0081](…)", then a date)');
-  if (successor !== undefined && (successor <= number || !target.startsWith(successor)))
-    found.push('an ADR is superseded by a later one, linked by its file');
+  const [, successor, target = ''] = status.exec(statusOf(path)) ?? [];
+  if (!status.test(statusOf(path)))
+    found.push(
+      'the third line is no Status: "accepted", "accepted, supersedes [0077](…)" or "superseded by [0081](…)", and a date',
+    );
+  if (successor !== undefined && !statusOf(join(dirname(path), target)).includes(`[${number}](`))
+    found.push(`the Status of ${successor} does not say that it supersedes ${number}`);
   if (lines[4] !== sections[0]) found.push('Context does not follow the Status');
   const headings = lines.filter((line) => line.startsWith('## '));
   if (headings.join() !== sections.join()) found.push(`the sections are not ${sections.join(', ')}`);

@@ -150,7 +150,7 @@ function lookUp(word: string, { root, variables }: Scope): Yaml {
   if (word === '.') return root;
   if (word.startsWith('$')) return variables[word.slice(1)] ?? null;
   const path = word.replace(/^\./, '').split('.');
-  // A value that nobody gives is a typing error, not an empty text.
+  // A value that is not given is a typo, not an empty text.
   return path.reduce<Yaml>(
     (scope, key) => (isMap(scope) && key in scope ? (scope[key] ?? null) : refuse(`${word} is in no values`)),
     root,

@@ -1,13 +1,13 @@
 /**
  * What happens when something fails: three server processes with a PostgreSQL and a Redis of their own, under load, and
- * one fault after the other. Each is held against the bars of the failure policy.
+ * one fault after the other. Each must keep the invariants of the failure policy.
  *
  *   node tools/proof/faults.ts [scenario…] [--scale 0.3] [--seed 1]
  *
  * Needs the programs of PostgreSQL and Redis; those that run on this machine are not touched.
  */
 import { parseArgs } from 'node:util';
-import { backMs } from './faults/bars.ts';
+import { backMs } from './faults/invariants.ts';
 import type { Answer, Observation } from './faults/observation.ts';
 import type { Scenario } from './faults/scenario.ts';
 import { scenarios } from './faults/scenarios.ts';
@@ -39,14 +39,14 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)
 // The native peers of the calls would keep the process.
 process.exit();
 
-/** Prints what was measured and how each bar stands; says whether all is as it must be. */
-function report({ bars, isBroken = false }: Scenario, seen: Observation): boolean {
+/** Prints the measurements and the outcome of each invariant; returns whether all are as expected. */
+function report({ invariants, isBroken = false }: Scenario, seen: Observation): boolean {
   log(JSON.stringify(figures(seen)));
   log(`  answers while it lasted: ${counted(seen)}`);
   let isRight = true;
-  for (const [bar, judge] of Object.entries(bars)) {
-    const faults = judge(seen);
-    log(`  ${faults.length === 0 ? 'holds' : 'FAILS'}  ${bar}${isBroken ? ' (must fail)' : ''}`);
+  for (const [name, check] of Object.entries(invariants)) {
+    const faults = check(seen);
+    log(`  ${faults.length === 0 ? 'holds' : 'FAILS'}  ${name}${isBroken ? ' (must fail)' : ''}`);
     for (const fault of faults) log(`           ${fault}`);
     isRight &&= faults.length > 0 === isBroken;
   }

@@ -124,12 +124,12 @@ async function bodyOf(request: Request): Promise<Record<string, unknown>> {
     const value: unknown = given === '' ? {} : JSON.parse(given);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new BadInput('The body is not a JSON object.');
 }
 
-/** What to do when something is not there: make it. Two who make it at once both get it. */
+/** Creates what is missing; of two concurrent creations both get it. */
 function ifMissing<T>(make: () => Promise<T>): (error: unknown) => Promise<T> {
   return (error) => {
     if (!isSvcError(error) || !error.code.endsWith('_NOT_FOUND')) throw error;

@@ -9,7 +9,7 @@ interface ControlsProps {
   children?: ReactNode;
 }
 
-/** Microphone, camera and screen, each a button whose pressed state is told; `m`, `v` and `s` do the same. */
+/** Microphone, camera and screen, each a toggle button; `m`, `v` and `s` do the same. */
 export function Controls({ room, onChange, onError, onLeave, children }: ControlsProps) {
   const { microphone, camera, screenShare } = room.self;
   const isOn = (track: { isMuted: boolean } | null): boolean => track !== null && !track.isMuted;

@@ -36,7 +36,7 @@ class WatchedSocket extends WebSocket {
 }
 globalThis.WebSocket = WatchedSocket;
 
-/** As if the network had cut them: both SDKs come back by themselves. */
+/** As if the network had cut them: both SDKs reconnect. */
 export function dropSockets(): void {
   for (const socket of open) socket.close(4000, 'dropped by the inspector');
 }

@@ -21,7 +21,7 @@ export interface Command {
   does: string;
   usage: string;
   options: Readonly<Record<string, CommandOption>>;
-  /** Words after the command; null: as many as there are, handed on as they are. */
+  /** Words after the command; null: as many as there are, passed through. */
   words?: { least: number; most: number } | null;
   /** Resolves with the exit code. */
   run(values: Values, context: Context, words: readonly string[]): Promise<number>;

@@ -105,7 +105,7 @@ describe('[CLI-2] nouns and verbs', () => {
     );
   });
 
-  test('what is refused says why, and a bad command line is told with help', async () => {
+  test('what is refused says why, and a bad command line prints help', async () => {
     const refused = await parley(['rooms', 'get', 'missing'], env);
     assert.equal(refused.code, 1);
     assert.match(refused.error, /^SVC_ROOM_NOT_FOUND: .* \(req_\w+\)/);
@@ -144,7 +144,7 @@ test('[CLI-3] trigger makes every event that one call can make', async () => {
 });
 
 describe('[CLI-4] status and reset', () => {
-  test('status tells whether it answers, how its parts do, and what npm start left', async () => {
+  test('status reports whether it answers, the health of its parts, and what npm start left', async () => {
     const { code, out } = await parley(['status'], env);
     assert.equal(code, 0);
     assert.match(out, /is ready\n +database +OK/);
@@ -276,7 +276,7 @@ describe('[CLI-7] commands that are processes', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('dev runs everything until it is told to stop', async () => {
+  test('dev runs everything until it is stopped', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
     const main = fileURLToPath(new URL('./main.ts', import.meta.url));
     const port = await freePort();
@@ -336,7 +336,7 @@ describe('[CLI-6] with a media node', () => {
     assert.match(out, /^WHAT +COUNT +P50 +P95 +P99 +LOSS\n/);
     for (const what of ['join', 'video packet', 'message stored', 'message received'])
       assert.match(out, new RegExp(`^${what} +[1-9]\\d* +[\\d.]+ ms +[\\d.]+ ms +[\\d.]+ ms +[\\d.]+ %$`, 'm'));
-    assert.match(error, /Entering\nMeasuring/, 'progress is told');
+    assert.match(error, /Entering\nMeasuring/, 'progress is printed');
     const rooms = await svc.rooms.list();
     assert.ok(!rooms.some(({ name }) => name.startsWith('loadtest')), 'it cleans up behind itself');
   });

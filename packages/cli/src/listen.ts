@@ -29,7 +29,7 @@ export const listen: Command = {
     const report = createReport(context, values['json'] === true);
     report.ready({ from: account.url, to: target, secret });
     try {
-      await forwardForEver({
+      await forwardUntilStopped({
         account,
         target,
         secret,
@@ -55,8 +55,8 @@ interface Forwarding {
   signal: AbortSignal;
 }
 
-/** Reads the stream until told to stop; a lost connection goes on behind the last event that came through. */
-async function forwardForEver(job: Forwarding): Promise<void> {
+/** Reads the stream until stopped; after a lost connection it resumes after the last event. */
+async function forwardUntilStopped(job: Forwarding): Promise<void> {
   let lastEventId: string | null = null;
   for (let failures = 0; !job.signal.aborted; ) {
     try {

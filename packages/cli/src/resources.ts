@@ -106,7 +106,7 @@ function parse(option: string, text: string) {
 
 type Fields = Record<string, unknown>;
 
-/** Columns that tell most about a thing; the rest is in --json. */
+/** The most useful columns of a resource; the rest is in --json. */
 const telling = [
   'id',
   'name',

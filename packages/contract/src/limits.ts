@@ -51,7 +51,7 @@ const added = {
   CHAT_SUBSCRIBE_RATE_LIMIT: int(60, 'frames', 'Chat subscribe frames per user per window'),
   CHAT_CONNECT_RATE_LIMIT: int(20, 'connections', 'Chat connections per user per window'),
   CHAT_RETENTION_DAYS: int(0, 'days', 'Message retention; 0 keeps messages', 0, 3650),
-  CHAT_EDIT_WINDOW_SECONDS: int(0, 'seconds', 'How long a message may be edited; 0 for ever', 0),
+  CHAT_EDIT_WINDOW_SECONDS: int(0, 'seconds', 'How long a message may be edited; 0 is unlimited', 0),
   LIVE_STREAM_MAX_VIEWERS: int(500, 'viewers', 'Viewers per live stream; 0 for no ceiling', 0),
   USAGE_FREE_RTC_MINUTES: int(20000, 'minutes', 'Free RTC minutes per account'),
   AUTH_REFRESH_GRACE_SECONDS: int(

@@ -8,7 +8,7 @@ export type Credential = 'apiKey' | 'chatToken' | 'rtcToken' | 'session' | 'sfuS
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** How long a stored answer is replayed for the same Idempotency-Key. Credentials must not be replayed dead. */
+/** How long a stored answer is replayed for the same Idempotency-Key. Credentials must not be replayed after they expired. */
 export const replayWindowSeconds = { credential: 5 * 60, resource: 24 * 60 * 60 } as const;
 export type ReplayWindow = keyof typeof replayWindowSeconds;
 

@@ -30,7 +30,7 @@ function compress(folder: string): void {
   }
 }
 
-/** In one step, so that nobody serves half a build. Whoever loses a race finds the same files in place. */
+/** Atomic, so that half a build is never served. The loser of a race finds the same files in place. */
 function publish(pages: PageBuild, outDir: string): void {
   try {
     renameSync(outDir, pages.folder());

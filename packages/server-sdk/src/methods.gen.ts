@@ -14,7 +14,7 @@ export interface SvcMethods {
     create(body: Body<'createRoom'>, options?: RequestOptions): One<'createRoom'>;
     /** Reads one room by id or name. */
     get(id: string, options?: RequestOptions): One<'getRoom'>;
-    /** Changes metadata, ceiling or the rule for duplicate identities; everybody in the room is told. */
+    /** Changes metadata, ceiling or the rule for duplicate identities; all participants are notified. */
     update(id: string, body: Body<'updateRoom'>, options?: RequestOptions): One<'updateRoom'>;
     /** Closes a room: everybody is disconnected, its tokens are revoked and its name is free. */
     close(id: string, options?: RequestOptions): One<'closeRoom'>;

@@ -230,7 +230,7 @@ describe('[SDK-43] retries', () => {
     draining.close();
   });
 
-  test('a reading is tried three times with growing pauses, then the last error is told', async () => {
+  test('a read is tried three times with backoff, then the last error is thrown', async () => {
     const { svc: other, requests, waits, close } = await scripted(['hang up', { status: 500 }, 'hang up']);
     await assert.rejects(other.rooms.get('x'), { code: 'network', retryable: true });
     assert.equal(requests.length, 3);

@@ -24,7 +24,7 @@ export interface WebhookHandlerOptions {
   on: WebhookListeners;
   dedupe?: WebhookDedupe;
   /**
-   * When to answer. `at-once` (the default) keeps well inside the five seconds; work that fails then is told to
+   * When to answer. `at-once` (the default) keeps well inside the five seconds; work that fails then is reported to
    * `onError` and not repeated by the service. `after-handlers` answers 500 when a listener fails, so that the delivery
    * is made again.
    */

@@ -259,7 +259,7 @@ for (const [name, open] of Object.entries(doors)) {
   });
 }
 
-test('[WH-18] a listener that fails is told of, and is asked again when the answer waits for it', async () => {
+test('[WH-18] a listener that fails is reported, and is called again when the answer waits for it', async () => {
   const errors: unknown[] = [];
   let attempts = 0;
   const on = {

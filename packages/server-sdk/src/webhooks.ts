@@ -73,7 +73,7 @@ export function verifyWebhook(
   if (header === null) throw new WebhookVerificationError('missing_signature');
   const { time, signatures } = readSignature(header);
   const body = typeof raw === 'string' ? utf8.encode(raw) : raw;
-  // Every pair is compared, so that the time taken tells nothing.
+  // Every pair is compared: constant time.
   let isSigned = false;
   for (const secret of accepted) {
     const expected = signatureOf(secret, time, body);

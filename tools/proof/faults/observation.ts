@@ -9,7 +9,7 @@ export interface Answer {
   process: number;
   at: number;
   ms: number;
-  /** 0 when nobody took the connection, -1 when nothing was answered in time. */
+  /** 0 when the connection was refused, -1 when nothing was answered in time. */
   status: number;
   code: string | null;
   hasRetryAfter: boolean;
@@ -34,7 +34,7 @@ export interface WebhookTally {
   unstable: number;
 }
 
-/** Everything that was seen of one fault: what the bars are held against. */
+/** Everything observed during one fault: the input of the invariants. */
 export interface Observation {
   log: readonly LogEntry[];
   history: readonly { key: string; seq: number }[];
@@ -48,7 +48,7 @@ export interface Observation {
   completeMs: number;
   /** Sockets that were closed from its beginning until all was complete and quiet again. */
   closedSockets: readonly string[];
-  /** Processes that ended without being told to. */
+  /** Processes that exited unexpectedly. */
   exits: readonly string[];
   media: readonly MediaSample[];
   webhooks: WebhookTally;

@@ -6,7 +6,7 @@ import type { Answer, Kind } from './observation.ts';
 
 type Outcome = Pick<Answer, 'status' | 'code' | 'hasRetryAfter'>;
 
-/** Longer than this nobody waits: it counts as not answered. */
+/** A request without an answer after this counts as not answered. */
 const patienceMs = 10_000;
 const everyMs = 250;
 

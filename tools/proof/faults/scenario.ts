@@ -1,8 +1,8 @@
-import { type Bar, nothingLost, webhooksKept } from './bars.ts';
+import { type Invariant, nothingLost, webhooksKept } from './invariants.ts';
 import type { Kind } from './observation.ts';
 import type { Scene, SceneOptions } from './scene.ts';
 
-/** One fault and the bars it is held against. */
+/** One fault and the invariants that must hold. */
 export interface Scenario {
   title: string;
   options?: Omit<SceneOptions, 'log'>;
@@ -10,8 +10,8 @@ export interface Scenario {
   prepare?(): { options: Omit<SceneOptions, 'log'>; clear(): void };
   /** Causes it; `scale` shortens what takes long. */
   harm(scene: Scene, size: { scale: number; seed: number }): Promise<void>;
-  bars: Readonly<Record<string, Bar>>;
-  /** Every bar must be found not to hold. */
+  invariants: Readonly<Record<string, Invariant>>;
+  /** Every invariant must be found not to hold. */
   isBroken?: boolean;
 }
 

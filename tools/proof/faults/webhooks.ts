@@ -37,8 +37,8 @@ export async function startReceiving(fleet: ChatFleet, databaseUrl: string) {
         const created = await createdEvents(db);
         const known = new Set(created.map((event) => event.id));
         const pairs = (await allPairs(db, fleet.project.id)).filter(({ eventId }) => known.has(eventId));
-        const { excess: _, ...judged } = judgePairs(pairs, seen, new Map([[id, name]]), backoffBaseMs);
-        return { ...judged, badSignatures: counts.badSignatures, unstable: countUnstable(created, log) };
+        const { excess: _, ...counted } = judgePairs(pairs, seen, new Map([[id, name]]), backoffBaseMs);
+        return { ...counted, badSignatures: counts.badSignatures, unstable: countUnstable(created, log) };
       } finally {
         await db.close();
       }
@@ -50,7 +50,7 @@ export async function startReceiving(fleet: ChatFleet, databaseUrl: string) {
   };
 }
 
-/** Nobody but the server reads an embedded database. */
+/** Only the server can read an embedded database. */
 const unknown = { delivered: 0, failed: 0, lost: 0, early: 0, mistold: 0, badSignatures: 0, unstable: 0 };
 
 /** Gives up after a while: what is open then is lost, and counted as such. */

@@ -93,7 +93,7 @@ function EndDialog({ session, onClose }: { session: AccountSession; onClose: () 
       onConfirm={() => void end.run(undefined)}
       onClose={onClose}
     >
-      <p>Whoever uses it has to sign in again.</p>
+      <p>It has to sign in again.</p>
     </ConfirmDialog>
   );
 }

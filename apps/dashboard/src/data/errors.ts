@@ -1,6 +1,6 @@
 import { ApiError } from '@parley/server/call';
 
-/** What a page tells a person about a call that failed. */
+/** What a page shows about a failed call. */
 export interface Explained {
   kind: 'invalid' | 'permission' | 'notFound' | 'conflict' | 'rateLimited' | 'signedOut' | 'offline' | 'server';
   title: string;

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { staleAfterMs } from '../data/queries.ts';
 import { duration, useNow } from '../kit/time.tsx';
 
-/** The parts of a query that its freshness is told from. */
+/** The parts of a query that its freshness depends on. */
 export interface Refreshed {
   dataUpdatedAt: number;
   isFetching: boolean;

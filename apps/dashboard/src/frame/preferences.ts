@@ -70,6 +70,6 @@ export const usePreferences = (): Preferences =>
     return () => listeners.delete(onChange);
   }, preferences);
 
-/** Whether the page is dark now, whoever decided it. */
+/** Whether the page is dark now, by preference or by system. */
 export const isDark = ({ theme }: Preferences): boolean =>
   theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);

@@ -48,8 +48,8 @@ export function EndStream({ stream }: { stream: LiveStreamWithHosts }) {
           onClose={() => setAsking(false)}
         >
           <p>
-            Viewers are told and disconnected, the room closes and the conversation is archived. An ended stream does
-            not start again.
+            Viewers are disconnected, the room closes and the conversation is archived. An ended stream does not start
+            again.
           </p>
         </ConfirmDialog>
       )}

@@ -127,7 +127,7 @@ function About({ stream }: { stream: LiveStreamWithHosts }) {
           ]}
         />
       </section>
-      {/* Another description from elsewhere begins the form anew; a new count of viewers does not. */}
+      {/* A description changed elsewhere resets the form; a new count of viewers does not. */}
       <EditStream key={JSON.stringify(aboutFields(stream))} stream={stream} />
     </div>
   );

@@ -144,7 +144,9 @@ function EventList({ startedAt, events }: { startedAt: string; events: readonly 
             <span className="timeline-offset mono">+{span(at - start)}</span>
             <span className="timeline-what">
               <strong className="mono">{event.type}</strong>{' '}
-              <span className="muted">{event.source === 'SERVER' ? 'seen by the server' : 'told by the client'}</span>
+              <span className="muted">
+                {event.source === 'SERVER' ? 'seen by the server' : 'reported by the client'}
+              </span>
               {gap > longGapMs && (
                 <>
                   {' '}

@@ -58,7 +58,7 @@ export default function WebhooksPage() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title={`No endpoint for ${environment.toLowerCase()} yet`} action={create}>
-              <p>An endpoint is a URL of yours that is told what happens: messages, members, streams.</p>
+              <p>An endpoint is a URL of yours that receives events: messages, members, streams.</p>
             </EmptyState>
           ) : (
             table(rows)

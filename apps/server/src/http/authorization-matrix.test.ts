@@ -87,13 +87,13 @@ const bearerOf = (kind: Credential, world: World): string =>
     none: '',
   })[kind];
 
-/** Own, somebody else's and nobody's: who may not ask at all must not learn which it was. */
-function everybodys(route: Route): readonly Ids[] {
+/** Own, another project's and missing: a caller without access must not learn which it was. */
+function idsOfAnyOwner(route: Route): readonly Ids[] {
   const ids = idsOf(route, own);
   return Object.keys(ids).length === 0 ? [ids] : [ids, idsOf(route, foreign), missingOf(ids)];
 }
 
-/** The same refusal, whosever the thing is. */
+/** The same refusal for every owner of the resource. */
 async function assertRefused(
   route: Route,
   all: readonly Ids[],
@@ -116,7 +116,7 @@ test('[SEC-10] a credential that is no longer, or never was, one is 401 on every
     await Promise.all(
       dead.map(({ what, bearer, code, codeAtNodes = code }) => {
         const expected = { status: 401, code: isForNodes ? codeAtNodes : code };
-        return assertRefused(route, everybodys(route), bearer, expected, what);
+        return assertRefused(route, idsOfAnyOwner(route), bearer, expected, what);
       }),
     );
   }
@@ -126,7 +126,7 @@ test('[SEC-10] a valid credential of another kind is 403 on every route, whateve
   const expected = { status: 403, code: 'SVC_WRONG_CREDENTIAL_TYPE' };
   for (const route of guarded)
     for (const kind of KINDS.filter((kind) => !route.row.by.includes(kind)))
-      await assertRefused(route, everybodys(route), bearerOf(kind, own), expected, kind);
+      await assertRefused(route, idsOfAnyOwner(route), bearerOf(kind, own), expected, kind);
 });
 
 test('[SEC-10] who is no member of a project finds none, and a role without the permission is told which', async () => {
@@ -137,7 +137,7 @@ test('[SEC-10] who is no member of a project finds none, and a role without the 
     await assertRefused(route, [ids, missingOf(ids)], removed.accessToken, none, 'a removed member');
     const { needs } = route.row;
     assert.ok(needs, `${route.name} names a project and needs no permission`);
-    const inside = everybodys(route).map((all) => ({ ...all, projectId: mine.id }));
+    const inside = idsOfAnyOwner(route).map((all) => ({ ...all, projectId: mine.id }));
     for (const role of ROLES.filter((role) => !roleMay(role, needs))) {
       const denied = { status: 403, code: 'SVC_PERMISSION_DENIED' };
       const { rest } = await assertRefused(route, inside, people.get(role)?.accessToken ?? '', denied, role);

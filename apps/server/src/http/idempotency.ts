@@ -73,7 +73,7 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
       await keep(scope, answer.status, { headers: answer.headers, text: answer.text });
       return answer;
     } catch (error) {
-      if (isLasting(error))
+      if (isReplayable(error))
         await keep(scope, errors[error.code].status, {
           code: error.code,
           message: error.message,
@@ -105,7 +105,7 @@ export function createOnce({ db, clock, keyring }: { db: Db; clock: Clock; keyri
 }
 
 /** The work itself refused (name taken, wrong state): a repeat gets the same refusal. */
-const isLasting = (error: unknown): error is ServiceError =>
+const isReplayable = (error: unknown): error is ServiceError =>
   isServiceError(error) && errors[error.code].status < 500 && errors[error.code].status !== 429;
 
 const isFinished = (stored: StoredAnswer): stored is StoredAnswer & { status: number; answer: string } =>

@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 const warmUpMsMax = 10_000;
-/** So that every subscription has its key frame. */
+/** So that every subscription has its keyframe. */
 const settleMs = 1_200;
 
 export class LoadTest {
@@ -99,7 +99,7 @@ export class LoadTest {
     return this.#publishers.reduce((sum, publisher) => sum + publisher.sent(), 0);
   }
 
-  /** Video flows from its first key frame on: what is sent before that is nobody's loss. */
+  /** Video flows from its first keyframe on: packets before it do not count as lost. */
   async #warmUp(): Promise<void> {
     const deadline = performance.now() + warmUpMsMax;
     const isWaiting = (): boolean =>
@@ -151,7 +151,7 @@ export class LoadTest {
     }
   }
 
-  /** Budgets of the service are part of it: whoever runs into one waits and says so. */
+  /** Rate limits of the service apply: a client that hits one waits and reports it. */
   async #patiently<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
       try {

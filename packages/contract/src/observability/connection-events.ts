@@ -7,7 +7,7 @@ export interface ConnectionEventRow {
   error?: { category: ErrorCategory; code: string };
 }
 
-/** Every step, seen by the server or told by the client; both use this list. */
+/** Every step, seen by the server or reported by the client; both use this list. */
 export const connectionEvents = {
   'signaling.connecting': { state: 'CONNECTING' },
   'signaling.connected': {},

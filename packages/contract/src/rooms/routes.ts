@@ -62,7 +62,7 @@ export const roomRoutes = routes({
     body: UpdateRoom,
     returns: [200, Room],
     throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_METADATA_TOO_LARGE'],
-    does: 'Changes metadata, ceiling or the rule for duplicate identities; everybody in the room is told.',
+    does: 'Changes metadata, ceiling or the rule for duplicate identities; all participants are notified.',
   },
   closeRoom: {
     at: 'DELETE /v1/rooms/{id}',

@@ -132,7 +132,7 @@ export const signalingClientFrames = clientFrames({
       candidates: Type.Array(Type.String({ maxLength: 512 }), { maxItems: 100 }),
       final: Type.Optional(Type.Boolean()),
     }),
-    does: 'Tells candidates. Not needed by our nodes, which are at fixed addresses.',
+    does: 'Sends ICE candidates. Our nodes do not need them: they are at fixed addresses.',
   },
   'ice.restart': {
     data: Type.Object({ pc, description: Type.Optional(Description) }),
@@ -361,7 +361,7 @@ export const signalingServerFrames = serverFrames({
 export type SignalingServerFrames = typeof signalingServerFrames;
 export type SignalingServerFrame = ServerFrame<SignalingServerFrames>;
 
-/** Room events: numbered, kept for a while, and replayed to a participant who resumes. */
+/** Room events: numbered, kept for a while, and replayed on resume. */
 export const roomEventTypes = [
   'participant.joined',
   'participant.updated',

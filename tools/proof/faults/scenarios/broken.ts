@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres/postgres.ts';
 import { sql } from '../../../../apps/server/src/core/sql.ts';
-import { keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay, staysHealthy } from '../bars.ts';
+import { keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay, staysHealthy } from '../invariants.ts';
 import { always, type Scenarios } from '../scenario.ts';
 
-/** Runs that must be found out: a judge that passes these sees nothing. */
+/** Runs that must fail: an invariant that passes these checks nothing. */
 export const broken: Scenarios = {
   'broken-store': {
     title: 'The database forgets a message that was acknowledged, and a delivery that was made',
@@ -19,7 +19,7 @@ export const broken: Scenarios = {
       await db.close();
     },
     isBroken: true,
-    bars: always,
+    invariants: always,
   },
 
   'broken-processes': {
@@ -33,7 +33,7 @@ export const broken: Scenarios = {
       end();
     },
     isBroken: true,
-    bars: {
+    invariants: {
       'no process ends': noExit,
       'open sockets stay': socketsStay,
       'media flows': mediaFlows(1_000),

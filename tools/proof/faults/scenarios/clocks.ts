@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createPostgres } from '../../../../apps/server/src/adapters/db/postgres/postgres.ts';
 import { sql } from '../../../../apps/server/src/core/sql.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
-import { completeWithin, fact, keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay } from '../bars.ts';
+import { completeWithin, fact, keptWorking, mediaFlows, noExit, onlyStatuses, socketsStay } from '../invariants.ts';
 import { always, core, type Scenario, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
@@ -115,7 +115,7 @@ function stepping(title: string, places: readonly number[], offMs: number): Scen
       measure('refusedTokens', refused);
       measure('negativeDurations', await negativeDurations(scene));
     },
-    bars: {
+    invariants: {
       ...always,
       'no process ends': noExit,
       'open sockets stay': socketsStay,

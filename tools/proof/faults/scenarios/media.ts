@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { JoinRefused } from '../../../../apps/server/testkit/clients/signal-client.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
-import { fact, keptWorking, mediaFlows, noExit, onlyStatuses, quick } from '../bars.ts';
 import type { Call } from '../call.ts';
+import { fact, keptWorking, mediaFlows, noExit, onlyStatuses, quick } from '../invariants.ts';
 import { always, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
@@ -13,7 +13,7 @@ const heartbeatMs = 10_000;
 /** Between a client's clock reading and the server's. */
 const slackMs = 2_000;
 
-const bars = {
+const invariants = {
   ...always,
   'no process ends': noExit,
   'rooms on the other node are untouched': mediaFlows(1_000, (node) => node === 'node-1'),
@@ -86,8 +86,8 @@ export const media: Scenarios = {
       measure('billedAfterDeathSeconds', Math.round(Math.max(...billed) * 10) / 10);
       measure('billedShortSeconds', Math.round(-Math.min(0, ...billed) * 10) / 10);
     },
-    bars: {
-      ...bars,
+    invariants: {
+      ...invariants,
       'both people are told to come back': fact('toldToComeBack', 2, 2),
       'its rooms are elsewhere after the heartbeat timeout': fact('reallocatedMs', 0, reallocatedMsMax),
       'joins meanwhile are refused within 2 s': fact('slowestRefusalMs', 0, 2_000),
@@ -119,8 +119,8 @@ export const media: Scenarios = {
       end();
       await operator.call('undrainServer', { name: call.node });
     },
-    bars: {
-      ...bars,
+    invariants: {
+      ...invariants,
       'rooms stay while it drains': fact('packetsWhileDraining', 60, Number.POSITIVE_INFINITY),
       'by force its people are told to come back': fact('toldToComeBack', 2, 2),
       'and find their room on the other node at once': fact('isElsewhere', 1, 1),

@@ -9,7 +9,7 @@ import {
   saysNotReady,
   socketsStay,
   staysHealthy,
-} from '../bars.ts';
+} from '../invariants.ts';
 import { always, core, type Scenarios } from '../scenario.ts';
 
 /** Long enough to see whether all is back within ten seconds. */
@@ -18,7 +18,7 @@ const options = { nodes: 2, afterMs: 12_000 };
 /** It may be back before everybody has asked once. */
 const lookMs = 2_000;
 
-const bars = {
+const invariants = {
   ...always,
   'no process ends': noExit,
   'open sockets stay': socketsStay,
@@ -50,7 +50,7 @@ export const postgres: Scenarios = {
       await pause(lookMs);
       end();
     },
-    bars,
+    invariants,
   },
 
   'postgres-crash': {
@@ -63,7 +63,7 @@ export const postgres: Scenarios = {
       await pause(lookMs);
       end();
     },
-    bars,
+    invariants,
   },
 
   'postgres-hang': {
@@ -77,7 +77,7 @@ export const postgres: Scenarios = {
       end();
       own.thaw();
     },
-    bars: { ...bars, '/readyz says 503': saysNotReady, ...refusals },
+    invariants: { ...invariants, '/readyz says 503': saysNotReady, ...refusals },
   },
 
   'postgres-stop': {
@@ -91,6 +91,6 @@ export const postgres: Scenarios = {
       end();
       await own.start();
     },
-    bars: { ...bars, '/readyz says 503': saysNotReady, ...refusals },
+    invariants: { ...invariants, '/readyz says 503': saysNotReady, ...refusals },
   },
 };

@@ -13,7 +13,7 @@ import {
   refused,
   socketsStay,
   staysHealthy,
-} from '../bars.ts';
+} from '../invariants.ts';
 import { always, core, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
@@ -24,7 +24,7 @@ const killedMsMax = 500;
 /** CHAT_REACT_RATE_LIMIT of the cluster. */
 const reactionsMax = 30;
 
-const bars = {
+const invariants = {
   ...always,
   'no process ends': noExit,
   'open sockets stay': socketsStay,
@@ -88,8 +88,8 @@ export const redis: Scenarios = {
       end();
       await own.start();
     },
-    bars: {
-      ...bars,
+    invariants: {
+      ...invariants,
       'presence and typing say 503': refused(['presence', 'typing'], ['SVC_SERVICE_UNAVAILABLE'], killedMsMax),
       'webhooks are delivered': fact('webhooksWithout', 1, Number.POSITIVE_INFINITY),
       'each process grants its share of a limit': fact('fewestAllowed', 1, reactionsMax),
@@ -107,8 +107,8 @@ export const redis: Scenarios = {
       end();
       own.thaw();
     },
-    bars: {
-      ...bars,
+    invariants: {
+      ...invariants,
       'presence and typing say 503': refused(['presence', 'typing'], ['SVC_SERVICE_UNAVAILABLE'], 1_000),
     },
   },
@@ -130,7 +130,7 @@ export const redis: Scenarios = {
       await eventually(isPresent, { withinMs: 60_000, everyMs: 100 });
       measure('presentAgainMs', Math.round(performance.now() - flushed));
     },
-    bars: { ...bars, 'who is there is shown again within its lifetime': fact('presentAgainMs', 0, 45_000) },
+    invariants: { ...invariants, 'who is there is shown again within its lifetime': fact('presentAgainMs', 0, 45_000) },
   },
 
   'redis-deaf': {
@@ -146,6 +146,6 @@ export const redis: Scenarios = {
       end();
       measure('deaf', deaf);
     },
-    bars: { ...bars, 'each process had one': fact('deaf', 3, 3) },
+    invariants: { ...invariants, 'each process had one': fact('deaf', 3, 3) },
   },
 };

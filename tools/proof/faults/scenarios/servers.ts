@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { seeded } from '../../../../apps/server/testkit/chat/storm.ts';
-import { completeWithin, onlyStatuses } from '../bars.ts';
+import { completeWithin, onlyStatuses } from '../invariants.ts';
 import { always, type Scenarios } from '../scenario.ts';
 
-const bars = {
+const invariants = {
   ...always,
   'nothing but 503 and refused connections': onlyStatuses(503, 0),
   'subscribers are complete within 5 s': completeWithin(5_000),
@@ -21,7 +21,7 @@ export const servers: Scenarios = {
       }
       end();
     },
-    bars,
+    invariants,
   },
 
   'kill-9': {
@@ -38,6 +38,6 @@ export const servers: Scenarios = {
       end();
       measure('kills', kills);
     },
-    bars,
+    invariants,
   },
 };

@@ -13,7 +13,7 @@ import {
   refused,
   socketsStay,
   staysHealthy,
-} from '../bars.ts';
+} from '../invariants.ts';
 import { always, type Scenario, type Scenarios } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 import { mountSmallDisk, type SmallDisk } from '../small-disk.ts';
@@ -21,7 +21,7 @@ import { mountSmallDisk, type SmallDisk } from '../small-disk.ts';
 const bytes = 300_000;
 /** Every process looks at least this often how much room there is. */
 const noticedMs = 2_000;
-const steady: Scenario['bars'] = {
+const steady: Scenario['invariants'] = {
   ...always,
   'no process ends': noExit,
   'open sockets stay': socketsStay,
@@ -112,11 +112,11 @@ export const storage: Scenarios = {
       await pause(Math.max(4_000, 10_000 * scale));
       end();
       disk.empty();
-      // What was asked before its end is judged, and must not be killed.
+      // Requests before the end are checked, and must not be killed.
       await pause(2_000);
       await fleet.restart(0);
     },
-    bars: {
+    invariants: {
       'nothing acknowledged is lost, nothing is there twice, no gap': nothingLost,
       'reads go on': keptWorking(['read', 'mint', 'healthz'], 2_000, 0),
       'writes answer 503 and when to come back, within 2 s': refused(['send'], ['SVC_SERVICE_UNAVAILABLE'], noticedMs),
@@ -156,7 +156,7 @@ export const storage: Scenarios = {
       measure('downloadAfter', await download(scene, again.id, 0));
       measure('downloadOfOld', await download(scene, kept.id, 0));
     },
-    bars: {
+    invariants: {
       ...steady,
       'chat goes on': keptWorking(['send', 'read', 'mint'], 2_000),
       'uploads to a full disk are refused': fact('refusedUploads', 3, 3),
@@ -184,7 +184,7 @@ export const storage: Scenarios = {
       measure('hasEnded', postgres.isRunning() ? 0 : 1);
       await postgres.start();
     },
-    bars: {
+    invariants: {
       ...steady,
       'sends, reads and mints work or are refused for now, within 2 s': quick(['send', 'read', 'mint']),
       'all is back within 10 s': backWithin(['send', 'read', 'mint'], 10_000),

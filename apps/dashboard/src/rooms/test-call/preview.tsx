@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 const constraints = (deviceId: string): MediaTrackConstraints | true =>
   deviceId === '' ? true : { deviceId: { exact: deviceId } };
 
-/** The chosen camera, and how loud the microphone hears. Both are let go with the preview. */
+/** The chosen camera, and the level of the microphone. Both are released with the preview. */
 export function Preview({ cameraId, microphoneId }: { cameraId: string; microphoneId: string }) {
   const video = useRef<HTMLVideoElement>(null);
   const [stream, setStream] = useState<MediaStream | null>(null);
@@ -43,8 +43,7 @@ export function Preview({ cameraId, microphoneId }: { cameraId: string; micropho
 }
 
 const problems: Readonly<Record<string, string>> = {
-  NotAllowedError:
-    'The browser was told not to allow it. Allow camera and microphone for this page, or use the test pattern.',
+  NotAllowedError: 'The browser blocks it. Allow camera and microphone for this page, or use the test pattern.',
   NotFoundError: 'No camera or microphone was found. Connect one, or use the test pattern.',
   NotReadableError: 'Another program holds the device. Close it, or use the test pattern.',
 };

@@ -21,7 +21,7 @@ export function createFallbackCounters({ shared, clock, processCount }: Fallback
       try {
         return await shared.hit(key, windowMs, by);
       } catch (error) {
-        rethrowUnlessAway(error);
+        rethrowUnlessUnavailable(error);
         // The others are taken to be as busy as this one.
         const { count, remainingMs } = await own.hit(key, windowMs, by);
         return { count: count * shares(), remainingMs };
@@ -31,13 +31,13 @@ export function createFallbackCounters({ shared, clock, processCount }: Fallback
       try {
         return await shared.take(key, windowMs, limit, by);
       } catch (error) {
-        rethrowUnlessAway(error);
+        rethrowUnlessUnavailable(error);
         return await own.take(key, windowMs, Math.max(1, Math.floor(limit / shares())), by);
       }
     },
     async reset(key) {
       await own.reset(key);
-      await shared.reset(key).catch(rethrowUnlessAway);
+      await shared.reset(key).catch(rethrowUnlessUnavailable);
     },
     async close() {
       await own.close();
@@ -46,6 +46,6 @@ export function createFallbackCounters({ shared, clock, processCount }: Fallback
   };
 }
 
-function rethrowUnlessAway(error: unknown): void {
+function rethrowUnlessUnavailable(error: unknown): void {
   if (!(error instanceof SharedStateUnavailable)) throw error;
 }

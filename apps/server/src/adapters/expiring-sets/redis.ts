@@ -82,18 +82,18 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     remove: async (set, member) => (await scripts.remove(keysOf(set), [member])) === 1,
     async members(set) {
       const flat = listOf(await scripts.members(keysOf(set), []));
-      return threes(flat).map(([member, value, expiresAt]) => ({ member, value, expiresAt: Number(expiresAt) }));
+      return inTriples(flat).map(([member, value, expiresAt]) => ({ member, value, expiresAt: Number(expiresAt) }));
     },
     count: async (set) => Number(await scripts.count(keysOf(set), [])),
     async sweep(prefix, limit) {
       const flat = listOf(await scripts.sweep([index], [prefix, limit, redis.prefix]));
-      return threes(flat).map(([set, member, value]) => ({ set, member, value }));
+      return inTriples(flat).map(([set, member, value]) => ({ set, member, value }));
     },
     close: async () => {},
   };
 }
 
-function threes(flat: readonly (string | number)[]): [string, string, string][] {
+function inTriples(flat: readonly (string | number)[]): [string, string, string][] {
   const groups: [string, string, string][] = [];
   for (let i = 0; i + 2 < flat.length; i += 3) groups.push([String(flat[i]), String(flat[i + 1]), String(flat[i + 2])]);
   return groups;

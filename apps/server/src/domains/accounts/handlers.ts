@@ -20,7 +20,7 @@ export interface HandlerDeps {
 export function createHandlers(deps: HandlerDeps): Handlers<typeof accountRoutes> {
   const { registration, signIn, oauth, sessions, users, refreshCookie, browserCookie } = deps;
 
-  /** Cookies travel by themselves: only our own pages may have them acted on. */
+  /** Browsers attach cookies to any request: only those of our own pages count. */
   function cookieOf(request: RequestInfo, cookie: Cookie): string | undefined {
     if (!request.isSameOrigin) fail('SVC_ORIGIN_NOT_ALLOWED', { message: 'This is for pages of this service only.' });
     return request.cookie(cookie.name);

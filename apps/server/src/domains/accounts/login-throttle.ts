@@ -4,7 +4,7 @@ import { type Counters, SharedStateUnavailable } from '../../core/ports.ts';
 import { hashOf } from './secrets.ts';
 
 /**
- * Slows down guessing at one account from many addresses. Nobody is locked out: whoever has the password gets in after
+ * Slows down guessing at one account from many addresses. No account is locked: the right password gets in after
  * the wait. Unknown addresses are counted alike.
  */
 export interface LoginThrottle {

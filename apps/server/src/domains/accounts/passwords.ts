@@ -29,7 +29,7 @@ export function createPasswords(): Passwords {
     try {
       return await work();
     } finally {
-      // The turn is handed on, so `running` only falls when nobody waits.
+      // The slot passes to the next waiter, so `running` only falls when the queue is empty.
       const next = waiting.shift();
       if (next) next();
       else running--;

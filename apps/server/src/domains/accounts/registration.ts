@@ -78,7 +78,7 @@ export function createRegistration(deps: RegistrationDeps) {
       const userId = (await links.claim(tx, 'VERIFY', token)) ?? fail('SVC_INVALID_TOKEN_LINK');
       const wasReady = users.isReady(await getUser(tx, userId));
       const user = await users.becameReady(tx, await updateVerified(tx, userId, now()));
-      // Whoever was signed in before the address was proven may be somebody else.
+      // A session from before the address was proven may be another person's.
       const ended = wasReady ? [] : await sessions.endAll(tx, userId);
       return { opened: await sessions.open(tx, user), ended };
     });

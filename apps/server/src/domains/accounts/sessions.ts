@@ -170,7 +170,7 @@ export function createSessions(deps: SessionsDeps) {
     open,
     refresh,
     authenticate,
-    /** Ends every session of a user; tell the others with `announceEnd` once the transaction is through. */
+    /** Ends every session of a user; call `announceEnd` after the commit. */
     endAll: (tx: Tx, userId: string): Promise<string[]> => endSessionsOf(tx, userId, 'PASSWORD_CHANGED', now()),
     announceEnd,
     logout,

@@ -47,7 +47,7 @@ export async function getUser(db: Queryable, id: string): Promise<UserRow> {
   return user;
 }
 
-/** Holds back whoever would change the user until the transaction ends. */
+/** Locks the user's row until the transaction ends. */
 export async function lockUser(tx: Tx, id: string): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(sql`select ${userColumns} from users u where u.id = ${id} for update`);
   if (!row) throw new Error('a user that something refers to has no row');

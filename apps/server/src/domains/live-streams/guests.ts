@@ -68,7 +68,7 @@ export function createGuests({
     conversation: { id: stream.conversationId },
   });
 
-  /** Registered first, minted next, told last: the event says that both have happened. */
+  /** Register, mint, then emit: the event says that both have happened. */
   async function registerHost(
     scope: ProjectScope,
     id: string,

@@ -34,7 +34,7 @@ export async function findStream(db: Queryable, scope: ProjectScope, id: string)
   return row;
 }
 
-/** Holds the stream as it is until the transaction ends: hosts and viewers are told apart under it. */
+/** Locks the stream until the transaction ends: an identity becomes host or viewer under the lock. */
 export async function lockStream(tx: Tx, scope: ProjectScope, id: string): Promise<StoredStream | undefined> {
   const [row] = await tx.query<StoredStream>(sql`
     select ${columns} from live_streams
@@ -116,7 +116,7 @@ export async function raisePeak(db: Queryable, id: string, viewers: number): Pro
   );
 }
 
-export async function listToWindUp(
+export async function listUnfinalized(
   db: Queryable,
   limit: number,
 ): Promise<(ProjectScope & Pick<StoredStream, 'id' | 'roomId' | 'conversationUuid'>)[]> {
@@ -125,7 +125,7 @@ export async function listToWindUp(
     from live_streams where status = 'ENDED' and not is_wound_up order by ended_at limit ${limit}`);
 }
 
-export async function markWoundUp(db: Queryable, scope: ProjectScope, id: string): Promise<void> {
+export async function markFinalized(db: Queryable, scope: ProjectScope, id: string): Promise<void> {
   await db.execute(sql`
     update live_streams set is_wound_up = true
     where id = ${id} and project_id = ${scope.projectId} and environment = ${scope.environment}`);

@@ -24,8 +24,8 @@ import {
   findStream,
   insertStream,
   listStreams,
-  listToWindUp,
-  markWoundUp,
+  listUnfinalized,
+  markFinalized,
   moveStream,
   raisePeak,
   raisePeaks,
@@ -156,7 +156,7 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
           });
         return stream;
       });
-      // Somebody moved it between the read and the write: look again, the machine decides anew.
+      // Another caller moved it between the read and the write: retry with the new state.
       if (moved) return moved;
     }
   }
@@ -164,26 +164,26 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
   async function end(scope: ProjectScope, id: string): Promise<LiveStream> {
     await raisePeaks(db);
     const stream = await move(scope, id, 'end');
-    await windUp(scope, stream).catch((error) =>
-      log.warn({ error, streamId: id }, 'stream not wound up; the sweep will'),
+    await finalize(scope, stream).catch((error) =>
+      log.warn({ error, streamId: id }, 'stream not finalized; the sweep retries it'),
     );
     return record(scope, stream);
   }
 
-  /** Closes the room (viewers are told why) and archives the conversation; doing it again changes nothing. */
-  async function windUp(
+  /** Closes the room (with its reason) and archives the conversation; idempotent. */
+  async function finalize(
     scope: ProjectScope,
     { id, roomId, conversationUuid }: Pick<StoredStream, 'id' | 'roomId' | 'conversationUuid'>,
   ): Promise<void> {
     await rooms.rooms.close(scope, roomId, 'STREAM_ENDED');
     await chat.archive(scope, conversationUuid);
-    await markWoundUp(db, scope, id);
+    await markFinalized(db, scope, id);
   }
 
   async function sweep(): Promise<void> {
     await raisePeaks(db);
-    for (const stream of await listToWindUp(db, 100)) {
-      await windUp(stream, stream).catch((error) => log.warn({ error, streamId: stream.id }, 'stream not wound up'));
+    for (const stream of await listUnfinalized(db, 100)) {
+      await finalize(stream, stream).catch((error) => log.warn({ error, streamId: stream.id }, 'stream not finalized'));
     }
   }
 

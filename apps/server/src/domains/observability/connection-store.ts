@@ -195,7 +195,7 @@ export async function listGivenUp(db: Db, before: string, limit: number): Promis
     where state = 'CONNECTING' and last_event_at < ${before} limit ${limit}`);
 }
 
-/** Connections that are live here although their stay in the room has ended: whoever held the socket died before saying so. */
+/** Connections that are live here although their stay has ended: the process that held the socket died before reporting it. */
 export async function listLeftBehind(
   db: Db,
   limit: number,

@@ -47,7 +47,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
   const diagnose = createDiagnostics({ clock, checks });
   const telemetry = createTelemetry({ recorder, clock });
 
-  /** What nobody is there any more to tell: attempts that came to nothing, and stays whose server died. */
+  /** Ends connections that no process will report: attempts that timed out, and stays whose server died. */
   async function endAbandoned(): Promise<void> {
     const now = clock.now();
     const end = (

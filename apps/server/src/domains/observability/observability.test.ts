@@ -93,7 +93,7 @@ test('[OBS-13] one timeline: the request that minted the token is on every step 
   );
 });
 
-test('[OBS-4] a token that has ended or was revoked is told in its own project, with advice; a forged one nowhere', async () => {
+test('[OBS-4] a token that has ended or was revoked is recorded in its own project, with advice; a forged one nowhere', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);
   const { token, tokenId } = await mint(api, room, 'eve');
@@ -183,7 +183,7 @@ test('[OBS-8] telemetry is best effort: odd data is dropped, and another token c
   }
 });
 
-test('[OBS-9] metrics tell totals, rates and series, and null where nothing is known', async () => {
+test('[OBS-9] metrics have totals, rates and series, and null where nothing is known', async () => {
   const { api, owner, id } = await service.newProject();
   const before = await api.call('getMetrics');
   assert.deepEqual(

@@ -142,7 +142,7 @@ function replay(
   for (const one of batch) {
     const { fact, receivedAt } = one;
     const row = rows.get(keyOf(fact));
-    // The id was bound to its first user: nobody else touches that connection, and nobody is told why.
+    // The id belongs to its first user: reports of others are dropped without an answer that says why.
     if (!row || row.roomId !== fact.roomId || row.identity !== fact.identity) continue;
     const isFirst = made.has(row.id) && !touched.has(row.id);
     const { next, counts: added, error } = applyStep(tracked(row), fact, receivedAt);
@@ -191,7 +191,7 @@ function replay(
   };
 }
 
-/** What a step tells of the connection: a client's word only fills in what the server has not seen. */
+/** What a step changes in the connection: a client's report only fills in what the server has not seen. */
 function learned(row: ConnectionRow, { about = {}, source }: ConnectionFact): ConnectionAbout {
   if (source === 'SERVER') return about;
   const names = Object.keys(about) as (keyof ConnectionAbout)[];

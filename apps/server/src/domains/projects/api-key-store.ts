@@ -36,7 +36,7 @@ export interface KeyRecord {
   secretHash: Buffer;
   isRevoked: boolean;
   isProjectArchived: boolean;
-  /** Whoever made the key is a member no longer: their keys go with them. */
+  /** The key's creator is no longer a member: their keys are revoked with them. */
   isCreatorGone: boolean;
 }
 

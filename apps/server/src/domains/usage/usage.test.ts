@@ -57,7 +57,7 @@ test('[USE-1] a stay counts from join to leave, split at midnight UTC, once howe
   assert.equal((await api.call('getUsage')).usedMinutes, 3.5);
 });
 
-test('[USE-2] whoever is in a room now is counted up to now, and the account sums what it owns', async () => {
+test('[USE-2] an open stay is counted up to now, and the account sums what it owns', async () => {
   const { api, id } = await service.newProject();
   const room = await newRoom(api);
   await joinAs(service, api, room, 'ada');
@@ -95,7 +95,7 @@ test('[USE-3] the allowance only reports, unless it is enforced', async () => {
   }
 });
 
-test('[USE-4] whoever vanished and is ended by something else later is counted up to the moment they vanished', async () => {
+test('[USE-4] a participant who vanished and is ended later is counted up to the moment they vanished', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);
   const ada = await joinAs(service, api, room, 'ada');

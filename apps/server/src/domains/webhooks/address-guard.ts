@@ -23,7 +23,7 @@ const loopback = listOf(['127.0.0.0/8', '::1/128']);
 /** Networks an operator may have good reasons to send to. */
 const privateNetworks = listOf(['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
 
-/** Never, whoever asks: cloud metadata and what no receiver can have. The two single hosts are Azure's and Alibaba's. */
+/** Denied in every mode: cloud metadata and what no receiver can have. The two single hosts are Azure's and Alibaba's. */
 const forbidden = listOf([
   '0.0.0.0/8',
   '169.254.0.0/16',

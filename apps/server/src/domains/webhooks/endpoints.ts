@@ -37,7 +37,7 @@ export interface EndpointDeps {
   cursors: Cursors;
   keyring: Keyring;
   rules: UrlRules;
-  /** Tells the worker that an endpoint takes deliveries again. */
+  /** Wakes the worker when an endpoint takes deliveries again. */
   wake: (webhookIds: readonly string[]) => void;
 }
 

@@ -38,7 +38,7 @@ export interface WebhooksDeps {
   allowPrivate: boolean;
   isKeyActive: (publicId: string) => Promise<boolean>;
   onCommitted: (events: readonly StoredEvent[]) => void;
-  /** Where host names lead; the machine's name servers unless told. */
+  /** Resolves host names; the machine's name servers by default. */
   resolve?: Resolve;
 }
 

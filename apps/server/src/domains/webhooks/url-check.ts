@@ -17,7 +17,7 @@ export const policyFor = (environment: Environment, { isProduction, allowPrivate
 const internalSuffixes = ['.localhost', '.local', '.internal', '.home.arpa'];
 const metadataNames = ['metadata.google.internal', 'metadata.goog'];
 
-/** The check at registration: what can be told from the text alone. No name is resolved here. */
+/** The check at registration, by the text alone. No name is resolved here. */
 export function checkWebhookUrl(text: string, environment: Environment, rules: UrlRules): void {
   const refuse = (message: string): never => fail('SVC_INVALID_WEBHOOK_URL', { message });
   // The URL parser drops tabs and newlines and turns backslashes into slashes: what is stored must be what is checked.

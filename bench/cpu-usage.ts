@@ -2,20 +2,19 @@ import pg from 'pg';
 import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 
 /**
- * Starts counting the CPU of some processes and of everything PostgreSQL does for a database on its connections; what
- * its own background processes do for everybody is left out, for each side alike. The answer gives the milliseconds
- * since then.
+ * Measures the CPU of some processes and of PostgreSQL's backends for a database; its background processes are left out,
+ * on each side alike. The returned function gives the milliseconds since the start.
  */
 export async function countCpu(pids: readonly number[], databaseUrl: string): Promise<() => Promise<number>> {
-  const before = await books(pids, databaseUrl);
+  const before = await cpuByPid(pids, databaseUrl);
   return async () => {
-    const after = await books(pids, databaseUrl);
-    // A pool closes connections that were idle for long: those are not in the books any more, and did nothing.
+    const after = await cpuByPid(pids, databaseUrl);
+    // A pool closes connections that were idle for long: those are missing here, and did nothing.
     return [...after].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0);
   };
 }
 
-async function books(pids: readonly number[], databaseUrl: string): Promise<Map<number, number>> {
+async function cpuByPid(pids: readonly number[], databaseUrl: string): Promise<Map<number, number>> {
   const all = [...pids, ...(await backends(databaseUrl))];
   return new Map(await Promise.all(all.map(async (pid) => [pid, (await processCpuMs(pid)) ?? 0] as const)));
 }

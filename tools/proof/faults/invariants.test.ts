@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  type Bar,
   backWithin,
   completeWithin,
   fact,
+  type Invariant,
   keptWorking,
   mediaFlows,
   noExit,
@@ -16,7 +16,7 @@ import {
   socketsStay,
   staysHealthy,
   webhooksKept,
-} from './bars.ts';
+} from './invariants.ts';
 import type { Answer, Kind, MediaSample, Observation } from './observation.ts';
 import { scenarios } from './scenarios.ts';
 
@@ -63,13 +63,13 @@ const good: Observation = {
 const seen = (more: Partial<Observation>): Observation => ({ ...good, ...more });
 const answering = (...answers: Answer[]): Observation => seen({ answers });
 
-function assertTells(bar: Bar, right: Observation, ...wrong: Observation[]): void {
-  assert.deepEqual(bar(right), []);
-  for (const [place, one] of wrong.entries()) assert.notDeepEqual(bar(one), [], `wrong ${place} passes`);
+function assertDetects(invariant: Invariant, right: Observation, ...wrong: Observation[]): void {
+  assert.deepEqual(invariant(right), []);
+  for (const [place, one] of wrong.entries()) assert.notDeepEqual(invariant(one), [], `wrong ${place} passes`);
 }
 
 test('[FAULT-1] a lost, doubled, renumbered or unheard message is found, and a run without any', () => {
-  assertTells(
+  assertDetects(
     nothingLost,
     good,
     seen({ history: [] }),
@@ -86,24 +86,32 @@ test('[FAULT-1] every way a webhook can go wrong is found', () => {
   const wrongs = (['lost', 'early', 'mistold', 'badSignatures', 'unstable'] as const).map((what) =>
     seen({ webhooks: { ...webhooks, [what]: 1 } }),
   );
-  assertTells(webhooksKept, good, ...wrongs, seen({ webhooks: { ...webhooks, delivered: 0 } }));
+  assertDetects(webhooksKept, good, ...wrongs, seen({ webhooks: { ...webhooks, delivered: 0 } }));
 });
 
 test('[FAULT-1] work that stops, is slow, or was never asked for is found', () => {
-  const bar = keptWorking(['send'], 1_000);
+  const invariant = keptWorking(['send'], 1_000);
   const at = (more: Partial<Answer>): Observation => answering(answer('send', 12_000, more));
-  assertTells(bar, good, at({ status: 500 }), at({ status: 0 }), at({ status: -1 }), at({ ms: 1_001 }), answering());
+  assertDetects(
+    invariant,
+    good,
+    at({ status: 500 }),
+    at({ status: 0 }),
+    at({ status: -1 }),
+    at({ ms: 1_001 }),
+    answering(),
+  );
   // Before the fault began is another matter; what it overtook at its edges, and what comes after it, is not.
   const beside = (at: number, more: Partial<Answer>) => answering(answer('send', 12_000), answer('send', at, more));
-  assert.deepEqual(bar(beside(1_000, { status: 500 })), []);
+  assert.deepEqual(invariant(beside(1_000, { status: 500 })), []);
   const hasEdges = [beside(9_999, { status: 500 }), beside(19_999, { status: 0 }), beside(21_000, { status: 500 })];
-  for (const one of [bar, quick(['send'])]) assertTells(one, good, ...hasEdges, beside(9_000, { ms: 5_000 }));
+  for (const one of [invariant, quick(['send'])]) assertDetects(one, good, ...hasEdges, beside(9_000, { ms: 5_000 }));
   assert.deepEqual(keptWorking(['send'], 1_000, 0)(beside(21_000, { status: 500 })), []);
 });
 
 test('[FAULT-1] a refusal that is late, bare, of another kind, or none at all is found', () => {
   const at = (more: Partial<Answer>): Observation => answering(answer('send', 12_000, { ...unavailable, ...more }));
-  assertTells(
+  assertDetects(
     refused(['send'], ['SVC_SERVICE_UNAVAILABLE']),
     at({}),
     at({ ms: 2_001 }),
@@ -113,7 +121,7 @@ test('[FAULT-1] a refusal that is late, bare, of another kind, or none at all is
     at({ status: 500 }),
     answering(),
   );
-  assertTells(
+  assertDetects(
     quick(['send']),
     at({}),
     at({ ms: 2_001 }),
@@ -125,44 +133,44 @@ test('[FAULT-1] a refusal that is late, bare, of another kind, or none at all is
 });
 
 test('[FAULT-1] a process that does not live, says ready without its database, or ends is found', () => {
-  assertTells(staysHealthy, good, answering(answer('healthz', 1_000, { status: 503 })), answering());
+  assertDetects(staysHealthy, good, answering(answer('healthz', 1_000, { status: 503 })), answering());
   const ready = (status: number): Observation => answering(answer('readyz', 15_000, { status }));
-  assertTells(saysNotReady, ready(503), ready(200), answering());
-  assertTells(noExit, good, seen({ exits: ['process 0 ended'] }));
-  assertTells(socketsStay, good, seen({ closedSockets: ['a socket'] }));
+  assertDetects(saysNotReady, ready(503), ready(200), answering());
+  assertDetects(noExit, good, seen({ exits: ['process 0 ended'] }));
+  assertDetects(socketsStay, good, seen({ closedSockets: ['a socket'] }));
 });
 
 test('[FAULT-1] media that pauses is found, and a run without a call', () => {
-  assertTells(mediaFlows(500), good, seen({ media: media(700) }), seen({ media: [] }));
+  assertDetects(mediaFlows(500), good, seen({ media: media(700) }), seen({ media: [] }));
   const late = media().map((sample) => (sample.at > 20_000 ? { ...sample, packets: 201 } : sample));
-  assertTells(mediaFlows(500), good, seen({ media: late, completeMs: 2_000 }));
+  assertDetects(mediaFlows(500), good, seen({ media: late, completeMs: 2_000 }));
 });
 
 test('[FAULT-1] what comes back late or never is found', () => {
-  const bar = backWithin(['send'], 1_000);
+  const invariant = backWithin(['send'], 1_000);
   const late = answer('send', 22_000, { status: 503 });
-  assertTells(bar, good, answering(late, answer('send', 23_000)), answering(late), answering());
-  assertTells(completeWithin(5_000), good, seen({ completeMs: 5_001 }));
+  assertDetects(invariant, good, answering(late, answer('send', 23_000)), answering(late), answering());
+  assertDetects(completeWithin(5_000), good, seen({ completeMs: 5_001 }));
 });
 
 test('[FAULT-1] an answer that is not allowed is found whenever it is given, and a figure out of its bounds', () => {
-  assertTells(
+  assertDetects(
     onlyStatuses(503),
     good,
     answering(answer('send', 1, { status: 500 })),
     answering(answer('send', 1, { status: 0 })),
   );
-  assertTells(fact('kills', 20, 20), good, seen({ facts: { kills: 19 } }), seen({ facts: {} }));
+  assertDetects(fact('kills', 20, 20), good, seen({ facts: { kills: 19 } }), seen({ facts: {} }));
 });
 
 test('[FAULT-1] every scenario is held against what must always hold', () => {
   assert.ok(Object.keys(scenarios).length >= 12);
-  for (const [name, { bars, isBroken }] of Object.entries(scenarios)) {
+  for (const [name, { invariants, isBroken }] of Object.entries(scenarios)) {
     if (isBroken) continue;
-    assert.ok(Object.values(bars).includes(nothingLost), name);
-    assert.ok(Object.values(bars).includes(webhooksKept) || name.startsWith('embedded'), name);
+    assert.ok(Object.values(invariants).includes(nothingLost), name);
+    assert.ok(Object.values(invariants).includes(webhooksKept) || name.startsWith('embedded'), name);
     assert.ok(
-      Object.keys(bars).some((bar) => bar.startsWith('nothing but 503')),
+      Object.keys(invariants).some((name) => name.startsWith('nothing but 503')),
       name,
     );
   }
