@@ -34,7 +34,6 @@ interface Exception {
 }
 
 const exceptions: readonly Exception[] = [
-  { file: 'core/event-store.ts', table: 'webhooks', why: 'being moved to webhooks' },
   {
     file: 'domains/chat/messages/send-store.ts',
     table: 'events',

@@ -28,7 +28,14 @@ test('[STO-16] what arrives together is written together, what arrives meanwhile
   assert.deepEqual(started(), [[1, 2]]);
   batches[0]?.end();
   assert.deepEqual(await Promise.all(results.slice(0, 2)), ['r1', 'r2']);
-  assert.deepEqual(started(), [[1, 2], [3, 4, 5]], 'as many as fit');
+  assert.deepEqual(
+    started(),
+    [
+      [1, 2],
+      [3, 4, 5],
+    ],
+    'as many as fit',
+  );
   batches[1]?.end();
   await results[4];
   batches[2]?.end();
