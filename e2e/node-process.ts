@@ -15,11 +15,11 @@ export interface NodeProcess {
   start(): void;
 }
 
-/** Settings of a server that runs its media node beside it, on ports that nobody else has. */
+/** Settings of a server that runs its media node beside it, on ports of its own that stay over restarts. */
 export const embeddedNode = async (): Promise<Record<string, string>> => ({
   SFU_EMBEDDED: 'true',
   SFU_UDP_PORT: String(await freeUdpPort()),
-  SFU_INTERNAL_PORT: '0',
+  SFU_INTERNAL_PORT: String(await freePort()),
 });
 
 const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));

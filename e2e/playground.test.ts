@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { assertAccessible, assertFits } from './dashboard-kit.ts';
+import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
 import { framesOf, openPlayground, type Playground } from './playground-kit.ts';
 
 describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000 }, () => {
@@ -13,8 +13,8 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
   });
   after(() => playground?.close());
 
-  const open = async (path: string, isDark = false): Promise<Page> => {
-    const page = await playground.newPage(await playground.newContext({ isDark }));
+  const open = async (path: string): Promise<Page> => {
+    const page = await playground.newPage();
     await page.goto(`${playground.url}/playground${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     return page;
@@ -131,27 +131,28 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await close(page);
   });
 
-  for (const isDark of [false, true]) {
-    test(`[PLAY-5] every page is accessible and fits 320 pixels, ${isDark ? 'dark' : 'light'}`, async () => {
-      for (const path of ['', '/room/demo', '/host', '/check']) {
-        const page = await open(path, isDark);
-        await assertAccessible(page, path);
-        await page.setViewportSize({ width: 320, height: 720 });
-        await assertFits(page, path);
-        await close(page);
-      }
-      const page = await open('/room/demo', isDark);
-      await page.getByLabel('Test card and tone').check();
-      await page.getByRole('button', { name: 'Join' }).click();
-      await page.locator('.badge', { hasText: 'connected' }).waitFor();
-      await page.getByText('Say hello, and somebody will react.').waitFor();
-      await page.getByText('Inspector').click();
-      await assertAccessible(page, 'a call');
-      await page.setViewportSize({ width: 320, height: 720 });
-      await assertFits(page, 'a call');
-      await close(page);
-    });
+  /** Both themes by axe, then 320 pixels. */
+  async function inEveryLook(page: Page, what: string): Promise<void> {
+    await assertAccessibleInBothThemes(page, what);
+    await page.setViewportSize({ width: 320, height: 720 });
+    await assertFits(page, what);
   }
+
+  test('[PLAY-5] every page is accessible in both themes and fits 320 pixels', async () => {
+    for (const path of ['', '/room/demo', '/host', '/check']) {
+      const page = await open(path);
+      await inEveryLook(page, path);
+      await close(page);
+    }
+    const page = await open('/room/demo');
+    await page.getByLabel('Test card and tone').check();
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.locator('.badge', { hasText: 'connected' }).waitFor();
+    await page.getByText('Say hello, and somebody will react.').waitFor();
+    await page.getByText('Inspector').click();
+    await inEveryLook(page, 'a call');
+    await close(page);
+  });
 
   test('[PLAY-6] its backend answers its own pages only', async () => {
     const ask = (headers: Record<string, string>, identity = 'somebody') =>
