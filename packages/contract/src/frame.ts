@@ -44,3 +44,7 @@ export type ServerFrame<T extends ServerFrameTable> = { [K in keyof T & string]:
 
 /** The `data` that answers a frame. */
 export type ReplyTo<R extends ClientFrameRow> = R extends { replies: infer S extends TSchema } ? Static<S> : undefined;
+
+/** What the sender of a server frame gives: the socket adds `ts`. */
+export type FrameFields<R extends { data: TObject }> = WithoutTime<FrameData<R>>;
+type WithoutTime<F> = F extends unknown ? Omit<F, 'ts'> : never;

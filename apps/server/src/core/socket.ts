@@ -1,4 +1,14 @@
-import type { ClientFrameRow, CloseCode, FrameData, LimitName, ServiceError } from '@parley/contract';
+import type {
+  ClientFrameRow,
+  ClientFrameTable,
+  CloseCode,
+  FrameData,
+  FrameFields,
+  LimitName,
+  ReplyTo,
+  ServerFrameTable,
+  ServiceError,
+} from '@parley/contract';
 import type { ProjectScope } from './caller.ts';
 
 /** A whole WebSocket text frame, built once and written to every socket that gets it. */
@@ -33,7 +43,7 @@ export interface SocketSession extends ProjectScope {
 }
 
 /** What a domain may do with one of its connections. Every call is harmless once the connection is closing. */
-export interface Connection<S extends SocketSession> {
+export interface Connection<S extends SocketSession, F extends ServerFrameTable = ServerFrameTable> {
   readonly id: string;
   readonly ip: string;
   readonly userAgent: string | null;
@@ -48,20 +58,18 @@ export interface Connection<S extends SocketSession> {
   /** Queues a frame that others get too. */
   write(frame: SocketFrame): void;
   /** Queues a frame for this connection alone; `ts` is added. */
-  send(type: string, fields: object): void;
+  send<K extends keyof F & string>(type: K, fields: FrameFields<F[K]>): void;
   /** The same person with a fresh credential. */
   renew(session: S): void;
   close(code: CloseCode, reason: string): void;
 }
 
-export type ClientFrameTable = Readonly<Record<string, ClientFrameRow>>;
-
 /** An answer that something must follow at once: `afterwards` runs when the answer is queued, before anything else is. */
-export class ReplyThen {
-  readonly data: object;
+export class ReplyThen<D = unknown> {
+  readonly data: D;
   readonly afterwards: () => void;
 
-  constructor(data: object, afterwards: () => void) {
+  constructor(data: D, afterwards: () => void) {
     this.data = data;
     this.afterwards = afterwards;
   }
@@ -77,23 +85,28 @@ export class ReplyJson {
 }
 
 /** What a frame's handler gives back becomes the `data` of the answer. */
-export type FrameReply = object | ReplyThen | ReplyJson | undefined;
+export type FrameReply<R extends ClientFrameRow> = ReplyTo<R> | ReplyThen<ReplyTo<R>> | ReplyJson;
 
-export type FrameHandler<S extends SocketSession, R extends ClientFrameRow> = (
-  connection: Connection<S>,
+export type FrameHandler<S extends SocketSession, R extends ClientFrameRow, V extends ServerFrameTable> = (
+  connection: Connection<S, V>,
   frame: FrameData<R>,
-) => Promise<FrameReply>;
+) => Promise<FrameReply<R>>;
 
-export type FrameHandlers<S extends SocketSession, F extends ClientFrameTable> = {
-  readonly [K in keyof F]: FrameHandler<S, F[K]>;
+/** A handler for every row: one that is forgotten does not compile. */
+export type FrameHandlers<S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable> = {
+  readonly [K in keyof F]: FrameHandler<S, F[K], V>;
 };
 
 /** One socket of the service: what its domain decides. The life of a connection around it is the same for all. */
-export interface SocketDefinition<S extends SocketSession, F extends ClientFrameTable> {
+export interface SocketDefinition<
+  S extends SocketSession,
+  F extends ClientFrameTable = ClientFrameTable,
+  V extends ServerFrameTable = ServerFrameTable,
+> {
   path: string;
   subprotocol: string;
   frames: F;
-  handlers: FrameHandlers<S, F>;
+  handlers: FrameHandlers<S, F, V>;
   /** The frame whose `token` field authenticates when the upgrade carried no token. */
   authFrame: keyof F & string;
   /** Type of the frame that answers a frame with an `id`. */
@@ -104,33 +117,33 @@ export interface SocketDefinition<S extends SocketSession, F extends ClientFrame
   attemptBudget?: LimitName;
   /** Connections per window and subject, counted after authentication. */
   connectBudget?: LimitName;
-  /** Frames per window and connection, whatever their type; pings are free. Whoever goes on is closed with 4429. */
+  /** Frames per window and connection, whatever their type; pings are free. A client that goes on is closed with 4429. */
   frameBudget?: LimitName;
   /** How the connection ends after a frame was refused; null or nothing when it goes on. */
   endsWith?(type: string, error: ServiceError): { code: CloseCode; reason: string } | null;
-  /** The session behind a token, or SVC_INVALID_TOKEN and its kin. */
+  /** The session behind a token, or SVC_INVALID_TOKEN and the like. */
   authenticate(token: string): Promise<S>;
-  /** Right after authentication, before any frame is handled: says hello. */
-  opened(connection: Connection<S>): void;
+  /** Right after authentication, before any frame is handled: sends `hello`. */
+  opened(connection: Connection<S, V>): void;
   /** The credential ends within a minute. */
-  expiring(connection: Connection<S>): void;
-  /** This process stops soon: says when to come back to another one. */
-  draining(connection: Connection<S>, afterMs: number): void;
+  expiring(connection: Connection<S, V>): void;
+  /** This process stops soon: sends when to reconnect to another one. */
+  draining(connection: Connection<S, V>, afterMs: number): void;
   /** Called once for every connection that was opened. */
-  closed(connection: Connection<S>, code: number): void;
+  closed(connection: Connection<S, V>, code: number): void;
 }
 
-/** A definition as the sockets hold it: which session and frames it is for is its own affair. */
+/** Something that works for the definition of any socket. */
+export type UseDefinition<R> = <S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
+  definition: SocketDefinition<S, F, V>,
+) => R;
+
+/** A definition whose types only its own domain knows. */
 export interface AnySocket {
   readonly path: string;
-  readonly definition: SocketDefinition<SocketSession, ClientFrameTable>;
+  use<R>(work: UseDefinition<R>): R;
 }
 
-/** Forgets the types that only the definition's own functions need. */
-export const socket = <S extends SocketSession, F extends ClientFrameTable>(
-  definition: SocketDefinition<S, F>,
-): AnySocket => ({
-  path: definition.path,
-  // A definition only ever gets back sessions it made and frames its own table validated.
-  definition: definition as unknown as SocketDefinition<SocketSession, ClientFrameTable>,
-});
+export const socket = <S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
+  definition: SocketDefinition<S, F, V>,
+): AnySocket => ({ path: definition.path, use: (work) => work(definition) });

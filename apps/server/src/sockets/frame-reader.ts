@@ -1,22 +1,20 @@
-import { type ClientFrameRow, commonClientFrames, fail, type LimitName } from '@parley/contract';
-import type { Clock } from '../core/clock.ts';
+import {
+  type ClientFrameRow,
+  type ClientFrameTable,
+  type FrameData,
+  fail,
+  type LimitName,
+  type ServerFrameTable,
+} from '@parley/contract';
 import { readJson } from '../core/safe-json.ts';
-import type {
-  ClientFrameTable,
-  Connection,
-  FrameHandler,
-  FrameReply,
-  SocketDefinition,
-  SocketSession,
-} from '../core/socket.ts';
-import { compileParser, type Parser, refuse } from '../core/validation.ts';
+import type { Connection, FrameHandler, FrameReply, SocketDefinition, SocketSession } from '../core/socket.ts';
+import { compileParser, refuse } from '../core/validation.ts';
 
 /** One row of a frame table, ready to run. */
-export interface FrameRoute {
-  type: string;
+export interface FrameRoute<S extends SocketSession, V extends ServerFrameTable> {
   budget: LimitName | null;
-  parse: Parser;
-  run: (connection: Connection<SocketSession>, frame: Record<string, unknown>) => Promise<FrameReply>;
+  /** Validates the fields, or SVC_VALIDATION_FAILED; what it gives back runs the handler. */
+  read(fields: Record<string, unknown>): (connection: Connection<S, V>) => Promise<FrameReply<ClientFrameRow>>;
 }
 
 /** A frame as far as it could be read: enough to answer it. */
@@ -29,27 +27,27 @@ export interface RawFrame {
 const idLengthMax = 64;
 
 /** Frame types of a socket. A Map: `constructor` is not a frame. */
-export function createFrameRoutes(
-  definition: SocketDefinition<SocketSession, ClientFrameTable>,
-  clock: Clock,
-): ReadonlyMap<string, FrameRoute> {
-  const routes = new Map<string, FrameRoute>();
-  for (const [type, row] of Object.entries(definition.frames)) {
-    const handler: FrameHandler<SocketSession, ClientFrameRow> | undefined = definition.handlers[type];
-    if (!handler) throw new Error(`frame ${type} of ${definition.path} has no handler`);
-    routes.set(type, { type, budget: row.budget ?? null, parse: compileParser(row.data, 'frame'), run: handler });
-  }
-  // The same on every socket: it proves that both ends are alive, whatever else is going on.
-  routes.set('ping', {
-    type: 'ping',
-    budget: null,
-    parse: compileParser(commonClientFrames.ping.data, 'frame'),
-    async run(connection, { t }) {
-      connection.send('pong', { t, serverTime: clock.now() });
-      return undefined;
+export function createFrameRoutes<S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>({
+  frames,
+  handlers,
+}: Pick<SocketDefinition<S, F, V>, 'frames' | 'handlers'>): ReadonlyMap<string, FrameRoute<S, V>> {
+  const types: (keyof F & string)[] = Object.keys(frames);
+  return new Map(types.map((type) => [type, routeOf(frames[type], handlers[type])]));
+}
+
+function routeOf<S extends SocketSession, R extends ClientFrameRow, V extends ServerFrameTable>(
+  row: R,
+  handler: FrameHandler<S, R, V>,
+): FrameRoute<S, V> {
+  const parse = compileParser(row.data, 'frame');
+  return {
+    budget: row.budget ?? null,
+    read(fields) {
+      // The row's schema has just accepted it.
+      const frame = parse(fields) as FrameData<R>;
+      return (connection) => handler(connection, frame);
     },
-  });
-  return routes;
+  };
 }
 
 /** Bytes from a client as `{ type, id?, … }`, or SVC_INVALID_JSON / SVC_VALIDATION_FAILED. */

@@ -1,16 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { fail, ServiceError } from '@parley/contract';
+import { type ClientFrameTable, fail, type LimitName, type ServerFrameTable, ServiceError } from '@parley/contract';
 import type { WebSocket } from 'ws';
 import { addressKey } from '../core/addresses.ts';
 import { toServiceError } from '../core/faults.ts';
 import type { Ids } from '../core/ids.ts';
-import type { AnySocket, SocketSession } from '../core/socket.ts';
-import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor } from './connection.ts';
+import type { AnySocket, SocketDefinition, SocketSession } from '../core/socket.ts';
+import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor, type Wire } from './connection.ts';
 import { createFrameRoutes } from './frame-reader.ts';
 import { createFlusher } from './outbox.ts';
 import { closeCodeOf, closeReason } from './socket-errors.ts';
-import { answerUpgrade, createUpgrade, handshakeProblem, type Offer, type Refuse, readOffer } from './upgrade.ts';
+import {
+  answerUpgrade,
+  createUpgrade,
+  handshakeProblem,
+  type Offer,
+  type Refuse,
+  readOffer,
+  type Upgrade,
+} from './upgrade.ts';
 
 export interface SocketsDeps extends ConnectionDeps {
   ids: Ids;
@@ -29,19 +37,19 @@ export interface Sockets {
   readonly count: number;
   /** Projects that have a connection here. */
   projects(): string[];
-  /** Ends the connections of a project whose tokens are worth nothing any more. */
+  /** Closes the connections of a project whose tokens are no longer valid. */
   cutOff(projectId: string): void;
   start(): void;
-  /** Refuses newcomers, asks everybody to reconnect elsewhere at a moment of their own, and closes by `graceMs`. */
+  /** Refuses new connections, asks each client to reconnect elsewhere at a moment of its own, and closes by `graceMs`. */
   drain(graceMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 const tickMs = 1_000;
 const reconnectSpreadMs = 5_000;
-/** Connections of one address that have not said who they are. */
+/** Connections of one address that are not authenticated yet. */
 const unknownPerAddressMax = 50;
-/** For whoever comes when there is no room: others go at no time that could be told. */
+/** For a client that finds the process full: nobody knows when others leave. */
 const retryAfterSeconds = 5;
 
 export function createSockets(deps: SocketsDeps): Sockets {
@@ -54,27 +62,23 @@ export function createSockets(deps: SocketsDeps): Sockets {
   let ticking: Promise<void> = Promise.resolve();
   let isDraining = false;
 
-  const byPath = new Map(
-    deps.sockets.map(({ path, definition }) => [
-      path,
-      { definition, routes: createFrameRoutes(definition, clock), handshake: createUpgrade(definition) },
-    ]),
+  const endpoints = new Map(
+    deps.sockets.map((socket) => [socket.path, socket.use((definition) => createEndpoint(definition, deps))]),
   );
-  type Entry = NonNullable<ReturnType<typeof byPath.get>>;
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // The HTTP server lets go of its own error handler with the upgrade.
+    // The HTTP server removes its own error handler with the upgrade.
     socket.on('error', () => socket.destroy());
     const requestId = requestIdOf(request.headers);
     const offer = readOffer(request);
     const turnAway = (error: ServiceError): void => answerUpgrade(socket, error, requestId, offer.path, refuse);
 
-    const entry = byPath.get(offer.path);
-    if (!entry) {
+    const endpoint = endpoints.get(offer.path);
+    if (!endpoint) {
       turnAway(new ServiceError('SVC_NOT_FOUND'));
       return;
     }
-    const refusal = whyNot(entry, offer);
+    const refusal = upgradeProblem(endpoint, offer);
     if (refusal) {
       turnAway(refusal);
       return;
@@ -87,31 +91,31 @@ export function createSockets(deps: SocketsDeps): Sockets {
       origin: request.headers.origin ?? null,
       token: offer.token,
     };
-    entry.handshake.complete(
+    endpoint.handshake.complete(
       request,
       socket,
       head,
       requestId,
-      (ws) => admit(entry, ws, socket, visitor),
+      (ws) => admit(endpoint, ws, socket, visitor),
       (message) => turnAway(new ServiceError('SVC_BAD_REQUEST', { message })),
     );
   }
 
-  function whyNot({ definition }: Entry, offer: Offer): ServiceError | null {
+  function upgradeProblem({ subprotocol }: Endpoint, offer: Offer): ServiceError | null {
     if (isDraining) return new ServiceError('SVC_DRAINING', { retryAfterSeconds: 1 });
-    const message = handshakeProblem(offer, definition.subprotocol);
+    const message = handshakeProblem(offer, subprotocol);
     return message === null ? null : new ServiceError('SVC_BAD_REQUEST', { message });
   }
 
   /** Refusals from here on are close codes: the browser's page sees those, but never the status of an upgrade. */
-  function admit(entry: Entry, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
+  function admit(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
     if (live.size >= limits.SOCKETS_MAX_PER_PROCESS) {
       turnBack(ws, new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds }));
       return;
     }
-    const { attemptBudget } = entry.definition;
+    const { attemptBudget } = endpoint;
     if (!attemptBudget) {
-      open(entry, ws, socket, visitor);
+      open(endpoint, ws, socket, visitor);
       return;
     }
     ws.on('error', () => undefined);
@@ -119,7 +123,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     budgets.waitSeconds(attemptBudget, addressKey(visitor.ip)).then(
       (seconds) => {
         ws.resume();
-        if (seconds === null) open(entry, ws, socket, visitor);
+        if (seconds === null) open(endpoint, ws, socket, visitor);
         else ws.close(4429, `RATE_LIMITED; retryAfter=${seconds}`);
       },
       (error) => {
@@ -129,7 +133,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     );
   }
 
-  function open({ definition, routes }: Entry, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
+  function open(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
     const isUnknown = visitor.token === null;
     const address = addressKey(visitor.ip);
     if (isUnknown && !unknown.add(address, unknownPerAddressMax)) {
@@ -137,20 +141,17 @@ export function createSockets(deps: SocketsDeps): Sockets {
       return;
     }
 
-    const connection = createConnection(
-      definition,
-      routes,
+    const connection = endpoint.connect(
       {
         ws,
         createOutbox: (onOverflow) => flusher.createOutbox(socket, onOverflow),
         onKnown: () => {
           if (isUnknown) unknown.remove(address);
         },
-        claim: (session) => claim(definition.path, session),
+        claim: (session) => claim(endpoint.path, session),
         onGone: () => live.delete(connection),
       },
       visitor,
-      deps,
     );
     live.add(connection);
   }
@@ -162,7 +163,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     return () => subjects.remove(key);
   }
 
-  async function tickForEver(): Promise<void> {
+  async function runTicks(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(tickMs, stopping.signal);
       const times = { now: clock.now(), elapsed: clock.elapsed() };
@@ -191,7 +192,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
       for (const connection of live) if (connection.projectId === projectId) connection.close(4401, 'INVALID_TOKEN');
     },
     start() {
-      ticking = tickForEver();
+      ticking = runTicks();
     },
     drain,
     async stop() {
@@ -203,6 +204,30 @@ export function createSockets(deps: SocketsDeps): Sockets {
         connection.terminate();
       }
     },
+  };
+}
+
+/** One socket of the service, ready for connections. */
+interface Endpoint {
+  path: string;
+  subprotocol: string;
+  attemptBudget: LimitName | undefined;
+  handshake: Upgrade;
+  connect(wire: Wire, visitor: Visitor): LiveConnection;
+}
+
+function createEndpoint<S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
+  definition: SocketDefinition<S, F, V>,
+  deps: ConnectionDeps,
+): Endpoint {
+  const { path, subprotocol, attemptBudget } = definition;
+  const routes = createFrameRoutes(definition);
+  return {
+    path,
+    subprotocol,
+    attemptBudget,
+    handshake: createUpgrade(definition),
+    connect: (wire, visitor) => createConnection(definition, routes, wire, visitor, deps),
   };
 }
 

@@ -1,10 +1,19 @@
-import { type CloseCode, type ErrorRow, errors, type ServiceError } from '@parley/contract';
+import {
+  type CloseCode,
+  type ErrorRow,
+  errors,
+  type FrameData,
+  type ServiceError,
+  type SignalingServerFrames,
+} from '@parley/contract';
+
+type ErrorFields = FrameData<SignalingServerFrames['error']>;
 
 /** On a socket a code goes without its prefix, and in full beside it. */
 export const shortCode = (error: ServiceError): string => error.code.slice('SVC_'.length);
 
 /** Fields of an `error` frame. */
-export function errorFields(error: ServiceError, ref: string | null, isFatal = false): object {
+export function errorFields(error: ServiceError, ref: string | null, isFatal: boolean): ErrorFields {
   const row: ErrorRow = errors[error.code];
   return {
     ...(ref === null ? {} : { ref }),

@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ServiceError } from '@parley/contract';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { ClientFrameTable, SocketDefinition, SocketSession } from '../core/socket.ts';
+import type { SocketDefinition, SocketSession } from '../core/socket.ts';
 
 /** How a refusal looks before there is a WebSocket; the same words as every other HTTP answer. */
 export type Refuse = (
@@ -72,7 +72,7 @@ export interface Upgrade {
 export function createUpgrade({
   subprotocol,
   frameBytesMax,
-}: Pick<SocketDefinition<SocketSession, ClientFrameTable>, 'subprotocol' | 'frameBytesMax'>): Upgrade {
+}: Pick<SocketDefinition<SocketSession>, 'subprotocol' | 'frameBytesMax'>): Upgrade {
   // Not written in the call: the published types do not know `closeTimeout`.
   const options = {
     noServer: true,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { clientFrames, fail, readLimits } from '@parley/contract';
+import { clientFrames, fail, readLimits, type ServerFrameTable } from '@parley/contract';
 import { Type } from 'typebox';
 import { createMemoryCounters } from '../../src/adapters/counters/memory.ts';
 import { createBudgets } from '../../src/core/budgets.ts';
@@ -92,10 +92,18 @@ export async function startSockets(
 
 const frames = clientFrames({
   auth: { data: Type.Object({ token: Type.String() }), does: 'Says who this is.' },
-  echo: { data: Type.Object({ text: Type.String({ maxLength: 100_000 }) }), does: 'Says it again.' },
-  slow: { data: Type.Object({ name: Type.String() }), does: 'Answers when the test lets it.' },
+  echo: {
+    data: Type.Object({ text: Type.String({ maxLength: 100_000 }) }),
+    replies: Type.Object({ text: Type.String() }),
+    does: 'Says it again.',
+  },
+  slow: {
+    data: Type.Object({ name: Type.String() }),
+    replies: Type.Object({ name: Type.String() }),
+    does: 'Answers when the test lets it.',
+  },
   break: { data: Type.Object({ fault: Type.Optional(Type.String()) }), does: 'Throws the fault of that name.' },
-  limited: { data: Type.Object({}), budget: 'CHAT_SEND_RATE_LIMIT', does: 'Costs.' },
+  limited: { data: Type.Object({}), budget: 'CHAT_SEND_RATE_LIMIT', replies: Type.Object({}), does: 'Costs.' },
 });
 
 /** What a domain would define, at its smallest. */
@@ -106,7 +114,7 @@ function createDomain(clock: FakeClock, faults: Readonly<Record<string, unknown>
   let letSlowGo = (): void => {};
 
   const socketAt = (path: string, subprotocol: string, extra: object = {}): AnySocket =>
-    socket<SocketSession, typeof frames>({
+    socket<SocketSession, typeof frames, ServerFrameTable>({
       path,
       subprotocol,
       frames,

@@ -158,6 +158,7 @@ export const signalingClientFrames = clientFrames({
       to: Type.Optional(Type.Array(Identity, { maxItems: 100 })),
       reliable: Type.Optional(Type.Boolean()),
     }),
+    replies: Type.Object({ delivered: Type.Integer() }),
     does: 'Sends data where no data channel is open; at most 8 KiB.',
   },
   'rpc.request': {

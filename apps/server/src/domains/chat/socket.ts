@@ -1,15 +1,22 @@
-import { chatClientFrames, fail, type Limits, type Message } from '@parley/contract';
+import {
+  type ChatClientFrames,
+  type ChatServerFrames,
+  chatClientFrames,
+  fail,
+  type Limits,
+  type Message,
+} from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { metadataJson } from '../../core/safe-json.ts';
-import { type AnySocket, type Connection, type FrameHandlers, ReplyJson, socket } from '../../core/socket.ts';
+import { type AnySocket, type FrameHandlers, ReplyJson, socket } from '../../core/socket.ts';
 import { assertScope } from './callers.ts';
 import type { Entries } from './conversations/entries.ts';
 import type { Reads } from './conversations/reads.ts';
 import { fitting, fittingPage } from './live/change.ts';
 import type { ConnectionLog } from './live/connections.ts';
 import type { Place, PresenceOf } from './live/presence.ts';
-import type { ChatSession, Client, Subscription, Subscriptions } from './live/subscriptions.ts';
+import type { ChatConnection, ChatSession, Client, Subscription, Subscriptions } from './live/subscriptions.ts';
 import type { TypingOf } from './live/typing.ts';
 import type { Messages } from './messages/edit.ts';
 import type { History } from './messages/history.ts';
@@ -72,7 +79,7 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
     return { projectId, environment, subject: userId, expiresAt, caller };
   }
 
-  const clientOf = ({ id }: Connection<ChatSession>): Client => clients.get(id) ?? fail('SVC_UNAUTHENTICATED');
+  const clientOf = ({ id }: ChatConnection): Client => clients.get(id) ?? fail('SVC_UNAUTHENTICATED');
 
   const factsOf = ({ connection, subscriptions, messagesSent }: Client) => ({
     id: connection.id,
@@ -86,14 +93,14 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
     messagesSent,
   });
 
-  function hello(connection: Connection<ChatSession>): void {
+  function hello(connection: ChatConnection): void {
     const { caller } = connection.session;
     connection.send('hello', {
       connectionId: connection.id,
       userId: caller.userId,
       projectId: caller.projectId,
       environment: caller.environment,
-      scopes: caller.scopes,
+      scopes: [...caller.scopes],
       serverTime: clock.now(),
       heartbeatIntervalMs: Math.floor(heartbeatTimeoutMs / 3),
       heartbeatTimeoutMs,
@@ -107,7 +114,7 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
   }
 
   /** The same person with a fresh token; what it no longer allows ends. */
-  async function refresh(connection: Connection<ChatSession>, token: string): Promise<{ expiresAt: string }> {
+  async function refresh(connection: ChatConnection, token: string): Promise<{ expiresAt: string }> {
     const session = await authenticate(token);
     const [old, fresh] = [connection.session.caller, session.caller];
     const isSame =
@@ -128,18 +135,18 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
     heartbeatTimeoutMs,
     connectBudget: 'CHAT_CONNECT_RATE_LIMIT' as const,
     authenticate,
-    opened(connection: Connection<ChatSession>) {
+    opened(connection: ChatConnection) {
       const presenceTurn = opened++ % presenceTurns;
       const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0, presenceTurn };
       clients.set(connection.id, client);
       connections.note(factsOf(client));
       hello(connection);
     },
-    expiring: (connection: Connection<ChatSession>) =>
+    expiring: (connection: ChatConnection) =>
       connection.send('token.expiring', { expiresAt: iso(connection.session.expiresAt) }),
-    draining: (connection: Connection<ChatSession>, afterMs: number) =>
+    draining: (connection: ChatConnection, afterMs: number) =>
       connection.send('reconnect', { reason: 'DRAINING', afterMs }),
-    closed(connection: Connection<ChatSession>, code: number) {
+    closed(connection: ChatConnection, code: number) {
       const client = clients.get(connection.id);
       if (!client) return;
       clients.delete(connection.id);
@@ -150,7 +157,7 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
   };
 
   return {
-    socket: socket<ChatSession, typeof chatClientFrames>(definition),
+    socket: socket<ChatSession, ChatClientFrames, ChatServerFrames>(definition),
     async refreshPresence() {
       turn = (turn + 1) % presenceTurns;
       for (const client of clients.values()) {
@@ -164,8 +171,8 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
 }
 
 interface SocketParts {
-  clientOf: (connection: Connection<ChatSession>) => Client;
-  refresh: (connection: Connection<ChatSession>, token: string) => Promise<{ expiresAt: string }>;
+  clientOf: (connection: ChatConnection) => Client;
+  refresh: (connection: ChatConnection, token: string) => Promise<{ expiresAt: string }>;
   noteUse: (client: Client) => void;
 }
 
@@ -173,10 +180,10 @@ interface SocketParts {
 function createFrameHandlers(
   deps: ChatSocketDeps,
   { clientOf, refresh, noteUse }: SocketParts,
-): FrameHandlers<ChatSession, typeof chatClientFrames> {
+): FrameHandlers<ChatSession, ChatClientFrames, ChatServerFrames> {
   const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions } = deps;
   const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
-  const callerOf = ({ session }: Connection<ChatSession>) => session.caller;
+  const callerOf = ({ session }: ChatConnection) => session.caller;
 
   const answerMax = limits.CHAT_MAX_FRAME_BYTES - frameSlack;
 
@@ -187,10 +194,12 @@ function createFrameHandlers(
     return limit === 1 ? new ReplyJson(fittingPage(text, answerMax - frameSlack)) : fitted(Math.ceil(limit / 2), read);
   }
 
-  const messageReply = (message: Message): object => ({ message: fitting(message, answerMax - frameSlack) });
+  const messageReply = (message: Message): { message: Message } => ({
+    message: fitting(message, answerMax - frameSlack),
+  });
 
   /** From memory where the conversation is subscribed to. */
-  async function assertMayType(connection: Connection<ChatSession>, reference: string) {
+  async function assertMayType(connection: ChatConnection, reference: string) {
     assertScope(callerOf(connection), 'chat:typing');
     const own = [...clientOf(connection).subscriptions.values()];
     const known = own.find(({ ref, channel }) => {

@@ -27,7 +27,7 @@ import { createSweeps } from './sweeps.ts';
 export { assertPayloadFits } from './participants.ts';
 export type { Placement } from './placement.ts';
 export { toParticipant, toRoom, toTrack } from './records.ts';
-export type { RoomBus, RoomMessage } from './room-bus.ts';
+export type { RoomBus, RoomFrame, RoomMessage } from './room-bus.ts';
 export type { RoomEvent } from './room-event-store.ts';
 export { countPlaced, type StoredRoom } from './room-store.ts';
 export type { StoredToken } from './rtc-token-store.ts';

@@ -127,13 +127,10 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
     if (!current) return fail('SVC_PARTICIPANT_NOT_FOUND');
     if (permissions) {
       await db.transaction((tx) => updateTokenPermissions(tx, session.tokenId, permissions));
-      tell(room.id, identity, 'permissions.changed', { permissions, by: 'SERVER' });
+      const fields = { permissions, by: 'SERVER' } as const;
+      roomBus.publish(room.id, { is: 'frame', to: [identity], type: 'permissions.changed', fields });
     }
     return toParticipant(current, (await snapshot(room)).get(session.id));
-  }
-
-  function tell(roomId: string, identity: string, type: string, fields: Record<string, unknown>): void {
-    roomBus.publish(roomId, { is: 'frame', to: [identity], type, fields });
   }
 
   async function mute(
@@ -157,7 +154,7 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
   async function recordMute(session: StoredSession, trackId: string, muted: boolean): Promise<void> {
     const { roomId, identity } = session;
     await sessions.record(session, { type: 'track.muted', data: { identity, trackId, muted, by: 'SERVER' } });
-    tell(roomId, identity, 'server.mute', { trackId, muted });
+    roomBus.publish(roomId, { is: 'frame', to: [identity], type: 'server.mute', fields: { trackId, muted } });
   }
 
   async function sendData(

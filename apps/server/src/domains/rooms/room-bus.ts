@@ -1,4 +1,4 @@
-import type { DisconnectReason, RpcError } from '@parley/contract';
+import type { DisconnectReason, FrameFields, RpcError, SignalingServerFrames } from '@parley/contract';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { RoomEvent } from './room-event-store.ts';
 
@@ -13,7 +13,15 @@ export type RoomMessage =
   /** What a participant answered to another's question. */
   | { is: 'rpcAnswer'; requestId: string; from: string; payload: string | null; error: RpcError | null }
   /** A frame for some identities, or for everybody. */
-  | { is: 'frame'; to: readonly string[] | null; type: string; fields: Record<string, unknown> };
+  | RoomFrame;
+
+type Addressed<K extends keyof SignalingServerFrames> = {
+  is: 'frame';
+  to: readonly string[] | null;
+  type: K;
+  fields: FrameFields<SignalingServerFrames[K]>;
+};
+export type RoomFrame = { [K in keyof SignalingServerFrames]: Addressed<K> }[keyof SignalingServerFrames];
 
 export interface RoomBus {
   publish(roomId: string, message: RoomMessage): void;

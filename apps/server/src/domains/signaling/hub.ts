@@ -1,9 +1,10 @@
+import type { FrameFields, RoomEventType, SignalingServerFrames } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
 import { frameText } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomMessage } from '../rooms/index.ts';
-import { type Member, tell } from './member.ts';
+import type { Member } from './member.ts';
 
 /** A room as far as this process serves it. */
 export interface HubRoom {
@@ -97,15 +98,15 @@ export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDe
     for (const event of events) {
       if (room.seq !== null && event.seq <= room.seq) continue;
       room.seq = event.seq;
-      broadcast(room, event.type, { seq: event.seq, ...event.data }, (member) => !isOwnJoin(event, member));
+      broadcast(room, event.type, fieldsOf(event), (member) => !isOwnJoin(event, member));
     }
   }
 
   /** The same bytes for everybody who has been told that they are in. */
-  function broadcast(
+  function broadcast<K extends keyof SignalingServerFrames>(
     room: HubRoom,
-    type: string,
-    fields: object,
+    type: K,
+    fields: FrameFields<SignalingServerFrames[K]>,
     isFor: (member: Member) => boolean = () => true,
   ): void {
     const frame = frameText(JSON.stringify({ type, ...fields, ts: clock.now() }));
@@ -119,12 +120,12 @@ export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDe
       deliver(room, missed);
       sayJoined();
       for (const event of missed) {
-        if (!isOwnJoin(event, member)) member.connection?.send(event.type, { seq: event.seq, ...event.data });
+        if (!isOwnJoin(event, member)) member.connection?.send(event.type, fieldsOf(event));
       }
       room.seq = Math.max(room.seq ?? since, missed.at(-1)?.seq ?? since);
       const backlog = member.backlog ?? [];
       member.backlog = null;
-      for (const { type, fields } of backlog) tell(member, type, fields);
+      for (const send of backlog) send();
     });
   }
 
@@ -156,3 +157,7 @@ function isOwnJoin(event: RoomEvent, { session }: Member): boolean {
   const { participant } = event.data as { participant?: { sessionId?: string } };
   return event.type === 'participant.joined' && participant?.sessionId === session.id;
 }
+
+/** The data of a room event is written by the code of its type, and stored and published as it is. */
+const fieldsOf = ({ seq, data }: RoomEvent): FrameFields<SignalingServerFrames[RoomEventType]> =>
+  ({ seq, ...data }) as FrameFields<SignalingServerFrames[RoomEventType]>;

@@ -1,13 +1,12 @@
-import type { DisconnectReason, Limits, RtcTokenPermissions, signalingRoutes } from '@parley/contract';
+import type { DisconnectReason, Limits, signalingRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
-import type { Connection } from '../../core/socket.ts';
 import { ownTrace, type Tracer } from '../../core/tracing.ts';
 import type { Fleet } from '../fleet/index.ts';
-import type { RoomMessage, Rooms } from '../rooms/index.ts';
+import type { RoomFrame, RoomMessage, Rooms } from '../rooms/index.ts';
 import { bidFarewell } from './farewells.ts';
 import { createHub, type HubRoom } from './hub.ts';
 import { createJoin } from './join.ts';
@@ -18,7 +17,7 @@ import type { Observe } from './observe.ts';
 import { createPlainWebRtc } from './plain-webrtc.ts';
 import { createReconcile } from './reconcile.ts';
 import { createRpc } from './rpc.ts';
-import type { RtcSession } from './rtc-session.ts';
+import type { RtcConnection } from './rtc-session.ts';
 import { createSignalingSocket } from './socket.ts';
 import { createTokenRefresh } from './token-refresh.ts';
 
@@ -88,25 +87,21 @@ export function createSignaling({
     }
   }
 
-  function receiveFrame(room: HubRoom, { to, type, fields }: Extract<RoomMessage, { is: 'frame' }>): void {
+  function receiveFrame(room: HubRoom, message: RoomFrame): void {
+    const { to, type, fields } = message;
     if (to === null) hub.broadcast(room, type, fields);
     const named = to === null ? [] : [...room.members.values()].filter(({ session }) => to.includes(session.identity));
     for (const member of named) {
       tell(member, type, fields);
-      // What they may do is asked here too, before the node is.
-      if (type === 'permissions.changed') keepPermissions(member, fields);
+      // Permissions are checked here too, before the node checks them.
+      if (message.type === 'permissions.changed')
+        member.session = { ...member.session, permissions: message.fields.permissions };
     }
-  }
-
-  function keepPermissions(member: Member, fields: Record<string, unknown>): void {
-    // Published by the route that changed them, with the record's own type.
-    const permissions = fields['permissions'] as RtcTokenPermissions;
-    member.session = { ...member.session, permissions };
   }
 
   /** The session is over in the store; its socket follows. */
   function end(room: HubRoom, member: Member | undefined, reason: DisconnectReason): void {
-    // Whoever is on the way in is told by the join itself.
+    // A join that is under way handles it itself.
     if (!member || member.backlog) return;
     hub.remove(room, member);
     rpc.forget(member);
@@ -126,7 +121,7 @@ export function createSignaling({
   }
 
   /** The socket is gone without a word: the place is kept for a while. */
-  async function closed(connection: Connection<RtcSession>, code: number): Promise<void> {
+  async function closed(connection: RtcConnection, code: number): Promise<void> {
     const { state } = connection.session.seat;
     if (state.is !== 'taken' || state.member.connection !== connection) return;
     const { member } = state;

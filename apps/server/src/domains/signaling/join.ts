@@ -4,14 +4,13 @@ import type { Clock } from '../../core/clock.ts';
 import type { ConnectionAbout } from '../../core/connections.ts';
 import { toServiceError } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
-import type { Connection } from '../../core/socket.ts';
 import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
 import type { Hub, HubRoom } from './hub.ts';
 import { splitJoined } from './joined-frames.ts';
 import { createMember, type Member } from './member.ts';
 import type { Observe } from './observe.ts';
-import type { RtcSession } from './rtc-session.ts';
+import type { RtcConnection, RtcSession } from './rtc-session.ts';
 
 export interface JoinDeps {
   clock: Clock;
@@ -28,7 +27,7 @@ type JoinFrame = FrameData<SignalingClientFrames['join']>;
 const movesMax = 3;
 
 export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: JoinDeps) {
-  async function join(connection: Connection<RtcSession>, frame: JoinFrame): Promise<undefined> {
+  async function join(connection: RtcConnection, frame: JoinFrame): Promise<undefined> {
     const { session } = connection;
     const { seat } = session;
     if (seat.state.is !== 'empty') fail('SVC_BAD_REQUEST', { message: 'This connection has joined already.' });
@@ -58,7 +57,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     return undefined;
   }
 
-  async function joinAnew(room: HubRoom, connection: Connection<RtcSession>, frame: JoinFrame): Promise<Member> {
+  async function joinAnew(room: HubRoom, connection: RtcConnection, frame: JoinFrame): Promise<Member> {
     const held = await rooms.sessions.admit(connection.session.token, frame.connectionId);
     const member = createMember(held.session, '', connection);
     room.members.set(held.session.id, member);
@@ -129,7 +128,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
 
   async function resume(
     room: HubRoom,
-    connection: Connection<RtcSession>,
+    connection: RtcConnection,
     { resume: wish, connectionId }: JoinFrame,
   ): Promise<Member | null> {
     const { token } = connection.session;
@@ -159,7 +158,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
   }
 
   /** The same client came back while its old socket was still open here. */
-  function leaveSeat(former: Connection<RtcSession>): void {
+  function leaveSeat(former: RtcConnection): void {
     former.session.seat.state = { is: 'left' };
     former.close(1001, 'RESUMED');
   }
@@ -220,7 +219,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
   return join;
 }
 
-const aboutClient = ({ ip, userAgent }: Connection<RtcSession>, { client }: JoinFrame): ConnectionAbout => ({
+const aboutClient = ({ ip, userAgent }: RtcConnection, { client }: JoinFrame): ConnectionAbout => ({
   clientIp: ip,
   userAgent,
   sdkName: client?.sdk ?? null,

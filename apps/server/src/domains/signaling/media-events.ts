@@ -1,8 +1,8 @@
-import type { ConnectionEventType, DisconnectReason } from '@parley/contract';
-import type { MediaEventFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import type { ConnectionEventType, DisconnectReason, FrameFields, SignalingServerFrames } from '@parley/contract';
+import type { MediaAddress, MediaEventFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
 import type { Log } from '../../core/log.ts';
 import { type Rooms, toTrack } from '../rooms/index.ts';
-import type { Hub } from './hub.ts';
+import type { Hub, HubRoom } from './hub.ts';
 import { type Member, tell } from './member.ts';
 import type { Observe } from './observe.ts';
 
@@ -12,6 +12,8 @@ export interface MediaEventDeps {
   hub: Hub;
   observe: Observe;
 }
+
+type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality' | 'data';
 
 /** An event without a handler does not compile. */
 type Handlers = { [N in MediaEventName]: (data: MediaEvents[N]) => void };
@@ -25,15 +27,19 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
   const own = ({ room, participant }: { room: string; participant: string }): Member | undefined =>
     hub.find(room)?.members.get(participant);
 
-  function pass(type: string, { room, participant, ...fields }: { room: string; participant: string }): void {
+  /** Frames that only the participant they are about gets. */
+  function pass<K extends PassedType>(
+    { room, participant }: MediaAddress,
+    type: K,
+    fields: FrameFields<SignalingServerFrames[K]>,
+  ): void {
     const member = own({ room, participant });
     if (member) tell(member, type, fields);
   }
 
-  function inPieces<T>(room: string, type: string, name: string, entries: readonly T[]): void {
+  function inPieces<T>(room: string, entries: readonly T[], send: (here: HubRoom, piece: T[]) => void): void {
     const here = hub.find(room);
-    for (let at = 0; here && at < entries.length; at += entriesMax)
-      hub.broadcast(here, type, { [name]: entries.slice(at, at + entriesMax) });
+    for (let at = 0; here && at < entries.length; at += entriesMax) send(here, entries.slice(at, at + entriesMax));
   }
 
   /** In the order in which they happened, after the join itself was recorded. */
@@ -59,12 +65,14 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
   };
 
   const handlers: Handlers = {
-    'sub.offer': (data) => pass('sub.offer', data),
-    'stream.state': (data) => pass('stream.state', data),
-    'publish.quality': (data) => pass('publish.quality', data),
-    data: (data) => pass('data', data),
-    speakers: ({ room, speakers }) => inPieces(room, 'speakers', 'speakers', speakers),
-    quality: ({ room, updates }) => inPieces(room, 'quality', 'updates', updates),
+    'sub.offer': ({ room, participant, ...offer }) => pass({ room, participant }, 'sub.offer', offer),
+    'stream.state': ({ room, participant, ...state }) => pass({ room, participant }, 'stream.state', state),
+    'publish.quality': ({ room, participant, ...quality }) => pass({ room, participant }, 'publish.quality', quality),
+    data: ({ room, participant, ...data }) => pass({ room, participant }, 'data', data),
+    speakers: ({ room, speakers }) =>
+      inPieces(room, speakers, (here, piece) => hub.broadcast(here, 'speakers', { speakers: piece })),
+    quality: ({ room, updates }) =>
+      inPieces(room, updates, (here, piece) => hub.broadcast(here, 'quality', { updates: piece })),
 
     'track.published': ({ identity, track, ...address }) => {
       const member = own(address);
@@ -88,7 +96,7 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
       const track = member?.tracks.get(trackId);
       if (!member || !track || track.muted === muted) return;
       member.tracks.set(trackId, { ...track, muted });
-      // Whoever had it muted by the server has recorded that too.
+      // The route that muted it for the server has recorded that too.
       if (by === 'PUBLISHER') record(member, { type: 'track.muted', data: { identity, trackId, muted, by } });
       fact(member, muted ? 'track.muted' : 'track.unmuted', { trackId, by });
     },
@@ -102,7 +110,7 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
       if (member && type) fact(member, type, { pc });
     },
     'participant.state': () => {},
-    // Its participants were told one by one.
+    // Its participants are closed one by one.
     'room.closed': () => {},
   };
 

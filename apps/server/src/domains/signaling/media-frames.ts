@@ -1,21 +1,16 @@
-import { type FrameData, fail, type SignalingClientFrames } from '@parley/contract';
+import { type FrameData, fail, type ReplyTo, type SignalingClientFrames } from '@parley/contract';
 import type { MediaCommandName, MediaCommands, MediaSubscribeResult } from '@parley/contract/media-control';
-import type { Description } from '@parley/media-description';
-import type { Connection } from '../../core/socket.ts';
 import { asServiceError, type Nodes } from '../fleet/index.ts';
 import { assertPayloadFits } from '../rooms/index.ts';
 import type { Member } from './member.ts';
-import type { RtcSession } from './rtc-session.ts';
+import type { RtcConnection } from './rtc-session.ts';
 
 type Frame<T extends keyof SignalingClientFrames> = FrameData<SignalingClientFrames[T]>;
 
-/** Whoever has not joined can do nothing. */
-export function memberOf({ session: { seat } }: Connection<RtcSession>): Member {
+/** Frames other than `join` need a seat. */
+export function memberOf({ session: { seat } }: RtcConnection): Member {
   return seat.state.is === 'taken' ? seat.state.member : fail('SVC_BAD_REQUEST', { message: 'Join first.' });
 }
-
-/** The node reads every field of a description and refuses what is none: here it is only passed on. */
-const asDescription = (description: unknown): Description => description as Description;
 
 const responseBytesMax = 15_000;
 
@@ -36,18 +31,13 @@ export function createMediaFrames({ nodes }: { nodes: Nodes }) {
 
   return {
     publish: (member: Member, { tracks, description }: Frame<'publish'>) =>
-      run(
-        member,
-        'pub.offer',
-        { ...member.address, tracks, description: asDescription(description) },
-        'SVC_PUBLISH_NOT_ALLOWED',
-      ),
+      run(member, 'pub.offer', { ...member.address, tracks, description }, 'SVC_PUBLISH_NOT_ALLOWED'),
 
     unpublish: (member: Member, { trackIds }: Frame<'unpublish'>) =>
       run(member, 'pub.unpublish', { ...member.address, trackIds }, 'SVC_PUBLISH_NOT_ALLOWED'),
 
     async answer(member: Member, { revision, description }: Frame<'sub.answer'>): Promise<undefined> {
-      const data = { ...member.address, revision, description: asDescription(description) };
+      const data = { ...member.address, revision, description };
       await run(member, 'sub.answer', data, 'SVC_SUBSCRIBE_NOT_ALLOWED');
     },
 
@@ -56,12 +46,7 @@ export function createMediaFrames({ nodes }: { nodes: Nodes }) {
     },
 
     restart: (member: Member, { pc, description }: Frame<'ice.restart'>) =>
-      run(
-        member,
-        'ice.restart',
-        { ...member.address, pc, ...(description && { description: asDescription(description) }) },
-        'SVC_FORBIDDEN',
-      ),
+      run(member, 'ice.restart', { ...member.address, pc, ...(description && { description }) }, 'SVC_FORBIDDEN'),
 
     async mute(member: Member, { trackId, muted }: Frame<'track.mute'>): Promise<undefined> {
       await run(member, 'track.mute', { ...member.address, trackId, muted, by: 'PUBLISHER' }, 'SVC_FORBIDDEN');
@@ -87,7 +72,7 @@ export function createMediaFrames({ nodes }: { nodes: Nodes }) {
 }
 
 /** An answer is one frame: where the lists are too long for it, their lengths have to do. */
-function fitting(result: MediaSubscribeResult): object {
+function fitting(result: MediaSubscribeResult): ReplyTo<SignalingClientFrames['subscribe']> {
   const { accepted, refused } = result;
   const whole = { accepted, refused, acceptedCount: accepted.length, refusedCount: refused.length };
   return JSON.stringify(whole).length <= responseBytesMax

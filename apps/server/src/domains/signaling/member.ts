@@ -1,7 +1,7 @@
+import type { FrameFields, SignalingServerFrames } from '@parley/contract';
 import type { MediaAddress, MediaTrack } from '@parley/contract/media-control';
-import type { Connection } from '../../core/socket.ts';
 import type { StoredSession } from '../rooms/index.ts';
-import type { RtcSession } from './rtc-session.ts';
+import type { RtcConnection } from './rtc-session.ts';
 
 /** A participant whose socket is, or was a moment ago, at this process. */
 export interface Member {
@@ -10,20 +10,16 @@ export interface Member {
   serverName: string;
   readonly address: MediaAddress;
   /** Null while the socket is lost and the place is kept. */
-  connection: Connection<RtcSession> | null;
-  /** Frames that came before `joined` was sent; null once it was. */
-  backlog: { type: string; fields: object }[] | null;
+  connection: RtcConnection | null;
+  /** Sends that wait until `joined` was sent; null once it was. */
+  backlog: (() => void)[] | null;
   /** Their published tracks as last told by the node. */
   readonly tracks: Map<string, MediaTrack>;
   /** What they do is recorded in the order they did it. */
   recording: Promise<void>;
 }
 
-export const createMember = (
-  session: StoredSession,
-  serverName: string,
-  connection: Connection<RtcSession>,
-): Member => ({
+export const createMember = (session: StoredSession, serverName: string, connection: RtcConnection): Member => ({
   session,
   serverName,
   address: { room: session.roomId, participant: session.id },
@@ -33,8 +29,12 @@ export const createMember = (
   recording: Promise.resolve(),
 });
 
-/** Sends a frame to one participant, or keeps it until they have been told that they are in. */
-export function tell(member: Member, type: string, fields: object): void {
-  if (member.backlog) member.backlog.push({ type, fields });
+/** Sends a frame to one participant, or queues it until `joined` was sent. */
+export function tell<K extends keyof SignalingServerFrames>(
+  member: Member,
+  type: K,
+  fields: FrameFields<SignalingServerFrames[K]>,
+): void {
+  if (member.backlog) member.backlog.push(() => tell(member, type, fields));
   else member.connection?.send(type, fields);
 }

@@ -5,13 +5,12 @@ import type { RtcTokenCaller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Answer, type Handlers, type RequestInfo } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
-import type { Connection } from '../../core/socket.ts';
 import { asServiceError, type Nodes } from '../fleet/index.ts';
 import type { Rooms, StoredToken } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
 import type { Member } from './member.ts';
-import type { RtcSession } from './rtc-session.ts';
+import type { RtcConnection, RtcSession } from './rtc-session.ts';
 
 export interface PlainWebRtcDeps {
   clock: Clock;
@@ -50,7 +49,7 @@ export function createPlainWebRtc({
     return memberOf(connection);
   }
 
-  function silentConnection(token: StoredToken, { ip, userAgent }: RequestInfo): Connection<RtcSession> {
+  function silentConnection(token: StoredToken, { ip, userAgent }: RequestInfo): RtcConnection {
     let isOpen = true;
     const { projectId, environment, id, expiresAt } = token;
     let session: RtcSession = {

@@ -1,4 +1,5 @@
-import type { SocketSession } from '../../core/socket.ts';
+import type { SignalingServerFrames } from '@parley/contract';
+import type { Connection, SocketSession } from '../../core/socket.ts';
 import type { StoredToken } from '../rooms/index.ts';
 import type { Member } from './member.ts';
 
@@ -8,6 +9,8 @@ export interface RtcSession extends SocketSession {
   /** The same object for the life of the connection, also when the token is refreshed. */
   seat: Seat;
 }
+
+export type RtcConnection = Connection<RtcSession, SignalingServerFrames>;
 
 export interface Seat {
   state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };

@@ -4,6 +4,8 @@ import {
   isServiceError,
   type Limits,
   type ServiceError,
+  type SignalingClientFrames,
+  type SignalingServerFrames,
   signalingClientFrames,
   signalingHeartbeatIntervalMs,
   signalingHeartbeatTimeoutMs,
@@ -13,13 +15,13 @@ import {
 } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { type AnySocket, type Connection, type FrameHandlers, socket } from '../../core/socket.ts';
+import { type AnySocket, type FrameHandlers, socket } from '../../core/socket.ts';
 import type { Rooms } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
 import type { Observe } from './observe.ts';
 import type { createRpc } from './rpc.ts';
-import type { RtcSession } from './rtc-session.ts';
+import type { RtcConnection, RtcSession } from './rtc-session.ts';
 
 export interface SignalingSocketDeps {
   clock: Clock;
@@ -30,14 +32,14 @@ export interface SignalingSocketDeps {
   media: ReturnType<typeof createMediaFrames>;
   rpc: ReturnType<typeof createRpc>;
   observe: Observe;
-  closed: (connection: Connection<RtcSession>, code: number) => Promise<void>;
+  closed: (connection: RtcConnection, code: number) => Promise<void>;
 }
 
 /** The signaling socket: one line a frame. */
 export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
   const { clock, log, limits, rooms, join, media, rpc, observe, closed } = deps;
 
-  const handlers: FrameHandlers<RtcSession, typeof signalingClientFrames> = {
+  const handlers: FrameHandlers<RtcSession, SignalingClientFrames, SignalingServerFrames> = {
     join,
     publish: async (connection, frame) => media.publish(memberOf(connection), frame),
     unpublish: async (connection, frame) => media.unpublish(memberOf(connection), frame),
@@ -56,14 +58,14 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     leave,
   };
 
-  async function updateMetadata(connection: Connection<RtcSession>, metadata: string): Promise<undefined> {
+  async function updateMetadata(connection: RtcConnection, metadata: string): Promise<undefined> {
     const member = memberOf(connection);
     const event = { type: 'participant.updated' as const, data: {} };
     const current = await rooms.sessions.record(member.session, event, { metadata: metadata === '' ? null : metadata });
     if (current) member.session = current;
   }
 
-  async function noteStats(connection: Connection<RtcSession>, report: Record<string, unknown>): Promise<undefined> {
+  async function noteStats(connection: RtcConnection, report: Record<string, unknown>): Promise<undefined> {
     const { connectionId } = memberOf(connection).session;
     if (connectionId) observe(connection.session.token, 'stats.report', connectionId, report);
   }
@@ -77,7 +79,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     throw error;
   }
 
-  async function leave(connection: Connection<RtcSession>): Promise<undefined> {
+  async function leave(connection: RtcConnection): Promise<undefined> {
     const { seat } = connection.session;
     if (seat.state.is === 'taken') {
       const { session } = seat.state.member;
@@ -86,7 +88,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     connection.close(1000, 'LEFT');
   }
 
-  return socket({
+  return socket<RtcSession, SignalingClientFrames, SignalingServerFrames>({
     path: signalingPath,
     subprotocol: signalingSubprotocol,
     frames: signalingClientFrames,

@@ -1,4 +1,4 @@
-import type { EventType, RecordedData } from '@parley/contract';
+import type { ChatServerFrames, EventType, FrameFields, RecordedData } from '@parley/contract';
 import type { Clock } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { StoredEvent } from '../../../core/event-store.ts';
@@ -11,6 +11,9 @@ import { type ChangeEntry, type ChangeSubject, entryOf, topicOf } from './change
 import type { Channel, MemberView } from './channel.ts';
 import { createChannels, type Envelope } from './channels.ts';
 import { createMemberViews } from './member-views.ts';
+
+/** Frames without a change number, which nobody recovers. */
+type EphemeralType = 'typing' | 'presence';
 
 export interface HubDeps {
   db: Db;
@@ -36,7 +39,12 @@ export interface Hub {
   /** Emits a moved read mark: no numbered change, but its subscribers hear of it too. */
   emitRead(emit: Emit, data: RecordedData<'message.read'>): void;
   /** Something that is not stored: typing, presence. The connection `except` does not hear it. */
-  broadcast(conversationId: string, type: string, fields: object, except?: string): void;
+  broadcast<K extends EphemeralType>(
+    conversationId: string,
+    type: K,
+    fields: Omit<FrameFields<ChatServerFrames[K]>, 'conversationId'>,
+    except?: string,
+  ): void;
   /** Messages went without a change: unread counts in memory are not true any more, on any process. */
   recount(conversationId: string): void;
   /** Announces what a killed process recorded and perhaps did not announce. */

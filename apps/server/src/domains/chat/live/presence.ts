@@ -61,7 +61,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     }
   }
 
-  async function update(place: Place, data: object | null | undefined): Promise<void> {
+  async function update(place: Place, data: Record<string, unknown> | null | undefined): Promise<void> {
     const { conversationId, userId } = place;
     const isNew = await refresh(place);
     const status = place.status === 'ONLINE' ? 'ONLINE' : await statusOf(conversationId, userId);
@@ -78,7 +78,12 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     return (await expiringSets.touch(awayOf(conversationId), userId, awayTtlMs)).isNew;
   }
 
-  function tellUpdate(conversationId: string, userId: string, status: Place['status'], data?: object | null): void {
+  function tellUpdate(
+    conversationId: string,
+    userId: string,
+    status: Place['status'],
+    data?: Record<string, unknown> | null,
+  ): void {
     hub.broadcast(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
   }
 

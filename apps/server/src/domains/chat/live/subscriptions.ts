@@ -1,4 +1,11 @@
-import { fail, type Limits, ServiceError } from '@parley/contract';
+import {
+  type ChatClientFrames,
+  type ChatServerFrames,
+  fail,
+  type Limits,
+  type ReplyTo,
+  ServiceError,
+} from '@parley/contract';
 import type { ChatTokenCaller } from '../../../core/caller.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Cursors } from '../../../core/cursors.ts';
@@ -14,9 +21,12 @@ export interface ChatSession extends SocketSession {
   caller: ChatTokenCaller;
 }
 
+export type ChatConnection = Connection<ChatSession, ChatServerFrames>;
+type SubscribeReply = ReplyTo<ChatClientFrames['subscribe']>;
+
 /** One chat connection and what it listens to. */
 export interface Client {
-  connection: Connection<ChatSession>;
+  connection: ChatConnection;
   /** By conversation id. */
   subscriptions: Map<string, Subscription>;
   status: 'ONLINE' | 'AWAY';
@@ -54,7 +64,7 @@ export interface SubscriptionDeps {
 }
 
 export interface Subscriptions {
-  subscribe(client: Client, wanted: readonly Wanted[]): Promise<ReplyThen>;
+  subscribe(client: Client, wanted: readonly Wanted[]): Promise<ReplyThen<SubscribeReply>>;
   unsubscribe(client: Client, refs: readonly string[]): Promise<void>;
   /** Ends what a narrower token no longer allows. */
   narrow(client: Client): void;
@@ -110,7 +120,11 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
   }
 
   /** From here to the answer nothing is waited for: no change can slip between what is recovered and what is live. */
-  function attach(client: Client, ready: Ready, allowance: Allowance): { answer: object; begin: () => void } {
+  function attach(
+    client: Client,
+    ready: Ready,
+    allowance: Allowance,
+  ): { answer: SubscribeReply['conversations'][number]; begin: () => void } {
     const { wanted, channel, view } = ready;
     if (channel.status === 'DELETED') fail('SVC_CONVERSATION_NOT_FOUND');
     const { caller } = client.connection.session;
