@@ -104,11 +104,11 @@ export interface SocketDefinition<S extends SocketSession, F extends ClientFrame
   attemptBudget?: LimitName;
   /** Connections per window and subject, counted after authentication. */
   connectBudget?: LimitName;
-  /** Frames per window and connection, whatever their type; pings are free. Whoever goes on is closed with 4429. */
+  /** Frames per window and connection, whatever their type; pings are free. A client that goes on is closed with 4429. */
   frameBudget?: LimitName;
   /** How the connection ends after a frame was refused; null or nothing when it goes on. */
   endsWith?(type: string, error: ServiceError): { code: CloseCode; reason: string } | null;
-  /** The session behind a token, or SVC_INVALID_TOKEN and its kin. */
+  /** The session behind a token, or SVC_INVALID_TOKEN and the like. */
   authenticate(token: string): Promise<S>;
   /** Right after authentication, before any frame is handled: says hello. */
   opened(connection: Connection<S>): void;
