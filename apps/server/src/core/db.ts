@@ -14,7 +14,7 @@ export interface Queryable {
   execute(statement: Sql): Promise<number>;
 }
 
-/** One open transaction. Inside it use only this: on the embedded database a query on `Db` there waits for ever. */
+/** One open transaction. Inside it use only this: on the embedded database a query on `Db` there waits forever. */
 export interface Tx extends Queryable {
   readonly isTransaction: true;
 }

@@ -12,7 +12,7 @@ export interface SubscriberDeps {
 const missesMax = 3;
 const beatMs = 800;
 
-/** A connection that listens, proves to itself that it still hears, and starts anew when it does not. */
+/** A subscriber connection that sends itself heartbeats, and is replaced when it does not hear them. */
 export function createSubscriber({ redis, beatChannel, onGap }: SubscriberDeps) {
   const channels = new Map<string, { listener: (text: string) => void; ready: Promise<void> }>();
   let beatsHeard = 0;

@@ -15,6 +15,7 @@ import type { Messages } from './messages/edit.ts';
 import type { History } from './messages/history.ts';
 import type { Reactions } from './messages/reactions.ts';
 import type { Sends } from './messages/send.ts';
+import type { Threads } from './messages/threads.ts';
 import type { ChatTokens } from './tokens.ts';
 
 export interface HandlerDeps {
@@ -25,6 +26,7 @@ export interface HandlerDeps {
   members: Members;
   sends: Sends;
   messages: Messages;
+  threads: Threads;
   history: History;
   reactions: Reactions;
   reads: Reads;
@@ -37,7 +39,7 @@ export interface HandlerDeps {
 
 export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> & Handlers<typeof chatDashboardRoutes> {
   const { ids, budgets, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
-  const { presence, typing, attachments, tokens, dashboard } = deps;
+  const { threads, presence, typing, attachments, tokens, dashboard } = deps;
 
   /** One budget for both doors, counted for users; a developer's backend has none. */
   const spend = async (name: LimitName, caller: ChatCaller): Promise<void> =>
@@ -73,7 +75,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     getMessage: ({ caller, params }) => messages.get(caller, params.messageId),
     editMessage: ({ caller, params, body }) => messages.edit(caller, params.messageId, body),
     deleteMessage: ({ caller, params, query }) => messages.remove(caller, params.messageId, query.userId),
-    getThread: ({ caller, params, query }) => messages.thread(caller, params.messageId, query),
+    getThread: ({ caller, params, query }) => threads.page(caller, params.messageId, query),
 
     async addReaction({ caller, params, query, body }) {
       await spend('CHAT_REACT_RATE_LIMIT', caller);

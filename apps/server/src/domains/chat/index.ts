@@ -28,6 +28,7 @@ import { createMessages } from './messages/edit.ts';
 import { createHistory } from './messages/history.ts';
 import { createReactions } from './messages/reactions.ts';
 import { createSends } from './messages/send.ts';
+import { createThreads } from './messages/threads.ts';
 import { createChatSocket, placeOf, presenceTurns, quietly } from './socket.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens } from './tokens.ts';
@@ -69,6 +70,7 @@ export function createChat(deps: ChatDeps) {
   const members = createMembers({ ...deps, entries, hub });
   const sends = createSends({ ...deps, targets, hub });
   const messages = createMessages({ ...deps, entries, hub });
+  const threads = createThreads({ ...deps, messages });
   const history = createHistory({ ...deps, targets });
   const reactions = createReactions({ ...deps, messages, hub });
   const reads = createReads({ ...deps, entries, hub, messages });
@@ -119,7 +121,7 @@ export function createChat(deps: ChatDeps) {
   }
 
   return {
-    handlers: createHandlers({ ...deps, ...parts, attachments, tokens, dashboard }),
+    handlers: createHandlers({ ...deps, ...parts, threads, attachments, tokens, dashboard }),
     sockets: [chatSocket.socket],
     chores,
     /** The dispatcher's callback for what a killed process left. */

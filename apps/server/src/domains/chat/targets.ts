@@ -6,7 +6,7 @@ import { assertListed, type ChatCaller, isListed } from './callers.ts';
 import { findEntry } from './conversations/conversation-store.ts';
 import { readReference } from './references.ts';
 
-/** Where a reference leads. It may be a moment old: whoever uses it checks that it still leads there. */
+/** Where a reference leads. It may be a moment old: its user checks that it still leads there. */
 export interface Target {
   id: string;
   publicId: string;

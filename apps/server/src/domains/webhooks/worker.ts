@@ -33,7 +33,7 @@ export interface WorkerDeps {
   limits: Limits;
   sender: Sender;
   orderOf: OrderOf;
-  /** Hands on the events the worker itself records. */
+  /** Dispatches the events that the worker itself records. */
   onCommitted: (events: readonly StoredEvent[]) => void;
 }
 
@@ -125,7 +125,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     metrics.observe('parley_webhook_delivery_seconds', (clock.now() - Date.parse(delivery.queuedAt)) / 1000);
   }
 
-  /** The receiver is told the trace, so that its own work can join it. */
+  /** The receiver gets the trace, so that its own work can join it. */
   function send(delivery: ClaimedDelivery, nowMs: number): Promise<SendResult> {
     const attributes = {
       'parley.project_id': delivery.endpoint.projectId,
@@ -246,7 +246,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     alarm.abort();
   }
 
-  async function lookForEver(): Promise<void> {
+  async function lookUntilStopped(): Promise<void> {
     while (!stopping.signal.aborted) {
       const now = clock.now();
       if (alarmAt > now) {
@@ -265,7 +265,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     async start() {
       // Only our own processes publish here.
       unsubscribe = await bus.subscribe(topic, (message) => wake((message as CallForHelp).webhookIds));
-      looking = lookForEver();
+      looking = lookUntilStopped();
     },
     async settled() {
       await look();

@@ -11,8 +11,8 @@ interface Waiting {
 
 /**
  * A server that hangs, or a network that swallows packets, leaves open connections silent for minutes. When an answer
- * takes long, `probe` asks over a fresh connection; if even that gets none, everybody who waits is told so, and whoever
- * asks from then on is told at once, until a probe is answered.
+ * takes long, `probe` asks over a fresh connection; if even that gets none, everything that waits fails, and what
+ * is asked from then on fails at once, until a probe is answered.
  */
 export function createSilenceGuard(probe: () => Promise<boolean>) {
   const underWay = new Set<Waiting>();

@@ -16,7 +16,7 @@ import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../../core/po
 import { metadataJson } from '../../../core/safe-json.ts';
 import { assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
-import { createTurns } from '../live/turns.ts';
+import { createTurns } from '../conversations/turns.ts';
 import {
   type AttachmentEntry,
   deleteAttachments,
@@ -189,7 +189,7 @@ export function createAttachments(deps: AttachmentDeps) {
     return completed(caller, id);
   }
 
-  /** Whoever completed it: somebody else may have been first. */
+  /** Somebody else may have completed it first. */
   async function completed(caller: ChatCaller, id: string): Promise<Attachment> {
     const entry = await own(caller, id);
     return entry.status === 'PENDING' ? fail('SVC_ATTACHMENT_NOT_UPLOADED') : entry;

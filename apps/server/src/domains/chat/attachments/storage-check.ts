@@ -8,7 +8,7 @@ export type StorageCheck = (use: 'read' | 'write') => Promise<void>;
 /** How long one look at the store answers for everybody. */
 const lookMs = 2_000;
 
-/** Signing a URL does not touch the store: whoever hands one out asks first whether it leads anywhere. */
+/** Signing a URL does not touch the store: before one is handed out, the store is asked whether it works. */
 export function createStorageCheck({ blobs, clock }: { blobs: Blobs; clock: Clock }): StorageCheck {
   const looks = createCache<BlobsUnavailable | null>({ clock, ttlMs: lookMs, sizeMax: 1 });
 

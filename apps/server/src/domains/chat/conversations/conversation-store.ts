@@ -133,8 +133,8 @@ const manyMemberships = 5_000;
 
 /**
  * A user's conversations `c` with their membership `m`. The `limit 1` fixes which of the two is walked: a plan that is
- * made once for everybody would sort all that a user has for whoever is in very many, or walk a whole project for
- * whoever is in few.
+ * made once for everybody would sort all conversations of a user who is in very many, or walk a whole project for one
+ * who is in few.
  */
 async function sourceOf(db: Queryable, userId: string): Promise<Sql> {
   const [memberships] = await db.query<{ count: number }>(sql`

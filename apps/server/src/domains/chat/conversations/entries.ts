@@ -2,9 +2,9 @@ import { type ChatAction, type ChatScope, fail } from '@parley/contract';
 import type { Db, Tx } from '../../../core/db.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { assertListed, assertMember, assertScope, type ChatCaller, userOf } from '../callers.ts';
-import { createTurns } from '../live/turns.ts';
 import { readReference } from '../references.ts';
 import { type ConversationEntry, findEntry, lockEntry } from './conversation-store.ts';
+import { createTurns } from './turns.ts';
 
 /** The way into a conversation: every rule about who may do what where is asked here. */
 export interface Entries {

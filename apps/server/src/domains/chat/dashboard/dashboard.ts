@@ -41,15 +41,15 @@ interface PageQuery {
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** An overview that took this long to count is shown for so many times as long; `asOf` says of when it is. */
-const dearMs = 500;
-const keptTimes = 20;
-const keptMsMax = 30_000;
+const slowMs = 500;
+const cacheTimes = 20;
+const cacheMsMax = 30_000;
 
 /** What people signed in to the dashboard see: metadata, never content. */
 export function createDashboard(deps: DashboardDeps) {
   const { db, clock, cursors, limits, conversations, members, presence, connections } = deps;
 
-  const dear = new Map<string, { overview: ChatOverview; until: number }>();
+  const slowOverviews = new Map<string, { overview: ChatOverview; until: number }>();
 
   const entry = async (scope: ProjectScope, reference: string): Promise<ConversationEntry> =>
     (await findEntry(db, scope, readReference(reference), null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
@@ -67,21 +67,21 @@ export function createDashboard(deps: DashboardDeps) {
     return { ...counts, hours: hours.map((at) => ({ at: iso(at * hourMs), messages: byHour.get(at) ?? 0 })) };
   }
 
-  /** Counting grows with a project: whoever keeps looking at a large one costs the database a bounded share of its time. */
-  async function keptWhileDear(scope: ProjectScope): Promise<ChatOverview> {
+  /** Counting grows with a project: somebody who keeps looking at a large one costs the database a bounded share of its time. */
+  async function cacheSlowOverview(scope: ProjectScope): Promise<ChatOverview> {
     const key = `${scope.projectId} ${scope.environment}`;
-    const known = dear.get(key);
+    const known = slowOverviews.get(key);
     if (known && clock.elapsed() < known.until) return known.overview;
-    dear.delete(key);
+    slowOverviews.delete(key);
     const started = clock.elapsed();
     const overview = await count(scope);
     const took = clock.elapsed() - started;
-    if (took >= dearMs) dear.set(key, { overview, until: clock.elapsed() + Math.min(took * keptTimes, keptMsMax) });
+    if (took >= slowMs) slowOverviews.set(key, { overview, until: clock.elapsed() + Math.min(took * cacheTimes, cacheMsMax) });
     return overview;
   }
 
   return {
-    overview: keptWhileDear,
+    overview: cacheSlowOverview,
 
     async connections(
       scope: ProjectScope,

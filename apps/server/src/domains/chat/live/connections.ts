@@ -11,7 +11,7 @@ import {
   upsertConnections,
 } from './connection-store.ts';
 
-/** What the dashboard is told of one chat socket. */
+/** What the dashboard shows of one chat socket. */
 export interface ConnectionFacts extends ProjectScope {
   id: string;
   userId: string;
@@ -59,7 +59,7 @@ export function createConnectionLog({ db, expiringSets, clock, ids }: Connection
 
   let flushing: Promise<void> = Promise.resolve();
 
-  /** One after the other: who has waited for it finds everything that was noted before. */
+  /** One after the other: when it resolves, everything noted before is stored. */
   function flush(): Promise<void> {
     flushing = flushing.catch(() => {}).then(write);
     return flushing;

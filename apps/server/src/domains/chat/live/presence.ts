@@ -30,11 +30,11 @@ export type PresenceOf = ReturnType<typeof createPresence>;
 const sweepMax = 500;
 /** Connections of a conversation, each with who it is. */
 const connectionsOf = (conversationId: string): string => `presence/${conversationId}`;
-/** Those of its users who were last told to be away: none of their connections is online. */
+/** Those of its users who were last published as away: none of their connections is online. */
 const awayOf = (conversationId: string): string => `away/${conversationId}`;
 /** Forgotten when they come or go; this is for what a killed process left. */
 const awayTtlMs = 24 * 60 * 60 * 1000;
-/** Its users: coming and going is told once a user, however many tabs they have. */
+/** Its users: enter and leave are published once a user, however many tabs they have. */
 const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
 export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
@@ -46,7 +46,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     const value = JSON.stringify(seen satisfies Seen);
     await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
     const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
-    // Also after an expiry that was told as a leave: whoever is heard of again has come again.
+    // Also after an expiry that was published as a leave: a user who is heard of again has entered again.
     if (isNew) hub.broadcast(conversationId, 'presence', { userId, status, event: 'enter' });
     return isNew;
   }
@@ -56,8 +56,8 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     const { conversationId, userId, status } = place;
     const isNew = await refresh(place);
     if (isNew || status === 'ONLINE') {
-      const isChanged = await noteStatus(conversationId, userId, status);
-      if (isChanged && !isNew) tellUpdate(conversationId, userId, status);
+      const isChanged = await setStatus(conversationId, userId, status);
+      if (isChanged && !isNew) publishUpdate(conversationId, userId, status);
     }
   }
 
@@ -65,20 +65,20 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     const { conversationId, userId } = place;
     const isNew = await refresh(place);
     const status = place.status === 'ONLINE' ? 'ONLINE' : await statusOf(conversationId, userId);
-    await noteStatus(conversationId, userId, status);
-    if (!isNew) tellUpdate(conversationId, userId, status, data);
+    await setStatus(conversationId, userId, status);
+    if (!isNew) publishUpdate(conversationId, userId, status, data);
   }
 
   const statusOf = async (conversationId: string, userId: string): Promise<Place['status']> =>
     combined((await connections(conversationId)).filter((one) => one.userId === userId));
 
   /** True when it was another before. */
-  async function noteStatus(conversationId: string, userId: string, status: Place['status']): Promise<boolean> {
+  async function setStatus(conversationId: string, userId: string, status: Place['status']): Promise<boolean> {
     if (status === 'ONLINE') return expiringSets.remove(awayOf(conversationId), userId);
     return (await expiringSets.touch(awayOf(conversationId), userId, awayTtlMs)).isNew;
   }
 
-  function tellUpdate(
+  function publishUpdate(
     conversationId: string,
     userId: string,
     status: Place['status'],
@@ -87,7 +87,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     hub.broadcast(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
   }
 
-  /** The last connection of a user takes the user with it. Whoever else leaves in this turn is looked after with them. */
+  /** With the last connection its user has left. All who leave in one turn are handled together. */
   function leave(place: Place): Promise<void> {
     const { conversationId } = place;
     const known = leaving.get(conversationId);
@@ -119,13 +119,13 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
   /** A user without a connection has left; one whose last tab that was online has gone is away. */
   async function settleUser(conversationId: string, userId: string, own: readonly Seen[]): Promise<void> {
     if (own.length === 0) {
-      if (await expiringSets.remove(usersOf(conversationId), userId)) await tellLeave(conversationId, userId);
-    } else if (combined(own) === 'AWAY' && (await noteStatus(conversationId, userId, 'AWAY'))) {
-      tellUpdate(conversationId, userId, 'AWAY');
+      if (await expiringSets.remove(usersOf(conversationId), userId)) await publishLeave(conversationId, userId);
+    } else if (combined(own) === 'AWAY' && (await setStatus(conversationId, userId, 'AWAY'))) {
+      publishUpdate(conversationId, userId, 'AWAY');
     }
   }
 
-  async function tellLeave(conversationId: string, userId: string): Promise<void> {
+  async function publishLeave(conversationId: string, userId: string): Promise<void> {
     hub.broadcast(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
     await expiringSets.remove(awayOf(conversationId), userId);
   }
@@ -147,7 +147,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     return pageByUser(cursors, connectionsOf(conversationId), users, query);
   }
 
-  /** Expiry is the offline transition: told once, by whichever process finds it. */
+  /** Expiry is the offline transition: published once, by the process that finds it. */
   async function sweep(): Promise<void> {
     await expiringSets.sweep('away/', sweepMax);
     const expired = new Map<string, Set<string>>();
@@ -157,7 +157,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     }
     for (const [set, users] of expired) await settle(set.slice('presence/'.length), users);
     for (const { set, member } of await expiringSets.sweep('present/', sweepMax)) {
-      await tellLeave(set.slice('present/'.length), member);
+      await publishLeave(set.slice('present/'.length), member);
     }
   }
 

@@ -30,10 +30,10 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
   }
 
   async function stop(conversationId: string, userId: string, except?: string): Promise<void> {
-    if (await expiringSets.remove(setOf(conversationId), userId)) tellStop(conversationId, userId, except);
+    if (await expiringSets.remove(setOf(conversationId), userId)) publishStop(conversationId, userId, except);
   }
 
-  const tellStop = (conversationId: string, userId: string, except?: string): void =>
+  const publishStop = (conversationId: string, userId: string, except?: string): void =>
     hub.broadcast(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
 
   async function list(conversationId: string, query: PageOf): Promise<Answer<Typing[]>> {
@@ -48,7 +48,7 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
 
   async function sweep(): Promise<void> {
     for (const { set, member } of await expiringSets.sweep('typing/', sweepMax)) {
-      tellStop(set.slice('typing/'.length), member);
+      publishStop(set.slice('typing/'.length), member);
     }
   }
 

@@ -8,9 +8,8 @@ import {
   roleCan,
 } from '@parley/contract';
 import { type Clock, iso } from '../../../core/clock.ts';
-import { type Cursors, cutPage } from '../../../core/cursors.ts';
 import type { Db, Tx } from '../../../core/db.ts';
-import { type Answer, RawJson } from '../../../core/handlers.ts';
+import { RawJson } from '../../../core/handlers.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import { refuse } from '../../../core/validation.ts';
 import { actorOf, assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
@@ -20,7 +19,6 @@ import type { Hub } from '../live/hub.ts';
 import {
   findMessageEntry,
   findMessageJson,
-  listThread,
   type MessageEntry,
   markMessageDeleted,
   updateMessage,
@@ -32,15 +30,12 @@ export interface MessageDeps {
   entries: Entries;
   hub: Hub;
   clock: Clock;
-  cursors: Cursors;
   limits: Limits;
 }
 
 export type Messages = ReturnType<typeof createMessages>;
 
-const threadPage = 200;
-
-export function createMessages({ db, entries, hub, clock, cursors, limits }: MessageDeps) {
+export function createMessages({ db, entries, hub, clock, limits }: MessageDeps) {
   /** A message the caller may do this with, by the rules of its own conversation. Tombstones included. */
   async function enter(
     caller: ChatCaller,
@@ -94,7 +89,7 @@ export function createMessages({ db, entries, hub, clock, cursors, limits }: Mes
     });
   }
 
-  /** As its reader sees it: others are told the same message without what is theirs. */
+  /** As its reader sees it; what is published to others leaves out what is the reader's own. */
   async function seenBy(
     tx: Tx,
     { conversationUuid, position }: Pick<MessageEntry, 'conversationUuid' | 'position'>,
@@ -133,22 +128,5 @@ export function createMessages({ db, entries, hub, clock, cursors, limits }: Mes
     });
   }
 
-  /** The root first, then its replies, oldest first; a reply's id leads to the same thread. */
-  async function thread(
-    caller: ChatCaller,
-    messageId: string,
-    { limit = threadPage, cursor }: { limit?: number; cursor?: string },
-  ): Promise<Answer<Message[]> | RawJson> {
-    const entry = await enter(caller, messageId, { scope: 'chat:read' });
-    const rootId = entry.threadRootId ?? entry.id;
-    const list = `thread/${entry.conversationUuid}/${rootId}`;
-    const after = cursor === undefined ? 0 : Number(cursors.read(list, cursor)[0]);
-    const viewer = userOf(caller);
-    const rows = await listThread(db, entry.conversationUuid, rootId, { after, limit: limit + 1, viewer });
-    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.position]));
-    const headers: Record<string, string> = nextCursor === null ? {} : { 'x-next-cursor': nextCursor };
-    return new RawJson(`[${items.map(({ text }) => text).join(',')}]`, { headers });
-  }
-
-  return { enter, get, findSent, edit, remove, thread };
+  return { enter, get, findSent, edit, remove };
 }

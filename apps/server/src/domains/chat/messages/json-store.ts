@@ -92,7 +92,7 @@ function objectText(fields: Readonly<Record<string, string | Sql>>): Sql {
   return sql`concat(${before}${raw(`'${literal}}'`)})`;
 }
 
-/** As it is stored with a new message; whoever looks at it, since nobody has reacted yet. */
+/** As it is stored with a new message: the same for every reader, since nobody has reacted yet. */
 export const newMessageText = (refersTo: { messages: boolean; files: boolean }): Sql =>
   objectText({
     ...fieldsOf(null),
