@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mint, newRoom } from '../clients/rooms.ts';
+import { mint, mintMany, newRoom, type RoomsService } from '../clients/rooms.ts';
 import { joinRoom, type SignalClient } from '../clients/signal-client.ts';
 import { eventually } from '../kit/eventually.ts';
 import type { TestService } from '../kit/service.ts';
@@ -63,7 +63,7 @@ async function measureJoin(url: string, token: string): Promise<number> {
 }
 
 /** As many joins as there are tokens, all at once, over the processes in turn. Gives who got in and how the rest was refused. */
-export async function stampede(
+async function stampede(
   urls: readonly string[],
   tokens: readonly string[],
 ): Promise<{ inside: SignalClient[]; refusals: string[] }> {
@@ -81,6 +81,35 @@ export async function stampede(
   };
   await Promise.all(tokens.map((token, index) => attempt(urls[index % urls.length] ?? '', token)));
   return { inside, refusals };
+}
+
+/** A crowd joins a room for 50: exactly so many get in, and a place that is left is taken again. */
+export async function crowdARoom({ service, second, crowd }: RoomCrowd): Promise<void> {
+  const project = await service.newProject();
+  const room = await newRoom(project.api);
+  // Twenty who come later, none of whom was there before: one who was would only take their own place again.
+  const tokens = await mintMany(service, project, room, crowd + 20);
+  const urls = [service.url, second.url];
+  const { inside, refusals } = await stampede(urls, tokens.slice(0, crowd));
+  assert.equal(inside.length, 50, `refused: ${[...new Set(refusals)].join(', ')}`);
+  assert.deepEqual(new Set(refusals), new Set(['ROOM_FULL']));
+  assert.equal((await project.api.call('getRoom', { id: room.id })).participantCount, 50);
+  assert.equal(service.node.rooms().get(room.id)?.length, 50);
+  inside[0]?.send({ type: 'leave' });
+  await inside[0]?.whenClosed();
+  const again = await stampede(urls, tokens.slice(crowd));
+  assert.equal(again.inside.length, 1);
+  assert.deepEqual(new Set(again.refusals), new Set(['ROOM_FULL']));
+  assert.equal((await project.api.call('getRoom', { id: room.id })).participantCount, 50);
+  for (const one of [...inside, ...again.inside]) one.ws.terminate();
+}
+
+export interface RoomCrowd {
+  service: RoomsService;
+  /** Another process on the same data. */
+  second: TestService;
+  /** How many join at once; more than 50. */
+  crowd: number;
 }
 
 /** Everybody joins and publishes a microphone and a camera with three layers. */

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { emptyMigrations } from '../../../../testkit/kit/migration-folder.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
-import type { WriterMessage } from '../../../../testkit/kit/writer.ts';
+import { killRepeatedly, startWriter } from '../../../../testkit/proofs/killed-writer.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 import { migrate, readMigrations, serverMigrations } from '../shared/migrate.ts';
@@ -20,7 +17,6 @@ import { prepareTemplates } from './prepare-templates.ts';
 import { migratedTemplate } from './template.ts';
 
 const postgresUrl = process.env['PARLEY_TEST_DATABASE_URL'];
-const writerFile = fileURLToPath(new URL('../../../../testkit/kit/writer.ts', import.meta.url));
 
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-embedded-'));
@@ -28,47 +24,18 @@ function newFolder(t: TestContext): string {
   return folder;
 }
 
-function startWriter(target: string, round: number) {
-  const stored: string[] = [];
-  let found: string[] | undefined;
-  const child = fork(writerFile, [target, String(round)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  child.on('message', (message: WriterMessage) => {
-    if (message.kind === 'found') found = message.ids;
-    else stored.push(message.id);
-  });
-  const exit = once(child, 'exit');
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await exit;
-  };
-  return { stored, found: () => found, kill };
-}
+/** A small part of tools/proof/killed-writer.ts. */
+const kills = 4;
 
-async function killRepeatedly(t: TestContext, target: string): Promise<void> {
-  const promised = new Set<string>();
-  for (let round = 0; round <= 20; round += 1) {
-    const writer = startWriter(target, round);
-    t.after(writer.kill);
-    const found = await eventually(() => writer.found() ?? assert.fail('not started'), { withinMs: 60_000 });
-    const isFound = new Set(found);
-    const lost = [...promised].filter((id) => !isFound.has(id));
-    assert.deepEqual(lost, [], `lost after round ${round}`);
-    await eventually(() => assert.ok(writer.stored.length > 20 + round * 7), { withinMs: 60_000 });
-    await writer.kill();
-    for (const id of writer.stored) promised.add(id);
-  }
-  assert.ok(promised.size > 20 * 20);
-}
+test('[STO-1] embedded: a process killed again and again while it writes loses no acknowledged row and leaves no half', (t) =>
+  killRepeatedly(newFolder(t), kills));
 
-test('[STO-1] embedded: a process killed 20 times while it writes loses no acknowledged row and leaves no half', (t) =>
-  killRepeatedly(t, newFolder(t)));
-
-test('[STO-1] postgres: a process killed 20 times while it writes loses no acknowledged row and leaves no half', {
+test('[STO-1] postgres: a process killed again and again while it writes loses no acknowledged row and leaves no half', {
   skip: !postgresUrl && 'no PARLEY_TEST_DATABASE_URL',
 }, async (t) => {
   const { url, close } = await openTestDatabase({ migrations: emptyMigrations(), url: postgresUrl });
   t.after(close);
-  await killRepeatedly(t, url ?? '');
+  await killRepeatedly(url ?? '', kills);
 });
 
 test('[STO-2] embedded: a second process on the folder refuses in one sentence, and the first goes on', async (t) => {

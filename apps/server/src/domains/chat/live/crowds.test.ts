@@ -1,122 +1,40 @@
-import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import { ApiError } from '@parley/server';
-import { type ChatOf, createChatKit, subscribe } from '../../../../testkit/chat/chat.ts';
-import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import { after, before, test } from 'node:test';
+import { createChatKit } from '../../../../testkit/chat/chat.ts';
+import { startService } from '../../../../testkit/kit/service.ts';
 import { sharedService } from '../../../../testkit/kit/shared-service.ts';
+import {
+  addOneMember,
+  beginUploads,
+  type CrowdStage,
+  createOneName,
+  markRead,
+  retryOneMessage,
+  sendOneAttachment,
+  subscribeAtOnce,
+} from '../../../../testkit/proofs/chat-crowds.ts';
 
-/** Caps and uniques with 400 callers at once: exact, whoever comes first. */
-const crowd = 400;
-let service: TestService;
-let chat: ChatOf;
+/** A small part of tools/proof/crowds.ts. */
+const crowd = 80;
+let stage: CrowdStage;
 before(async () => {
-  service = await sharedService();
-  chat = await createChatKit(service);
+  const service = await sharedService();
+  stage = { service, second: await startService({ beside: service }), chat: await createChatKit(service), crowd };
 });
+after(() => stage.second.stop());
 
-/** How often each outcome came: 'ok' or the code of the refusal. */
-async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const outcome of await Promise.allSettled(calls)) {
-    if (outcome.status === 'rejected' && !(outcome.reason instanceof ApiError)) throw outcome.reason;
-    const name = outcome.status === 'fulfilled' ? 'ok' : (outcome.reason as ApiError).code;
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return counts;
-}
+test('[CONV-2] a crowd creates a conversation of one name: one is made', () => createOneName(stage));
 
-const all = <T>(call: (at: number) => Promise<T>): Promise<T>[] => Array.from({ length: crowd }, (_, at) => call(at));
+test('[MEM-2] a crowd adds one user: one member, one change', () => addOneMember(stage));
 
-const lastChange = async (room: string): Promise<number> =>
-  (await chat.project.api.call('listChanges', { room, query: { limit: 100 } })).change;
+test('[MSG-5] a crowd of retries with one clientMessageId: one message, one answer, no number lost', () =>
+  retryOneMessage(stage));
 
-test('[CONV-2] 400 callers create a conversation of one name: one is made', async () => {
-  const { api } = chat.project;
-  const outcomes = await outcomesOf(all(() => api.call('createConversation', { body: { name: 'the-one' } })));
-  assert.deepEqual(outcomes, { ok: 1, SVC_CONVERSATION_NAME_TAKEN: crowd - 1 });
-});
+test('[ATT-6] a crowd sends one attachment: one message has it', () => sendOneAttachment(stage));
 
-test('[MEM-2] 400 callers add one user: one member, one change', async () => {
-  const { id: room } = await chat.conversation([]);
-  const { api } = chat.project;
-  const replies = await Promise.all(
-    all(() => api.request('addConversationMember', { room, body: { userId: 'carol' } })),
-  );
-  assert.equal(replies.filter(({ status }) => status === 201).length, 1);
-  const { memberCount } = await api.call('getConversation', { room });
-  assert.deepEqual([memberCount, await lastChange(room)], [1, 1]);
-});
+test('[ATT-9] uploads begun at once: exactly 50 of one user, and none counts in the other environment', () =>
+  beginUploads(stage));
 
-test('[MSG-5] 400 retries with one clientMessageId: one message, one answer, no number lost', async () => {
-  const { id: room } = await chat.conversation([]);
-  const body = { text: 'once', senderId: 'alice', clientMessageId: 'k' };
-  const replies = await Promise.all(all(() => chat.project.api.request('sendMessage', { room, body })));
-  assert.equal(replies.filter(({ status }) => status === 201).length, 1);
-  assert.equal(new Set(replies.map(({ body: { id } }) => id)).size, 1);
-  const { messageCount } = await chat.project.api.call('getConversation', { room });
-  assert.deepEqual([messageCount, await lastChange(room)], [1, 1]);
-});
+test('[READ-2] a crowd of marks at once: the furthest stays', () => markRead(stage));
 
-test('[ATT-6] 400 callers send one attachment: one message has it', async () => {
-  const { id: room } = await chat.conversation([]);
-  const { api } = chat.project;
-  const file = { filename: 'a.txt', mimeType: 'text/plain', size: 5 };
-  const { attachment, uploadUrl } = await api.call('requestAttachment', { room, body: file });
-  const here = uploadUrl.replace(/^https?:\/\/[^/]+/, service.url);
-  await fetch(here, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: 'hello' });
-  await api.call('completeAttachment', { attachmentId: attachment.id });
-  const outcomes = await outcomesOf(
-    all(() => api.call('sendMessage', { room, body: { attachmentId: attachment.id } })),
-  );
-  assert.deepEqual(outcomes, { ok: 1, SVC_ATTACHMENT_ALREADY_USED: crowd - 1 });
-  assert.equal((await api.call('getConversation', { room })).messageCount, 1);
-});
-
-test('[ATT-9] 400 uploads begun at once: exactly 50 of one user, and none counts in the other environment', async (t) => {
-  const { id: room } = await chat.conversation([]);
-  const body = { filename: 'a.txt', mimeType: 'text/plain', size: 5, uploaderId: 'carol' };
-  const second = await startService({ beside: service });
-  t.after(() => second.stop());
-  const apis = [service, second].map((process) => process.as(chat.project.apiKey));
-  const request = (at: number) => (apis[at % 2] ?? assert.fail()).call('requestAttachment', { room, body });
-  assert.deepEqual(await outcomesOf(all(request)), { ok: 50, SVC_RATE_LIMITED: crowd - 50 });
-  const production = service.as(await chat.project.newKey('PRODUCTION'));
-  const other = await production.call('createConversation', { body: { name: 'uploads' } });
-  await production.call('requestAttachment', { room: other.id, body });
-});
-
-test('[READ-2] 400 marks at once: the furthest stays', async () => {
-  const { id: room } = await chat.conversation(['alice']);
-  const { api } = chat.project;
-  const sent = await Promise.all(
-    Array.from({ length: 20 }, () => api.call('sendMessage', { room, body: { text: 'x' } })),
-  );
-  await Promise.all(
-    all((at) => {
-      const { id: messageId } = sent[(at * 7) % sent.length] ?? assert.fail('no message');
-      return api.call('markRead', { messageId, body: { userId: 'alice' } });
-    }),
-  );
-  const { lastReadSeq, unreadCount } = await api.call('getReadState', { room, query: { userId: 'alice' } });
-  assert.deepEqual([lastReadSeq, unreadCount], [20, 0]);
-});
-
-test('[CHATWS-6] 400 subscriptions asked for at once on one socket: exactly 20 are there', async () => {
-  const rooms = await Promise.all(Array.from({ length: 40 }, () => chat.conversation(['alice'])));
-  const client = await (await chat.user('alice')).connect();
-  const asks = Array.from({ length: 10 }, () =>
-    client.ask({ type: 'subscribe', conversations: rooms.map(({ id: ref }) => ({ ref })) }),
-  );
-  const answers = (await Promise.all(asks)).flatMap((ack) => {
-    const { conversations } = ack['data'] as { conversations: { ref: string; code?: string }[] };
-    return conversations;
-  });
-  assert.equal(answers.length, crowd);
-  const held = new Set(answers.filter(({ code }) => code === undefined).map(({ ref }) => ref));
-  const refused = answers.filter(({ code }) => code === 'SUBSCRIPTION_LIMIT');
-  assert.deepEqual([held.size, refused.length], [20, crowd - 10 * 20]);
-  await client.ask({ type: 'unsubscribe', conversations: [[...held][0] ?? ''] });
-  const [spare] = rooms.filter(({ id }) => !held.has(id));
-  assert.equal((await subscribe(client, spare?.id ?? ''))['code'], undefined);
-  await client.close();
-});
+test('[CHATWS-6] 400 subscriptions asked for at once on one socket: exactly 20 are there', () =>
+  subscribeAtOnce(stage));

@@ -25,12 +25,12 @@ test('[CHATWS-11] kill -9 under load: nothing acknowledged is lost, nothing is t
   await onFleet(2, testRedisUrl, async (fleet) => {
     const kills = await trialOfKills({ fleet, kills: 2, writers: 6, everyMs: 500, seed: 11 });
     assert.deepEqual(kills.faults, []);
-    const cycles = await trialOfCycles({ fleet: await fleet.again(), cycles: 60, followers: 3, seed: 12 });
+    const cycles = await trialOfCycles({ fleet: await fleet.again(), cycles: 24, followers: 3, seed: 12 });
     assert.deepEqual(cycles.faults, []);
     const readers = await trialOfReaders({
       fleet: await fleet.again(),
       writers: 8,
-      each: 12,
+      each: 6,
       sizes: [
         [1, 1],
         [1, 100],
