@@ -2,7 +2,7 @@
 export interface Demand {
   /** Bits per second of each layer, lowest first. */
   bitrates: readonly number[];
-  /** Highest layer that makes sense for this subscriber: by size, wish and what the publisher sends; -1 for none. */
+  /** Highest layer useful to this subscriber, by size, settings and what the publisher sends; -1 for none. */
   ceiling: number;
   /** Layer being sent now; -1 when paused. */
   current: number;
@@ -12,7 +12,7 @@ export interface Demand {
 export interface Allocation {
   /** Layer for each demand; -1 pauses it. */
   layers: number[];
-  /** What the next step up would need in all; 0 when everybody has what it wants. */
+  /** Total bandwidth the next step up would need; 0 when every demand is met. */
   wantedBps: number;
 }
 
@@ -20,8 +20,8 @@ export interface Allocation {
 const UP_MARGIN = 1.1;
 
 /**
- * Shares a budget: first everybody's lowest layer, the most wanted first, then one step up at a time in the same order.
- * Who does not fit even with the lowest is paused, save the most wanted.
+ * Shares a budget by priority: first the lowest layer of each demand, then one layer up at a time in the same order.
+ * A demand whose lowest layer does not fit is paused, except the first.
  */
 export function allocate(demands: readonly Demand[], budgetBps: number): Allocation {
   const order = demands.map((_, index) => index).sort((a, b) => rank(demands[b]) - rank(demands[a]) || a - b);
@@ -35,7 +35,7 @@ export function allocate(demands: readonly Demand[], budgetBps: number): Allocat
       if (!demand || demand.ceiling < level || layers[index] !== level - 1) continue;
       const cost = (demand.bitrates[level] ?? 0) - (level === 0 ? 0 : (demand.bitrates[level - 1] ?? 0));
       const isKept = level <= demand.current;
-      // The most wanted picture never stops: a slow one is better than none.
+      // The video of highest priority is never paused: a slow picture is better than none.
       const isLast = level === 0 && index === order[0];
       if (isLast || cost * (isKept ? 1 : UP_MARGIN) <= left) {
         layers[index] = level;
@@ -51,7 +51,7 @@ const rank = (demand: Demand | undefined): number => demand?.priority ?? 0;
 
 /**
  * The lowest layer that fills the element: one is enough when its height reaches four fifths of what is shown.
- * Heights that nobody declared are taken as halving downward from the top.
+ * Undeclared heights are assumed to halve downward from the top.
  */
 export function layerForSize(heights: readonly (number | null)[], wantedHeight: number | undefined): number {
   const top = heights.length - 1;

@@ -4,7 +4,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 export interface Certificate {
   certificatePem: string;
   keyPem: string;
-  /** `sha-256 AB:CD:…`, as peers are told over signaling. */
+  /** `sha-256 AB:CD:…`, as signaled to peers. */
   fingerprint: string;
 }
 
@@ -34,7 +34,7 @@ const time = (ms: number): Buffer =>
   der(UTC_TIME, Buffer.from(`${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`));
 
 /**
- * A self-signed certificate (RFC 5280) on P-256. Node makes keys but no certificates, and the media library tells the
+ * A self-signed certificate (RFC 5280) on P-256. Node makes keys but no certificates, and the media library has the
  * fingerprint of its own only once a transport listens, which is too early: see `PeerTransport.offer`.
  */
 export function createCertificate(now: number): Certificate {

@@ -21,7 +21,7 @@ export interface Encoding {
   red: Codec | undefined;
 }
 
-/** The publisher's most wanted codec that we forward; undefined when there is none. */
+/** The publisher's preferred codec among those that we forward; undefined when there is none. */
 export function chooseEncoding({ kind, codecs = [] }: MediaEntry): Encoding | undefined {
   const usable = codecs.filter(({ name }) => AUDIO.includes(name) === (kind === 'audio'));
   const codec = usable.find(({ name }) => name !== 'red');
@@ -31,7 +31,7 @@ export function chooseEncoding({ kind, codecs = [] }: MediaEntry): Encoding | un
 }
 
 /**
- * What the answer to a publisher says. Without RTX: the browser then repeats lost packets on their own SSRC and
+ * What the answer to a publisher says. Without RTX: the browser then retransmits lost packets on their own SSRC and
  * sequence number, which is what the cache and the subscribers need anyway.
  */
 export function acceptedCodecs({ codec, red }: Encoding): Codec[] {

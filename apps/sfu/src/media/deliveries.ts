@@ -1,17 +1,17 @@
 import { QueueMeter } from './queue-meter.ts';
 import type { TransportFeedback } from './transport-feedback.ts';
 
-/** Packets that are remembered until feedback tells of them: more than a second of them at 10 Mbit/s. */
+/** Packets kept until feedback about them comes: more than a second of them at 10 Mbit/s. */
 const LOG_PACKETS = 2048;
 const INTERVAL_MS = 50;
 const QUEUE_MS_MAX = 60;
 /** Intervals in a row with a queue before it counts. */
 const QUEUED_INTERVALS = 2;
-/** A queue that grew by this, or overflows, is congestion; one that shrinks by it is going away by itself. */
+/** A queue that grew by this, or overflows, is congestion; one that shrank by it is draining. */
 const GROWN_MS = 10;
-/** What the path bears is measured over this many intervals at most. */
+/** The capacity of the path is measured over this many intervals at most. */
 const MEASURED_INTERVALS = 6;
-/** A queue that neither grows, shrinks nor overflows for this many intervals is none: the path became longer. */
+/** A delay that neither grows, shrinks nor overflows for this many intervals is no queue: the path became longer. */
 const STANDING_INTERVALS = 20;
 const STANDING_MS = 15;
 
@@ -25,7 +25,7 @@ interface Interval {
 
 const newInterval = (): Interval => ({ firstAt: 0, firstBytes: 0, lastAt: 0, bytes: 0, queuedMs: 0 });
 
-/** What became of the packets sent over one transport, by the receiver's transport-wide feedback. */
+/** Delivery of the packets sent over one transport, by the receiver's transport-wide feedback. */
 export class Deliveries {
   /** When each was sent, and its bytes, side by side: each packet to each subscriber writes here. */
   readonly #log = new Float64Array(LOG_PACKETS * 2).fill(Number.NaN);
@@ -46,9 +46,9 @@ export class Deliveries {
     return number;
   }
 
-  /** Bits per second that arrived while packets queued on the way, when they do: what the path bears. */
+  /** The capacity of the path in bits per second, as far as packets queued on it. */
   onFeedback({ base, count, arrivals }: TransportFeedback): number | undefined {
-    let bears: number | undefined;
+    let capacityBps: number | undefined;
     for (let index = 0; index < count; index += 1) {
       const number = (base + index) & 0xffff;
       const age = (this.#next - number) & 0xffff;
@@ -58,17 +58,17 @@ export class Deliveries {
       const arrivedAt = arrivals[index] ?? Number.NaN;
       if (Number.isNaN(arrivedAt)) this.#hasLost = true;
       else {
-        // It may be told again.
+        // Feedback may repeat itself.
         this.#log[slot] = Number.NaN;
-        bears = this.#arrive(arrivedAt, arrivedAt - sentAt, this.#log[slot + 1] ?? 0) ?? bears;
+        capacityBps = this.#arrive(arrivedAt, arrivedAt - sentAt, this.#log[slot + 1] ?? 0) ?? capacityBps;
       }
     }
-    return bears;
+    return capacityBps;
   }
 
   #arrive(arrivedAt: number, delayMs: number, bytes: number): number | undefined {
     const queuedMs = this.#queue.add(delayMs, arrivedAt);
-    const bears = queuedMs === undefined ? undefined : this.#closeInterval(queuedMs);
+    const capacityBps = queuedMs === undefined ? undefined : this.#closeInterval(queuedMs);
     const interval = this.#current;
     if (interval.bytes === 0) {
       interval.firstAt = arrivedAt;
@@ -76,7 +76,7 @@ export class Deliveries {
     }
     interval.bytes += bytes;
     interval.lastAt = arrivedAt;
-    return bears;
+    return capacityBps;
   }
 
   #closeInterval(queuedMs: number): number | undefined {

@@ -39,18 +39,18 @@ type Handlers = { [Name in MediaCommandName]: (data: MediaRequests[Name]) => Med
 
 const EMPTY_TIMEOUT_SECONDS = 60;
 
-/** The rooms of one process. Commands come in by name, events go out by `emit`. */
+/** The rooms of one media process: handles commands, emits events. */
 export class Engine {
   readonly #deps: EngineDeps;
   readonly #rooms = new Map<string, Room>();
   readonly #transports = new Set<PeerTransport>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #port: native.IceUdpMuxListener;
-  readonly #gone = { inBytes: 0, outBytes: 0, outPackets: 0 };
+  readonly #closedTotals = { inBytes: 0, outBytes: 0, outPackets: 0 };
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
-    // Holds the port while no transport is open, and fails here and now when somebody else has it.
+    // Holds the port while no transport is open, and fails at start when another program has it.
     this.#port = holdPort(deps.udpPort, deps.bindAddress);
     this.#every(20, (room, now) => room.tick(now));
     this.#every(200, (room, now) => room.allocate(now));
@@ -78,9 +78,9 @@ export class Engine {
     for (const transport of this.#transports) {
       if (transport.state !== 'CLOSED') continue;
       this.#transports.delete(transport);
-      this.#gone.inBytes += transport.receivedBytes;
-      this.#gone.outBytes += transport.sentBytes;
-      this.#gone.outPackets += transport.sentPackets;
+      this.#closedTotals.inBytes += transport.receivedBytes;
+      this.#closedTotals.outBytes += transport.sentBytes;
+      this.#closedTotals.outPackets += transport.sentPackets;
     }
   }
 
@@ -220,7 +220,7 @@ export class Engine {
   }
 
   load(): EngineLoad {
-    const load: EngineLoad = { rooms: this.#rooms.size, participants: 0, ...this.#gone };
+    const load: EngineLoad = { rooms: this.#rooms.size, participants: 0, ...this.#closedTotals };
     for (const room of this.#rooms.values()) load.participants += room.participants.size;
     for (const transport of this.#transports) {
       load.inBytes += transport.receivedBytes;

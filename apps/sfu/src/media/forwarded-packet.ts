@@ -37,7 +37,7 @@ export class PacketBuffer implements ForwardedPacket {
   #plainTemplate: PacketTemplate | undefined;
   readonly #vp8 = newVp8Descriptor();
 
-  /** False for a packet that cannot be forwarded. What it does not tell of its frame is taken from `temporal`. */
+  /** False for a packet that cannot be forwarded. What it does not say of its frame is taken from `temporal`. */
   read(
     view: RtpView,
     { codec, red }: Encoding,

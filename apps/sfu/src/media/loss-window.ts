@@ -3,17 +3,17 @@ export interface PathLoss {
   lost: number;
 }
 
-/** Fewer packets than this say nothing about a path: one lost of five is no 20 %. */
+/** Fewer packets than this are no sample: one lost of five is not 20 %. */
 const PACKETS_MIN = 100;
 const MS_MIN = 1500;
 
-/** Gathers losses of all streams of a transport until there are enough of them to judge. */
+/** Collects the losses of all streams of a transport until there are enough packets to judge. */
 export class LossWindow {
   #expected = 0;
   #lost = 0;
   #since = 0;
 
-  /** Share lost, 0-1, once enough was gathered; then it starts anew. */
+  /** Share lost, 0-1, once there are enough packets; the window then starts over. */
   add({ expected, lost }: PathLoss, now: number): number | undefined {
     if (this.#expected === 0) this.#since = now;
     this.#expected += expected;

@@ -144,9 +144,9 @@ export class PeerTransport {
   }
 
   /**
-   * Our side as the offerer, told before the library listens. It must not listen yet: it begins to answer with the
+   * Our side as the offerer, made before the library listens. It must not listen yet: it begins to answer with the
    * remote ICE credentials but keeps the fingerprint to check only afterwards, and an eager peer whose handshake comes
-   * in between is refused as a stranger.
+   * in between is refused.
    */
   offer(): LocalParameters {
     this.#offered = { ufrag: randomBytes(UFRAG_BYTES).toString('hex'), pwd: randomBytes(PWD_BYTES).toString('hex') };
@@ -157,7 +157,7 @@ export class PeerTransport {
   acceptAnswer(answer: Description): void {
     if (!this.#offered) throw new Error('Nothing was offered.');
     const { ufrag: iceUfrag, pwd: icePwd } = this.#offered;
-    // Whoever answers is the controlled side of ICE; a lite agent always is, and this keeps us controlling.
+    // The answerer is the controlled side of ICE; a lite agent always is, and this keeps us controlling.
     const sdp = toTransportSdp(answer, { hasData: this.#options.hasData, isLite: true });
     this.#connection.setRemoteDescription(sdp, 'offer');
     this.#connection.setLocalDescription('answer', { iceUfrag, icePwd });

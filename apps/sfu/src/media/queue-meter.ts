@@ -1,10 +1,10 @@
-/** How long the least delay is remembered; a path whose delay grew for good is known after this. */
+/** How long the least delay is kept; a path that became longer is recognised after this. */
 const BASE_MS = 10_000;
 
 /**
- * How long packets wait on a path, from the time each was on its way by two clocks that need not agree: the least delay
- * of each interval, against the least of the last seconds. Intervals go by arrival and the least of each counts, which
- * keeps out whatever holds single packets back, and receivers that stall and then read everything at once.
+ * Queueing delay of a path, from one-way delays by two clocks that need not agree: the least delay of each interval,
+ * against the least of the last seconds. Intervals go by arrival and the least of each counts, which filters out jitter
+ * of single packets, and receivers that stall and then read everything at once.
  */
 export class QueueMeter {
   readonly #intervalMs: number;
@@ -16,7 +16,7 @@ export class QueueMeter {
     this.#intervalMs = intervalMs;
   }
 
-  /** Takes one packet; ms of waiting in the interval that ended with it, undefined while one goes on. */
+  /** Adds a packet; the queueing delay in ms of the interval that it ended, else undefined. */
   add(delayMs: number, arrivedAt: number): number | undefined {
     const isOver = arrivedAt - this.#start >= this.#intervalMs;
     const queuedMs = isOver ? this.#close() : undefined;
@@ -34,7 +34,7 @@ export class QueueMeter {
     return queuedMs;
   }
 
-  /** What looked like waiting is how long the path is. */
+  /** What looked like queueing is the length of the path. */
   rebase(): void {
     this.#delays.length = 0;
   }

@@ -38,7 +38,7 @@ const TRANSPORT_FEEDBACK = 205;
 const PAYLOAD_FEEDBACK = 206;
 const REMB_NAME = 0x52454d42;
 const BLOCK_BYTES = 24;
-/** More in one packet is not feedback but an attack on our time. */
+/** More in one packet can only be an attack. */
 const NACKS_MAX = 512;
 
 export function readRtcp(buffer: Buffer, listener: RtcpListener): void {

@@ -2,7 +2,7 @@
 const SPEECH_LEVEL_MAX = 45;
 /** Share of an interval's packets that must be speech before somebody counts as speaking. */
 const SPEECH_SHARE = 0.3;
-/** Louder or softer by less than this is the same level. */
+/** Smaller changes of the level are not announced. */
 const LEVEL_STEP = 0.1;
 
 export interface Speaker {
@@ -16,7 +16,7 @@ interface Voice {
   packets: number;
   speech: number;
   sum: number;
-  told: Speaker;
+  announced: Speaker;
 }
 
 export class Speakers {
@@ -25,7 +25,7 @@ export class Speakers {
   hear(identity: string, level: number): void {
     let voice = this.#voices.get(identity);
     if (!voice) {
-      voice = { packets: 0, speech: 0, sum: 0, told: { identity, level: 0, active: false } };
+      voice = { packets: 0, speech: 0, sum: 0, announced: { identity, level: 0, active: false } };
       this.#voices.set(identity, voice);
     }
     voice.packets += 1;
@@ -47,10 +47,10 @@ export class Speakers {
       voice.packets = 0;
       voice.speech = 0;
       voice.sum = 0;
-      const { told } = voice;
-      if (active === told.active && Math.abs(level - told.level) < LEVEL_STEP) continue;
-      voice.told = { identity, level, active };
-      changes.push(voice.told);
+      const { announced } = voice;
+      if (active === announced.active && Math.abs(level - announced.level) < LEVEL_STEP) continue;
+      voice.announced = { identity, level, active };
+      changes.push(voice.announced);
     }
     return changes.sort((a, b) => b.level - a.level);
   }

@@ -16,7 +16,7 @@ export const EVERY_FRAME = 7;
 
 export const newTemporalPlace = (): TemporalPlace => ({ layer: 0, startsLayer: false, opensHigher: false });
 
-/** Reads it from a payload. What a packet does not tell stays as it was: it continues the frame of the one before. */
+/** Reads it from a payload. What a packet does not say stays as it was: it continues the frame of the one before. */
 export function readTemporal(
   codec: CodecName,
   vp8: Vp8Descriptor | undefined,
@@ -63,8 +63,8 @@ function readH264(b: Buffer, start: number, end: number, place: TemporalPlace): 
 const OBU_TEMPORAL_DELIMITER = 2;
 
 /**
- * AV1 says it in the extension of an OBU header. Without the dependency descriptor nothing tells where a layer starts,
- * but in all the modes that browsers offer higher layers begin anew after each frame of the base.
+ * AV1 says it in the extension of an OBU header. Without the dependency descriptor nothing marks where a layer starts,
+ * but in every mode of browsers the higher layers restart after each frame of the base.
  */
 function readAv1(b: Buffer, start: number, end: number, place: TemporalPlace): void {
   const aggregation = b[start] ?? 0;

@@ -1,8 +1,8 @@
 import { sequenceDistance } from './rtp.ts';
 
 /**
- * Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): which packets of a transport came, and
- * when. Packets of all its streams carry one count in a header extension; feedback names a stretch of that count.
+ * Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): which packets of a transport arrived,
+ * and when. Packets of all its streams share one counter in a header extension; feedback covers a range of it.
  */
 export interface TransportFeedback {
   /** Number of the first packet. */
@@ -12,7 +12,7 @@ export interface TransportFeedback {
   arrivals: Float64Array;
 }
 
-/** Times are told in quarters of a millisecond, their base in units of 64 ms. */
+/** Times are in quarters of a millisecond, their base in units of 64 ms. */
 const TICKS_A_MS = 4;
 const REFERENCE_TICKS = 256;
 const REFERENCE_BITS = 24;
@@ -25,7 +25,7 @@ const RUN_MAX = 0x1fff;
 const ONE_BIT_SYMBOLS = 14;
 const TWO_BIT_SYMBOLS = 7;
 
-/** More packets in one feedback is not feedback but an attack on our time. */
+/** More packets in one feedback can only be an attack. */
 const READ_MAX = 2048;
 const symbols = new Uint8Array(READ_MAX + ONE_BIT_SYMBOLS);
 const read: TransportFeedback = { base: 0, count: 0, arrivals: new Float64Array(READ_MAX) };
@@ -80,7 +80,7 @@ function readArrivals(b: Buffer, start: number, end: number, reference: number):
 
 /**
  * `ticks` are the arrivals of consecutive packets from number `base` on, NaN for one that did not come. At least one
- * came, and no two neighbours in time are further apart than a large delta tells.
+ * came, and no two neighbours in time are further apart than a large delta can express.
  */
 export function writeTransportFeedback(
   { senderSsrc, mediaSsrc, feedbackCount }: { senderSsrc: number; mediaSsrc: number; feedbackCount: number },
@@ -120,7 +120,7 @@ export function writeTransportFeedback(
 
 const isSmall = (delta: number): boolean => delta >= 0 && delta <= 0xff;
 
-/** Runs where they tell more than a vector could, else one bit a packet where no delta is large, else two. */
+/** A run where it covers more packets than a vector, else one bit a packet where no delta is large, else two. */
 function chunksOf(kinds: readonly number[]): number[] {
   const chunks: number[] = [];
   for (let at = 0; at < kinds.length; ) {
@@ -147,17 +147,17 @@ function runLength(kinds: readonly number[], from: number): number {
   return at - from;
 }
 
-/** Packets that are remembered: the largest feedback about them fits a datagram. */
+/** Packets in the log: the largest feedback about them fits a datagram. */
 const LOG_PACKETS = 512;
 const DELTA_MAX = 0x7fff;
 
-/** What came over a transport, until it is told to the sender. Numbers in here do not wrap. */
+/** Arrivals on a transport until they are reported to the sender. Numbers in here do not wrap. */
 export class ArrivalLog {
   readonly #ticks = new Float64Array(LOG_PACKETS).fill(Number.NaN);
   #highest = -1;
-  /** The first that was not told yet. */
+  /** The first that was not reported yet. */
   #next = 0;
-  #hasNews = false;
+  #hasArrivals = false;
   #feedbackCount = -1;
 
   /** Whether anything with a transport-wide number came at all. */
@@ -176,7 +176,7 @@ export class ArrivalLog {
     else if (number <= this.#highest - LOG_PACKETS || !Number.isNaN(this.#ticks[number % LOG_PACKETS])) return;
     this.#ticks[number % LOG_PACKETS] = Math.round(now * TICKS_A_MS);
     this.#next = Math.min(this.#next, number);
-    this.#hasNews = true;
+    this.#hasArrivals = true;
   }
 
   #advance(number: number): void {
@@ -186,15 +186,15 @@ export class ArrivalLog {
     this.#next = Math.max(this.#next, number - LOG_PACKETS + 1);
   }
 
-  /** Feedback about what came since the last, in the name of one of the sender's streams; undefined without news. */
+  /** Feedback about what came since the last, in the name of one of the sender's streams; undefined without arrivals. */
   take(senderSsrc: number, mediaSsrc: number): Buffer | undefined {
-    if (!this.#hasNews) return undefined;
+    if (!this.#hasArrivals) return undefined;
     let base = this.#next;
     let last = Number.NaN;
     const ticks: number[] = [];
     for (let number = base; number <= this.#highest; number += 1) {
       const tick = this.#ticks[number % LOG_PACKETS] ?? Number.NaN;
-      // Too far apart to be told together: what is newer matters.
+      // Too far apart for one feedback: the newer ones matter.
       if (Math.abs(tick - last) > DELTA_MAX) {
         ticks.length = 0;
         base = number;
@@ -203,7 +203,7 @@ export class ArrivalLog {
       ticks.push(tick);
     }
     this.#next = this.#highest + 1;
-    this.#hasNews = false;
+    this.#hasArrivals = false;
     this.#feedbackCount += 1;
     return writeTransportFeedback({ senderSsrc, mediaSsrc, feedbackCount: this.#feedbackCount }, base, ticks);
   }

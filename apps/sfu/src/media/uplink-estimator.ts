@@ -2,8 +2,8 @@ import { LossWindow, type PathLoss } from './loss-window.ts';
 import { QueueMeter } from './queue-meter.ts';
 
 /**
- * How much a publisher without transport-wide feedback may send, told to it as REMB. Delay tells before loss does:
- * packets carry their send time.
+ * Bandwidth estimate for a publisher without transport-wide feedback, sent to it as REMB. Delay grows before packets
+ * are lost, and packets carry their send time.
  */
 const INTERVAL_MS = 100;
 const QUEUE_MS_MAX = 120;

@@ -55,7 +55,7 @@ export class Uplink {
     this.#deps = deps;
   }
 
-  /** A new transport: streams and estimates start anew. */
+  /** A new transport: streams and estimates start over. */
   reset(transport: PeerTransport): void {
     this.#transport = transport;
     this.#streams.clear();

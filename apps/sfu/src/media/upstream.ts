@@ -7,9 +7,9 @@ const CACHE_PACKETS = 512;
 /** Wait before the second request for a packet; each further wait is longer by half. */
 const NACK_RETRY_MS = 30;
 const NACK_BACKOFF = 1.5;
-/** A wider gap is a new beginning, not loss: asking for all of it would only add to the trouble. */
+/** A wider gap is a restart of the stream, not loss: requesting all of it would only add congestion. */
 const GAP_MAX = 300;
-/** Give up on a packet after this, and start anew with a key frame: no receiver can go on without it. */
+/** Give up on a packet after this and request a key frame: no receiver can decode on without it. */
 const NACK_AGE_MS_MAX = 700;
 
 /** Measurements that `bitrate` looks back on: three seconds of them. */
@@ -21,7 +21,7 @@ interface Missing {
   waitMs: number;
 }
 
-/** One RTP stream that comes in: its order, losses, statistics and the cache of what came. */
+/** One incoming RTP stream: its sequence, loss, jitter and bit rate, and the cache for retransmission. */
 export class Upstream {
   readonly ssrc: number;
   readonly clockRate: number;
@@ -56,7 +56,7 @@ export class Upstream {
   /** False for a packet that came before. */
   receive(view: RtpView, now: number): boolean {
     const { sequence } = view;
-    // Padding keeps a layer's numbers running while it is off.
+    // A layer that is off sends only padding.
     if (view.payloadEnd > view.payloadStart) {
       this.lastMediaAt = now;
       this.#bytes += view.buffer.length;
@@ -98,7 +98,7 @@ export class Upstream {
     this.#highest = sequence;
   }
 
-  /** Packets that should have come since the last call, and how many did not at first, whether repeated later or not. */
+  /** Packets expected since the last call, and how many were missing at first, whether retransmitted later or not. */
   takePathLoss(): PathLoss {
     const loss = { expected: this.#expectedOnPath, lost: this.#missedOnPath };
     this.#expectedOnPath = 0;
@@ -117,16 +117,16 @@ export class Upstream {
     if (difference < this.clockRate) this.#jitter += (difference - this.#jitter) / 16;
   }
 
-  /** A packet will never come: only a key frame helps. */
+  /** A packet is lost for good: only a key frame helps. */
   hasGivenUp = false;
-  /** The last packet left a gap: ask at once. */
+  /** The last packet left a gap: send a NACK at once. */
   hasGap = false;
 
   get hasMissing(): boolean {
     return this.#missing.size > 0;
   }
 
-  /** Sequence numbers to ask for now; each is asked for a few times, then given up. */
+  /** Sequence numbers to request now; each is requested a few times, then given up. */
   takeNacks(now: number): number[] {
     const due: number[] = [];
     if (now - this.lastMediaAt > NACK_AGE_MS_MAX) this.#missing.clear();
