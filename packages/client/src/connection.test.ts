@@ -155,7 +155,7 @@ test('[SDK-4] an aborted connect() rejects and leaves nothing behind', async () 
   assert.equal(parts.world.sockets.length, 1);
 });
 
-test('[SDK-4] connect, disconnect, connect in one breath ends connected, with one live socket', async () => {
+test('[SDK-4] connect, disconnect, connect without a pause ends connected, with one live socket', async () => {
   const parts = rig();
   const first = assert.rejects(parts.connection.connect(), { reason: 'client' });
   parts.connection.disconnect();

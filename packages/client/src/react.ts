@@ -14,7 +14,7 @@ export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.getSnapshot, store.getSnapshot);
 }
 
-/** Leaving waits a moment: StrictMode and fast refresh unmount and mount again in one breath. */
+/** Leaving waits a moment: StrictMode and fast refresh unmount and mount again at once. */
 const leaving = new WeakMap<object, ReturnType<typeof setTimeout>>();
 
 function useConnection(target: object, connect: () => Promise<void>, leave: () => Promise<void>): void {
@@ -57,7 +57,7 @@ export function useChat(chat: Chat): ChatState {
 /** How many components show each conversation. */
 const holders = new WeakMap<Conversation, number>();
 
-/** The last one who lets go leaves it; a moment later, as with connections. */
+/** Left when the last component releases it; a moment later, as with connections. */
 function hold(conversation: Conversation): () => void {
   holders.set(conversation, (holders.get(conversation) ?? 0) + 1);
   return () =>

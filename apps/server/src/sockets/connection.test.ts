@@ -184,7 +184,7 @@ test('[SOCK-14] a draining process refuses newcomers, tells clients when to come
   await own.stop();
 });
 
-test('[SOCK-16] one subject has so many sockets and a process so many in all; whoever leaves makes room', async () => {
+test('[SOCK-16] one subject has so many sockets and a process so many in all; one that leaves makes room', async () => {
   const own = await startSockets({ SOCKETS_MAX_PER_SUBJECT: '2', SOCKETS_MAX_PER_PROCESS: '3' });
   const [first, second] = [await own.chat('good-many'), await own.chat('good-many')];
   await Promise.all([first.take('hello'), second.take('hello')]);

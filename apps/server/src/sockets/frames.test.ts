@@ -147,7 +147,7 @@ test('[SOCK-13] a reader that stops reading is cut with 4408 at 1 MiB; others ge
   await fast.close();
 });
 
-test('[SOCK-13] whoever asks for much and reads slowly gets all of it, at their own pace', async () => {
+test('[SOCK-13] a client that asks for much and reads slowly gets all of it, at its own pace', async () => {
   const client = await at.chat();
   const connection = await at.connectionOf(client);
   client.ws.pause();

@@ -247,7 +247,7 @@ test('[SDK-10] pages of several conversations are read one at a time', async () 
   );
 });
 
-test('[SDK-10] a change that comes in one breath with the answer to join() is heard', async () => {
+test('[SDK-10] a change that comes right behind the answer to join() is heard', async () => {
   const world = createFakeWorld();
   const chat = await open(world);
   const joining = chat.join('conv_1');

@@ -1,8 +1,8 @@
 import type { Change } from './records.ts';
 
 /**
- * Puts numbered changes in order: each is given on once, without a hole. What comes twice is dropped, what comes early
- * waits until somebody fills the gap.
+ * Puts numbered changes in order: each is delivered once, without a gap. Duplicates are dropped, early ones
+ * wait until the gap is filled.
  */
 export interface ChangeLog {
   /** Number of the last change given on; null before the first subscription. */

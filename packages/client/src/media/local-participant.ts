@@ -189,7 +189,7 @@ export class LocalParticipant {
     }
   }
 
-  /** What is gone is unpublished: nobody shall look at a frozen picture. */
+  /** A track whose device is gone is unpublished, or the others would see a frozen picture. */
   #ended(track: LocalTrack): void {
     if (track.source === 'CAMERA' || track.source === 'MICROPHONE') {
       const [what, call] = track.source === 'CAMERA' ? ['camera', 'setCamera'] : ['microphone', 'setMicrophone'];

@@ -34,7 +34,7 @@ export class LocalTrack {
   #media: MediaStreamTrack;
   #isMuted = false;
   #isStopped = false;
-  /** Of a camera that was let go: the device to take when it is turned on again. */
+  /** Of a camera that was released: the device to open when it is turned on again. */
   #wanted: string | null = null;
   /** The server's id; null until it is published, and another one after a new join. */
   id: string | null = null;
@@ -74,7 +74,7 @@ export class LocalTrack {
     return this.#isStopped;
   }
 
-  /** Sends nothing more; a camera is let go, so that its light goes out. */
+  /** Sends nothing more; a camera is released, so that its light goes out. */
   async mute(): Promise<void> {
     if (this.#isMuted || this.#isStopped) return;
     this.#isMuted = true;
@@ -99,7 +99,7 @@ export class LocalTrack {
     return this.#media.readyState === 'ended';
   }
 
-  /** Ends the track for good: it is unpublished and its device let go. */
+  /** Ends the track for good: it is unpublished and its device released. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.end();

@@ -10,7 +10,7 @@ export interface Telemetry {
 const FLUSH_MS = 2_000;
 const WAITING_MAX = 100;
 
-/** Connection steps for the dashboard. Best effort: what cannot be told is dropped without a word. */
+/** Connection steps for the dashboard. Best effort: what cannot be sent is dropped silently. */
 export function createTelemetry({
   baseUrl,
   credential,
