@@ -19,9 +19,9 @@ import { type AnySocket, type FrameHandlers, socket } from '../../core/socket.ts
 import type { Rooms } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
+import type { RtcConnection, RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
 import type { createRpc } from './rpc.ts';
-import type { RtcConnection, RtcSession } from './rtc-session.ts';
 
 export interface SignalingSocketDeps {
   clock: Clock;
