@@ -188,6 +188,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
     address: http.address,
     config,
     development,
+    fleet,
     unitOfWork,
     dispatcher,
     webhooks,
@@ -195,10 +196,10 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
     chat,
     audit,
 
-    /** Listens, runs `welcome` through the public API, and is ready after it. */
-    async start(welcome: () => Promise<void> = async () => {}): Promise<void> {
+    /** Listens, runs `prepare` against the public API, and is ready after it. */
+    async start(prepare: () => Promise<void> = async () => {}): Promise<void> {
       for (const part of parts) await part.start?.();
-      await welcome();
+      await prepare();
       if (state === 'starting') state = 'ready';
     },
 

@@ -47,6 +47,8 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   isOffline(server: StoredServer): boolean;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
   mayTake(tx: Tx, name: string): Promise<boolean>;
+  /** Resolves once a node with this address has registered at this process. */
+  whenRegistered(internalUrl: string): Promise<void>;
   onEvacuate(listener: (evacuation: Evacuation) => Promise<void>): void;
   totals(): Promise<FleetTotals>;
 }
@@ -94,6 +96,9 @@ export function createFleet(deps: FleetDeps): Fleet {
     }
   }
 
+  const registered = new Set<string>();
+  const waiting = new Map<string, () => void>();
+
   const servers = createServers({
     db,
     clock,
@@ -102,6 +107,10 @@ export function createFleet(deps: FleetDeps): Fleet {
     heartbeatTimeoutMs,
     silentBefore,
     evacuate: (name) => evacuate({ server: name, reason: 'NODE_DRAINED' }),
+    onRegistered(internalUrl) {
+      registered.add(internalUrl);
+      waiting.get(internalUrl)?.();
+    },
   });
 
   /** Our own sign of life, the silent connections and the silent nodes. */
@@ -125,6 +134,11 @@ export function createFleet(deps: FleetDeps): Fleet {
       return server !== undefined && mayTakeRoom(server, silentBefore());
     },
     onEvacuate: (listener) => void evacuations.push(listener),
+    whenRegistered: (internalUrl) =>
+      new Promise((resolve) => {
+        if (registered.has(internalUrl)) resolve();
+        else waiting.set(internalUrl, resolve);
+      }),
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {
