@@ -179,7 +179,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   tools.metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
   const chores = [...domains, http].flatMap((part: Part) => part.chores ?? []);
   const timers = createTimers({ ...tools, chores: [...chores, projects.cutOffArchived(sockets)] });
-  // Stopped in reverse: first nobody comes in, last goes what all the others hand their work to.
+  // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
   const parts: readonly Part[] = [tracing, ...domains, dispatcher, timers, http, sockets];
 
   return {

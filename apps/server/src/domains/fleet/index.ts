@@ -20,7 +20,7 @@ export type { Watch } from './watch.ts';
 /** Why the rooms of a node have to move. */
 export type Evacuation =
   | { server: string; reason: 'NODE_DRAINED' }
-  /** Dead, or started anew: what was there ended when it was last seen. */
+  /** Offline or restarted: what was there ended when it was last seen. */
   | { server: string; reason: 'MEDIA_FAILURE'; signs: SignsOfLife; exceptInstance: string | null };
 
 /** When a node was last seen, in this life of it and in the one before its latest registration. */
@@ -79,11 +79,11 @@ export function createFleet(deps: FleetDeps): Fleet {
   });
 
   nodes.onHello((name, { instanceId }) => {
-    void endFormerLife(name, instanceId).catch((error) => log.warn({ error, server: name }, 'rooms not moved yet'));
+    void evacuateFormerInstance(name, instanceId).catch((error) => log.warn({ error, server: name }, 'rooms not moved yet'));
   });
 
-  /** A node that started anew has none of the rooms that its former self had. */
-  async function endFormerLife(name: string, instanceId: string): Promise<void> {
+  /** A node that restarted has none of the rooms it had before. */
+  async function evacuateFormerInstance(name: string, instanceId: string): Promise<void> {
     const server = await findServer(db, name);
     if (!server) return;
     await evacuate({ server: name, reason: 'MEDIA_FAILURE', signs: server, exceptInstance: instanceId });

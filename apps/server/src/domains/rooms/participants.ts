@@ -198,7 +198,7 @@ export function assertPayloadFits({ payload, encoding }: { payload: string; enco
     fail('SVC_PAYLOAD_TOO_LARGE', { limit: dataPayloadBytesMax });
 }
 
-/** A node that does not know the room holds nobody of it. */
+/** A node that does not know the room has no participants of it. */
 function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {
   if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
   throw asServiceError(error, 'SVC_FORBIDDEN');

@@ -46,7 +46,7 @@ export function createPlacement({ db, fleet, departures, roomChange }: Placement
     });
   }
 
-  /** Takes the room off a node on which nobody is; false when somebody is. */
+  /** Takes the room off a node unless it has participants there; false when it has. */
   async function unclaim(scope: ProjectScope, roomId: string, name: string): Promise<boolean> {
     return roomChange(scope, roomId, async (tx, _record, room) => {
       if (room.serverName !== name) return true;

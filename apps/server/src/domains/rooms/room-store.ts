@@ -186,7 +186,7 @@ export async function takePlace(
   return row;
 }
 
-/** Gives places back. A room that nobody is in has no node and no session. */
+/** Gives places back. An empty room has no node and no session. */
 export async function releasePlaces(tx: RoomTx, id: string, members: number, viewers: number): Promise<void> {
   await tx.execute(sql`
     update rooms set member_count = member_count - ${members}, viewer_count = viewer_count - ${viewers} where id = ${id}`);

@@ -119,7 +119,7 @@ export function createSessions(deps: SessionDeps) {
     });
   }
 
-  /** Takes up a session whose socket was lost; null when there is none to take up: join anew. */
+  /** Resumes a session whose socket was lost; null when there is none: then the client joins again. */
   async function resume(
     given: StoredToken,
     { sessionId, resumeToken, connectionId }: { sessionId: string; resumeToken: string; connectionId: string },

@@ -55,7 +55,7 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
       }
     },
 
-    /** Sockets of a killed process are gone too, though nobody saw them close. */
+    /** The sockets of a killed process are gone too, without a close. */
     async markDeadProcessesLost(): Promise<void> {
       for (const { id, seenAt } of await watch.deadProcesses()) {
         for (const room of await listRoomsOfProcess(db, id)) {

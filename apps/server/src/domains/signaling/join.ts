@@ -41,7 +41,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     // Subscribed before anything is checked: a revocation is either seen by the check or arrives as a message.
     const room = await hub.enter(session.token.roomId);
     try {
-      const member = (await resume(room, connection, frame)) ?? (await joinAnew(room, connection, frame));
+      const member = (await resume(room, connection, frame)) ?? (await joinFresh(room, connection, frame));
       if (!connection.isOpen)
         await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'SIGNAL_CLOSED');
     } catch (error) {
@@ -56,7 +56,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     return undefined;
   }
 
-  async function joinAnew(room: HubRoom, connection: RtcConnection, frame: JoinFrame): Promise<Member> {
+  async function joinFresh(room: HubRoom, connection: RtcConnection, frame: JoinFrame): Promise<Member> {
     const held = await rooms.sessions.admit(connection.session.token, frame.connectionId);
     const member = createMember(held.session, '', connection);
     room.members.set(held.session.id, member);

@@ -25,7 +25,7 @@ type Tracks = MediaCommands['pub.offer']['request']['tracks'];
 
 /**
  * WHIP and WHEP: clients that send one SDP offer over HTTP and have no socket. Such a participant is one like any other;
- * where others have their socket it has a connection that nobody listens to. Its node notices when its media is gone.
+ * where others have their socket it has a connection without a reader. Its node notices when its media is gone.
  */
 export function createPlainWebRtc({
   clock,

@@ -87,7 +87,7 @@ export function createRpc({ clock, ids, rooms }: RpcDeps) {
     if (asked?.to === from && asked.member.session.roomId === roomId) settle(requestId, { payload, error });
   }
 
-  /** Nobody waits for these answers any more. */
+  /** Drops the open requests of a member who left. */
   function forget(member: Member): void {
     for (const [requestId, asked] of pending) {
       if (asked.member !== member) continue;

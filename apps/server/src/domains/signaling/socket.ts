@@ -70,7 +70,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     if (connectionId) observe(connection.session.token, 'stats.report', connectionId, report);
   }
 
-  /** Whose token it was is known although it opens nothing: the project's own timeline says why nobody came. */
+  /** The refused token still names its project, whose timeline shows why the join failed. */
   function noteRefused(jwt: string, error: unknown): never {
     const token = rooms.tokens.nameOf(jwt);
     const isTold = isServiceError(error, 'SVC_TOKEN_EXPIRED') || isServiceError(error, 'SVC_TOKEN_REVOKED');
