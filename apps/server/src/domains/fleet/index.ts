@@ -79,7 +79,9 @@ export function createFleet(deps: FleetDeps): Fleet {
   });
 
   nodes.onHello((name, { instanceId }) => {
-    void evacuateFormerInstance(name, instanceId).catch((error) => log.warn({ error, server: name }, 'rooms not moved yet'));
+    void evacuateFormerInstance(name, instanceId).catch((error) =>
+      log.warn({ error, server: name }, 'rooms not moved yet'),
+    );
   });
 
   /** A node that restarted has none of the rooms it had before. */
