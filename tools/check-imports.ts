@@ -93,7 +93,7 @@ function textProblems(path: string): string[] {
   return found.map((problem) => `${path}: ${problem}`);
 }
 
-/** Cycles among what is really loaded; type-only imports are erased. */
+/** Type-only imports count too: two files that need each other's types are one file, or miss a third. */
 function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | null {
   const done = new Set<string>();
   const open: string[] = [];
@@ -131,7 +131,7 @@ problems.push(
 const graph = new Map(
   files.map((file) => [
     file,
-    all.filter((one) => one.from === file && !one.isTypeOnly && known.has(one.to)).map((one) => one.to),
+    all.filter((one) => one.from === file && known.has(one.to)).map((one) => one.to),
   ]),
 );
 const cycle = findCycle(graph);

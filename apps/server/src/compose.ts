@@ -179,7 +179,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   tools.metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
   const chores = [...domains, http].flatMap((part: Part) => part.chores ?? []);
   const timers = createTimers({ ...tools, chores: [...chores, projects.cutOffArchived(sockets)] });
-  // Stopped in reverse: first nobody comes in, last goes what all the others hand their work to.
+  // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
   const parts: readonly Part[] = [tracing, ...domains, dispatcher, timers, http, sockets];
 
   return {
@@ -188,6 +188,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
     address: http.address,
     config,
     development,
+    fleet,
     unitOfWork,
     dispatcher,
     webhooks,
@@ -195,10 +196,10 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
     chat,
     audit,
 
-    /** Listens, runs `welcome` through the public API, and is ready after it. */
-    async start(welcome: () => Promise<void> = async () => {}): Promise<void> {
+    /** Listens, runs `prepare` against the public API, and is ready after it. */
+    async start(prepare: () => Promise<void> = async () => {}): Promise<void> {
       for (const part of parts) await part.start?.();
-      await welcome();
+      await prepare();
       if (state === 'starting') state = 'ready';
     },
 

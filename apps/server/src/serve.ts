@@ -7,7 +7,7 @@ import { createSettableClock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
-import { startMediaNode } from './media-node.ts';
+import { type MediaNode, startMediaNode } from './media-node.ts';
 import { buildMissingPages } from './page-builds.ts';
 import { version } from './version.ts';
 
@@ -30,25 +30,35 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   const service = await compose({ config, adapters, clock, log });
   await opened;
   const stopFollowing = await followDatabaseTime(clock, adapters.db);
-  let mediaNode: ReturnType<typeof startMediaNode> | null = null;
+  let mediaNode: MediaNode | null = null;
   const isStopping = stopOnSignals(log, async () => {
     await service.stop();
     await mediaNode?.stop();
     stopFollowing();
     await adapters.close();
   });
-  await service.start(config.isProduction ? undefined : () => welcome(service, variables)).catch((error) => {
+  async function prepare(): Promise<void> {
+    if (isStopping()) return;
+    const { url } = service.address();
+    const { whenRegistered } = service.fleet;
+    if (config.runsMediaNode) mediaNode = startMediaNode({ config, url, variables, log, whenRegistered });
+    if (!config.isProduction) await welcome(service, variables, mediaNode?.settled);
+  }
+  await service.start(prepare).catch((error) => {
     if (!isStopping()) throw error;
   });
-  // Whoever stops ends the process.
+  // The signal handler ends the process.
   if (isStopping()) return;
-  if (config.runsMediaNode) mediaNode = startMediaNode({ config, url: service.address().url, variables, log });
   if (config.isProduction) log.info({ version, url: config.publicUrl }, 'ready');
   buildMissingPages(log);
 }
 
 /** Development mode: an account, a project, a key and a demo room to start with, and where to find them. */
-async function welcome({ config, address, development }: Service, variables: Variables): Promise<void> {
+async function welcome(
+  { config, address, development }: Service,
+  variables: Variables,
+  mediaNodeSettled: Promise<void> | undefined,
+): Promise<void> {
   if (development === null) return;
   const { url, publicUrl } = address();
   const { env, isNew } = await firstRun({
@@ -58,6 +68,8 @@ async function welcome({ config, address, development }: Service, variables: Var
     sfuSecret: config.sfuSecrets[0] ?? '',
     signIn: development.signInAs,
   });
+  // A join right after the start finds a node.
+  await mediaNodeSettled;
   const given = {
     version,
     publicUrl,

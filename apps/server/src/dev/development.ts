@@ -45,7 +45,7 @@ export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
 
     secret: (): string => known?.env.SVC_WEBHOOK_SECRET ?? '',
 
-    /** Somebody of the demo reacts to whoever writes there: the newcomer sees a webhook, a call and a live frame at work. */
+    /** A demo user reacts to messages of others: a newcomer sees a webhook, a call and a live frame at work. */
     async onEvent(event: WebhookEvent): Promise<void> {
       if (event.type !== 'message.created' || known === null) return;
       const { id, senderId, conversationId } = event.data.message;
@@ -55,7 +55,7 @@ export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
         if (conversationId !== demoId) return;
         await known.svc.chat.reactions.add(id, { emoji: '👋', userId: demoUsers[0] });
       } catch (error) {
-        // The message or the conversation is gone: nobody waits for this wave.
+        // The message or the conversation is gone, and the reaction with it.
         if (!isSvcError(error)) throw error;
         log.debug({ code: error.code }, 'the demo did not answer');
       }

@@ -8,7 +8,7 @@ export interface FirstRunOptions {
   publicUrl: string;
   dataDir: string;
   sfuSecret: string;
-  /** Makes sure of the account and signs in; spends nobody's sign-in budget. Gives the access token. */
+  /** Makes sure of the account and signs in without spending a sign-in budget. Returns the access token. */
   signIn: (email: string, password: string) => Promise<string>;
 }
 

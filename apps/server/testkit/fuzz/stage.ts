@@ -122,7 +122,7 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     return async () => {
       const room = await newRoom(api);
       const { token } = await mint(api, room, 'ada');
-      const sessionId = isIn ? await sitDown(service, room.id, way, token) : '';
+      const sessionId = isIn ? await joinPlainly(service, room.id, way, token) : '';
       return { ids: { id: room.id, sessionId }, bearers: { rtcToken: token } };
     };
   };
@@ -230,7 +230,12 @@ export async function newAttachment(api: Api, { isComplete }: { isComplete: bool
 }
 
 /** Joins by one SDP offer, as a client without our SDK does; gives the session's id. */
-async function sitDown(service: RoomsService, roomId: string, way: 'whip' | 'whep', token: string): Promise<string> {
+async function joinPlainly(
+  service: RoomsService,
+  roomId: string,
+  way: 'whip' | 'whep',
+  token: string,
+): Promise<string> {
   const response = await service.fetch(`/v1/rooms/${roomId}/${way}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' },

@@ -6,6 +6,7 @@ import type { DispatchedOnInsert, EventRef } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
+import { isLossy } from '../../core/lossy-bus.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
@@ -111,13 +112,8 @@ export function createChat(deps: ChatDeps) {
     { name: 'chat-retention', everyMs: 60_000, run: () => retention.sweep() },
   ];
 
-  /** Messages between processes can be lost without a sign; in one process they cannot. */
   async function catchUp(): Promise<void> {
-    const isRemote = await bus.ping().then(
-      (ms) => ms !== null,
-      () => true,
-    );
-    if (isRemote) await hub.catchUp();
+    if (await isLossy(bus)) await hub.catchUp();
   }
 
   return {

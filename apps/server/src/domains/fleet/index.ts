@@ -20,7 +20,7 @@ export type { Watch } from './watch.ts';
 /** Why the rooms of a node have to move. */
 export type Evacuation =
   | { server: string; reason: 'NODE_DRAINED' }
-  /** Dead, or started anew: what was there ended when it was last seen. */
+  /** Offline or restarted: what was there ended when it was last seen. */
   | { server: string; reason: 'MEDIA_FAILURE'; signs: SignsOfLife; exceptInstance: string | null };
 
 /** When a node was last seen, in this life of it and in the one before its latest registration. */
@@ -47,6 +47,8 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   isOffline(server: StoredServer): boolean;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
   mayTake(tx: Tx, name: string): Promise<boolean>;
+  /** Resolves once a node with this address has registered at this process. */
+  whenRegistered(internalUrl: string): Promise<void>;
   onEvacuate(listener: (evacuation: Evacuation) => Promise<void>): void;
   totals(): Promise<FleetTotals>;
 }
@@ -77,11 +79,13 @@ export function createFleet(deps: FleetDeps): Fleet {
   });
 
   nodes.onHello((name, { instanceId }) => {
-    void endFormerLife(name, instanceId).catch((error) => log.warn({ error, server: name }, 'rooms not moved yet'));
+    void evacuateFormerInstance(name, instanceId).catch((error) =>
+      log.warn({ error, server: name }, 'rooms not moved yet'),
+    );
   });
 
-  /** A node that started anew has none of the rooms that its former self had. */
-  async function endFormerLife(name: string, instanceId: string): Promise<void> {
+  /** A node that restarted has none of the rooms it had before. */
+  async function evacuateFormerInstance(name: string, instanceId: string): Promise<void> {
     const server = await findServer(db, name);
     if (!server) return;
     await evacuate({ server: name, reason: 'MEDIA_FAILURE', signs: server, exceptInstance: instanceId });
@@ -94,6 +98,9 @@ export function createFleet(deps: FleetDeps): Fleet {
     }
   }
 
+  const registered = new Set<string>();
+  const waiting = new Map<string, () => void>();
+
   const servers = createServers({
     db,
     clock,
@@ -102,6 +109,10 @@ export function createFleet(deps: FleetDeps): Fleet {
     heartbeatTimeoutMs,
     silentBefore,
     evacuate: (name) => evacuate({ server: name, reason: 'NODE_DRAINED' }),
+    onRegistered(internalUrl) {
+      registered.add(internalUrl);
+      waiting.get(internalUrl)?.();
+    },
   });
 
   /** Our own sign of life, the silent connections and the silent nodes. */
@@ -125,6 +136,11 @@ export function createFleet(deps: FleetDeps): Fleet {
       return server !== undefined && mayTakeRoom(server, silentBefore());
     },
     onEvacuate: (listener) => void evacuations.push(listener),
+    whenRegistered: (internalUrl) =>
+      new Promise((resolve) => {
+        if (registered.has(internalUrl)) resolve();
+        else waiting.set(internalUrl, resolve);
+      }),
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { fail } from '@parley/contract';
 
 /**
- * Where the control plane may connect to. A node names its own `internalUrl`, so without this list whoever holds the
+ * Where the control plane may connect to. A node names its own `internalUrl`, so without this list anyone who holds the
  * registration secret could make us call any address we can reach.
  */
 export interface HostGuard {

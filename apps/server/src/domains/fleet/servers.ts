@@ -25,13 +25,15 @@ export interface ServerDeps {
   silentBefore: () => string | null;
   /** Sends away everybody who is on the node. */
   evacuate: (name: string) => Promise<void>;
+  onRegistered: (internalUrl: string) => void;
 }
 
 const heartbeatIntervalMax = 10;
 /** They would hide behind routes of the same name. */
 const reservedNames = ['metrics', 'register'];
 
-export function createServers({ db, clock, guard, load, heartbeatTimeoutMs, silentBefore, evacuate }: ServerDeps) {
+export function createServers(deps: ServerDeps) {
+  const { db, clock, guard, load, heartbeatTimeoutMs, silentBefore, evacuate, onRegistered } = deps;
   const heartbeatTimeoutSeconds = heartbeatTimeoutMs / 1000;
 
   const get = async (name: string) => (await load.find(db, name)) ?? fail('SVC_SERVER_NOT_FOUND');
@@ -44,6 +46,7 @@ export function createServers({ db, clock, guard, load, heartbeatTimeoutMs, sile
     guard.check(body.internalUrl);
     const stored = await upsertServer(db, body, iso(clock.now()), silentBefore());
     if (!stored) fail('SVC_SERVER_NAME_TAKEN');
+    onRegistered(body.internalUrl);
     return new Answer(
       {
         ...toRtcServer(await get(body.name), silentBefore(), true),

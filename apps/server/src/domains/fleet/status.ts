@@ -2,7 +2,7 @@ import type { RtcServer, RtcServerStatus } from '@parley/contract';
 import type { ServerWithLoad } from './server-load.ts';
 import type { StoredServer } from './server-store.ts';
 
-/** Nobody is offline while it cannot be known who is silent (null). */
+/** No node is offline while this process cannot know who is silent (null). */
 export const isOffline = ({ seenAt }: StoredServer, silentBefore: string | null): boolean =>
   silentBefore !== null && seenAt < silentBefore;
 

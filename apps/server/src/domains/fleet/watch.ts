@@ -5,7 +5,7 @@ import { deleteProcesses, listSilentProcesses, touchProcess, touchWatch } from '
 /** Who has been silent for how long, judged only while we ourselves were there to listen. */
 export interface Watch {
   readonly processId: string;
-  /** Whoever was last seen before this is dead; null while our own absence makes that unknowable. */
+  /** What was last seen before this is offline; null while our own absence makes that unknowable. */
   silentBefore(timeoutMs: number): string | null;
   /** Server processes that died, with the moment they were last seen. */
   deadProcesses(): Promise<{ id: string; seenAt: string }[]>;

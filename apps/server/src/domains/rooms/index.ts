@@ -16,7 +16,8 @@ import { createIceServers, type TurnConfig } from './ice-servers.ts';
 import { createParticipants } from './participants.ts';
 import { createPlacement } from './placement.ts';
 import { createRoomBus } from './room-bus.ts';
-import { listRoomEvents } from './room-event-store.ts';
+import { createRoomChange } from './room-change.ts';
+import { listLastSeqs, listRoomEvents } from './room-event-store.ts';
 import { updateRoomLinks } from './room-store.ts';
 import { createRooms } from './rooms.ts';
 import { createRtcTokens } from './rtc-tokens.ts';
@@ -59,27 +60,29 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const { processId } = fleet.watch;
   const participantsMax = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
   const roomBus = createRoomBus({ bus });
-  const departures = createDepartures({ ...deps, nodes: fleet.nodes, roomBus });
-  const placement = createPlacement({ db, fleet, departures });
-  const rooms = createRooms({ ...deps, roomBus, departures, placement, participantsMax });
+  const roomChange = createRoomChange({ ...deps, nodes: fleet.nodes, roomBus });
+  const departures = createDepartures({ ...deps, roomChange });
+  const placement = createPlacement({ db, fleet, departures, roomChange });
+  const rooms = createRooms({ ...deps, roomChange, departures, placement, participantsMax });
   const iceServers = createIceServers(deps);
   const tokens = createRtcTokens({
     ...deps,
     departures,
+    roomChange,
     iceServers,
     ttlSecondsDefault: limits.RTC_TOKEN_DEFAULT_TTL_SECONDS,
     findRoom: rooms.find,
   });
   const sessions = createSessions({
     ...deps,
-    roomBus,
+    roomChange,
     departures,
     processId,
     participantsMax,
     viewersMax: limits.LIVE_STREAM_MAX_VIEWERS,
   });
-  const participants = createParticipants({ ...deps, nodes: fleet.nodes, rooms, sessions, departures, roomBus });
-  const sweeps = createSweeps({ ...deps, watch: fleet.watch, departures, roomBus });
+  const participants = createParticipants({ ...deps, nodes: fleet.nodes, rooms, sessions, departures, roomChange });
+  const sweeps = createSweeps({ ...deps, watch: fleet.watch, departures, roomChange });
 
   const handlers: Handlers<typeof roomRoutes> = {
     listRooms: ({ caller, query }) => rooms.list(caller, query),
@@ -132,6 +135,8 @@ export function createRoomsDomain(deps: RoomsDeps) {
     participantsMax,
     authenticateRtcToken: tokens.authenticateCaller,
     eventsAfter: (roomId: string, seq: number) => listRoomEvents(db, roomId, seq),
+    /** The number of the last event of each of these rooms. */
+    lastSeqs: (roomIds: readonly string[]) => listLastSeqs(db, roomIds),
     joined: (roomId: string) => listJoined(db, roomId),
     /** Attaches a conversation to a room, or takes it away. */
     attachConversation: (tx: Queryable, scope: ProjectScope, roomId: string, conversationId: string | null) =>

@@ -18,7 +18,7 @@ import { type Answer, page } from '../../core/handlers.ts';
 import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
 import { toParticipant, toRoomSession, toTrack } from './records.ts';
-import type { RoomBus } from './room-bus.ts';
+import type { RoomChange } from './room-change.ts';
 import type { StoredRoom } from './room-store.ts';
 import type { createRooms } from './rooms.ts';
 import { updateTokenPermissions } from './rtc-token-store.ts';
@@ -32,10 +32,10 @@ export interface ParticipantDeps {
   rooms: ReturnType<typeof createRooms>;
   sessions: Sessions;
   departures: Departures;
-  roomBus: RoomBus;
+  roomChange: RoomChange;
 }
 
-export function createParticipants({ db, cursors, nodes, rooms, sessions, departures, roomBus }: ParticipantDeps) {
+export function createParticipants({ db, cursors, nodes, rooms, sessions, departures, roomChange }: ParticipantDeps) {
   /** What the node holds of a room; fails when it cannot be asked. */
   async function snapshot(room: StoredRoom): Promise<Map<string, MediaParticipantSnapshot>> {
     if (room.serverName === null) return new Map();
@@ -44,7 +44,7 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
     return new Map(there.map((participant) => [participant.participant, participant]));
   }
 
-  /** Live: in the store and on the node. Whoever the node does not know is not there. */
+  /** Live: in the store and on the node. A participant unknown to the node is not there. */
   async function live(room: StoredRoom): Promise<Participant[]> {
     const [media, joined] = await Promise.all([snapshot(room), listJoined(db, room.id)]);
     return joined.flatMap((session) => {
@@ -123,13 +123,17 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
       ...(permissions ? { permissions } : {}),
       ...(change.metadata === undefined ? {} : { metadata: change.metadata === '' ? null : change.metadata }),
     };
-    const current = await sessions.record(session, { type: 'participant.updated', data: {} }, fields);
-    if (!current) return fail('SVC_PARTICIPANT_NOT_FOUND');
-    if (permissions) {
-      await db.transaction((tx) => updateTokenPermissions(tx, session.tokenId, permissions));
-      const fields = { permissions, by: 'SERVER' } as const;
-      roomBus.publish(room.id, { is: 'frame', to: [identity], type: 'permissions.changed', fields });
-    }
+    const updated = { type: 'participant.updated' as const, data: {} };
+    const current = await roomChange(scope, room.id, async (tx, record) => {
+      const changed = await sessions.recordIn(tx, record, session, updated, fields);
+      if (!changed) return fail('SVC_PARTICIPANT_NOT_FOUND');
+      if (permissions) {
+        await updateTokenPermissions(tx, session.tokenId, permissions);
+        const changes = { permissions, by: 'SERVER' } as const;
+        record.message({ is: 'frame', to: [identity], type: 'permissions.changed', fields: changes });
+      }
+      return changed;
+    });
     return toParticipant(current, (await snapshot(room)).get(session.id));
   }
 
@@ -153,8 +157,11 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
 
   async function recordMute(session: StoredSession, trackId: string, muted: boolean): Promise<void> {
     const { roomId, identity } = session;
-    await sessions.record(session, { type: 'track.muted', data: { identity, trackId, muted, by: 'SERVER' } });
-    roomBus.publish(roomId, { is: 'frame', to: [identity], type: 'server.mute', fields: { trackId, muted } });
+    const event = { type: 'track.muted' as const, data: { identity, trackId, muted, by: 'SERVER' } };
+    await roomChange(session, roomId, async (tx, record) => {
+      await sessions.recordIn(tx, record, session, event);
+      record.message({ is: 'frame', to: [identity], type: 'server.mute', fields: { trackId, muted } });
+    });
   }
 
   async function sendData(
@@ -191,7 +198,7 @@ export function assertPayloadFits({ payload, encoding }: { payload: string; enco
     fail('SVC_PAYLOAD_TOO_LARGE', { limit: dataPayloadBytesMax });
 }
 
-/** A node that does not know the room holds nobody of it. */
+/** A node that does not know the room has no participants of it. */
 function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {
   if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
   throw asServiceError(error, 'SVC_FORBIDDEN');

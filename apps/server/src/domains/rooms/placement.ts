@@ -4,8 +4,9 @@ import type { Db } from '../../core/db.ts';
 import type { Fleet, NodeHello } from '../fleet/index.ts';
 import { MediaRefusal } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
-import { findRoom, listRoomsOn, lockRoom, type StoredRoom, updatePlacement } from './room-store.ts';
-import { listJoined } from './session-store.ts';
+import type { RoomChange } from './room-change.ts';
+import { findRoom, listRoomsOn, type StoredRoom, updatePlacement } from './room-store.ts';
+import { type EndMoment, listJoined } from './session-store.ts';
 
 /** Where a room is: a node, and which life of it. */
 export interface Placement {
@@ -18,12 +19,13 @@ export interface PlacementDeps {
   db: Db;
   fleet: Fleet;
   departures: Departures;
+  roomChange: RoomChange;
 }
 
 const attemptsMax = 10;
 
 /** A room stays on its node while anybody is in it; a dead or restarted node has no room any more. */
-export function createPlacement({ db, fleet, departures }: PlacementDeps) {
+export function createPlacement({ db, fleet, departures, roomChange }: PlacementDeps) {
   /** Null when the node cannot be reached just now. */
   async function reach(name: string): Promise<NodeHello | null> {
     try {
@@ -36,20 +38,18 @@ export function createPlacement({ db, fleet, departures }: PlacementDeps) {
 
   /** Puts the room on the node unless somebody else has placed it, or the node may take no more. */
   async function claim(scope: ProjectScope, roomId: string, name: string, serverInstance: string): Promise<boolean> {
-    return db.transaction(async (tx) => {
-      const room = await lockRoom(tx, scope, roomId);
-      if (!room || room.serverName !== null) return true;
+    return roomChange(scope, roomId, async (tx, _record, room) => {
+      if (room.serverName !== null) return true;
       if (!(await fleet.mayTake(tx, name))) return false;
       await updatePlacement(tx, roomId, { serverName: name, serverInstance });
       return true;
     });
   }
 
-  /** Takes the room off a node on which nobody is; false when somebody is. */
+  /** Takes the room off a node unless it has participants there; false when it has. */
   async function unclaim(scope: ProjectScope, roomId: string, name: string): Promise<boolean> {
-    return db.transaction(async (tx) => {
-      const room = await lockRoom(tx, scope, roomId);
-      if (room?.serverName !== name) return true;
+    return roomChange(scope, roomId, async (tx, _record, room) => {
+      if (room.serverName !== name) return true;
       if ((await listJoined(tx, roomId)).some(({ serverName }) => serverName === name)) return false;
       await updatePlacement(tx, roomId, null);
       return true;
@@ -63,17 +63,14 @@ export function createPlacement({ db, fleet, departures }: PlacementDeps) {
     name: string,
     exceptInstance: string | null,
     reason: 'MEDIA_FAILURE' | 'NODE_DRAINED',
-    signs?: Parameters<Departures['depart']>[4],
+    moment?: EndMoment,
   ): Promise<void> {
-    const departure = await db.transaction(async (tx) => {
-      const room = await lockRoom(tx, scope, roomId);
-      const isOther = room?.serverName !== name || (exceptInstance !== null && room.serverInstance === exceptInstance);
-      if (!room || isOther) return null;
-      const left = await departures.end(tx, room, { serverName: name, exceptInstance }, reason, signs);
+    await roomChange(scope, roomId, async (tx, record, room) => {
+      const isOther = room.serverName !== name || (exceptInstance !== null && room.serverInstance === exceptInstance);
+      if (isOther) return;
+      await departures.end(tx, record, roomId, { serverName: name, exceptInstance }, reason, moment);
       await updatePlacement(tx, roomId, null);
-      return left;
     });
-    if (departure) departures.announce(departure);
   }
 
   /** The placed room's node, when it can be used; otherwise sees to it that the next attempt finds another. */

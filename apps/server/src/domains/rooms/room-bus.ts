@@ -1,10 +1,11 @@
 import type { DisconnectReason, FrameFields, RpcError, SignalingServerFrames } from '@parley/contract';
+import { isLossy } from '../../core/lossy-bus.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { RoomEvent } from './room-event-store.ts';
 
 /** What the processes that serve a room tell one another. Nothing here is the only copy of anything that must last. */
 export type RoomMessage =
-  /** A recorded event; whoever misses one reads it from the store. */
+  /** A recorded event; a process that misses one reads it from the store. */
   | { is: 'event'; event: RoomEvent }
   /** These sessions are over in the store. */
   | { is: 'ended'; sessions: { id: string; reason: DisconnectReason }[] }
@@ -28,6 +29,8 @@ export interface RoomBus {
   subscribe(roomId: string, listener: (message: RoomMessage) => void): Promise<Unsubscribe>;
   /** Messages may have been lost; see Bus. */
   onGap(listener: () => void): Unsubscribe;
+  /** Whether messages can also be lost without a sign. */
+  isLossy(): Promise<boolean>;
 }
 
 /** The bus with the type of what rooms put on it. */
@@ -38,5 +41,6 @@ export function createRoomBus({ bus }: { bus: Bus }): RoomBus {
     // Only our own processes publish here.
     subscribe: (roomId, listener) => bus.subscribe(topicOf(roomId), (message) => listener(message as RoomMessage)),
     onGap: (listener) => bus.onGap(listener),
+    isLossy: () => isLossy(bus),
   };
 }

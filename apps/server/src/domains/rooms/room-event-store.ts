@@ -1,6 +1,7 @@
 import type { RoomEventType } from '@parley/contract';
-import type { Queryable, Tx } from '../../core/db.ts';
+import type { Queryable } from '../../core/db.ts';
 import { json, sql } from '../../core/sql.ts';
+import type { RoomTx } from './room-store.ts';
 
 /** Something that happened in a room; `seq` is dense a room. */
 export interface RoomEvent {
@@ -11,7 +12,7 @@ export interface RoomEvent {
 
 /** Numbers and keeps events. The room's row makes the order of numbers the order of commits. */
 export async function insertRoomEvents(
-  tx: Tx,
+  tx: RoomTx,
   roomId: string,
   events: readonly Omit<RoomEvent, 'seq'>[],
   at: string,
@@ -31,6 +32,14 @@ export async function insertRoomEvents(
 export async function listRoomEvents(db: Queryable, roomId: string, after: number): Promise<RoomEvent[]> {
   return db.query<RoomEvent>(sql`
     select seq, type, data from room_events where room_id = ${roomId} and seq > ${after} order by seq`);
+}
+
+/** The number of each room's last event. */
+export async function listLastSeqs(
+  db: Queryable,
+  roomIds: readonly string[],
+): Promise<{ roomId: string; seq: number }[]> {
+  return db.query(sql`select id as "roomId", event_seq as seq from rooms where id = any(${roomIds})`);
 }
 
 export async function deleteRoomEvents(db: Queryable, before: string): Promise<number> {

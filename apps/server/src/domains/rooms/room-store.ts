@@ -97,16 +97,26 @@ export async function listOpenRooms(
     order by r.created_at desc, r.id desc limit ${limit}`);
 }
 
+declare const holdsRoom: unique symbol;
+/** A transaction that holds a room's row; only `roomChange` gives it out. */
+export type RoomTx = Tx & { readonly [holdsRoom]: true };
+
 /**
  * Takes the room's row for this transaction. Everything that changes who is in a room, where it is or whether it is
  * open takes it first, so all of that happens one after another, in one order for everybody.
  */
-export async function lockRoom(tx: Tx, scope: ProjectScope, id: string): Promise<StoredRoom | undefined> {
+export async function lockRoom(
+  tx: Tx,
+  scope: ProjectScope,
+  id: string,
+): Promise<{ tx: RoomTx; room: StoredRoom } | undefined> {
   await tx.query(sql`select from rooms r where r.id = ${id} and ${inScope(scope)} for update`);
-  return findRoom(tx, scope, id);
+  const room = await findRoom(tx, scope, id);
+  // The mark exists only in the types: it says that the statement above has run.
+  return room && { tx: tx as RoomTx, room };
 }
 
-export interface RoomChange {
+export interface RoomUpdate {
   metadata?: Metadata | null | undefined;
   maxParticipants?: number | null | undefined;
   duplicateIdentity?: DuplicateIdentity | undefined;
@@ -114,14 +124,14 @@ export interface RoomChange {
 
 /** Changes an open room; undefined when it is closed. */
 export async function updateRoom(
-  db: Queryable,
+  tx: RoomTx,
   scope: ProjectScope,
   id: string,
-  change: RoomChange,
+  change: RoomUpdate,
   at: string,
 ): Promise<StoredRoom | undefined> {
   const { metadata, maxParticipants, duplicateIdentity } = change;
-  const [row] = await db.query<StoredRoom>(sql`
+  const [row] = await tx.query<StoredRoom>(sql`
     update rooms as r set updated_at = ${at}
       ${metadata === undefined ? empty : sql`, metadata = ${json(metadata ?? {})}::jsonb`}
       ${maxParticipants === undefined ? empty : sql`, participants_max = ${maxParticipants}`}
@@ -132,7 +142,7 @@ export async function updateRoom(
 
 /** Closes an open room; false when somebody else did. */
 export async function updateRoomClosed(
-  tx: Tx,
+  tx: RoomTx,
   scope: ProjectScope,
   id: string,
   reason: RoomCloseReason,
@@ -157,7 +167,7 @@ export async function updateRoomLinks(
 
 /** One more member or viewer, if there is a place; undefined when the room is full. The cap is this one write. */
 export async function takePlace(
-  tx: Tx,
+  tx: RoomTx,
   {
     id,
     kind,
@@ -176,8 +186,8 @@ export async function takePlace(
   return row;
 }
 
-/** Gives places back. A room that nobody is in has no node and no session. */
-export async function releasePlaces(tx: Tx, id: string, members: number, viewers: number): Promise<void> {
+/** Gives places back. An empty room has no node and no session. */
+export async function releasePlaces(tx: RoomTx, id: string, members: number, viewers: number): Promise<void> {
   await tx.execute(sql`
     update rooms set member_count = member_count - ${members}, viewer_count = viewer_count - ${viewers} where id = ${id}`);
   await tx.execute(sql`
@@ -186,7 +196,7 @@ export async function releasePlaces(tx: Tx, id: string, members: number, viewers
 }
 
 export async function updatePlacement(
-  tx: Tx,
+  tx: RoomTx,
   id: string,
   placement: { serverName: string; serverInstance: string } | null,
 ): Promise<void> {

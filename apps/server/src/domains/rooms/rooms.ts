@@ -16,14 +16,12 @@ import { metadataJson } from '../../core/safe-json.ts';
 import type { Departures } from './departures.ts';
 import type { PlacementService } from './placement.ts';
 import { toRoom } from './records.ts';
-import type { RoomBus } from './room-bus.ts';
-import { insertRoomEvents } from './room-event-store.ts';
+import type { RoomChange } from './room-change.ts';
 import {
   findOpenRoom,
   findRoom,
   insertRoom,
   listOpenRooms,
-  lockRoom,
   type NewRoom,
   type StoredRoom,
   updateRoom,
@@ -36,7 +34,7 @@ export interface RoomDeps {
   clock: Clock;
   ids: Ids;
   cursors: Cursors;
-  roomBus: RoomBus;
+  roomChange: RoomChange;
   departures: Departures;
   placement: PlacementService;
   participantsMax: number;
@@ -44,7 +42,7 @@ export interface RoomDeps {
 
 const idPattern = /^room_[0-9a-z]{24}$/;
 
-export function createRooms({ db, clock, ids, cursors, roomBus, departures, placement, participantsMax }: RoomDeps) {
+export function createRooms({ db, clock, ids, cursors, roomChange, departures, placement, participantsMax }: RoomDeps) {
   const record = async (room: StoredRoom): Promise<Room> =>
     toRoom(room, participantsMax, room.serverName !== null && (await placement.reach(room.serverName)) !== null);
 
@@ -94,26 +92,24 @@ export function createRooms({ db, clock, ids, cursors, roomBus, departures, plac
     if (change.metadata) metadataJson(change.metadata, roomMetadataBytesMax);
     const { id } = await find(scope, reference);
     const at = iso(clock.now());
-    const { room, events } = await db.transaction(async (tx) => {
-      const changed = (await updateRoom(tx, scope, id, change, at)) ?? fail('SVC_ROOM_CLOSED');
-      const data = { room: toRoom(changed, participantsMax, true) };
-      return { room: changed, events: await insertRoomEvents(tx, id, [{ type: 'room.updated', data }], at) };
+    const changed = await roomChange(scope, id, async (tx, { event }) => {
+      const room = (await updateRoom(tx, scope, id, change, at)) ?? fail('SVC_ROOM_CLOSED');
+      event({ type: 'room.updated', data: { room: toRoom(room, participantsMax, true) } });
+      return room;
     });
-    for (const event of events) roomBus.publish(id, { is: 'event', event });
-    return record(room);
+    return record(changed);
   }
 
   /** Closing twice is the same as once. No join succeeds after this has answered: both take the room's row. */
   async function close(scope: ProjectScope, reference: string, reason: RoomCloseReason): Promise<Room> {
     const { id } = await find(scope, reference);
     const at = iso(clock.now());
-    const departure = await db.transaction(async (tx) => {
-      const room = (await lockRoom(tx, scope, id)) ?? fail('SVC_ROOM_NOT_FOUND');
-      if (!(await updateRoomClosed(tx, scope, id, reason, at))) return null;
+    await roomChange(scope, id, async (tx, changes) => {
+      if (!(await updateRoomClosed(tx, scope, id, reason, at))) return;
       await updateTokensRevoked(tx, id, null, at);
-      return departures.end(tx, room, { all: true }, reason === 'STREAM_ENDED' ? 'STREAM_ENDED' : 'ROOM_CLOSED');
+      const why = reason === 'STREAM_ENDED' ? 'STREAM_ENDED' : 'ROOM_CLOSED';
+      await departures.end(tx, changes, id, { all: true }, why);
     });
-    if (departure) departures.announce(departure);
     return record(await find(scope, id));
   }
 

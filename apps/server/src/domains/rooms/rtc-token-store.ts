@@ -1,7 +1,8 @@
 import type { ParticipantKind, RtcTokenPermissions } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Queryable, Tx } from '../../core/db.ts';
+import type { Queryable } from '../../core/db.ts';
 import { json, sql } from '../../core/sql.ts';
+import type { RoomTx } from './room-store.ts';
 
 export interface StoredToken extends ProjectScope {
   id: string;
@@ -53,7 +54,7 @@ export async function findToken(db: Queryable, scope: ProjectScope, id: string):
 
 /** The first revocation stays: a second changes nothing. */
 export async function updateTokenRevoked(
-  tx: Tx,
+  tx: RoomTx,
   roomId: string,
   id: string,
   at: string,
@@ -65,7 +66,12 @@ export async function updateTokenRevoked(
 }
 
 /** Revokes what is left of a room's tokens, or of one identity's. */
-export async function updateTokensRevoked(tx: Tx, roomId: string, identity: string | null, at: string): Promise<void> {
+export async function updateTokensRevoked(
+  tx: RoomTx,
+  roomId: string,
+  identity: string | null,
+  at: string,
+): Promise<void> {
   await tx.execute(sql`
     update rtc_tokens set revoked_at = ${at}
     where room_id = ${roomId} and revoked_at is null and (${identity}::text is null or identity = ${identity}::text)`);
@@ -84,7 +90,7 @@ export async function updateTokenExpiry(
 }
 
 /** What the token allows from now on, also to somebody who joins with it again. */
-export async function updateTokenPermissions(tx: Tx, id: string, permissions: RtcTokenPermissions): Promise<void> {
+export async function updateTokenPermissions(tx: RoomTx, id: string, permissions: RtcTokenPermissions): Promise<void> {
   await tx.execute(sql`update rtc_tokens set permissions = ${json(permissions)}::jsonb where id = ${id}`);
 }
 

@@ -15,7 +15,8 @@ import type { Claims, Tokens } from '../../core/tokens.ts';
 import type { Access } from '../projects/index.ts';
 import type { Departures } from './departures.ts';
 import type { IceServers } from './ice-servers.ts';
-import { lockRoom, type StoredRoom } from './room-store.ts';
+import type { RoomChange } from './room-change.ts';
+import type { StoredRoom } from './room-store.ts';
 import {
   deleteTokensExpired,
   findToken,
@@ -33,6 +34,7 @@ export interface RtcTokenDeps {
   tokens: Tokens;
   access: Pick<Access, 'assertActive' | 'assertNotArchived'>;
   departures: Departures;
+  roomChange: RoomChange;
   iceServers: IceServers;
   signalingUrl: string;
   ttlSecondsDefault: number;
@@ -70,6 +72,7 @@ export function createRtcTokens({
   tokens,
   access,
   departures,
+  roomChange,
   iceServers,
   signalingUrl,
   ttlSecondsDefault,
@@ -149,12 +152,11 @@ export function createRtcTokens({
   async function revoke(scope: ProjectScope, reference: string, tokenId: string): Promise<RevokedRtcToken> {
     const { id: roomId } = await findRoom(scope, reference);
     const at = iso(clock.now());
-    const { token, departure } = await db.transaction(async (tx) => {
-      const room = (await lockRoom(tx, scope, roomId)) ?? fail('SVC_ROOM_NOT_FOUND');
+    const token = await roomChange(scope, roomId, async (tx, record) => {
       const revoked = (await updateTokenRevoked(tx, roomId, tokenId, at)) ?? fail('SVC_TOKEN_NOT_FOUND');
-      return { token: revoked, departure: await departures.end(tx, room, { tokenId }, 'TOKEN_REVOKED') };
+      await departures.end(tx, record, roomId, { tokenId }, 'TOKEN_REVOKED');
+      return revoked;
     });
-    departures.announce(departure);
     return {
       id: token.id,
       tokenId: token.id,
@@ -167,12 +169,10 @@ export function createRtcTokens({
 
   /** Somebody may not be in the room any more, under any token they were given. */
   async function revokeIdentity(scope: ProjectScope, roomId: string, identity: string): Promise<void> {
-    const departure = await db.transaction(async (tx) => {
-      const room = (await lockRoom(tx, scope, roomId)) ?? fail('SVC_ROOM_NOT_FOUND');
+    await roomChange(scope, roomId, async (tx, record) => {
       await updateTokensRevoked(tx, roomId, identity, iso(clock.now()));
-      return departures.end(tx, room, { identity }, 'TOKEN_REVOKED');
+      await departures.end(tx, record, roomId, { identity }, 'TOKEN_REVOKED');
     });
-    departures.announce(departure);
   }
 
   /** The token behind a JWT: signature and time by its text, revocation and permissions by its row. */

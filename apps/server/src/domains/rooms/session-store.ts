@@ -1,8 +1,9 @@
 import type { DisconnectReason, ParticipantKind, RtcTokenPermissions } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Queryable, Tx } from '../../core/db.ts';
+import type { Queryable } from '../../core/db.ts';
 import { empty, json, type Sql, sql } from '../../core/sql.ts';
 import type { SignsOfLife } from '../fleet/index.ts';
+import type { RoomTx } from './room-store.ts';
 
 /** One stay of one participant in one room. */
 export interface StoredSession extends ProjectScope {
@@ -57,7 +58,7 @@ export type NewSession = Pick<
   | 'createdAt'
 >;
 
-export async function insertSession(tx: Tx, session: NewSession): Promise<StoredSession> {
+export async function insertSession(tx: RoomTx, session: NewSession): Promise<StoredSession> {
   const [row] = await tx.query<StoredSession>(sql`
     insert into participant_sessions as p (id, project_id, environment, room_id, room_session_id, admission, identity, kind,
       is_test, token_id, connection_id, permissions, metadata, process_id, resume_hash, created_at)
@@ -69,7 +70,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Stored
   return row as StoredSession;
 }
 
-/** Whoever holds a place under this identity. */
+/** Who holds a place under this identity. */
 export async function findLiveSession(
   db: Queryable,
   roomId: string,
@@ -118,7 +119,7 @@ export interface Acceptance {
 
 /** The join is accepted: from here on the minutes count. Undefined when the session was ended meanwhile. */
 export async function updateAccepted(
-  tx: Tx,
+  tx: RoomTx,
   { id, serverName, serverInstance, region, at }: Acceptance,
 ): Promise<StoredSession | undefined> {
   const [row] = await tx.query<StoredSession>(sql`
@@ -130,7 +131,7 @@ export async function updateAccepted(
 
 /** The socket of a session is at another process, or back at this one. */
 export async function updateResumed(
-  tx: Tx,
+  tx: RoomTx,
   id: string,
   { processId, connectionId }: { processId: string; connectionId: string },
 ): Promise<StoredSession | undefined> {
@@ -141,23 +142,31 @@ export async function updateResumed(
 }
 
 /** The socket is gone; the place is kept. False when another process has the session by now. */
-export async function updateSignalLost(db: Queryable, id: string, processId: string, at: string): Promise<boolean> {
-  const touched = await db.execute(sql`
+export async function updateSignalLost(tx: RoomTx, id: string, processId: string, at: string): Promise<boolean> {
+  const touched = await tx.execute(sql`
     update participant_sessions set signal_lost_at = ${at}
     where id = ${id} and process_id = ${processId} and left_at is null and signal_lost_at is null`);
   return touched > 0;
 }
 
-/** The same for everybody of a process that died. */
+/** Rooms with sessions whose socket was at a process. */
+export async function listRoomsOfProcess(db: Queryable, processId: string): Promise<(ProjectScope & { id: string })[]> {
+  return db.query(sql`
+    select distinct p.room_id as id, p.project_id as "projectId", p.environment from participant_sessions p
+    where p.process_id = ${processId} and p.left_at is null and p.signal_lost_at is null order by p.room_id`);
+}
+
+/** The same for everybody in a room whose socket was at a process that died. */
 export async function updateProcessLost(
-  db: Queryable,
+  tx: RoomTx,
+  roomId: string,
   processId: string,
   at: string,
-): Promise<{ roomId: string; identity: string; kind: ParticipantKind }[]> {
-  return db.query(sql`
+): Promise<{ identity: string; kind: ParticipantKind }[]> {
+  return tx.query(sql`
     update participant_sessions set signal_lost_at = ${at}
-    where process_id = ${processId} and left_at is null and signal_lost_at is null
-    returning room_id as "roomId", identity, kind`);
+    where room_id = ${roomId} and process_id = ${processId} and left_at is null and signal_lost_at is null
+    returning identity, kind`);
 }
 
 /** Sessions of this process that somebody thought lost while their sockets are here. */
@@ -168,12 +177,12 @@ export async function updateSignalFound(db: Queryable, processId: string, ids: r
 }
 
 export async function updateSessionFields(
-  db: Queryable,
+  tx: RoomTx,
   id: string,
   fields: { permissions?: RtcTokenPermissions; metadata?: string | null; isPublisher?: boolean },
 ): Promise<StoredSession | undefined> {
   const { permissions, metadata, isPublisher } = fields;
-  const [row] = await db.query<StoredSession>(sql`
+  const [row] = await tx.query<StoredSession>(sql`
     update participant_sessions as p set id = p.id
       ${permissions === undefined ? empty : sql`, permissions = ${json(permissions)}::jsonb`}
       ${metadata === undefined ? empty : sql`, metadata = ${metadata}`}
@@ -215,9 +224,9 @@ function moment(end: EndMoment, now: string): Sql {
     else ${previousSeenAt ?? seenAt}::timestamptz end`;
 }
 
-/** Ends live sessions; each row comes back exactly once, whoever asks. */
+/** Ends live sessions; each row comes back exactly once, however many ask. */
 export async function updateEnded(
-  tx: Tx,
+  tx: RoomTx,
   roomId: string,
   choice: SessionChoice,
   reason: DisconnectReason,
@@ -226,7 +235,7 @@ export async function updateEnded(
 ): Promise<StoredSession[]> {
   return tx.query<StoredSession>(sql`
     update participant_sessions as p set left_reason = ${reason}, ended_at = ${now},
-      -- Whoever was not heard of again had left when the socket was lost, whatever ends the stay after that.
+      -- A participant not heard of again left when the socket was lost, whatever ends the stay after that.
       left_at = greatest(coalesce(p.joined_at, p.created_at),
         least(${moment(end, now)}, ${now}::timestamptz, p.signal_lost_at))
     where p.room_id = ${roomId} and p.left_at is null and ${chosen(choice)} returning ${columns}`);
@@ -239,7 +248,7 @@ export async function listRoomsWithLost(db: Queryable, lostBefore: string): Prom
     where p.left_at is null and p.signal_lost_at < ${lostBefore} order by p.room_id`);
 }
 
-/** Sessions of a process that were ended since, by whomever. */
+/** Sessions of a process that were ended since, by any process. */
 export async function listEnded(
   db: Queryable,
   processId: string,

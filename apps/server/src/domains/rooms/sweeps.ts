@@ -3,11 +3,13 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Watch } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
-import type { RoomBus } from './room-bus.ts';
+import type { RoomChange, RoomRecord } from './room-change.ts';
 import { deleteRoomEvents } from './room-event-store.ts';
 import {
   listEnded,
+  listRoomsOfProcess,
   listRoomsWithLost,
+  type StoredSession,
   updateProcessLost,
   updateSignalFound,
   updateSignalLost,
@@ -18,7 +20,7 @@ export interface SweepDeps {
   clock: Clock;
   watch: Watch;
   departures: Departures;
-  roomBus: RoomBus;
+  roomChange: RoomChange;
 }
 
 /** Longer than anybody may resume. */
@@ -26,10 +28,10 @@ const eventsKeptMs = 5 * 60_000;
 /** Far enough back that no two looks leave a gap between them, whatever the clocks of the processes say. */
 const lookBackMs = 30_000;
 
-/** What becomes of those who do not say goodbye. All of it is conditional writes: any process may do it, or several. */
-export function createSweeps({ db, clock, watch, departures, roomBus }: SweepDeps) {
-  const sayLost = (roomId: string, identity: string): void =>
-    roomBus.publish(roomId, {
+/** Ends sessions whose socket is gone for good. All of it is conditional writes: any process may do it, or several. */
+export function createSweeps({ db, clock, watch, departures, roomChange }: SweepDeps) {
+  const announceLost = (record: RoomRecord, identity: string): void =>
+    record.message({
       is: 'frame',
       to: null,
       type: 'quality',
@@ -38,8 +40,11 @@ export function createSweeps({ db, clock, watch, departures, roomBus }: SweepDep
 
   return {
     /** The socket of a session of this process is gone. */
-    async lose(session: { id: string; roomId: string; identity: string }, at: number): Promise<void> {
-      if (await updateSignalLost(db, session.id, watch.processId, iso(at))) sayLost(session.roomId, session.identity);
+    async markLost(session: StoredSession, at: number): Promise<void> {
+      const { id, roomId, identity } = session;
+      await roomChange(session, roomId, async (tx, record) => {
+        if (await updateSignalLost(tx, id, watch.processId, iso(at))) announceLost(record, identity);
+      });
     },
 
     /** Ends who did not come back in time; their minutes stop where the socket was lost. */
@@ -50,11 +55,15 @@ export function createSweeps({ db, clock, watch, departures, roomBus }: SweepDep
       }
     },
 
-    /** Sockets of a killed process are gone too, though nobody saw them close. */
+    /** The sockets of a killed process are gone too, without a close. */
     async markDeadProcessesLost(): Promise<void> {
       for (const { id, seenAt } of await watch.deadProcesses()) {
-        for (const { roomId, identity, kind } of await updateProcessLost(db, id, seenAt)) {
-          if (kind === 'MEMBER') sayLost(roomId, identity);
+        for (const room of await listRoomsOfProcess(db, id)) {
+          await roomChange(room, room.id, async (tx, record) => {
+            for (const { identity, kind } of await updateProcessLost(tx, room.id, id, seenAt)) {
+              if (kind === 'MEMBER') announceLost(record, identity);
+            }
+          });
         }
       }
     },

@@ -15,7 +15,7 @@ export interface HubRoom {
   /** Events go out one after another, also while one of them is being read from the store. */
   delivering: Promise<void>;
   unsubscribe: Unsubscribe | null;
-  /** Joins under way: the room must not be let go between them. */
+  /** Joins under way: the room is not released while there are any. */
   holds: number;
 }
 
@@ -24,6 +24,8 @@ export interface HubDeps {
   log: Log;
   roomBus: RoomBus;
   eventsAfter: (roomId: string, seq: number) => Promise<RoomEvent[]>;
+  /** The number of the last event of each of these rooms. */
+  lastSeqs: (roomIds: readonly string[]) => Promise<{ roomId: string; seq: number }[]>;
   /** Everything but events, which the hub itself delivers. */
   onMessage: (room: HubRoom, message: Exclude<RoomMessage, { is: 'event' }>) => void;
 }
@@ -31,7 +33,7 @@ export interface HubDeps {
 export type Hub = ReturnType<typeof createHub>;
 
 /** The rooms of this process: who is in them here, and what they have been told. */
-export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDeps) {
+export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessage }: HubDeps) {
   const rooms = new Map<string, HubRoom>();
 
   /** Holds the room and hears of it from here on; call `exit` in the end. */
@@ -57,15 +59,15 @@ export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDe
 
   function exit(room: HubRoom): void {
     room.holds -= 1;
-    letGo(room);
+    releaseUnused(room);
   }
 
   function remove(room: HubRoom, member: Member): void {
     if (room.members.get(member.session.id) === member) room.members.delete(member.session.id);
-    letGo(room);
+    releaseUnused(room);
   }
 
-  function letGo(room: HubRoom): void {
+  function releaseUnused(room: HubRoom): void {
     if (room.members.size > 0 || room.holds > 0) return;
     room.unsubscribe?.();
     room.unsubscribe = null;
@@ -82,16 +84,20 @@ export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDe
       if (room.seq === null || event.seq <= room.seq) return;
       // The bus keeps no order between processes and may lose messages: the store has all of them.
       if (event.seq === room.seq + 1) deliver(room, [event]);
-      else deliver(room, await eventsAfter(room.id, room.seq));
+      else await deliverMissed(room);
     }).catch(() => undefined);
   }
 
   function inOrder(room: HubRoom, work: () => Promise<void>): Promise<void> {
     const done = room.delivering.then(work);
     room.delivering = done.catch((error) => {
-      log.warn({ error, roomId: room.id }, 'room events not delivered; the next one brings them');
+      log.warn({ error, roomId: room.id }, 'room events not delivered; catching up will');
     });
     return done;
+  }
+
+  async function deliverMissed(room: HubRoom): Promise<void> {
+    if (room.seq !== null) deliver(room, await eventsAfter(room.id, room.seq));
   }
 
   function deliver(room: HubRoom, events: readonly RoomEvent[]): void {
@@ -129,16 +135,16 @@ export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDe
     });
   }
 
-  /** Reads what the bus may have lost. */
-  function catchUp(): void {
-    for (const room of rooms.values()) {
-      void inOrder(room, async () => {
-        if (room.seq !== null) deliver(room, await eventsAfter(room.id, room.seq));
-      }).catch(() => undefined);
-    }
+  /** Delivers what the bus has lost: one query says which rooms are behind, and only those are read. */
+  async function catchUp(): Promise<void> {
+    const served = [...rooms.values()].filter(({ seq }) => seq !== null);
+    if (served.length === 0) return;
+    const last = new Map((await lastSeqs(served.map(({ id }) => id))).map(({ roomId, seq }) => [roomId, seq]));
+    const behind = served.filter(({ id, seq }) => (last.get(id) ?? 0) > (seq ?? 0));
+    await Promise.all(behind.map((room) => inOrder(room, () => deliverMissed(room)).catch(() => undefined)));
   }
 
-  roomBus.onGap(catchUp);
+  roomBus.onGap(() => void catchUp().catch((error) => log.warn({ error }, 'rooms not caught up yet')));
 
   return {
     enter,
@@ -146,13 +152,14 @@ export function createHub({ clock, log, roomBus, eventsAfter, onMessage }: HubDe
     remove,
     broadcast,
     welcome,
+    catchUp,
     find: (roomId: string): HubRoom | undefined => rooms.get(roomId),
     rooms: (): IterableIterator<HubRoom> => rooms.values(),
     members: (): Member[] => [...rooms.values()].flatMap((room) => [...room.members.values()]),
   };
 }
 
-/** Nobody needs to be told that they themselves have come. */
+/** A participant gets no event of their own join. */
 function isOwnJoin(event: RoomEvent, { session }: Member): boolean {
   const { participant } = event.data as { participant?: { sessionId?: string } };
   return event.type === 'participant.joined' && participant?.sessionId === session.id;

@@ -7,17 +7,16 @@ import type { Domain } from '../../core/part.ts';
 import { ownTrace, type Tracer } from '../../core/tracing.ts';
 import type { Fleet } from '../fleet/index.ts';
 import type { RoomFrame, RoomMessage, Rooms } from '../rooms/index.ts';
-import { bidFarewell } from './farewells.ts';
+import { disconnect } from './disconnect.ts';
 import { createHub, type HubRoom } from './hub.ts';
 import { createJoin } from './join.ts';
 import { createMediaEvents } from './media-events.ts';
 import { createMediaFrames } from './media-frames.ts';
-import { type Member, tell } from './member.ts';
+import { type Member, type RtcConnection, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 import { createPlainWebRtc } from './plain-webrtc.ts';
 import { createReconcile } from './reconcile.ts';
 import { createRpc } from './rpc.ts';
-import type { RtcConnection } from './rtc-session.ts';
 import { createSignalingSocket } from './socket.ts';
 import { createTokenRefresh } from './token-refresh.ts';
 
@@ -64,7 +63,8 @@ export function createSignaling({
       return tracer.trace('join', { kind: 'server', parent: ownTrace, attributes }, () => join(connection, frame));
     };
 
-  const hub = createHub({ clock, log, roomBus: rooms.roomBus, eventsAfter: rooms.eventsAfter, onMessage: receive });
+  const { roomBus, eventsAfter, lastSeqs } = rooms;
+  const hub = createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessage: receive });
   const rpc = createRpc({ clock, ids, rooms });
   const mediaEvents = createMediaEvents({ log, rooms, hub, observe });
   const refresh = createTokenRefresh({ clock, log, tokens: rooms.tokens });
@@ -92,7 +92,7 @@ export function createSignaling({
     if (to === null) hub.broadcast(room, type, fields);
     const named = to === null ? [] : [...room.members.values()].filter(({ session }) => to.includes(session.identity));
     for (const member of named) {
-      tell(member, type, fields);
+      sendTo(member, type, fields);
       // Permissions are checked here too, before the node checks them.
       if (message.type === 'permissions.changed')
         member.session = { ...member.session, permissions: message.fields.permissions };
@@ -108,10 +108,10 @@ export function createSignaling({
     const { connection, session } = member;
     if (connection && session.connectionId) observe(connection.session.token, 'left', session.connectionId, { reason });
     if (connection) connection.session.seat.state = { is: 'left' };
-    bidFarewell(member, reason, random);
+    disconnect(member, reason, random);
   }
 
-  /** The client came back to another process: this socket is a dead end. */
+  /** The client resumed at another process: this socket is stale. */
   function handOver(room: HubRoom, member: Member | undefined): void {
     if (!member) return;
     hub.remove(room, member);
@@ -120,7 +120,7 @@ export function createSignaling({
     member.connection?.close(1001, 'RESUMED_ELSEWHERE');
   }
 
-  /** The socket is gone without a word: the place is kept for a while. */
+  /** The socket was lost: the place is kept for a while. */
   async function closed(connection: RtcConnection, code: number): Promise<void> {
     const { state } = connection.session.seat;
     if (state.is !== 'taken' || state.member.connection !== connection) return;
@@ -131,7 +131,7 @@ export function createSignaling({
       observe(connection.session.token, 'signaling.disconnected', session.connectionId, { code });
     const reason = reasonOfClose(code);
     if (reason) await rooms.departures.depart(session, session.roomId, { id: session.id }, reason);
-    else await rooms.sweeps.lose(session, code === 4408 ? connection.lastSeenAt : clock.now());
+    else await rooms.sweeps.markLost(session, code === 4408 ? connection.lastSeenAt : clock.now());
   }
 
   const join = traced(createJoin({ clock, log, limits, nodes, rooms, hub, observe }));
@@ -157,6 +157,10 @@ export function createSignaling({
     await Promise.all(hub.members().map(refresh));
   }
 
+  async function catchUp(): Promise<void> {
+    if (await roomBus.isLossy()) await hub.catchUp();
+  }
+
   /** Takes back sessions that other processes thought lost. */
   async function reclaimSessions(): Promise<void> {
     const here = hub.members().flatMap(({ connection, session }) => (connection?.isOpen ? [session.id] : []));
@@ -168,6 +172,7 @@ export function createSignaling({
     handlers: createPlainWebRtc({ clock, ids, nodes, rooms, join, media }),
     chores: [
       { name: 'signaling', everyMs: 1_000, run: refreshMembers, onEveryProcess: true },
+      { name: 'room-catch-up', everyMs: 1_500, run: catchUp, onEveryProcess: true },
       { name: 'signaling-claim', everyMs: 5_000, run: reclaimSessions, onEveryProcess: true },
     ],
   };

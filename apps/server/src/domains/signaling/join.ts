@@ -8,9 +8,8 @@ import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
 import type { Hub, HubRoom } from './hub.ts';
 import { splitJoined } from './joined-frames.ts';
-import { createMember, type Member } from './member.ts';
+import { createMember, type Member, type RtcConnection, type RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
-import type { RtcConnection, RtcSession } from './rtc-session.ts';
 
 export interface JoinDeps {
   clock: Clock;
@@ -39,10 +38,10 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
       { ...(frame.client && { client: frame.client }) },
       aboutClient(connection, frame),
     );
-    // Heard before anything is checked: a revocation is either seen by the check or told to us afterwards.
+    // Subscribed before anything is checked: a revocation is either seen by the check or arrives as a message.
     const room = await hub.enter(session.token.roomId);
     try {
-      const member = (await resume(room, connection, frame)) ?? (await joinAnew(room, connection, frame));
+      const member = (await resume(room, connection, frame)) ?? (await joinFresh(room, connection, frame));
       if (!connection.isOpen)
         await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'SIGNAL_CLOSED');
     } catch (error) {
@@ -57,15 +56,21 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     return undefined;
   }
 
-  async function joinAnew(room: HubRoom, connection: RtcConnection, frame: JoinFrame): Promise<Member> {
+  async function joinFresh(room: HubRoom, connection: RtcConnection, frame: JoinFrame): Promise<Member> {
     const held = await rooms.sessions.admit(connection.session.token, frame.connectionId);
     const member = createMember(held.session, '', connection);
     room.members.set(held.session.id, member);
     try {
-      const { others, since } = await sitDown(member, held, frame);
+      const { others, since } = await addToNode(member, held, frame);
       connection.session.seat.state = { is: 'taken', member };
       const participants = await listOthers(member.session, others);
-      await say(room, member, { resumeToken: held.resumeToken, since, resumed: false, media: undefined, participants });
+      await sendJoined(room, member, {
+        resumeToken: held.resumeToken,
+        since,
+        resumed: false,
+        media: undefined,
+        participants,
+      });
       const { serverName } = member;
       observe(
         connection.session.token,
@@ -87,7 +92,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
   }
 
   /** Adds the participant to the room's node, again if the room moves to another one meanwhile. */
-  async function sitDown(
+  async function addToNode(
     member: Member,
     { session }: Admission,
     { autoSubscribe, adaptiveStream }: JoinFrame,
@@ -95,7 +100,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     for (let moves = 0; moves < movesMax; moves++) {
       const placement = await rooms.placement.place(session, session.roomId);
       member.serverName = placement.serverName;
-      // Read before the node's list: whatever happened in between is told again, never left out.
+      // Read before the node's list: what happens in between is sent twice, never left out.
       const { eventSeq } = await rooms.rooms.find(session, session.roomId);
       const { participants } = await nodes.command(placement.serverName, 'participant.add', {
         ...member.address,
@@ -144,7 +149,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     const media = await attach(room, member);
     if (!media) return null;
     connection.session.seat.state = { is: 'taken', member };
-    await say(room, member, {
+    await sendJoined(room, member, {
       resumeToken: wish.resumeToken,
       since: wish.lastSeq,
       resumed: true,
@@ -180,7 +185,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
         await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'MEDIA_FAILURE');
         return null;
       }
-      await rooms.sweeps.lose(member.session, clock.now());
+      await rooms.sweeps.markLost(member.session, clock.now());
       throw error;
     }
   }
@@ -193,8 +198,8 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     participants: Joined['participants'];
   }
 
-  /** `joined`, as many `joined.more` as it takes, and whatever happened since. */
-  async function say(hubRoom: HubRoom, member: Member, facts: JoinedFacts): Promise<void> {
+  /** `joined`, as many `joined.more` as it takes, and what has happened since. */
+  async function sendJoined(hubRoom: HubRoom, member: Member, facts: JoinedFacts): Promise<void> {
     const { session } = member;
     const room = await rooms.rooms.find(session, session.roomId);
     const joined = {

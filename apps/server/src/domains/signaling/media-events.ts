@@ -3,7 +3,7 @@ import type { MediaAddress, MediaEventFrame, MediaEventName, MediaEvents } from 
 import type { Log } from '../../core/log.ts';
 import { type Rooms, toTrack } from '../rooms/index.ts';
 import type { Hub, HubRoom } from './hub.ts';
-import { type Member, tell } from './member.ts';
+import { type Member, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 
 export interface MediaEventDeps {
@@ -34,7 +34,7 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
     fields: FrameFields<SignalingServerFrames[K]>,
   ): void {
     const member = own({ room, participant });
-    if (member) tell(member, type, fields);
+    if (member) sendTo(member, type, fields);
   }
 
   function inPieces<T>(room: string, entries: readonly T[], send: (here: HubRoom, piece: T[]) => void): void {

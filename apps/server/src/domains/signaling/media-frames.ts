@@ -2,8 +2,7 @@ import { type FrameData, fail, type ReplyTo, type SignalingClientFrames } from '
 import type { MediaCommandName, MediaCommands, MediaSubscribeResult } from '@parley/contract/media-control';
 import { asServiceError, type Nodes } from '../fleet/index.ts';
 import { assertPayloadFits } from '../rooms/index.ts';
-import type { Member } from './member.ts';
-import type { RtcConnection } from './rtc-session.ts';
+import type { Member, RtcConnection } from './member.ts';
 
 type Frame<T extends keyof SignalingClientFrames> = FrameData<SignalingClientFrames[T]>;
 

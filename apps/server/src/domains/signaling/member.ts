@@ -1,7 +1,20 @@
 import type { FrameFields, SignalingServerFrames } from '@parley/contract';
 import type { MediaAddress, MediaTrack } from '@parley/contract/media-control';
-import type { StoredSession } from '../rooms/index.ts';
-import type { RtcConnection } from './rtc-session.ts';
+import type { Connection, SocketSession } from '../../core/socket.ts';
+import type { StoredSession, StoredToken } from '../rooms/index.ts';
+
+/** Who is behind a signaling connection: a token, and a seat once the join succeeded. */
+export interface RtcSession extends SocketSession {
+  token: StoredToken;
+  /** The same object for the life of the connection, also when the token is refreshed. */
+  seat: Seat;
+}
+
+export type RtcConnection = Connection<RtcSession, SignalingServerFrames>;
+
+export interface Seat {
+  state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };
+}
 
 /** A participant whose socket is, or was a moment ago, at this process. */
 export interface Member {
@@ -30,11 +43,11 @@ export const createMember = (session: StoredSession, serverName: string, connect
 });
 
 /** Sends a frame to one participant, or queues it until `joined` was sent. */
-export function tell<K extends keyof SignalingServerFrames>(
+export function sendTo<K extends keyof SignalingServerFrames>(
   member: Member,
   type: K,
   fields: FrameFields<SignalingServerFrames[K]>,
 ): void {
-  if (member.backlog) member.backlog.push(() => tell(member, type, fields));
+  if (member.backlog) member.backlog.push(() => sendTo(member, type, fields));
   else member.connection?.send(type, fields);
 }

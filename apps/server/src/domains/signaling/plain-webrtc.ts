@@ -9,8 +9,7 @@ import { asServiceError, type Nodes } from '../fleet/index.ts';
 import type { Rooms, StoredToken } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
-import type { Member } from './member.ts';
-import type { RtcConnection, RtcSession } from './rtc-session.ts';
+import type { Member, RtcConnection, RtcSession } from './member.ts';
 
 export interface PlainWebRtcDeps {
   clock: Clock;
@@ -26,7 +25,7 @@ type Tracks = MediaCommands['pub.offer']['request']['tracks'];
 
 /**
  * WHIP and WHEP: clients that send one SDP offer over HTTP and have no socket. Such a participant is one like any other;
- * where others have their socket it has a connection that nobody listens to. Its node notices when its media is gone.
+ * where others have their socket it has a connection without a reader. Its node notices when its media is gone.
  */
 export function createPlainWebRtc({
   clock,
@@ -43,7 +42,7 @@ export function createPlainWebRtc({
     return id === token.roomId ? token : fail('SVC_ROOM_NOT_FOUND');
   }
 
-  async function sitDown(token: StoredToken, request: RequestInfo, autoSubscribe: boolean): Promise<Member> {
+  async function joinFor(token: StoredToken, request: RequestInfo, autoSubscribe: boolean): Promise<Member> {
     const connection = silentConnection(token, request);
     await join(connection, { connectionId: ids.newUuid(), autoSubscribe, client: { sdk: 'plain-webrtc' } });
     return memberOf(connection);
@@ -104,7 +103,7 @@ export function createPlainWebRtc({
     const offer = readOffer(sdp);
     const tracks = nameTracks(offer);
     if (tracks.length === 0) fail('SVC_BAD_REQUEST', { message: 'The offer sends nothing.' });
-    const member = await sitDown(token, request, false);
+    const member = await joinFor(token, request, false);
     return answer('whip', member, async () => {
       const { description } = await media.publish(member, { tracks, description: offer });
       return description;
@@ -115,7 +114,7 @@ export function createPlainWebRtc({
     const token = await tokenFor(reference, request);
     if (!token.permissions.subscribe) fail('SVC_SUBSCRIBE_NOT_ALLOWED');
     const offer = readOffer(sdp);
-    const member = await sitDown(token, request, true);
+    const member = await joinFor(token, request, true);
     return answer('whep', member, async () => {
       try {
         const request = { ...member.address, description: offer };

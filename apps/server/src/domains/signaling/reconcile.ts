@@ -14,10 +14,10 @@ export interface ReconcileDeps {
 
 /**
  * A control connection came back and events of the node are lost: what it holds now is compared with what we knew.
- * Nothing is done for a node that started anew: its former rooms are moved as a whole.
+ * Nothing is done for a node that restarted: its former rooms are moved as a whole.
  */
 export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps) {
-  const lives = new Map<string, string>();
+  const instances = new Map<string, string>();
 
   async function compare(name: string, roomId: string, members: readonly Member[]): Promise<void> {
     const { rooms } = await nodes.command(name, 'snapshot', { room: roomId }).catch(() => ({ rooms: [] }));
@@ -48,9 +48,9 @@ export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps)
   }
 
   return (name: string, { instanceId, resumed }: NodeHello): void => {
-    const isSameLife = lives.get(name) === instanceId;
-    lives.set(name, instanceId);
-    if (resumed || !isSameLife) return;
+    const isSameInstance = instances.get(name) === instanceId;
+    instances.set(name, instanceId);
+    if (resumed || !isSameInstance) return;
     const rooms = [...hub.rooms()].map((room) => ({
       id: room.id,
       members: [...room.members.values()].filter(({ serverName }) => serverName === name),

@@ -2,7 +2,7 @@ import { type FrameData, fail, type RpcError, type SignalingClientFrames } from 
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { assertPayloadFits, type RoomMessage, type Rooms } from '../rooms/index.ts';
-import { type Member, tell } from './member.ts';
+import { type Member, sendTo } from './member.ts';
 
 export interface RpcDeps {
   clock: Clock;
@@ -29,7 +29,7 @@ export function createRpc({ clock, ids, rooms }: RpcDeps) {
     if (!asked) return;
     pending.delete(requestId);
     asked.answered.abort();
-    tell(asked.member, 'rpc.response', { requestId, from: asked.to, ...answer, at: iso(clock.now()) });
+    sendTo(asked.member, 'rpc.response', { requestId, from: asked.to, ...answer, at: iso(clock.now()) });
   }
 
   async function request(
@@ -87,7 +87,7 @@ export function createRpc({ clock, ids, rooms }: RpcDeps) {
     if (asked?.to === from && asked.member.session.roomId === roomId) settle(requestId, { payload, error });
   }
 
-  /** Nobody waits for these answers any more. */
+  /** Drops the open requests of a member who left. */
   function forget(member: Member): void {
     for (const [requestId, asked] of pending) {
       if (asked.member !== member) continue;

@@ -19,9 +19,9 @@ import { type AnySocket, type FrameHandlers, socket } from '../../core/socket.ts
 import type { Rooms } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
+import type { RtcConnection, RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
 import type { createRpc } from './rpc.ts';
-import type { RtcConnection, RtcSession } from './rtc-session.ts';
 
 export interface SignalingSocketDeps {
   clock: Clock;
@@ -70,7 +70,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     if (connectionId) observe(connection.session.token, 'stats.report', connectionId, report);
   }
 
-  /** Whose token it was is known although it opens nothing: the project's own timeline says why nobody came. */
+  /** The refused token still names its project, whose timeline shows why the join failed. */
   function noteRefused(jwt: string, error: unknown): never {
     const token = rooms.tokens.nameOf(jwt);
     const isTold = isServiceError(error, 'SVC_TOKEN_EXPIRED') || isServiceError(error, 'SVC_TOKEN_REVOKED');

@@ -5,7 +5,7 @@ export interface PlacementWish {
   region: string | null;
   /** Nodes that were tried and could not be reached. */
   except: ReadonlySet<string>;
-  /** Nodes last seen before this are dead; null while nobody can be called dead. */
+  /** Nodes last seen before this are offline; null while that cannot be known. */
   silentBefore: string | null;
 }
 
