@@ -129,10 +129,7 @@ problems.push(
     .map(({ from, to }) => `${from} → ${to}: no such file`),
 );
 const graph = new Map(
-  files.map((file) => [
-    file,
-    all.filter((one) => one.from === file && known.has(one.to)).map((one) => one.to),
-  ]),
+  files.map((file) => [file, all.filter((one) => one.from === file && known.has(one.to)).map((one) => one.to)]),
 );
 const cycle = findCycle(graph);
 if (cycle) problems.push(`import cycle: ${cycle.join(' → ')}`);
