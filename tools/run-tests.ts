@@ -10,7 +10,7 @@ import pg from 'pg';
 import { createClient } from 'redis';
 import { cacheFolder } from '../apps/server/src/adapters/db/embedded/template.ts';
 import { offerFiles } from './tests/claims.ts';
-import { chooseFiles } from './tests/files.ts';
+import { chooseFiles, isHeavy } from './tests/files.ts';
 import { createReport } from './tests/report.ts';
 
 const { values, positionals: words } = parseArgs({
@@ -32,17 +32,23 @@ if (files.length === 0)
   quit(words.length > 0 ? `No test file matches ${words.join(', ')}.` : 'There are no test files.');
 
 const report = createReport(words.length > 0);
-await runShared(files, Number(values.workers));
+const heavy = files.filter(isHeavy);
+await runShared(
+  files.filter((file) => !heavy.includes(file)),
+  Number(values.workers),
+);
+// One after the other, in one worker: they share browsers, a media node and an `npm start`.
+await runShared(heavy, 1);
 process.exitCode = report.conclude(files) ? 0 : 1;
 
 /** Runs the files in as many workers, which share them out among themselves. */
 async function runShared(shared: readonly string[], workers: number): Promise<void> {
   const claims = offerFiles(shared);
-  const runOne = async (worker: number): Promise<void> => {
+  const runOne = async (): Promise<void> => {
     // A worker that crashed took one file with it; the next one goes on with the rest.
-    while (claims.hasUnclaimed()) await runWorker(claims.envOf(worker));
+    while (claims.hasUnclaimed()) await runWorker(claims.env);
   };
-  await Promise.all(Array.from({ length: workers }, (_, worker) => runOne(worker)));
+  await Promise.all(Array.from({ length: workers }, runOne));
   claims.remove();
 }
 

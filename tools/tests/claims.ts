@@ -4,12 +4,10 @@ import { join } from 'node:path';
 
 /** The files that workers share out among themselves: each is claimed by the one that creates its mark. */
 const folderVariable = 'PARLEY_TEST_CLAIMS';
-/** Set for a worker that takes files from the end of the list. */
-const backwardsVariable = 'PARLEY_TEST_CLAIMS_BACKWARDS';
 
 export interface Claims {
-  /** What a worker needs to find them; every second one starts at the end of the list. */
-  envOf(worker: number): Record<string, string>;
+  /** What a worker needs to find them. */
+  env: Record<string, string>;
   hasUnclaimed(): boolean;
   remove(): void;
 }
@@ -18,7 +16,7 @@ export function offerFiles(files: readonly string[]): Claims {
   const folder = mkdtempSync(join(tmpdir(), 'parley-claims-'));
   writeFileSync(join(folder, 'files.json'), JSON.stringify(files));
   return {
-    envOf: (worker) => ({ [folderVariable]: folder, ...(worker % 2 === 1 && { [backwardsVariable]: 'true' }) }),
+    env: { [folderVariable]: folder },
     hasUnclaimed: () => files.some((_, index) => !existsSync(join(folder, String(index)))),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -29,8 +27,7 @@ export function claimNext(): string | null {
   const folder = process.env[folderVariable];
   if (folder === undefined) throw new Error(`${folderVariable} is not set: workers are started by tools/run-tests.ts.`);
   const files: string[] = JSON.parse(readFileSync(join(folder, 'files.json'), 'utf8'));
-  const isFree = (_: string, index: number): boolean => claim(join(folder, String(index)));
-  return (process.env[backwardsVariable] ? files.findLast(isFree) : files.find(isFree)) ?? null;
+  return files.find((_, index) => claim(join(folder, String(index)))) ?? null;
 }
 
 function claim(mark: string): boolean {

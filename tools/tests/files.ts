@@ -17,15 +17,9 @@ export function chooseFiles({ isProduction, words }: { isProduction: boolean; wo
   })
     .filter((file) => !isProduction || isForProduction(file))
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-    .sort()
-    .sort((left, right) => weightOf(right) - weightOf(left));
+    .sort();
 }
 
-/**
- * Browsers first, then killed processes, then the rest: a worker that starts at the front has the browsers to itself,
- * with the stages that those files share.
- */
-function weightOf(file: string): number {
-  if (readFileSync(file, 'utf8').includes("browser.ts'")) return 2;
-  return file.startsWith('e2e/') ? 1 : 0;
-}
+/** Browsers, media and killed processes want the machine to themselves. */
+export const isHeavy = (file: string): boolean =>
+  file.startsWith('e2e/') || readFileSync(file, 'utf8').includes("browser.ts'");

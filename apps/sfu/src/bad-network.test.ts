@@ -47,9 +47,9 @@ async function frozenShare(frames: number): Promise<number> {
 
 test('[MED-37] the layer follows a narrow path down, and up again when it is wide', {
   skip,
-  timeout: 180_000,
+  timeout: 240_000,
 }, async (context) => {
-  await eventually(() => layerOf() === 2, 'the best layer did not come on a clean path', 60_000);
+  await eventually(() => layerOf() === 2, 'the best layer did not come on a clean path', 120_000);
   await watchFrames(bob);
   proxy.down.bitsPerSecond = 400_000;
   await eventually(() => (layerOf() ?? 0) < 2, 'the layer did not go down', 30_000);
