@@ -76,7 +76,8 @@ export function createDashboard(deps: DashboardDeps) {
     const started = clock.elapsed();
     const overview = await count(scope);
     const took = clock.elapsed() - started;
-    if (took >= slowMs) slowOverviews.set(key, { overview, until: clock.elapsed() + Math.min(took * cacheTimes, cacheMsMax) });
+    if (took >= slowMs)
+      slowOverviews.set(key, { overview, until: clock.elapsed() + Math.min(took * cacheTimes, cacheMsMax) });
     return overview;
   }
 
