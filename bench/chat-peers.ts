@@ -1,7 +1,7 @@
 /** Child process: what the chat benchmarks are held against, each on a port of its own. */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { allRoutes, type Message } from '@parley/contract';
+import { allRoutes, type Message, readLimits } from '@parley/contract';
 import Fastify, { type FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { createMemoryBus } from '../apps/server/src/adapters/bus/memory.ts';
@@ -11,6 +11,7 @@ import type { Db } from '../apps/server/src/core/db.ts';
 import { RawJson } from '../apps/server/src/core/handlers.ts';
 import { createLog } from '../apps/server/src/core/log.ts';
 import { createMetrics } from '../apps/server/src/core/metrics.ts';
+import { createRateLimiter } from '../apps/server/src/core/rate-limiter.ts';
 import type { Sql } from '../apps/server/src/core/sql.ts';
 import { createAccess } from '../apps/server/src/domains/projects/access.ts';
 import { createIdentify } from '../apps/server/src/http/credentials.ts';
@@ -104,7 +105,9 @@ function withoutDatabase(keys: readonly string[] | null): FastifyInstance {
   const authenticators = { apiKey: access.authenticateKey } as never;
   const deps: PipelineDeps = {
     identify: keys === null ? anybody : createIdentify({ authenticators, tokens: null as never, sfuSecrets: [] }),
-    spend: createSpend({ counters: createMemoryCounters(systemClock), windowSeconds: 60 }),
+    spend: createSpend(
+      createRateLimiter({ counters: createMemoryCounters(systemClock), limits: readLimits({}).limits }),
+    ),
     once: (_scope, work) => work({ seed: '', isRetry: false }),
     bodyBytesMax: 262_144,
     publicUrl: 'http://localhost',

@@ -75,7 +75,7 @@ async function bareSender(child: ChildProcess): Promise<Sender> {
 /** Our sockets as the service runs them. */
 async function ourSender(child: ChildProcess): Promise<Sender> {
   const connections: Connection<SocketSession>[] = [];
-  const unlimited = { spend: async () => undefined, waitSeconds: async () => null };
+  const unlimited = async () => ({ isAllowed: true, remaining: 1, resetSeconds: 1 });
   const bench = socket({
     path: '/v1/bench',
     subprotocol: 'svc.bench.v1',
@@ -103,7 +103,7 @@ async function ourSender(child: ChildProcess): Promise<Sender> {
     clock: systemClock,
     log: createLog('silent'),
     limits: readLimits({ SOCKETS_MAX_PER_SUBJECT: '1000000' }).limits,
-    budgets: unlimited,
+    rateLimiter: { take: unlimited, spend: unlimited, spendFor: unlimited },
     ids: createIds(systemClock),
     random: Math.random,
     sockets: [bench],

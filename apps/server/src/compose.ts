@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { signalingPath } from '@parley/contract';
 import { createTracing } from './adapters/traces/tracing.ts';
 import type { Config } from './config.ts';
-import { createBudgets } from './core/budgets.ts';
 import type { Clock } from './core/clock.ts';
 import { createCursors } from './core/cursors.ts';
 import { createDispatcher } from './core/dispatcher.ts';
@@ -13,6 +12,7 @@ import { createMetrics } from './core/metrics.ts';
 import { isOriginAllowed } from './core/origins.ts';
 import { mergeHandlers, type Part } from './core/part.ts';
 import type { Adapters } from './core/ports.ts';
+import { createRateLimiter } from './core/rate-limiter.ts';
 import { createTimers } from './core/timers.ts';
 import { createTokens } from './core/tokens.ts';
 import { traceTransactions } from './core/tracing.ts';
@@ -70,7 +70,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
     tokens: createTokens({ keyring, clock, issuer: publicUrl }),
     cursors: createCursors(keyring),
     metrics: createMetrics(),
-    budgets: createBudgets({ counters: adapters.counters, limits }),
+    rateLimiter: createRateLimiter({ counters: adapters.counters, limits }),
     random,
   };
 

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
 
 /** A fact that is recorded with the change that made it true. */
 export interface EventRow {
@@ -17,13 +17,3 @@ export type EventTable = Readonly<Record<string, EventRow>>;
 
 /** Keeps the literal keys of a table. */
 export const eventRows = <const T extends EventTable>(rows: T): T => rows;
-
-/** The body of every webhook delivery. */
-export const EventEnvelope = Type.Object({
-  id: Type.String(),
-  type: Type.String(),
-  projectId: Type.String(),
-  environment: Type.String(),
-  createdAt: Type.String(),
-  data: Type.Record(Type.String(), Type.Unknown()),
-});

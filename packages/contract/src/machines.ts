@@ -11,11 +11,3 @@ export const liveStreamMachine = {
   LIVE: { end: 'ENDED' },
   ENDED: {},
 } as const satisfies Machine;
-
-export const roomMachine = { ACTIVE: { close: 'CLOSED' }, CLOSED: {} } as const satisfies Machine;
-
-export const conversationMachine = {
-  ACTIVE: { archive: 'ARCHIVED', delete: 'DELETED' },
-  ARCHIVED: { activate: 'ACTIVE', delete: 'DELETED' },
-  DELETED: {},
-} as const satisfies Machine;

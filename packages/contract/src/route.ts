@@ -82,7 +82,6 @@ export type BodyOf<R extends RouteRow> = R extends { speaks: string }
       : Static<B>
     : undefined;
 export type AnswerOf<R extends RouteRow> = R['returns'][1] extends TSchema ? Static<R['returns'][1]> : undefined;
-export type CredentialOf<R extends RouteRow> = R['by'][number];
 
 /** Method and path of a row, apart. */
 export function splitAt(row: Pick<RouteRow, 'at'>): { method: Method; path: string } {

@@ -74,11 +74,6 @@ export const PersonIcon = () => (
     <path d="M2.8 13.5c.6-2.6 2.7-4 5.2-4s4.6 1.4 5.2 4" />
   </Icon>
 );
-export const DotsIcon = () => (
-  <Icon>
-    <path d="M3.5 8h.01M8 8h.01M12.5 8h.01" strokeWidth="2.4" />
-  </Icon>
-);
 export const MicIcon = () => (
   <Icon>
     <rect x="6" y="1.8" width="4" height="7.4" rx="2" />

@@ -63,15 +63,9 @@ export interface ExpiringMember {
 
 /** Leases: at most one holder of a name over all processes. */
 export interface Locks {
-  /** Null when somebody else holds it. The lease ends by itself after `ttlMs` unless renewed. */
-  acquire(name: string, ttlMs: number): Promise<Lease | null>;
+  /** True when this process has the lease now. It expires after `ttlMs`, whatever becomes of the process. */
+  acquire(name: string, ttlMs: number): Promise<boolean>;
   close(): Promise<void>;
-}
-
-export interface Lease {
-  /** False when the lease was lost in the meantime. */
-  renew(): Promise<boolean>;
-  release(): Promise<void>;
 }
 
 /** The shared store behind bus, counters, sets or locks did not answer within its time limit. */

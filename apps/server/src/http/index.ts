@@ -10,7 +10,8 @@ import type { Keyring } from '../core/keyring.ts';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Part } from '../core/part.ts';
-import type { Counters, Mailbox } from '../core/ports.ts';
+import type { Mailbox } from '../core/ports.ts';
+import type { RateLimiter } from '../core/rate-limiter.ts';
 import type { Tokens } from '../core/tokens.ts';
 import type { Tracer } from '../core/tracing.ts';
 import { type Authenticators, createIdentify } from './credentials.ts';
@@ -40,7 +41,7 @@ export interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'originPolicy' |
   tracer: Tracer;
   keyring: Keyring;
   tokens: Tokens;
-  counters: Counters;
+  rateLimiter: RateLimiter;
   limits: Limits;
   isProduction: boolean;
   host: string;
@@ -122,11 +123,11 @@ export function createHttp(deps: HttpDeps): Http {
 }
 
 function mountApi(app: FastifyInstance, deps: HttpDeps): void {
-  const { limits, counters, handlers, files, isProduction } = deps;
+  const { limits, rateLimiter, handlers, files, isProduction } = deps;
   mountRoutes(app, allRoutes, handlers, {
     ...deps,
     identify: createIdentify(deps),
-    spend: createSpend({ counters, windowSeconds: limits.RATE_LIMIT_WINDOW_SECONDS }),
+    spend: createSpend(rateLimiter),
     once: createOnce(deps),
     bodyBytesMax: limits.HTTP_MAX_BODY_BYTES,
     checkAnswers: !isProduction,

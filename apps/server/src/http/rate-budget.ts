@@ -1,21 +1,19 @@
-import { fail, type RouteRow } from '@parley/contract';
+import type { RouteRow } from '@parley/contract';
 import { addressKey } from '../core/addresses.ts';
 import type { Caller } from '../core/caller.ts';
-import type { Counters } from '../core/ports.ts';
+import type { RateLimiter } from '../core/rate-limiter.ts';
 
 /** Spends one request of the row's budget; gives the headers that say what is left, or 429. */
 export type Spend = (name: string, row: RouteRow, caller: Caller, ip: string) => Promise<Record<string, string>>;
 
-export function createSpend({ counters, windowSeconds }: { counters: Counters; windowSeconds: number }): Spend {
+export function createSpend(rateLimiter: RateLimiter): Spend {
   return async (name, row, caller, ip): Promise<Record<string, string>> => {
     if (row.budget === undefined) return {};
     const key = `budget:${name}:${budgetIdentity(caller, ip)}`;
-    const { count, remainingMs, taken } = await counters.take(key, windowSeconds * 1000, row.budget);
-    const resetSeconds = Math.max(1, Math.ceil(remainingMs / 1000));
-    if (!taken) fail('SVC_RATE_LIMITED', { retryAfterSeconds: resetSeconds });
+    const { remaining, resetSeconds } = await rateLimiter.spend(key, row.budget);
     return {
       'x-ratelimit-limit': String(row.budget),
-      'x-ratelimit-remaining': String(Math.max(0, row.budget - count)),
+      'x-ratelimit-remaining': String(remaining),
       'x-ratelimit-reset': String(resetSeconds),
     };
   };

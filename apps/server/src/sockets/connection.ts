@@ -1,8 +1,8 @@
 import { type CloseCode, fail, type Limits, type ServerFrameTable, ServiceError } from '@parley/contract';
 import type { WebSocket } from 'ws';
-import type { Budgets } from '../core/budgets.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { RateLimiter } from '../core/rate-limiter.ts';
 import type { Connection, SocketDefinition, SocketSession } from '../core/socket.ts';
 import { clockLeewaySeconds } from '../core/tokens.ts';
 import { createFrameAnswers, type End } from './frame-answers.ts';
@@ -28,7 +28,7 @@ export interface ConnectionDeps {
   clock: Clock;
   log: Log;
   limits: Limits;
-  budgets: Budgets;
+  rateLimiter: RateLimiter;
   isOriginAllowed: (projectId: string, origin: string) => Promise<boolean>;
 }
 
@@ -75,7 +75,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   visitor: Visitor,
   deps: ConnectionDeps,
 ): LiveConnection {
-  const { clock, log, limits, budgets } = deps;
+  const { clock, log, limits, rateLimiter } = deps;
   let heardAt = clock.elapsed();
   let state: State<S> = { is: 'awaitingAuth', deadline: heardAt + authTimeoutMs, isChecking: false };
   /** Kept after the end: handlers that are still running may read it. */
@@ -113,7 +113,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   };
 
   const endsWith = (type: string, error: ServiceError): End | null => definition.endsWith?.(type, error) ?? null;
-  const answers = createFrameAnswers({ connection, routes, endsWith, writer, budgets, clock, log });
+  const answers = createFrameAnswers({ connection, routes, endsWith, writer, rateLimiter, clock, log });
 
   /** Leaves every state but `closing`; the domain hears of it at once, not when the handshake is over. */
   function finish(code: number): boolean {
@@ -238,11 +238,11 @@ async function authenticatedSession<S extends SocketSession, V extends ServerFra
   { authenticate, connectBudget }: Pick<Definition<S, V>, 'authenticate' | 'connectBudget'>,
   token: string,
   { origin }: Visitor,
-  { budgets, isOriginAllowed }: ConnectionDeps,
+  { rateLimiter, isOriginAllowed }: ConnectionDeps,
 ): Promise<S> {
   const session = await authenticate(token);
   if (origin !== null && !(await isOriginAllowed(session.projectId, origin))) fail('SVC_ORIGIN_NOT_ALLOWED');
-  if (connectBudget) await budgets.spend(connectBudget, session, session.subject);
+  if (connectBudget) await rateLimiter.spendFor(connectBudget, session, session.subject);
   return session;
 }
 

@@ -1,8 +1,8 @@
 import { type CloseCode, fail, type ServerFrameTable, type ServiceError } from '@parley/contract';
-import type { Budgets } from '../core/budgets.ts';
 import type { Clock } from '../core/clock.ts';
 import { toServiceError } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
+import type { RateLimiter } from '../core/rate-limiter.ts';
 import type { Connection, SocketSession } from '../core/socket.ts';
 import type { FrameRoute, RawFrame } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
@@ -22,7 +22,7 @@ export interface FrameAnswersDeps<S extends SocketSession, V extends ServerFrame
   /** How the connection ends after a frame of this type was refused; null when it goes on. */
   endsWith: (type: string, error: ServiceError) => End | null;
   writer: FrameWriter;
-  budgets: Budgets;
+  rateLimiter: RateLimiter;
   clock: Clock;
   log: Log;
 }
@@ -40,7 +40,7 @@ export interface FrameAnswers {
 export function createFrameAnswers<S extends SocketSession, V extends ServerFrameTable>(
   deps: FrameAnswersDeps<S, V>,
 ): FrameAnswers {
-  const { connection, routes, endsWith, writer, budgets, clock, log } = deps;
+  const { connection, routes, endsWith, writer, rateLimiter, clock, log } = deps;
 
   const sendError: FrameAnswers['sendError'] = (error, { type, id }, endOf) => {
     const refusal = toServiceError(error);
@@ -61,7 +61,7 @@ export function createFrameAnswers<S extends SocketSession, V extends ServerFram
       try {
         const route = routes.get(frame.type) ?? fail('SVC_UNKNOWN_FRAME');
         const run = route.read(frame.fields);
-        if (route.budget) await budgets.spend(route.budget, connection.session, connection.session.subject);
+        if (route.budget) await rateLimiter.spendFor(route.budget, connection.session, connection.session.subject);
         writer.reply(frame.id, await run(connection));
       } catch (error) {
         refuse(error, frame);

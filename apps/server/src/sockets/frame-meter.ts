@@ -1,4 +1,5 @@
 import type { Limits } from '@parley/contract';
+import { wholeSeconds } from '../core/rate-limiter.ts';
 
 export type MeterVerdict = { is: 'accept' | 'ignore' } | { is: 'warn' | 'close'; retryAfterSeconds: number };
 
@@ -19,7 +20,7 @@ export function createFrameMeter(limit: number | null, limits: Limits): { count(
         until = now + windowMs;
       }
       count++;
-      const retryAfterSeconds = Math.max(1, Math.ceil((until - now) / 1000));
+      const retryAfterSeconds = wholeSeconds(until - now);
       if (count <= limit) return { is: 'accept' };
       if (count === limit + 1) return { is: 'warn', retryAfterSeconds };
       return count > limit + strikesMax ? { is: 'close', retryAfterSeconds } : { is: 'ignore' };

@@ -53,7 +53,7 @@ const unknownPerAddressMax = 50;
 const retryAfterSeconds = 5;
 
 export function createSockets(deps: SocketsDeps): Sockets {
-  const { clock, log, limits, budgets, ids, random, requestIdOf, ipOf, refuse } = deps;
+  const { clock, log, limits, rateLimiter, ids, random, requestIdOf, ipOf, refuse } = deps;
   const flusher = createFlusher();
   const live = new Set<LiveConnection>();
   const unknown = createTally();
@@ -120,15 +120,16 @@ export function createSockets(deps: SocketsDeps): Sockets {
     }
     ws.on('error', () => undefined);
     ws.pause();
-    budgets.waitSeconds(attemptBudget, addressKey(visitor.ip)).then(
-      (seconds) => {
+    rateLimiter.spend(`budget:${attemptBudget}:${addressKey(visitor.ip)}`, limits[attemptBudget]).then(
+      () => {
         ws.resume();
-        if (seconds === null) open(endpoint, ws, socket, visitor);
-        else ws.close(4429, `RATE_LIMITED; retryAfter=${seconds}`);
+        open(endpoint, ws, socket, visitor);
       },
       (error) => {
-        log.error({ error }, 'connection attempts could not be counted');
-        turnBack(ws, toServiceError(error));
+        ws.resume();
+        const refusal = toServiceError(error);
+        if (refusal.code !== 'SVC_RATE_LIMITED') log.error({ error }, 'connection attempts could not be counted');
+        turnBack(ws, refusal);
       },
     );
   }

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { clientFrames, fail, readLimits, type ServerFrameTable } from '@parley/contract';
 import { Type } from 'typebox';
 import { createMemoryCounters } from '../../src/adapters/counters/memory.ts';
-import { createBudgets } from '../../src/core/budgets.ts';
 import { createIds } from '../../src/core/ids.ts';
 import { createLog } from '../../src/core/log.ts';
+import { createRateLimiter } from '../../src/core/rate-limiter.ts';
 import { type AnySocket, type Connection, type SocketSession, socket } from '../../src/core/socket.ts';
 import { toErrorAnswer } from '../../src/http/errors.ts';
 import { createIpOf, requestIdOf } from '../../src/http/request-info.ts';
@@ -46,7 +46,7 @@ export async function startSockets(
     clock,
     log: createLog('silent'),
     limits,
-    budgets: createBudgets({ counters: createMemoryCounters(clock), limits }),
+    rateLimiter: createRateLimiter({ counters: createMemoryCounters(clock), limits }),
     ids: createIds(clock),
     random: () => 0.5,
     sockets: [

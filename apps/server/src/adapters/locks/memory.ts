@@ -2,28 +2,17 @@ import type { Clock } from '../../core/clock.ts';
 import type { Locks } from '../../core/ports.ts';
 
 export function createMemoryLocks(clock: Clock): Locks {
-  const held = new Map<string, { until: number }>();
+  const expiries = new Map<string, number>();
 
   return {
     async acquire(name, ttlMs) {
-      const current = held.get(name);
-      if (current && current.until > clock.elapsed()) return null;
-      const mine = { until: clock.elapsed() + ttlMs };
-      held.set(name, mine);
-      const isMine = () => held.get(name) === mine && mine.until > clock.elapsed();
-      return {
-        async renew() {
-          if (!isMine()) return false;
-          mine.until = clock.elapsed() + ttlMs;
-          return true;
-        },
-        async release() {
-          if (isMine()) held.delete(name);
-        },
-      };
+      const now = clock.elapsed();
+      if ((expiries.get(name) ?? 0) > now) return false;
+      expiries.set(name, now + ttlMs);
+      return true;
     },
     async close() {
-      held.clear();
+      expiries.clear();
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
 import type { Bus, Counters, Mail } from '../../core/ports.ts';
+import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { AccountsConfig, OnUserReady } from './config.ts';
 import { createCookie } from './cookies.ts';
@@ -36,6 +37,7 @@ export interface AccountsDeps {
   keyring: Keyring;
   mail: Mail;
   counters: Counters;
+  rateLimiter: RateLimiter;
   bus: Bus;
   log: Log;
   config: AccountsConfig;

@@ -4,8 +4,8 @@ import { type Counters, SharedStateUnavailable } from '../../core/ports.ts';
 import { hashOf } from './secrets.ts';
 
 /**
- * Slows down guessing at one account from many addresses. No account is locked: the right password gets in after
- * the wait. Unknown addresses are counted alike.
+ * Slows down guessing at one account from many addresses. It delays where the rate limiter refuses: the right password
+ * gets in after the wait (ADR 12). Unknown addresses are counted alike.
  */
 export interface LoginThrottle {
   /** Counts an attempt and waits as long as those before it have earned. */

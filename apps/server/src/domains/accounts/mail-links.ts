@@ -1,6 +1,7 @@
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
-import { type Counters, SharedStateUnavailable } from '../../core/ports.ts';
+import { SharedStateUnavailable } from '../../core/ports.ts';
+import type { RateLimiter } from '../../core/rate-limiter.ts';
 import { claimMailToken, hasMailToken, type MailTokenKind, replaceMailToken } from './mail-token-store.ts';
 import { hashOf, newSecret } from './secrets.ts';
 import type { UserRow } from './user-store.ts';
@@ -17,17 +18,23 @@ export interface MailLinks {
   claim(tx: Tx, kind: MailTokenKind, token: string): Promise<string | undefined>;
 }
 
+export interface MailLinksDeps {
+  db: Db;
+  clock: Clock;
+  rateLimiter: RateLimiter;
+}
+
 const hourMs = 60 * 60_000;
 const lifeMs: Readonly<Record<MailTokenKind, number>> = { VERIFY: 24 * hourMs, RESET: hourMs };
 /** Budgets are by the sender's address; this keeps many senders from flooding one mailbox. */
 const mailsPerHourMax = 10;
 
-export function createMailLinks({ db, clock, counters }: { db: Db; clock: Clock; counters: Counters }): MailLinks {
+export function createMailLinks({ db, clock, rateLimiter }: MailLinksDeps): MailLinks {
   const now = (): string => iso(clock.now());
 
   const mayMail: MailLinks['mayMail'] = async (sort, user) => {
     try {
-      return (await counters.take(`mail:${sort}:${user.id}`, hourMs, mailsPerHourMax)).taken;
+      return (await rateLimiter.take(`mail:${sort}:${user.id}`, mailsPerHourMax, hourMs)).isAllowed;
     } catch (error) {
       // Nobody is kept from a new password because the shared counter is down.
       if (error instanceof SharedStateUnavailable) return true;

@@ -1,7 +1,7 @@
 import type { chatDashboardRoutes, chatRoutes, LimitName } from '@parley/contract';
-import type { Budgets } from '../../core/budgets.ts';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
+import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Attachments } from './attachments/attachments.ts';
 import { assertAuthor, type ChatCaller } from './callers.ts';
 import type { Conversations } from './conversations/conversations.ts';
@@ -20,7 +20,7 @@ import type { ChatTokens } from './tokens.ts';
 
 export interface HandlerDeps {
   ids: Ids;
-  budgets: Budgets;
+  rateLimiter: RateLimiter;
   entries: Entries;
   conversations: Conversations;
   members: Members;
@@ -38,12 +38,13 @@ export interface HandlerDeps {
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> & Handlers<typeof chatDashboardRoutes> {
-  const { ids, budgets, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
+  const { ids, rateLimiter, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
   const { threads, presence, typing, attachments, tokens, dashboard } = deps;
 
   /** One budget for both doors, counted for users; a developer's backend has none. */
-  const spend = async (name: LimitName, caller: ChatCaller): Promise<void> =>
-    caller.kind === 'chatToken' ? budgets.spend(name, caller, caller.userId) : undefined;
+  const spend = async (name: LimitName, caller: ChatCaller): Promise<void> => {
+    if (caller.kind === 'chatToken') await rateLimiter.spendFor(name, caller, caller.userId);
+  };
 
   const seeing = async (caller: ChatCaller, reference: string): Promise<string> =>
     (await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' })).publicId;

@@ -1,5 +1,4 @@
 import type { Limits } from '@parley/contract';
-import type { Budgets } from '../../core/budgets.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
@@ -9,6 +8,7 @@ import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
+import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
@@ -49,7 +49,7 @@ export interface ChatDeps {
   cursors: Cursors;
   keyring: Keyring;
   tokens: Tokens;
-  budgets: Budgets;
+  rateLimiter: RateLimiter;
   limits: Limits;
   publicUrl: string;
   unitOfWork: UnitOfWork;

@@ -36,7 +36,7 @@ function mortal() {
     const { expiringSets, db, locks } = adapters;
     return {
       ...adapters,
-      locks: { ...locks, acquire: async (...args) => (isDead ? null : locks.acquire(...args)) },
+      locks: { ...locks, acquire: async (...args) => (isDead ? false : locks.acquire(...args)) },
       expiringSets: {
         ...expiringSets,
         touch: async (...args) => (isDead ? { isNew: false } : expiringSets.touch(...args)),

@@ -1,0 +1,45 @@
+import { fail, type LimitName, type Limits } from '@parley/contract';
+import type { ProjectScope } from './caller.ts';
+import type { Counters } from './ports.ts';
+
+/** What is left of a budget. */
+export interface Allowance {
+  isAllowed: boolean;
+  remaining: number;
+  /** Until the window ends; at least 1. */
+  resetSeconds: number;
+}
+
+/** How often something may happen: fixed windows that start with the first use, counted over all processes. */
+export interface RateLimiter {
+  /** Takes one of `limit` uses of `key`. A window is RATE_LIMIT_WINDOW_SECONDS long unless told. */
+  take(key: string, limit: number, windowMs?: number): Promise<Allowance>;
+  /** The same, or SVC_RATE_LIMITED when nothing is left. */
+  spend(key: string, limit: number): Promise<Allowance>;
+  /** Spends a row of the limits table for one subject of a project, over REST and sockets together. */
+  spendFor(name: LimitName, scope: ProjectScope, subject: string): Promise<Allowance>;
+}
+
+export function createRateLimiter({ counters, limits }: { counters: Counters; limits: Limits }): RateLimiter {
+  const defaultWindowMs = limits.RATE_LIMIT_WINDOW_SECONDS * 1000;
+
+  async function take(key: string, limit: number, windowMs = defaultWindowMs): Promise<Allowance> {
+    const { taken, count, remainingMs } = await counters.take(key, windowMs, limit);
+    return { isAllowed: taken, remaining: Math.max(0, limit - count), resetSeconds: wholeSeconds(remainingMs) };
+  }
+
+  async function spend(key: string, limit: number): Promise<Allowance> {
+    const allowance = await take(key, limit);
+    return allowance.isAllowed ? allowance : fail('SVC_RATE_LIMITED', { retryAfterSeconds: allowance.resetSeconds });
+  }
+
+  return {
+    take,
+    spend,
+    spendFor: (name, { projectId, environment }, subject) =>
+      spend(`budget:${name}:${projectId}:${environment}:${subject}`, limits[name]),
+  };
+}
+
+/** A wait that a client can be told: never 0, never too short. */
+export const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
