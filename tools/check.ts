@@ -1,4 +1,4 @@
-/** The gate: format, lint, types, borders, rules, decisions, generated files. `npm run check`. */
+/** The gate: format, lint, types, borders, rules, decisions, traces, generated files. `npm run check`. */
 import { spawnSync } from 'node:child_process';
 import { styleText } from 'node:util';
 
@@ -9,6 +9,7 @@ const steps: readonly (readonly [name: string, command: string, ...args: string[
   ['tables', 'node', 'tools/check-tables.ts'],
   ['rules and tests', 'node', 'tools/check-rules.ts'],
   ['decisions', 'node', 'tools/check-adrs.ts'],
+  ['traces', 'node', 'tools/check-traces.ts'],
   ['dependencies', 'node', 'tools/check-dependencies.ts'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],
 ];

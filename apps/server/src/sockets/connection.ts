@@ -6,7 +6,6 @@ import type { RateLimiter } from '../core/rate-limiter.ts';
 import type { Connection, SocketDefinition, SocketSession } from '../core/socket.ts';
 import { clockLeewaySeconds } from '../core/tokens.ts';
 import { createFrameAnswers, type End } from './frame-answers.ts';
-import { createFrameMeter } from './frame-meter.ts';
 import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
 import { createFrameWriter } from './frame-writer.ts';
 import { createInbox } from './inbox.ts';
@@ -80,10 +79,15 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   let state: State<S> = { is: 'awaitingAuth', deadline: heardAt + authTimeoutMs, isChecking: false };
   /** Kept after the end: handlers that are still running may read it. */
   let lastSession: S | null = null;
-  const meter = createFrameMeter(definition.frameBudget ? limits[definition.frameBudget] : null, limits);
   const outbox = createOutbox(() => close(4408, 'SLOW_CONSUMER'));
   const writer = createFrameWriter(outbox, clock, definition.replyType);
-  const inbox = createInbox({ ws, outbox, handle });
+  const inbox = createInbox({
+    ws,
+    outbox,
+    frameBudget: definition.frameBudget ? limits[definition.frameBudget] : null,
+    windowMs: limits.RATE_LIMIT_WINDOW_SECONDS * 1000,
+    handle,
+  });
 
   const connection: Connection<S, V> = {
     id: visitor.connectionId,
@@ -184,11 +188,10 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   }
 
   function admit(frame: RawFrame): void {
-    const verdict = meter.count(heardAt);
-    if (verdict.is === 'accept') inbox.push(frame);
-    else if (verdict.is === 'close') close(4429, `RATE_LIMITED; retryAfter=${verdict.retryAfterSeconds}`);
-    else if (verdict.is === 'warn') {
-      const { retryAfterSeconds } = verdict;
+    const admission = inbox.push(frame, heardAt);
+    if (admission.is === 'close') close(4429, `RATE_LIMITED; retryAfter=${admission.retryAfterSeconds}`);
+    else if (admission.is === 'warn') {
+      const { retryAfterSeconds } = admission;
       answers.refuse(new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }), frame);
     }
   }

@@ -1,16 +1,23 @@
 import type { WebSocket } from 'ws';
+import { wholeSeconds } from '../core/rate-limiter.ts';
 import type { RawFrame } from './frame-reader.ts';
 import { type Outbox, queuedBytesMax } from './outbox.ts';
 
 export interface InboxDeps {
   ws: WebSocket;
   outbox: Outbox;
+  /** Frames a window; null for no limit. */
+  frameBudget: number | null;
+  windowMs: number;
   /** Must not throw. */
   handle(frame: RawFrame): Promise<void>;
 }
 
+/** What became of a frame: queued, or over the budget, which warns once, then ignores, then closes. */
+export type Admission = { is: 'queued' | 'ignored' } | { is: 'warn' | 'close'; retryAfterSeconds: number };
+
 export interface Inbox {
-  push(frame: RawFrame): void;
+  push(frame: RawFrame, now: number): Admission;
   /** Frames that come while this runs wait until it is done. */
   runFirst(work: Promise<void>): void;
   clear(): void;
@@ -18,10 +25,13 @@ export interface Inbox {
 
 /** Frames read ahead of the one being handled; more stay in the network. */
 const framesMax = 32;
+/** Frames over budget that are ignored before the connection is closed. */
+const strikesMax = 20;
 
 /** Handles one frame after the other: a client's own order is kept, and its work is bounded. */
-export function createInbox({ ws, outbox, handle }: InboxDeps): Inbox {
+export function createInbox({ ws, outbox, frameBudget, windowMs, handle }: InboxDeps): Inbox {
   const frames: RawFrame[] = [];
+  const excessOf = createMeter(frameBudget, windowMs);
   let isWorking = false;
 
   async function work(): Promise<void> {
@@ -36,10 +46,16 @@ export function createInbox({ ws, outbox, handle }: InboxDeps): Inbox {
   }
 
   return {
-    push(frame) {
+    push(frame, now) {
+      const { excess, remainingMs } = excessOf(now);
+      if (excess > 0) {
+        if (excess > 1 && excess <= strikesMax) return { is: 'ignored' };
+        return { is: excess === 1 ? 'warn' : 'close', retryAfterSeconds: wholeSeconds(remainingMs) };
+      }
       frames.push(frame);
       if (frames.length >= framesMax) ws.pause();
       if (!isWorking) void work();
+      return { is: 'queued' };
     },
     runFirst(first) {
       isWorking = true;
@@ -50,5 +66,16 @@ export function createInbox({ ws, outbox, handle }: InboxDeps): Inbox {
       // A paused reader would never see the client's half of the closing handshake.
       if (ws.isPaused) ws.resume();
     },
+  };
+}
+
+/** Counts frames in fixed windows and says by how many they exceed the limit. */
+function createMeter(limit: number | null, windowMs: number) {
+  let count = 0;
+  let until = 0;
+  return (now: number): { excess: number; remainingMs: number } => {
+    if (now >= until) [count, until] = [0, now + windowMs];
+    count++;
+    return { excess: limit === null ? 0 : Math.max(0, count - limit), remainingMs: until - now };
   };
 }

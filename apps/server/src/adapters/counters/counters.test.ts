@@ -5,9 +5,8 @@ import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/kit/redis.
 import { SharedStateUnavailable } from '../../core/ports.ts';
 import { createRedis } from '../redis.ts';
 import { countersContract } from './counters.contract.ts';
-import { createFallbackCounters } from './fallback.ts';
 import { createMemoryCounters } from './memory.ts';
-import { createRedisCounters } from './redis.ts';
+import { createFallbackCounters, createRedisCounters } from './redis.ts';
 
 suite('memory', () =>
   countersContract('memory', async (clock) => {
