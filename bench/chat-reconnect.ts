@@ -60,7 +60,7 @@ async function headsOf({ db }: TestDatabase): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ room, change }) => [room, change]));
 }
 
-/** Reads of what a return could need; chores of other parts of the process are not among them. */
+/** Reads of what a return could need; jobs of other parts of the process are not among them. */
 const chatReadsOf = (reads: Record<string, number>): number =>
   Object.entries(reads)
     .filter(([text]) => /from (conversations|conversation_members|messages|projects)|join conversations/.test(text))

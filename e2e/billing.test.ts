@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { runBilling } from './billing.ts';
-import { judge, type Kill, type Stay } from './billing-judge.ts';
+import { checkBilling, type Kill, type Stay } from './billing-checker.ts';
 
 /** The full size is tools/proof/billing.ts. */
 test('[USE-4] server and media node are killed: every session is metered once, with the time it really had', async () => {
@@ -34,14 +34,14 @@ test('[USE-4] server and media node are killed: every session is metered once, w
   }
 });
 
-test('[USE-4] the judge sees a session that is missing, twice, negative or too long', () => {
+test('[USE-4] the checker sees a session that is missing, twice, negative or too long', () => {
   const stay: Stay = { sessionId: 'a', node: 'n', joinedMs: 0, leftMs: 10_000, by: 'leave', servers: ['s'] };
   const session = (id: string, seconds: number) => ({ id, seconds, minutes: seconds / 60 });
   const verdict = (seconds: number[], kills: Kill[] = []) => {
     const sessions = seconds.map((each) => session('a', each));
     const minutes = seconds.reduce((sum, each) => sum + each, 0) / 60;
     const daily = [{ date: '2026-01-01', minutes, sessions: seconds.length }];
-    const { missing, twice, negative, wrong } = judge([stay], [{ sessions, daily } as never], kills);
+    const { missing, twice, negative, wrong } = checkBilling([stay], [{ sessions, daily } as never], kills);
     return { missing, twice, negative, wrong };
   };
   const fine = { missing: 0, twice: 0, negative: 0, wrong: 0 };

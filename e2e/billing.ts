@@ -5,7 +5,7 @@ import { joinRoom, type SignalClient } from '../apps/server/testkit/clients/sign
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { createPeople, type TestProject } from '../apps/server/testkit/kit/people.ts';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
-import { type Bill, judge, type Stay } from './billing-judge.ts';
+import { type Bill, checkBilling, type Stay } from './billing-checker.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
 export interface BillingOptions {
@@ -49,7 +49,7 @@ export async function runBilling(options: BillingOptions): Promise<Bill> {
     await Promise.all([fleet.harm(options, log), ...scripts]);
     log(`everybody left: ${stays.length} stays`);
     const billed = await Promise.all(projects.map((project) => read(project, log)));
-    return judge(stays, billed, fleet.kills);
+    return checkBilling(stays, billed, fleet.kills);
   } finally {
     await fleet.stop();
   }

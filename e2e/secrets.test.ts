@@ -2,34 +2,34 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { canaryRows, type Planted, plantedIn } from './secrets/canaries.ts';
-import { type Life, live } from './secrets/life.ts';
+import { formsOf, type Leak, leaksIn, type Piece } from './secrets/leak-search.ts';
 import { misuse } from './secrets/misuse.ts';
-import { formsOf, type Leak, leaksIn, type Piece } from './secrets/needles.ts';
 import type { Mode } from './secrets/outside.ts';
 import { type Scene, startScene } from './secrets/scene.ts';
 import { leftSinks, liveSinks, type Sink } from './secrets/sinks.ts';
+import { runWorkload, type Workload } from './secrets/workload.ts';
 
 const mode: Mode = process.env['PARLEY_TEST_DATABASE_URL'] ? 'production' : 'embedded';
 const sinks = Object.entries({ ...liveSinks, ...leftSinks }).filter(([, { only = mode }]) => only === mode);
 
 describe(`[SEC-2] secrets, ${mode}`, () => {
   let scene: Scene;
-  let life: Life;
+  let workload: Workload;
   let canaries: Planted[];
   const contents = new Map<string, Piece[]>();
 
   const read = async (table: Readonly<Record<string, Sink>>): Promise<void> => {
-    for (const [name, sink] of sinks) if (table[name]) contents.set(name, await sink.read(scene, life));
+    for (const [name, sink] of sinks) if (table[name]) contents.set(name, await sink.read(scene, workload));
   };
 
   before(async () => {
     scene = await startScene(mode);
-    life = await live(scene);
-    canaries = plantedIn(life, scene);
-    await misuse(scene, life, canaries);
+    workload = await runWorkload(scene);
+    canaries = plantedIn(workload, scene);
+    await misuse(scene, workload, canaries);
     await read(liveSinks);
-    await loseTheOutside(scene, life);
-    life.stream.stop();
+    await loseTheOutside(scene, workload);
+    workload.stream.stop();
     assert.equal(await scene.server.kill('SIGTERM'), 0);
     await scene.node.kill('SIGTERM');
     await read(leftSinks);
@@ -49,7 +49,7 @@ describe(`[SEC-2] secrets, ${mode}`, () => {
     test(`none is in: ${name}`, () => assert.deepEqual(leaksIn(contents.get(name) ?? [], canaries), []));
 
   test('what people write is in no output, span or metric', () => {
-    const text = { name: 'message text', secret: life.chat.text, shownBy: [] };
+    const text = { name: 'message text', secret: workload.chat.text, shownBy: [] };
     assert.notDeepEqual(leaksIn(contents.get('webhook receiver') ?? [], [text]), []);
     for (const name of ['server output', 'media node output', 'traces', 'pages and metrics'])
       assert.deepEqual(leaksIn(contents.get(name) ?? [], [text]), [], name);
@@ -72,12 +72,12 @@ describe(`[SEC-2] secrets, ${mode}`, () => {
 });
 
 /** All that the service speaks to is gone, and it has much to log about that. */
-async function loseTheOutside(scene: Scene, life: Life): Promise<void> {
+async function loseTheOutside(scene: Scene, workload: Workload): Promise<void> {
   await scene.outside.vanish();
   const anonymous = scene.as();
-  await anonymous.call('requestPasswordReset', { body: { email: life.account.email } });
+  await anonymous.call('requestPasswordReset', { body: { email: workload.account.email } });
   await eventually(() => scene.server.output().includes('mail was not sent'));
-  await scene.as(life.account.accessToken).call('getProjectDiagnostics', { projectId: life.ids.projectId });
+  await scene.as(workload.account.accessToken).call('getProjectDiagnostics', { projectId: workload.ids.projectId });
 }
 
 test('a secret is found in every form it could leave in', () => {

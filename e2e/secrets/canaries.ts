@@ -1,12 +1,12 @@
-import type { Life } from './life.ts';
-import type { Canary } from './needles.ts';
+import type { Canary } from './leak-search.ts';
 import { chosen, type Mode } from './outside.ts';
 import type { Scene } from './scene.ts';
+import type { Workload } from './workload.ts';
 
 export interface CanaryRow {
   planted: string;
   /** All of it, as a careless caller would paste it; several where one act gives several. */
-  whole: (life: Life, scene: Scene) => string | readonly string[] | undefined;
+  whole: (workload: Workload, scene: Scene) => string | readonly string[] | undefined;
   /** The only pieces of any sink that may show it. */
   shownBy: readonly string[];
   /** Where it exists in one mode only. */
@@ -35,7 +35,7 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
   'GitHub secret': setting('OAUTH_GITHUB_CLIENT_SECRET', chosen.githubSecret),
   'OIDC secret': {
     planted: 'set as OAUTH_OIDC_CLIENT_SECRET',
-    whole: (_life, { outside }) => outside.oidc.clientSecret,
+    whole: (_workload, { outside }) => outside.oidc.clientSecret,
     shownBy: [],
   },
   'S3 secret': setting('S3_SECRET_ACCESS_KEY', chosen.s3Secret, production),
@@ -171,12 +171,12 @@ export interface Planted extends Canary {
   whole: string;
 }
 
-/** The rows of this mode with what life gave them. */
-export const plantedIn = (life: Life, scene: Scene): Planted[] =>
+/** The rows of this mode with the values that the workload received. */
+export const plantedIn = (workload: Workload, scene: Scene): Planted[] =>
   Object.entries(canaryRows)
     .filter(([, { only = scene.mode }]) => only === scene.mode)
     .flatMap(([name, { whole, shownBy }]) =>
-      [whole(life, scene) ?? '']
+      [whole(workload, scene) ?? '']
         .flat()
         .map((value) => ({ name, shownBy: placesIn(scene.mode, shownBy), whole: value, secret: secretOf(value) })),
     );

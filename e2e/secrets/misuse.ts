@@ -3,8 +3,8 @@ import { signalingPath } from '@parley/contract';
 import { WebSocket } from 'ws';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import type { Planted } from './canaries.ts';
-import type { Life } from './life.ts';
 import type { Scene } from './scene.ts';
+import type { Workload } from './workload.ts';
 
 interface WrongPlace {
   method?: string;
@@ -56,8 +56,8 @@ const wrongPlaces = (whole: string, { apiKey, projectId }: { apiKey: string; pro
 };
 
 /** Puts every canary in every wrong place. */
-export async function misuse(scene: Scene, life: Life, canaries: readonly Planted[]): Promise<void> {
-  const known = { apiKey: life.keys.apiKey, projectId: life.ids.projectId };
+export async function misuse(scene: Scene, workload: Workload, canaries: readonly Planted[]): Promise<void> {
+  const known = { apiKey: workload.keys.apiKey, projectId: workload.ids.projectId };
   for (const { name, whole } of canaries) {
     for (const place of wrongPlaces(whole, known)) {
       const { path, method = 'GET', headers = {}, body } = place;
@@ -69,12 +69,12 @@ export async function misuse(scene: Scene, life: Life, canaries: readonly Plante
       const isRefused = answer.status >= 400 && answer.status < 500;
       assert.ok(isRefused, `${name} in ${method} ${path} ${body ?? ''}: ${answer.status}`);
     }
-    await misuseSockets(scene, life, whole);
+    await misuseSockets(scene, workload, whole);
   }
 }
 
 /** The same for both sockets: before anybody said who they are, and after. */
-async function misuseSockets(scene: Scene, life: Life, whole: string): Promise<void> {
+async function misuseSockets(scene: Scene, workload: Workload, whole: string): Promise<void> {
   const inUrl = encodeURIComponent(whole);
   const frames = [
     `{"type":"auth","token":"${whole}`,
@@ -91,8 +91,8 @@ async function misuseSockets(scene: Scene, life: Life, whole: string): Promise<v
     pester(scene, `${signalingPath}?token=${inUrl}`, ['svc.rtc.v1', `bearer.${inUrl}x`], []),
     pester(scene, '/v1/chat/ws', ['svc.chat.v1'], frames),
     pester(scene, signalingPath, ['svc.rtc.v1'], frames),
-    pester(scene, '/v1/chat/ws', ['svc.chat.v1', `bearer.${life.chat.token}`], asked),
-    pester(scene, signalingPath, ['svc.rtc.v1', `bearer.${life.media.token}`], asked),
+    pester(scene, '/v1/chat/ws', ['svc.chat.v1', `bearer.${workload.chat.token}`], asked),
+    pester(scene, signalingPath, ['svc.rtc.v1', `bearer.${workload.media.token}`], asked),
   ]);
 }
 

@@ -8,7 +8,7 @@ import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { freePort } from '../../apps/server/testkit/kit/ports.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../../apps/server/testkit/kit/process.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
-import type { Piece } from './needles.ts';
+import type { Piece } from './leak-search.ts';
 import { chosen, type Mode, type Outside, startOutside } from './outside.ts';
 
 /** A whole installation, and a record of everything it ever told its callers. */

@@ -10,13 +10,13 @@ import { openEmbedded } from '../../apps/server/src/adapters/db/embedded/embedde
 import type { Db } from '../../apps/server/src/core/db.ts';
 import { raw, sql } from '../../apps/server/src/core/sql.ts';
 import { spawnServer } from '../../apps/server/testkit/kit/process.ts';
-import type { Life } from './life.ts';
-import type { Piece } from './needles.ts';
+import type { Piece } from './leak-search.ts';
 import { chosen, type Mode } from './outside.ts';
 import type { Scene } from './scene.ts';
+import type { Workload } from './workload.ts';
 
 export interface Sink {
-  read(scene: Scene, life: Life): Piece[] | Promise<Piece[]>;
+  read(scene: Scene, workload: Workload): Piece[] | Promise<Piece[]>;
   /** Proves that something was read, where the dye cannot come: numbers and fixed pages. */
   dye?: string;
   /** Where it exists in one mode only. */
@@ -31,7 +31,7 @@ export const liveSinks: Readonly<Record<string, Sink>> = {
   'socket frames': { read: (scene) => scene.frames() },
   'event stream': { read: (_scene, { stream }) => [{ where: 'event stream', text: stream.text() }] },
   mail: {
-    read: ({ outside }) => outside.smtp.letters().map((letter) => ({ where: 'letter', text: JSON.stringify(letter) })),
+    read: ({ outside }) => outside.smtp.messages().map((letter) => ({ where: 'letter', text: JSON.stringify(letter) })),
   },
   'webhook receiver': {
     read: ({ outside }) =>
@@ -66,27 +66,27 @@ const linesOf = (output: string): Piece[] =>
   output.split('\n').map((text) => ({ where: text.startsWith('{') ? 'log line' : 'printed line', text }));
 
 /** Every route that reads, once by each credential that it takes. */
-async function readRoutes(scene: Scene, life: Life): Promise<Piece[]> {
+async function readRoutes(scene: Scene, workload: Workload): Promise<Piece[]> {
   const before = scene.answers.length;
   const problems: string[] = [];
-  const ids: Record<string, string> = life.ids;
+  const ids: Record<string, string> = workload.ids;
   const holders: Partial<Record<Credential, string>> = {
-    apiKey: life.keys.apiKey,
-    session: life.account.accessToken,
-    chatToken: life.chat.refreshedToken,
+    apiKey: workload.keys.apiKey,
+    session: workload.account.accessToken,
+    chatToken: workload.chat.refreshedToken,
   };
   for (const [name, { at, by, query, streams }] of Object.entries(allRoutes) as [string, RouteRow][]) {
     if (!at.startsWith('GET ') || streams !== undefined) continue;
     const path = at.slice(4).replaceAll(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(ids[param] ?? param));
     for (const credential of by) {
       // A key acts for whom it names; a token for its own user.
-      const forWhom = query?.properties['userId'] && credential === 'apiKey' ? `?userId=${life.ids.userId}` : '';
+      const forWhom = query?.properties['userId'] && credential === 'apiKey' ? `?userId=${workload.ids.userId}` : '';
       const authorization = `Bearer ${holders[credential] ?? ''}`;
       const answer = await scene.fetch(`${scene.url}${path}${forWhom}`, { headers: { authorization } });
       if (!answer.ok) problems.push(`${name} by ${credential}: ${answer.status} ${await answer.text()}`);
     }
   }
-  assert.deepEqual(problems, [], 'nothing of the life that was lived is missing');
+  assert.deepEqual(problems, [], 'every object of the workload exists');
   return scene.answers.slice(before);
 }
 

@@ -7,20 +7,20 @@
  *   cycles    1,000 subscribe, unsubscribe and reconnect cycles under traffic
  *   outage    Redis stopped for 30 s
  *
- *   node tools/proof/chat-history.ts [trial…] [--scale 0.1] [--seed 1]
+ *   node tools/proof/chat-history.ts [scenario…] [--scale 0.1] [--seed 1]
  *
  * Needs PostgreSQL and Redis (PARLEY_TEST_DATABASE_URL, PARLEY_TEST_REDIS_URL, or those of this machine) and
  * `redis-server` for the outage; makes and drops a database of its own.
  */
 import { parseArgs } from 'node:util';
-import { type ChatFleet, startFleet } from '../../apps/server/testkit/chat/fleet.ts';
 import {
-  type TrialResult,
-  trialOfCycles,
-  trialOfKills,
-  trialOfOutage,
-  trialOfReaders,
-} from '../../apps/server/testkit/chat/trials.ts';
+  runCyclesScenario,
+  runKillsScenario,
+  runOutageScenario,
+  runReadersScenario,
+  type ScenarioResult,
+} from '../../apps/server/testkit/chat/fault-scenarios.ts';
+import { type ChatFleet, startFleet } from '../../apps/server/testkit/chat/fleet.ts';
 import { startOwnRedis } from '../../apps/server/testkit/kit/redis.ts';
 import { openTestDatabase } from '../../apps/server/testkit/kit/test-database.ts';
 
@@ -35,9 +35,9 @@ const sized = (full: number): number => Math.max(1, Math.round(full * scale));
 const log = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)}  ${line}`);
 
 async function onPostgres(
-  work: (fleet: ChatFleet) => Promise<TrialResult>,
+  work: (fleet: ChatFleet) => Promise<ScenarioResult>,
   redis: string = redisUrl,
-): Promise<TrialResult> {
+): Promise<ScenarioResult> {
   const database = await openTestDatabase({ url: databaseUrl });
   const env = { DATABASE_URL: database.url ?? '', REDIS_URL: redis, REDIS_KEY_PREFIX: `proof-${process.pid}:` };
   const fleet = await startFleet({ processes: 3, env, members: ['alice'] });
@@ -49,7 +49,7 @@ async function onPostgres(
   }
 }
 
-async function onEmbedded(work: (fleet: ChatFleet) => Promise<TrialResult>): Promise<TrialResult> {
+async function onEmbedded(work: (fleet: ChatFleet) => Promise<ScenarioResult>): Promise<ScenarioResult> {
   const fleet = await startFleet({ processes: 1, members: ['alice'] });
   try {
     return await work(fleet);
@@ -68,18 +68,19 @@ const pageSizes = [
   [100, 100],
 ] as const;
 
-const trials: Record<string, () => Promise<TrialResult>> = {
+const scenarios: Record<string, () => Promise<ScenarioResult>> = {
   readers: () =>
-    onPostgres((fleet) => trialOfReaders({ fleet, writers: 16, each: sized(1_250), sizes: pageSizes, log })),
-  kills: () => onPostgres((fleet) => trialOfKills({ fleet, kills: sized(20), writers: 16, everyMs: 1_500, seed, log })),
+    onPostgres((fleet) => runReadersScenario({ fleet, writers: 16, each: sized(1_250), sizes: pageSizes, log })),
+  kills: () =>
+    onPostgres((fleet) => runKillsScenario({ fleet, kills: sized(20), writers: 16, everyMs: 1_500, seed, log })),
   embedded: () =>
-    onEmbedded((fleet) => trialOfKills({ fleet, kills: sized(20), writers: 16, everyMs: 1_500, seed, log })),
-  cycles: () => onPostgres((fleet) => trialOfCycles({ fleet, cycles: sized(1_000), followers: 10, seed, log })),
+    onEmbedded((fleet) => runKillsScenario({ fleet, kills: sized(20), writers: 16, everyMs: 1_500, seed, log })),
+  cycles: () => onPostgres((fleet) => runCyclesScenario({ fleet, cycles: sized(1_000), followers: 10, seed, log })),
   async outage() {
     const redis = await startOwnRedis();
     try {
       return await onPostgres(
-        (fleet) => trialOfOutage({ fleet, redis, outageMs: sized(30_000), writers: 8, log }),
+        (fleet) => runOutageScenario({ fleet, redis, outageMs: sized(30_000), writers: 8, log }),
         redis.url,
       );
     } finally {
@@ -89,13 +90,13 @@ const trials: Record<string, () => Promise<TrialResult>> = {
 };
 
 const completeMsMax = 5_000;
-const wanted = positionals.length > 0 ? positionals : Object.keys(trials);
+const wanted = positionals.length > 0 ? positionals : Object.keys(scenarios);
 for (const name of wanted) {
-  const trial = trials[name];
-  if (!trial) throw new Error(`no such trial: ${name}`);
+  const scenario = scenarios[name];
+  if (!scenario) throw new Error(`no such scenario: ${name}`);
   log(`${name}: begins`);
   const started = performance.now();
-  const { faults, facts } = await trial();
+  const { faults, facts } = await scenario();
   if ((facts['completeMs'] ?? 0) > completeMsMax) faults.push(`complete only after ${facts['completeMs']} ms`);
   const seconds = Math.round((performance.now() - started) / 1000);
   log(`${name}: ${faults.length === 0 ? 'holds' : 'DOES NOT HOLD'} after ${seconds} s ${JSON.stringify(facts)}`);

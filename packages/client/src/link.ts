@@ -1,6 +1,6 @@
 import { ApiError, errorFrom, type SvcError } from './errors.ts';
 import { type Hello, isHello, isPushed, type Protocol, type Pushed, type Request, type Send } from './frames.ts';
-import { createPulse, type Pulse } from './pulse.ts';
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import type { CloseInfo } from './reconnect.ts';
 import { createRequests } from './requests.ts';
 import type { Runtime } from './runtime.ts';
@@ -53,7 +53,7 @@ export function openLink<P extends Protocol>({
   const requests = createRequests(runtime);
   let hello: Hello<P> | null = null;
   let refusal: SvcError | undefined;
-  let pulse: Pulse | null = null;
+  let heartbeat: Heartbeat | null = null;
   let lastHeardAt = runtime.now();
 
   const isOpen = (): boolean => hello !== null && socket.readyState === 1;
@@ -69,7 +69,7 @@ export function openLink<P extends Protocol>({
   }
 
   function finish(info: CloseInfo): void {
-    pulse?.stop();
+    heartbeat?.stop();
     signal.removeEventListener('abort', close);
     requests.failAll();
     closed.resolve(info);
@@ -91,14 +91,14 @@ export function openLink<P extends Protocol>({
 
   function welcome(frame: Hello<P>): void {
     hello = frame;
-    const beating = createPulse({
+    const beating = createHeartbeat({
       runtime,
       intervalMs: frame.heartbeatIntervalMs,
       lastHeardAt: () => lastHeardAt,
       ping: () => write({ type: 'ping', t: Math.round(runtime.now()) }),
       giveUp,
     });
-    pulse = beating;
+    heartbeat = beating;
     // The row of a frame says what answers it.
     const request = ((frame: { type: string }) =>
       requests.open(frame.type, (id) => write({ ...frame, id }))) as Request<P>;

@@ -91,9 +91,9 @@ export function useConversation(chat: Chat, ref: string): Joined {
       if (!isDue) return;
       try {
         const conversation = await chat.join(ref);
-        const letGo = hold(conversation);
-        if (!isCurrent || release) return letGo();
-        release = letGo;
+        const releaseHold = hold(conversation);
+        if (!isCurrent || release) return releaseHold();
+        release = releaseHold;
         tell({ conversation, error: null });
       } catch (error) {
         if (isCurrent) tell({ conversation: null, error: asSvcError(error) });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CloseCode, closeCodes } from '@parley/contract';
 import fc from 'fast-check';
-import { backoffMs, judge, SCHEDULE_MS } from './reconnect.ts';
+import { backoffMs, classify, SCHEDULE_MS } from './reconnect.ts';
 
 const half = (): number => 0.5;
 const fresh = { attempt: 0, hasRenewed: false, canRenew: true };
@@ -11,18 +11,23 @@ test('[SDK-3] every close code of the contract is answered as its row says', () 
   const codes = Object.keys(closeCodes).map(Number) as CloseCode[];
   assert.ok(codes.length >= 14);
   for (const code of codes) {
-    const verdict = judge({ code, reason: '' }, fresh, half);
+    const verdict = classify({ code, reason: '' }, fresh, half);
     assert.equal(verdict.go, closeCodes[code].client === 'stop' ? 'stop' : 'retry', `close ${code}`);
   }
-  assert.equal(judge({ code: 1006, reason: '' }, fresh, half).go, 'retry');
+  assert.equal(classify({ code: 1006, reason: '' }, fresh, half).go, 'retry');
 });
 
 test('[SDK-3] a refused token is renewed once, and not at all when it is fixed or revoked', () => {
   const expired = { code: 4401, reason: 'TOKEN_EXPIRED' };
-  assert.deepEqual(judge(expired, fresh, half), { go: 'retry', reason: 'token_expired', afterMs: 0, renewToken: true });
-  assert.equal(judge(expired, { ...fresh, hasRenewed: true }, half).go, 'stop');
-  assert.equal(judge(expired, { ...fresh, canRenew: false }, half).go, 'stop');
-  assert.deepEqual(judge({ code: 4401, reason: 'TOKEN_REVOKED' }, fresh, half), {
+  assert.deepEqual(classify(expired, fresh, half), {
+    go: 'retry',
+    reason: 'token_expired',
+    afterMs: 0,
+    renewToken: true,
+  });
+  assert.equal(classify(expired, { ...fresh, hasRenewed: true }, half).go, 'stop');
+  assert.equal(classify(expired, { ...fresh, canRenew: false }, half).go, 'stop');
+  assert.deepEqual(classify({ code: 4401, reason: 'TOKEN_REVOKED' }, fresh, half), {
     go: 'stop',
     reason: 'token_revoked',
   });
@@ -30,7 +35,7 @@ test('[SDK-3] a refused token is renewed once, and not at all when it is fixed o
 
 test('[SDK-3] a limit is waited out, with up to ten seconds more', () => {
   const close = { code: 4429, reason: 'RATE_LIMITED; retryAfter=41' };
-  const waits = [0, 0.999].map((value) => judge(close, fresh, () => value));
+  const waits = [0, 0.999].map((value) => classify(close, fresh, () => value));
   assert.deepEqual(
     waits.map((verdict) => verdict.go === 'retry' && verdict.afterMs),
     [41_000, 50_990],
@@ -47,7 +52,7 @@ test('[SDK-3] what ends a stay for good is named', () => {
     [4422, 'ROOM_FULL', 'room_full'],
   ] as const;
   for (const [code, reason, name] of reasons)
-    assert.deepEqual(judge({ code, reason }, fresh, half), { go: 'stop', reason: name });
+    assert.deepEqual(classify({ code, reason }, fresh, half), { go: 'stop', reason: name });
 });
 
 test('[SDK-2] waits follow the schedule within 20 %, and no minute sees more than six attempts', () => {

@@ -43,7 +43,7 @@ export interface Past {
 }
 
 /** What to do about a closed socket: the policy is the row of its code in the contract. */
-export function judge(close: CloseInfo, { attempt, hasRenewed, canRenew }: Past, random: () => number): Verdict {
+export function classify(close: CloseInfo, { attempt, hasRenewed, canRenew }: Past, random: () => number): Verdict {
   const reason = reasonOf(close);
   const reaction: Reaction = isKnown(close.code) ? closeReactions[close.code] : 'reconnect';
   switch (reaction) {

@@ -4,7 +4,7 @@ import { RefusedLink } from './link.ts';
 import {
   backoffMs,
   type CloseInfo,
-  judge,
+  classify,
   type ReconnectOptions,
   retryAfter,
   retryAfterSeconds,
@@ -50,14 +50,14 @@ export function createRetryPolicy({ baseUrl, credential, reconnect, runtime, mes
   let connectedAt: number | null = null;
   let lostAt = runtime.now();
 
-  function judgeClose(close: CloseInfo, refusal?: SvcError): Verdict {
-    const verdict = judge(close, { attempt, hasRenewed, canRenew: credential.canRenew }, runtime.random);
+  function classifyClose(close: CloseInfo, refusal?: SvcError): Verdict {
+    const verdict = classify(close, { attempt, hasRenewed, canRenew: credential.canRenew }, runtime.random);
     lastError = describe(verdict.reason, close, refusal);
     return verdict;
   }
 
   function afterFailure(error: unknown): Verdict {
-    if (error instanceof RefusedLink) return judgeClose(error.close, error.refusal);
+    if (error instanceof RefusedLink) return classifyClose(error.close, error.refusal);
     const cause = asSvcError(error);
     lastError = cause instanceof ConnectionError ? cause : asConnectionError(cause);
     const { reason } = lastError;
@@ -97,7 +97,7 @@ export function createRetryPolicy({ baseUrl, credential, reconnect, runtime, mes
     afterClose(close) {
       lostAt = runtime.now();
       if (lostAt - (connectedAt ?? lostAt) > STABLE_MS) attempt = 0;
-      return close ? judgeClose(close) : retryAfter('node_lost', 0);
+      return close ? classifyClose(close) : retryAfter('node_lost', 0);
     },
     afterFailure,
     admit({ afterMs, renewToken }) {

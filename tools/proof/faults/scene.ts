@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Room } from '@parley/contract';
+import { followersOf, gather, keepWriting } from '../../../apps/server/testkit/chat/fault-scenarios.ts';
 import type { LogEntry } from '../../../apps/server/testkit/chat/history-checker.ts';
-import { follow } from '../../../apps/server/testkit/chat/storm.ts';
-import { followersOf, gather, keepWriting } from '../../../apps/server/testkit/chat/trials.ts';
+import { follow } from '../../../apps/server/testkit/chat/load.ts';
 import { everyPermission } from '../../../apps/server/testkit/clients/signal-client.ts';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { type Call, startCall } from './call.ts';

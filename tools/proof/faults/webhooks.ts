@@ -7,7 +7,7 @@ import type { LogEntry } from '../../../apps/server/testkit/chat/history-checker
 import { addWebhook } from '../../../apps/server/testkit/clients/webhooks.ts';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { type DeliveryPair, pairsOf, progressOf } from '../../../apps/server/testkit/proofs/delivery-pairs.ts';
-import { judgePairs, type Seen, startCounting } from '../../../apps/server/testkit/proofs/webhook-storm.ts';
+import { type Seen, startCounting, verifyPairs } from '../../../apps/server/testkit/proofs/webhook-storm.ts';
 import { backoffBaseMs } from './cluster.ts';
 import type { WebhookTally } from './observation.ts';
 
@@ -37,7 +37,7 @@ export async function startReceiving(fleet: ChatFleet, databaseUrl: string) {
         const created = await createdEvents(db);
         const known = new Set(created.map((event) => event.id));
         const pairs = (await allPairs(db, fleet.project.id)).filter(({ eventId }) => known.has(eventId));
-        const { excess: _, ...counted } = judgePairs(pairs, seen, new Map([[id, name]]), backoffBaseMs);
+        const { excess: _, ...counted } = verifyPairs(pairs, seen, new Map([[id, name]]), backoffBaseMs);
         return { ...counted, badSignatures: counts.badSignatures, unstable: countUnstable(created, log) };
       } finally {
         await db.close();

@@ -48,15 +48,15 @@ export async function openDatabase(config: AdapterConfig): Promise<Db> {
 async function beginDatabase(config: AdapterConfig): Promise<{ db: Db; opened: Promise<void> }> {
   if (config.databaseUrl !== null) {
     const db = (await import('./db/postgres/postgres.ts')).createPostgres({ url: config.databaseUrl });
-    return { db, opened: bringUp(db, Promise.resolve()) };
+    return { db, opened: openAndMigrate(db, Promise.resolve()) };
   }
   const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];
   const db = beginEmbedded({ folder: join(config.dataDir, 'db'), templates });
-  return { db, opened: bringUp(db, db.opened) };
+  return { db, opened: openAndMigrate(db, db.opened) };
 }
 
 /** From open to migrated. */
-async function bringUp(db: Db, opened: Promise<void>): Promise<void> {
+async function openAndMigrate(db: Db, opened: Promise<void>): Promise<void> {
   try {
     await opened;
     await awaitAnswer(db);

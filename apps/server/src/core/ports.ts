@@ -128,13 +128,13 @@ export class BlobsFull extends BlobsUnavailable {
 
 /** Outgoing mail. */
 export interface Mail {
-  send(letter: Letter): Promise<void>;
+  send(message: MailMessage): Promise<void>;
   /** Round trip in milliseconds; null when mail stays in this process. Throws when the server is down. */
   ping(): Promise<number | null>;
   close(): Promise<void>;
 }
 
-export interface Letter {
+export interface MailMessage {
   to: string;
   subject: string;
   text: string;
@@ -143,7 +143,7 @@ export interface Letter {
 
 /** Mail kept for the development mailbox, newest first. */
 export interface Mailbox {
-  list(): (Letter & { createdAt: string })[];
+  list(): (MailMessage & { createdAt: string })[];
 }
 
 /** What several processes share. */

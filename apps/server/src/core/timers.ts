@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 import type { Locks } from './ports.ts';
 
 /** Work that runs every `everyMs`. */
-export interface Chore {
+export interface PeriodicJob {
   name: string;
   everyMs: number;
   run(): Promise<unknown>;
@@ -15,34 +15,34 @@ export interface TimersDeps {
   clock: Clock;
   locks: Locks;
   log: Log;
-  chores: readonly Chore[];
+  jobs: readonly PeriodicJob[];
 }
 
-/** Runs the chores of every part, each on its own schedule. */
-export function createTimers({ clock, locks, log, chores }: TimersDeps) {
+/** Runs the jobs of every part, each on its own schedule. */
+export function createTimers({ clock, locks, log, jobs }: TimersDeps) {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
 
-  async function once({ name, everyMs, run, onEveryProcess }: Chore): Promise<void> {
+  async function once({ name, everyMs, run, onEveryProcess }: PeriodicJob): Promise<void> {
     try {
-      // The lease is kept until it runs out, so that the next process does not repeat the chore at once.
+      // The lease is kept until it runs out, so that the next process does not repeat the job at once.
       if (!onEveryProcess && !(await locks.acquire(`chore/${name}`, Math.max(1_000, everyMs - 500)))) return;
       await run();
     } catch (error) {
-      log.warn({ error, chore: name }, 'chore failed; it will run again');
+      log.warn({ error, job: name }, 'job failed; it will run again');
     }
   }
 
-  async function repeat(chore: Chore): Promise<void> {
+  async function repeat(job: PeriodicJob): Promise<void> {
     while (!stopping.signal.aborted) {
-      await clock.sleep(chore.everyMs, stopping.signal);
-      if (!stopping.signal.aborted) await once(chore);
+      await clock.sleep(job.everyMs, stopping.signal);
+      if (!stopping.signal.aborted) await once(job);
     }
   }
 
   return {
     start(): void {
-      running = Promise.all(chores.map(repeat));
+      running = Promise.all(jobs.map(repeat));
     },
     async stop(): Promise<void> {
       stopping.abort();

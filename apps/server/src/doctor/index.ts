@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataFolderLocked, lockFolder } from '../adapters/db/embedded/folder-lock.ts';
-import { type DatabaseFacts, examinePostgres } from '../adapters/db/shared/examine.ts';
+import { type DatabaseFacts, diagnosePostgres } from '../adapters/db/shared/diagnose.ts';
 import { serverMigrations } from '../adapters/db/shared/migrate.ts';
 import { openSharedState, openStores } from '../adapters/open.ts';
 import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
@@ -80,7 +80,7 @@ const embeddedDatabase = ({ isProduction, dataDir }: Config): Finding =>
 
 async function lookAtDatabase(url: string): Promise<{ finding: Finding; facts: DatabaseFacts | null }> {
   try {
-    const facts = await inTime(examinePostgres(url, serverMigrations));
+    const facts = await inTime(diagnosePostgres(url, serverMigrations));
     return { finding: databaseFinding(facts), facts };
   } catch (error) {
     const finding = fail(

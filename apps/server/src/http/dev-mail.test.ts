@@ -9,9 +9,9 @@ test('[DEV-1] development mode shows the mail it would have sent, as a page and 
   try {
     await service.as().call('register', { body: { email: 'a&b@example.com', password: 'long enough' } });
     const mail = await eventually(async () => {
-      const letters = (await (await service.fetch('/dev/mail.json')).json()) as Record<string, string>[];
-      assert.ok(letters.length > 0);
-      return letters;
+      const messages = (await (await service.fetch('/dev/mail.json')).json()) as Record<string, string>[];
+      assert.ok(messages.length > 0);
+      return messages;
     });
     assert.deepEqual(Object.keys(mail[0] ?? {}).sort(), ['createdAt', 'html', 'subject', 'text', 'to']);
     const page = await (await service.fetch('/dev/mail')).text();

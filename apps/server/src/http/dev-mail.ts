@@ -9,7 +9,7 @@ export function mountMailbox(app: FastifyInstance, mailbox: Mailbox): void {
 }
 
 function mailPage(mailbox: Mailbox): string {
-  const letters = mailbox.list().map(
+  const messages = mailbox.list().map(
     ({ to, subject, text, createdAt }, index) => `<details${index === 0 ? ' open' : ''}>
 <summary>${escapeHtml(subject)} <span>to ${escapeHtml(to)}, <time datetime="${createdAt}">${createdAt}</time></span></summary>
 <pre tabindex="0">${linked(escapeHtml(text))}</pre></details>`,
@@ -18,7 +18,7 @@ function mailPage(mailbox: Mailbox): string {
   return page(
     'Mail',
     `<header><h1>Mail</h1><p>Kept in memory by development mode; nothing was sent. Reload for newer mail.</p></header>
-<main id="content">${letters.length === 0 ? empty : letters.join('\n')}</main>`,
+<main id="content">${messages.length === 0 ? empty : messages.join('\n')}</main>`,
   );
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
+import { chatFrameChecker, signalingFrameChecker } from '../../testkit/fuzz/frame-checker.ts';
 import { FUZZ_LIMITS, fuzzRoutes, unreached } from '../../testkit/fuzz/routes.ts';
-import { judgeChat, judgeSignaling } from '../../testkit/fuzz/socket-judge.ts';
 import { fuzzSockets } from '../../testkit/fuzz/sockets.ts';
 import type { Person } from '../../testkit/kit/people.ts';
 import { createWorld } from '../../testkit/kit/world.ts';
@@ -98,14 +98,14 @@ test('[SEC-11] the fuzz sees a route and a frame that fail', async () => {
 });
 
 test('[SEC-11] the fuzz sees an end that nobody declared, and a frame that is not as declared', () => {
-  for (const judge of [judgeChat, judgeSignaling]) {
-    for (const code of [1005, 1006, 1011, 4500, 4503, 4999]) assert.ok(judge.end({ code, reason: '' }), String(code));
-    for (const code of [1000, 1009, 4400, 4401, 4429]) assert.equal(judge.end({ code, reason: '' }), null);
+  for (const checker of [chatFrameChecker, signalingFrameChecker]) {
+    for (const code of [1005, 1006, 1011, 4500, 4503, 4999]) assert.ok(checker.end({ code, reason: '' }), String(code));
+    for (const code of [1000, 1009, 4400, 4401, 4429]) assert.equal(checker.end({ code, reason: '' }), null);
     const error = { type: 'error', code: 'FORBIDDEN', svcCode: 'SVC_FORBIDDEN', message: '', retryable: false, ts: 1 };
-    assert.equal(judge.frame(error), null);
-    assert.match(judge.frame({ ...error, svcCode: 'SVC_NOVEL', code: 'NOVEL' }) ?? '', /unknown code/);
-    assert.match(judge.frame({ ...error, code: 'NOT_FOUND' }) ?? '', /in short/);
-    assert.match(judge.frame({ ...error, message: 1 }) ?? '', /schema/);
-    assert.match(judge.frame({ type: 'surprise' }) ?? '', /no such frame/);
+    assert.equal(checker.frame(error), null);
+    assert.match(checker.frame({ ...error, svcCode: 'SVC_NOVEL', code: 'NOVEL' }) ?? '', /unknown code/);
+    assert.match(checker.frame({ ...error, code: 'NOT_FOUND' }) ?? '', /in short/);
+    assert.match(checker.frame({ ...error, message: 1 }) ?? '', /schema/);
+    assert.match(checker.frame({ type: 'surprise' }) ?? '', /no such frame/);
   }
 });

@@ -136,7 +136,7 @@ test('[REQ-7] a refusal is replayed too; the effect of a failed request is not',
 });
 
 /** Answers to Idempotency-Keys are not stored while it is on, nor is anything else about them, as after kill -9. */
-function forgetful() {
+function failingKeyStore() {
   let isOn = false;
   const wrap = (adapters: Adapters): Adapters => {
     const { db } = adapters;
@@ -156,7 +156,7 @@ function forgetful() {
 
 test('[REQ-7] a message that was stored before its answer could be kept is not sent twice', async () => {
   const clock = createFakeClock();
-  const death = forgetful();
+  const death = failingKeyStore();
   const own = await startService({ clock, wrap: death.wrap });
   const { api } = await own.newProject();
   const { id: room } = await api.call('createConversation', { body: { name: 'once', members: ['alice'] } });

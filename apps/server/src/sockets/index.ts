@@ -71,16 +71,16 @@ export function createSockets(deps: SocketsDeps): Sockets {
     socket.on('error', () => socket.destroy());
     const requestId = requestIdOf(request.headers);
     const offer = readOffer(request);
-    const turnAway = (error: ServiceError): void => answerUpgrade(socket, error, requestId, offer.path, refuse);
+    const refuseUpgrade = (error: ServiceError): void => answerUpgrade(socket, error, requestId, offer.path, refuse);
 
     const endpoint = endpoints.get(offer.path);
     if (!endpoint) {
-      turnAway(new ServiceError('SVC_NOT_FOUND'));
+      refuseUpgrade(new ServiceError('SVC_NOT_FOUND'));
       return;
     }
     const refusal = upgradeProblem(endpoint, offer);
     if (refusal) {
-      turnAway(refusal);
+      refuseUpgrade(refusal);
       return;
     }
 
@@ -97,7 +97,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
       head,
       requestId,
       (ws) => admit(endpoint, ws, socket, visitor),
-      (message) => turnAway(new ServiceError('SVC_BAD_REQUEST', { message })),
+      (message) => refuseUpgrade(new ServiceError('SVC_BAD_REQUEST', { message })),
     );
   }
 
@@ -110,7 +110,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   /** Refusals from here on are close codes: the browser's page sees those, but never the status of an upgrade. */
   function admit(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
     if (live.size >= limits.SOCKETS_MAX_PER_PROCESS) {
-      turnBack(ws, new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds }));
+      closeRefused(ws, new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds }));
       return;
     }
     const { attemptBudget } = endpoint;
@@ -129,7 +129,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
         ws.resume();
         const refusal = toServiceError(error);
         if (refusal.code !== 'SVC_RATE_LIMITED') log.error({ error }, 'connection attempts could not be counted');
-        turnBack(ws, refusal);
+        closeRefused(ws, refusal);
       },
     );
   }
@@ -138,7 +138,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     const isUnknown = visitor.token === null;
     const address = addressKey(visitor.ip);
     if (isUnknown && !unknown.add(address, unknownPerAddressMax)) {
-      turnBack(ws, new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }));
+      closeRefused(ws, new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }));
       return;
     }
 
@@ -232,7 +232,7 @@ function createEndpoint<S extends SocketSession, F extends ClientFrameTable, V e
   };
 }
 
-function turnBack(ws: WebSocket, refusal: ServiceError): void {
+function closeRefused(ws: WebSocket, refusal: ServiceError): void {
   ws.on('error', () => undefined);
   ws.close(closeCodeOf(refusal), closeReason(refusal));
 }

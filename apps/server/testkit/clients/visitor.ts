@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import type { Letter } from '../../src/core/ports.ts';
+import type { MailMessage } from '../../src/core/ports.ts';
 import { eventually } from '../kit/eventually.ts';
 import type { TestService } from '../kit/service.ts';
 
@@ -56,15 +56,15 @@ export function createVisitor({ url }: Pick<TestService, 'url'>): Visitor {
 
 export const newEmail = (name = 'person'): string => `${name}-${randomBytes(6).toString('hex')}@example.com`;
 
-/** Letters to an address, newest first. */
-export const lettersTo = (service: Pick<TestService, 'adapters'>, email: string): Letter[] =>
+/** Messages to an address, newest first. */
+export const mailTo = (service: Pick<TestService, 'adapters'>, email: string): MailMessage[] =>
   (service.adapters.mailbox?.list() ?? []).filter((letter) => letter.to.toLowerCase() === email.toLowerCase());
 
-/** The secret of the link in the newest of `count` letters to an address. */
+/** The secret of the link in the newest of `count` messages to an address. */
 export const mailedToken = (service: Pick<TestService, 'adapters'>, email: string, count = 1): Promise<string> =>
   eventually(() => {
-    const letters = lettersTo(service, email);
-    const token = /[?&]token=([\w-]+)/.exec(letters[0]?.text ?? '')?.[1];
-    if (letters.length < count || token === undefined) throw new Error(`${letters.length} letters to ${email}`);
+    const messages = mailTo(service, email);
+    const token = /[?&]token=([\w-]+)/.exec(messages[0]?.text ?? '')?.[1];
+    if (messages.length < count || token === undefined) throw new Error(`${messages.length} messages to ${email}`);
     return token;
   });

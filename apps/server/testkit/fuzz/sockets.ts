@@ -6,8 +6,8 @@ import { joinRoom, nextAddress } from '../clients/signal-client.ts';
 import { openSocket, type ServerFrame, type SocketClient } from '../clients/socket-client.ts';
 import type { TestService } from '../kit/service.ts';
 import type { World } from '../kit/world.ts';
+import { chatFrameChecker, type FrameChecker, signalingFrameChecker } from './frame-checker.ts';
 import { HANG_MS } from './request.ts';
-import { judgeChat, judgeSignaling, type SocketJudge } from './socket-judge.ts';
 import { type Hints, nearObject } from './values.ts';
 
 /** Sockets are opened anew: one that was cut for what it sent says nothing about what comes after. */
@@ -45,7 +45,7 @@ interface Door {
   path: string;
   subprotocol: string;
   table: FrameTable;
-  judge: SocketJudge;
+  checker: FrameChecker;
   frameBytesMax: number;
   /** Frames that the table says are never answered. */
   silent: readonly string[];
@@ -89,7 +89,7 @@ function chatDoor(service: TestService, world: World): Door {
     path: `${service.url}${path}`,
     subprotocol,
     table: chatClientFrames,
-    judge: judgeChat,
+    checker: chatFrameChecker,
     frameBytesMax: service.config.limits.CHAT_MAX_FRAME_BYTES,
     silent: [],
     token,
@@ -122,7 +122,7 @@ function signalingDoor(service: TestService, world: World): Door {
     path: `${service.url}${signalingPath}`,
     subprotocol: signalingSubprotocol,
     table: signalingClientFrames,
-    judge: judgeSignaling,
+    checker: signalingFrameChecker,
     frameBytesMax: service.config.limits.SIGNALING_MAX_MESSAGE_BYTES,
     silent: ['stats'],
     token,
@@ -195,11 +195,11 @@ function createPlay(door: Door, outcome: SocketOutcome): (client: SocketClient, 
       const { closed } = client;
       outcome.cut.set(closed.code, (outcome.cut.get(closed.code) ?? 0) + 1);
       const isOwed = closed.code === NO_UTF8 && frames.some(isNoText);
-      const problem = isOwed ? null : door.judge.end(closed);
+      const problem = isOwed ? null : door.checker.end(closed);
       if (problem !== null) blame(problem);
     } else await client.close();
     for (const frame of client.frames.slice(heard)) {
-      const problem = door.judge.frame(frame);
+      const problem = door.checker.frame(frame);
       const asked = frames.find((one) => String(one).includes(`"id":"${frame.ref}"`)) ?? 'what was sent';
       if (problem !== null) blame(`${problem} to ${asked}`);
       note(frame, outcome);

@@ -1,19 +1,19 @@
 import { text as textOf } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import type { Letter } from '../../src/core/ports.ts';
+import type { MailMessage } from '../../src/core/ports.ts';
 
 /** A real mail server that keeps what it gets. */
 export interface TestSmtpServer {
   url: string;
   /** Newest first. */
-  letters(): Letter[];
+  messages(): MailMessage[];
   /** Every envelope recipient so far. */
   recipients(): string[];
   close(): Promise<void>;
 }
 
 export async function startSmtpServer(account?: { user: string; password: string }): Promise<TestSmtpServer> {
-  const letters: Letter[] = [];
+  const messages: MailMessage[] = [];
   const recipients: string[] = [];
   const server = new SMTPServer({
     authOptional: account === undefined,
@@ -30,7 +30,7 @@ export async function startSmtpServer(account?: { user: string; password: string
       const to = session.envelope.rcptTo.map(({ address }) => address);
       recipients.push(...to);
       textOf(stream).then((message) => {
-        letters.unshift({ to: to.join(', '), ...readMessage(message) });
+        messages.unshift({ to: to.join(', '), ...readMessage(message) });
         done();
       }, done);
     },
@@ -41,7 +41,7 @@ export async function startSmtpServer(account?: { user: string; password: string
   if (!address || typeof address === 'string') throw new Error('The mail server has no port.');
   return {
     url: `smtp://127.0.0.1:${address.port}`,
-    letters: () => letters,
+    messages: () => messages,
     recipients: () => recipients,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -154,7 +154,7 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
   }
   const names = new Map([...Array(endpoints).keys()].map((index) => [secrets.get(`id/${index}`) ?? '', String(index)]));
   return {
-    ...judgePairs(pairs, seen, names, backoffBaseMs),
+    ...verifyPairs(pairs, seen, names, backoffBaseMs),
     ...counts,
     kills: killed,
     seconds: (performance.now() - startedMs) / 1000,
@@ -215,7 +215,7 @@ async function readPairs(node: Node, projectId: string): Promise<DeliveryPair[]>
 }
 
 /** Holds what became of each pair against what arrived. */
-export function judgePairs(
+export function verifyPairs(
   pairs: readonly DeliveryPair[],
   seen: Seen,
   names: ReadonlyMap<string, string>,

@@ -7,9 +7,9 @@ import { baseUrlOf, createHttp, type Http } from '../http.ts';
 import type { Link } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 import { type Runtime, systemRuntime } from '../runtime.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import type { ConnectOptions } from '../session.ts';
 import { createStore, type Store } from '../store.ts';
-import { createTurns } from '../turns.ts';
 import { type ConversationFrame, type ConversationPort, createConversation } from './conversation.ts';
 import type { Conversation } from './conversation-types.ts';
 import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
@@ -65,7 +65,7 @@ export class Chat implements Events<ChatEvents> {
   /** Frames that came right behind the answer to a join. */
   #unclaimed: ConversationFrame[] = [];
   /** Pages of twenty conversations at once would be more than the server keeps for a slow reader. */
-  readonly #inTurn = createTurns();
+  readonly #inTurn = createSerialQueue();
   readonly #setState: (change: Partial<ChatState>) => void;
   #hello: Hello<ChatProtocol> | null = null;
   #presence: 'ONLINE' | 'AWAY' = 'ONLINE';

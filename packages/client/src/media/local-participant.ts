@@ -1,6 +1,6 @@
 import { ConnectionError, MediaError, PermissionError, type SvcError } from '../errors.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import type { Permissions, TrackSource } from '../signal/records.ts';
-import { createTurns } from '../turns.ts';
 import {
   type CameraOptions,
   captureCamera,
@@ -41,7 +41,7 @@ export class LocalParticipant {
   audioLevel = 0;
   readonly #port: LocalParticipantPort;
   /** One change of a source at a time: a double click must not publish two cameras. */
-  readonly #turns = new Map<TrackSource, ReturnType<typeof createTurns>>();
+  readonly #turns = new Map<TrackSource, ReturnType<typeof createSerialQueue>>();
 
   constructor(port: LocalParticipantPort) {
     this.#port = port;
@@ -123,7 +123,7 @@ export class LocalParticipant {
   }
 
   #inTurn<T>(source: TrackSource, run: () => Promise<T>): Promise<T> {
-    const takeTurn = this.#turns.get(source) ?? createTurns();
+    const takeTurn = this.#turns.get(source) ?? createSerialQueue();
     this.#turns.set(source, takeTurn);
     return takeTurn(run);
   }

@@ -1,7 +1,7 @@
 import type { FrameData, ReplyTo, SignalingClientFrames } from '@parley/contract';
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
 import { ConnectionError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import { encodingsFor, layersOf } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
 
@@ -46,7 +46,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   let local: Description | undefined;
   let remote: Description | undefined;
   const lines = new Map<LocalTrack, RTCRtpTransceiver>();
-  const takeTurn = createTurns();
+  const takeTurn = createSerialQueue();
 
   function open(): RTCPeerConnection {
     const opened = newPeerConnection();

@@ -11,7 +11,7 @@ import {
   type MediaEntry,
   toSdp,
 } from '@parley/media-description';
-import { createTurns } from '../turns.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 
 export interface SubscriberDeps {
   newPeerConnection(): RTCPeerConnection;
@@ -42,7 +42,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   /** Line → the track it carries. */
   const tracks = new Map<string, string>();
   const channels = new Map<DataChannelName, RTCDataChannel>();
-  const takeTurn = createTurns();
+  const takeTurn = createSerialQueue();
   /** One after the other: offers of a call that has ended are not answered in the next. */
   let call = 0;
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { seeded } from '../../../../apps/server/testkit/chat/storm.ts';
+import { seeded } from '../../../../apps/server/testkit/chat/load.ts';
 import { completeWithin, onlyStatuses } from '../invariants.ts';
 import { always, type Scenarios } from '../scenario.ts';
 

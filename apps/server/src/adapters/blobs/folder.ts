@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Blobs, BlobsFull, BlobsUnavailable } from '../../core/ports.ts';
-import { exactly } from './exactly.ts';
+import { exactly } from './exact-length.ts';
 import { assertBlobKey } from './keys.ts';
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;

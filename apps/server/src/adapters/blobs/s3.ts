@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import { create as contentDisposition } from 'content-disposition';
 import { BlobSizeMismatch, type Blobs, BlobsUnavailable, type SignedRequest } from '../../core/ports.ts';
-import { exactly } from './exactly.ts';
+import { exactly } from './exact-length.ts';
 import { assertBlobKey } from './keys.ts';
 
 export interface S3Options {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../../testkit/kit/eventually.ts';
-import type { Letter, Mail } from '../../core/ports.ts';
+import type { Mail, MailMessage } from '../../core/ports.ts';
 
-/** `received` are the letters that arrived, newest first. */
+/** `received` are the messages that arrived, newest first. */
 export function mailContract(
   name: string,
-  open: () => Promise<{ mail: Mail; received: () => Letter[]; close(): Promise<void> }>,
+  open: () => Promise<{ mail: Mail; received: () => MailMessage[]; close(): Promise<void> }>,
 ): void {
   let opened: Awaited<ReturnType<typeof open>>;
   before(async () => {
@@ -32,7 +32,7 @@ export function mailContract(
     });
   });
 
-  test(`[MAIL-1] ${name}: letters at once all arrive`, async () => {
+  test(`[MAIL-1] ${name}: messages at once all arrive`, async () => {
     const { mail, received } = opened;
     const people = Array.from({ length: 10 }, (_, i) => `person${i}@example.com`);
     await Promise.all(people.map((to) => mail.send({ ...letter, to })));

@@ -18,7 +18,7 @@ suite('smtp', () =>
     const mail = createSmtpMail({ url: server.url, from: 'Parley <no-reply@example.com>' });
     return {
       mail,
-      received: server.letters,
+      received: server.messages,
       async close() {
         await mail.close();
         await server.close();
@@ -28,18 +28,18 @@ suite('smtp', () =>
 
 const letter = { to: 'ada@example.com', subject: 's', text: 't', html: 'h' };
 
-test('[MAIL-2] the mailbox keeps the newest letters only, newest first, with their time', async () => {
+test('[MAIL-2] the mailbox keeps the newest messages only, newest first, with their time', async () => {
   const clock = createFakeClock(0);
   const mailbox = createMailbox(clock);
   for (let i = 0; i < 250; i += 1) {
     clock.jump(1_000);
     await mailbox.send({ ...letter, subject: String(i) });
   }
-  const letters = mailbox.list();
-  assert.equal(letters.length, 200);
-  assert.equal(letters[0]?.subject, '249');
-  assert.equal(letters[0]?.createdAt, '1970-01-01T00:04:10.000Z');
-  assert.equal(letters.at(-1)?.subject, '50');
+  const messages = mailbox.list();
+  assert.equal(messages.length, 200);
+  assert.equal(messages[0]?.subject, '249');
+  assert.equal(messages[0]?.createdAt, '1970-01-01T00:04:10.000Z');
+  assert.equal(messages.at(-1)?.subject, '50');
 });
 
 test('[MAIL-3] smtp: an address cannot smuggle in another recipient or a header', async (t) => {
@@ -63,7 +63,7 @@ test('[MAIL-3] smtp: signing in uses the user and password of the URL', async (t
   const mail = createSmtpMail({ url, from: 'no-reply@example.com' });
   t.after(mail.close);
   await mail.send(letter);
-  assert.equal(server.letters().length, 1);
+  assert.equal(server.messages().length, 1);
   const wrong = createSmtpMail({ url: url.replace('word@', 'wrong@'), from: 'no-reply@example.com' });
   t.after(wrong.close);
   t.after(server.close);

@@ -1,17 +1,17 @@
 import { type Clock, iso } from '../../core/clock.ts';
-import type { Letter, Mail, Mailbox } from '../../core/ports.ts';
+import type { Mail, Mailbox, MailMessage } from '../../core/ports.ts';
 
-const lettersMax = 200;
+const messagesMax = 200;
 
 /** Mail that stays here, for the page at /dev/mail. */
 export function createMailbox(clock: Clock): Mail & Mailbox {
-  const letters: (Letter & { createdAt: string })[] = [];
+  const messages: (MailMessage & { createdAt: string })[] = [];
   return {
-    async send(letter) {
-      letters.unshift({ ...letter, createdAt: iso(clock.now()) });
-      letters.length = Math.min(letters.length, lettersMax);
+    async send(message) {
+      messages.unshift({ ...message, createdAt: iso(clock.now()) });
+      messages.length = Math.min(messages.length, messagesMax);
     },
-    list: () => [...letters],
+    list: () => [...messages],
     ping: async () => null,
     close: async () => {},
   };

@@ -18,7 +18,7 @@ export function createSmtpMail({ url, from }: SmtpOptions): Mail {
     port: Number(port) || (isSecure ? 465 : 587),
     secure: isSecure,
     ...(username && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    // Letters are our own texts: nothing in them may make the mailer read files or fetch addresses.
+    // Messages are our own texts: nothing in them may make the mailer read files or fetch addresses.
     disableFileAccess: true,
     disableUrlAccess: true,
     ...timeouts,

@@ -11,11 +11,11 @@ import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { AccountsConfig, OnUserReady } from './config.ts';
 import { createCookie } from './cookies.ts';
-import { createCourier } from './courier.ts';
 import { createHandlers } from './handlers.ts';
-import { createLetters } from './letters.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createMailLinks } from './mail-links.ts';
+import { createMailQueue } from './mail-queue.ts';
+import { createMailTemplates } from './mail-templates.ts';
 import { deleteExpiredMailTokens } from './mail-token-store.ts';
 import { createOAuth, oauthStateSeconds } from './oauth.ts';
 import { deleteExpiredOAuthStates } from './oauth-store.ts';
@@ -66,8 +66,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     users,
     sessions,
     passwords: createPasswords(),
-    courier: createCourier(deps),
-    letters: createLetters(config.publicUrl),
+    mailQueue: createMailQueue(deps),
+    templates: createMailTemplates(config.publicUrl),
     links: createMailLinks(deps),
   };
   const registration = createRegistration(shared);
@@ -88,11 +88,11 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const { session, refreshToken } = await registration.seed(account);
       return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
     },
-    chores: [{ name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired }],
+    jobs: [{ name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired }],
     start: sessions.start,
     async stop() {
       sessions.stop();
-      await shared.courier.stop();
+      await shared.mailQueue.stop();
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createVisitor, lettersTo, mailedToken, newEmail, type Visitor } from '../../../testkit/clients/visitor.ts';
+import { createVisitor, mailedToken, mailTo, newEmail, type Visitor } from '../../../testkit/clients/visitor.ts';
 import { cpuRatio } from '../../../testkit/kit/cpu.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
@@ -36,8 +36,8 @@ describe('registering, where addresses must be verified', () => {
     assert.deepEqual(first.body, { user: { email: known, name: 'N' }, verificationRequired: true });
     assert.deepEqual(second.body, { user: { email: unknown, name: 'N' }, verificationRequired: true });
     await mailedToken(service, unknown);
-    await eventually(() => assert.equal(lettersTo(service, known)[0]?.subject, 'You already have an account'));
-    assert.equal(lettersTo(service, unknown)[0]?.subject, 'Confirm your e-mail address');
+    await eventually(() => assert.equal(mailTo(service, known)[0]?.subject, 'You already have an account'));
+    assert.equal(mailTo(service, unknown)[0]?.subject, 'Confirm your e-mail address');
   });
 
   test('[AUTH-1] a known address costs the work of an unknown one', async () => {
@@ -63,10 +63,10 @@ describe('registering, where addresses must be verified', () => {
     await mailedToken(service, pending, 3);
     await mailedToken(service, known, 2);
     assert.deepEqual(
-      lettersTo(service, known).map((letter) => letter.subject),
+      mailTo(service, known).map((letter) => letter.subject),
       ['Set a new password', 'Confirm your e-mail address'],
     );
-    assert.deepEqual(lettersTo(service, unknown), []);
+    assert.deepEqual(mailTo(service, unknown), []);
   });
 
   test('[AUTH-3] the right password of an unproven address is 403, a wrong one 401', async () => {
@@ -112,7 +112,7 @@ describe('registering, where addresses must be verified', () => {
       { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
     );
     await mailedToken(service, email);
-    const letter = lettersTo(service, email)[0];
+    const letter = mailTo(service, email)[0];
     const base = `${service.config.publicUrl}/verify-email?token=`;
     for (const part of [letter?.text ?? '', letter?.html ?? '']) {
       assert.ok(part.includes(base));
@@ -184,7 +184,7 @@ describe('registering, where addresses must be verified', () => {
     await register(last);
     await mailedToken(service, last);
     await eventually(() => {
-      const resets = lettersTo(service, email).filter(({ subject }) => subject === 'Set a new password');
+      const resets = mailTo(service, email).filter(({ subject }) => subject === 'Set a new password');
       assert.equal(resets.length, 10);
     });
   });

@@ -4,9 +4,9 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { AccountsConfig } from './config.ts';
-import type { Courier } from './courier.ts';
-import type { Letters } from './letters.ts';
 import type { MailLinks } from './mail-links.ts';
+import type { MailQueue } from './mail-queue.ts';
+import type { MailTemplates } from './mail-templates.ts';
 import type { Passwords } from './passwords.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import {
@@ -24,8 +24,8 @@ export interface RegistrationDeps {
   clock: Clock;
   ids: Ids;
   config: AccountsConfig;
-  courier: Courier;
-  letters: Letters;
+  mailQueue: MailQueue;
+  templates: MailTemplates;
   links: MailLinks;
   passwords: Passwords;
   sessions: Sessions;
@@ -40,7 +40,7 @@ export interface Seed {
 
 /** From an unknown address to a proven one. No answer says whether an address is known. */
 export function createRegistration(deps: RegistrationDeps) {
-  const { db, clock, ids, config, courier, letters, links, passwords, sessions, users } = deps;
+  const { db, clock, ids, config, mailQueue, templates, links, passwords, sessions, users } = deps;
   const now = (): string => iso(clock.now());
 
   async function register({ email, password, name }: Register) {
@@ -51,25 +51,25 @@ export function createRegistration(deps: RegistrationDeps) {
       const stored = await insertOrFindUser(tx, draft, config.requireVerifiedEmail);
       return stored.id === id && users.isReady(stored) ? users.becameReady(tx, stored) : stored;
     });
-    courier.later(() => (user.id === id ? verifyLetter(user) : repeatLetter(user)));
+    mailQueue.later(() => (user.id === id ? verificationMail(user) : alreadyRegisteredMail(user)));
     return { user: { email, name: name ?? null }, verificationRequired: config.requireVerifiedEmail };
   }
 
-  async function verifyLetter(user: UserRow) {
+  async function verificationMail(user: UserRow) {
     const token = await links.issue('VERIFY', user);
-    return token === null ? null : letters.verifyEmail(user.email, token);
+    return token === null ? null : templates.verifyEmail(user.email, token);
   }
 
   /** For an address that is known already. */
-  async function repeatLetter(user: UserRow) {
-    if (!users.isReady(user)) return verifyLetter(user);
-    return (await links.mayMail('REGISTERED', user)) ? letters.alreadyRegistered(user.email) : null;
+  async function alreadyRegisteredMail(user: UserRow) {
+    if (!users.isReady(user)) return verificationMail(user);
+    return (await links.mayMail('REGISTERED', user)) ? templates.alreadyRegistered(user.email) : null;
   }
 
   function resend(email: string): void {
-    courier.later(async () => {
+    mailQueue.later(async () => {
       const user = await findUserByEmail(db, email);
-      return user && user.emailVerifiedAt === null ? verifyLetter(user) : null;
+      return user && user.emailVerifiedAt === null ? verificationMail(user) : null;
     });
   }
 

@@ -291,9 +291,9 @@ describe('sessions', () => {
     const { email } = await signedIn();
     const attempt = (candidate: string) =>
       createVisitor(service).post('/v1/auth/login', { email, password: candidate });
-    const asleepFor = (ms: number) => clock.sleeping().filter((asked) => asked === ms).length;
-    // Chores of the service may sleep as long.
-    const chores = new Map([250, 500].map((ms) => [ms, asleepFor(ms)]));
+    const sleepersFor = (ms: number) => clock.sleeping().filter((asked) => asked === ms).length;
+    // Periodic jobs of the service may sleep as long.
+    const sleepersBefore = new Map([250, 500].map((ms) => [ms, sleepersFor(ms)]));
     for (let n = 0; n < 8; n++) assert.equal((await attempt('a guess')).status, 401);
 
     for (const [candidate, waitMs, status] of [
@@ -304,7 +304,7 @@ describe('sessions', () => {
       const answer = attempt(candidate).finally(() => {
         isAnswered = true;
       });
-      await eventually(() => asleepFor(waitMs) > (chores.get(waitMs) ?? 0));
+      await eventually(() => sleepersFor(waitMs) > (sleepersBefore.get(waitMs) ?? 0));
       assert.equal(isAnswered, false);
       clock.jump(waitMs);
       assert.equal((await answer).status, status);

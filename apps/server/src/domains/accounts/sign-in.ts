@@ -1,10 +1,10 @@
 import { fail, type Login } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import type { Courier } from './courier.ts';
-import type { Letters } from './letters.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { MailLinks } from './mail-links.ts';
+import type { MailQueue } from './mail-queue.ts';
+import type { MailTemplates } from './mail-templates.ts';
 import { deleteMailTokensOf } from './mail-token-store.ts';
 import type { Passwords } from './passwords.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
@@ -14,8 +14,8 @@ import type { Users } from './users.ts';
 export interface SignInDeps {
   db: Db;
   clock: Clock;
-  courier: Courier;
-  letters: Letters;
+  mailQueue: MailQueue;
+  templates: MailTemplates;
   links: MailLinks;
   passwords: Passwords;
   sessions: Sessions;
@@ -25,7 +25,7 @@ export interface SignInDeps {
 
 /** Signing in by password, and getting a new one. */
 export function createSignIn(deps: SignInDeps) {
-  const { db, clock, courier, letters, links, passwords, sessions, throttle, users } = deps;
+  const { db, clock, mailQueue, templates, links, passwords, sessions, throttle, users } = deps;
 
   async function login({ email, password }: Login): Promise<OpenSession> {
     await throttle.wait(email);
@@ -43,10 +43,10 @@ export function createSignIn(deps: SignInDeps) {
   }
 
   function requestReset(email: string): void {
-    courier.later(async () => {
+    mailQueue.later(async () => {
       const user = await findUserByEmail(db, email);
       const token = user && (await links.issue('RESET', user));
-      return user && token ? letters.resetPassword(user.email, token) : null;
+      return user && token ? templates.resetPassword(user.email, token) : null;
     });
   }
 
@@ -64,7 +64,7 @@ export function createSignIn(deps: SignInDeps) {
     });
     sessions.announceEnd(ended);
     await throttle.clear(user.email);
-    courier.later(async () => letters.passwordChanged(user.email));
+    mailQueue.later(async () => templates.passwordChanged(user.email));
     return opened;
   }
 

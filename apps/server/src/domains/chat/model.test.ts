@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Conversation, Message } from '@parley/contract';
 import { type Api, ApiError } from '@parley/server';
 import fc from 'fast-check';
-import { type Deed, explain, type Logged } from '../../../testkit/chat/deeds.ts';
+import { explain, type Logged, type Operation } from '../../../testkit/chat/linearizability.ts';
 import {
   anything,
   CAST,
@@ -133,22 +133,22 @@ async function changes(room: string): Promise<Logged[]> {
   }
 }
 
-/** Performs commands on the messages of `ids` and notes each as a deed. */
+/** Performs commands on the messages of `ids` and notes each as a operation. */
 function startNoting(room: string, ids: readonly string[]) {
-  const deeds: Deed[] = [];
+  const operations: Operation[] = [];
   let [moment, latest] = [0, 0];
-  async function note(command: Command): Promise<Deed> {
+  async function note(command: Command): Promise<Operation> {
     const [begun, heard] = [++moment, latest];
     let answer: Partial<Message> | null = null;
     const outcome = await outcomeOf(perform(command, room, ids).then((given) => (answer = given as Message)));
     const { id, change } = ((answer as Message | null) ?? {}) as Partial<Message>;
     const messageId = id ?? ('at' in command ? (ids[command.at % ids.length] ?? '') : '');
     latest = Math.max(latest, change ?? 0);
-    const deed = { command, messageId, outcome, begun, ended: ++moment, heard, ...(change && { change }) };
-    deeds.push(deed);
-    return deed;
+    const operation = { command, messageId, outcome, begun, ended: ++moment, heard, ...(change && { change }) };
+    operations.push(operation);
+    return operation;
   }
-  return { deeds, note };
+  return { operations, note };
 }
 
 /** Those that were there before all begin at once. */
@@ -169,7 +169,7 @@ test('[MSG-30] all at once, commands come to what the model says in the order of
       async (scripts) => {
         const { id: room } = await newConversation();
         const ids: string[] = [];
-        const { deeds, note } = startNoting(room, ids);
+        const { operations, note } = startNoting(room, ids);
         for (const by of first)
           ids.push((await note({ does: 'send', by, text: 'x', key: null, replyAt: null })).messageId);
         await Promise.all(
@@ -178,12 +178,12 @@ test('[MSG-30] all at once, commands come to what the model says in the order of
           }),
         );
         const stored = await history(room);
-        assert.deepEqual(stored.map(shownOf), explain(deeds, await changes(room)).shown());
+        assert.deepEqual(stored.map(shownOf), explain(operations, await changes(room)).shown());
         assert.deepEqual(
           stored.map(({ seq }) => seq),
           stored.map((_, place) => place + 1),
         );
-        for (const { command, outcome } of deeds) outcomes.add(`${command.does} ${outcome}`);
+        for (const { command, outcome } of operations) outcomes.add(`${command.does} ${outcome}`);
       },
     ),
     { numRuns: RUNS, seed: SEED, endOnFailure: true },

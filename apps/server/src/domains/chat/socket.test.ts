@@ -84,7 +84,7 @@ test('[CHATWS-3] whoever comes back gets what was missed, from memory and withou
   await again.close();
 });
 
-/** Statements on chat's own tables while `work` runs: chores of the service are not counted. */
+/** Statements on chat's own tables while `work` runs: jobs of the service are not counted. */
 async function countStatements(work: () => Promise<void>): Promise<number> {
   const { db } = service.adapters;
   const { query } = db;

@@ -1,11 +1,11 @@
 import type { ServerWithLoad } from './server-load.ts';
-import { inThePool } from './strategies/in-the-pool.ts';
+import { eligible } from './strategies/eligible.ts';
 import { leastLoaded } from './strategies/least-loaded.ts';
 import { sameRegion } from './strategies/same-region.ts';
 import type { PlacementWish, Strategy } from './strategies/strategy.ts';
 import { underCapacity } from './strategies/under-capacity.ts';
 
-const strategies: readonly Strategy[] = [inThePool, underCapacity, sameRegion, leastLoaded];
+const strategies: readonly Strategy[] = [eligible, underCapacity, sameRegion, leastLoaded];
 
 /** The node for a new room, or undefined when none can take it. */
 export const chooseServer = (servers: readonly ServerWithLoad[], wish: PlacementWish): ServerWithLoad | undefined =>

@@ -189,7 +189,7 @@ export async function countLive(
 }
 
 /** Attempts that came to nothing: no step for a while and the server never saw a join. */
-export async function listGivenUp(db: Db, before: string, limit: number): Promise<(ConnectionRow & ConnectionKey)[]> {
+export async function listAbandoned(db: Db, before: string, limit: number): Promise<(ConnectionRow & ConnectionKey)[]> {
   return db.query(sql`
     select ${columns}, project_id as "projectId", environment from connections
     where state = 'CONNECTING' and last_event_at < ${before} limit ${limit}`);

@@ -10,7 +10,7 @@ import {
   type ConnectionKey,
   type ConnectionRow,
   deleteOlder,
-  listGivenUp,
+  listAbandoned,
   listLeftBehind,
 } from './connection-store.ts';
 import { type Check, createDiagnostics } from './diagnostics.ts';
@@ -37,7 +37,7 @@ export interface Observability extends Domain<typeof observabilityRoutes> {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-const givenUpAfterMs = 2 * 60 * 1000;
+const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {
   const { db, clock, checks, retentionDays } = deps;
@@ -60,7 +60,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
       const fact = { projectId, environment, connectionId, roomId, identity, tokenId: tokenId ?? '', type, at };
       recorder.record({ ...fact, source: 'SERVER', data: { reason } });
     };
-    for (const row of await listGivenUp(db, iso(now - givenUpAfterMs), 500))
+    for (const row of await listAbandoned(db, iso(now - abandonedAfterMs), 500))
       end(row, 'join.failed', now, 'JOIN_FAILURE');
     for (const row of await listLeftBehind(db, 500))
       end(row, 'left', Date.parse(row.leftAt), row.leftReason ?? 'UNKNOWN');
@@ -78,7 +78,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
 
   return {
     recorder,
-    chores: [{ name: 'observability', everyMs: 15_000, run: sweep }],
+    jobs: [{ name: 'observability', everyMs: 15_000, run: sweep }],
     stop: () => recorder.settled(),
     handlers: {
       listConnections: ({ caller, query }) => reads.connections(caller, query),

@@ -149,7 +149,7 @@ function replay(
     const updated = {
       ...row,
       ...untracked(next),
-      ...learned(row, fact),
+      ...aboutChanges(row, fact),
       tokenId: fact.tokenId,
       lastEventAt: iso(receivedAt),
     };
@@ -192,7 +192,7 @@ function replay(
 }
 
 /** What a step changes in the connection: a client's report only fills in what the server has not seen. */
-function learned(row: ConnectionRow, { about = {}, source }: ConnectionFact): ConnectionAbout {
+function aboutChanges(row: ConnectionRow, { about = {}, source }: ConnectionFact): ConnectionAbout {
   if (source === 'SERVER') return about;
   const names = Object.keys(about) as (keyof ConnectionAbout)[];
   return Object.fromEntries(names.filter((name) => row[name] === null).map((name) => [name, about[name]]));

@@ -8,7 +8,7 @@ import type { Log } from '../../core/log.ts';
 import type { Mail } from '../../core/ports.ts';
 import { findUserByEmail } from '../accounts/index.ts';
 import type { Access } from './access.ts';
-import { invitationLetter } from './letters.ts';
+import { invitationMail } from './mail-templates.ts';
 import {
   acceptInvitations,
   countOwners,
@@ -76,7 +76,7 @@ export function createMembers({ db, clock, cursors, access, mail, log, publicUrl
     // After the commit and not awaited: a slow mail server must not hold up the answer.
     if (member.status === 'INVITED') {
       mail
-        .send(invitationLetter(email, projectName, publicUrl))
+        .send(invitationMail(email, projectName, publicUrl))
         .catch((error) => log.error({ error }, 'invitation not mailed'));
     }
     return recorded(member, { resourceId: member.userId ?? member.email, metadata: { role, status: member.status } });

@@ -6,9 +6,9 @@ import { createTransactionScope } from '../shared/transaction-scope.ts';
 import { encodeValue } from '../shared/values.ts';
 import { lockFolder } from './folder-lock.ts';
 import type { StatementResult } from './messages.ts';
+import { createSessionQueue } from './session-queue.ts';
 import { emptyTemplate } from './template.ts';
 import { type Session, startDatabaseWorker } from './thread.ts';
-import { createTurns } from './turns.ts';
 
 export interface EmbeddedDb extends Db {
   /** Resolves when it answers; before that every statement is unavailable. */
@@ -55,7 +55,7 @@ type Thread = ReturnType<typeof startDatabaseWorker>;
 
 function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
   const scope = createTransactionScope();
-  const turns = createTurns();
+  const turns = createSessionQueue();
   let closing: Promise<void> | null = null;
 
   async function close(): Promise<void> {

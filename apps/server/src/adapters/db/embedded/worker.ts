@@ -4,9 +4,9 @@ import { PGlite, protocol } from '@electric-sql/pglite';
 import { planner } from '../shared/planner.ts';
 import { createStatementNames } from '../shared/statement-names.ts';
 import type { WireValue } from '../shared/values.ts';
+import { createMaintenance } from './maintenance.ts';
 import type { Reply, Request, WireError, WorkerStart } from './messages.ts';
 import { initDbStartParams } from './template.ts';
-import { createUpkeep } from './upkeep.ts';
 import { warmUp } from './warm-up.ts';
 import { type Answer, readAnswer } from './wire-reader.ts';
 
@@ -30,8 +30,8 @@ port.on('message', (requests: Request[]) => {
 });
 const isFree = () => !isClosing && !pg.isInTransaction();
 const isIdle = () => isFree() && performance.now() - lastRequestAt > 200;
-const upkeep = createUpkeep({ run: (text) => exchange(serialize.query(text)), isFree, isIdle });
-tendLater();
+const maintain = createMaintenance({ run: (text) => exchange(serialize.query(text)), isFree, isIdle });
+scheduleMaintenance();
 if (start.dataFolder !== null) guardDiskSpace(start.dataFolder, start.freeBytesMin);
 reply({ status: 'ready' });
 // Tests start hundreds of databases in memory, each for a few statements.
@@ -70,10 +70,10 @@ async function openNew(dataFolder: string, fill: (half: string) => Promise<void>
 }
 
 /** Never in step with somebody who asks every second: it would find the database busy each time. */
-function tendLater(): void {
+function scheduleMaintenance(): void {
   const tend = () => {
-    upkeep();
-    tendLater();
+    maintain();
+    scheduleMaintenance();
   };
   setTimeout(tend, 4_000 + 2_000 * Math.random()).unref();
 }

@@ -5,13 +5,13 @@ export type Outcome<T> =
   | { status: 'done'; value: T; broken?: undefined }
   | { status: 'conflict' | 'failed'; error: unknown; broken: unknown };
 
-export const mustRunAgain = (error: unknown): boolean => isConflict(error) || isStalePlan(error);
+export const isRetryable = (error: unknown): boolean => isConflict(error) || isStalePlan(error);
 
 export async function attemptStatement<T>(statement: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { status: 'done', value: await statement() };
   } catch (error) {
     const broken = isUnavailable(error) ? error : undefined;
-    return { status: mustRunAgain(error) ? 'conflict' : 'failed', error, broken };
+    return { status: isRetryable(error) ? 'conflict' : 'failed', error, broken };
   }
 }

@@ -7,7 +7,7 @@ import { planner } from '../shared/planner.ts';
 import { createStatementNames } from '../shared/statement-names.ts';
 import { createTransactionScope } from '../shared/transaction-scope.ts';
 import { decoderOf, encodeValue, type WireValue } from '../shared/values.ts';
-import { attemptStatement, mustRunAgain, type Outcome } from './attempts.ts';
+import { attemptStatement, isRetryable, type Outcome } from './attempts.ts';
 import { BatchQuery } from './batch-query.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 
@@ -199,7 +199,7 @@ async function attemptTransaction<T>(
       return await send(client, text, values);
     } catch (error) {
       // The work may wrap the error; that the transaction must run again does not depend on it.
-      if (mustRunAgain(error)) conflict = error;
+      if (isRetryable(error)) conflict = error;
       throw translateError(error);
     }
   };
@@ -219,7 +219,7 @@ async function attemptTransaction<T>(
   } catch (error) {
     isOpen = false;
     const broken = isUnavailable(error) ? error : await rollback(() => send(client, 'rollback'));
-    const cause = conflict ?? (mustRunAgain(error) ? error : undefined);
+    const cause = conflict ?? (isRetryable(error) ? error : undefined);
     return cause ? { status: 'conflict', error: cause, broken } : { status: 'failed', error, broken };
   }
 }

@@ -16,7 +16,7 @@ import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../../core/po
 import { metadataJson } from '../../../core/safe-json.ts';
 import { assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
-import { createTurns } from '../conversations/turns.ts';
+import { createKeyedQueue } from '../conversations/keyed-queue.ts';
 import {
   type AttachmentEntry,
   deleteAttachments,
@@ -68,7 +68,7 @@ export function createAttachments(deps: AttachmentDeps) {
   const { db, blobs, entries, clock, ids, limits } = deps;
   const signedUrls = createSignedUrls(deps);
   const assertStorage = createStorageCheck(deps);
-  const inTurn = createTurns();
+  const inOrder = createKeyedQueue();
   const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
   const downloadTtl = limits.STORAGE_DOWNLOAD_URL_TTL_SECONDS;
 
@@ -95,7 +95,7 @@ export function createAttachments(deps: AttachmentDeps) {
       at: iso(now),
       expiresAt: iso(now + 2 * uploadTtl * 1000),
     };
-    const isInserted = await inTurn(`${caller.projectId} ${caller.environment}`, () =>
+    const isInserted = await inOrder(`${caller.projectId} ${caller.environment}`, () =>
       insertAttachment(db, caller, row, pendingQuota),
     );
     if (!isInserted) {

@@ -4,7 +4,7 @@ import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { assertListed, assertMember, assertScope, type ChatCaller, userOf } from '../callers.ts';
 import { readReference } from '../references.ts';
 import { type ConversationEntry, findEntry, lockEntry } from './conversation-store.ts';
-import { createTurns } from './turns.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 
 /** The way into a conversation: every rule about who may do what where is asked here. */
 export interface Entries {
@@ -27,7 +27,7 @@ export interface Needs {
 }
 
 export function createEntries({ db, unitOfWork }: { db: Db; unitOfWork: UnitOfWork }): Entries {
-  const inTurn = createTurns();
+  const inOrder = createKeyedQueue();
 
   return {
     async enter(caller, reference, needs) {
@@ -37,7 +37,7 @@ export function createEntries({ db, unitOfWork }: { db: Db; unitOfWork: UnitOfWo
       return checked(caller, entry, needs);
     },
     change: (caller, id, needs, work) =>
-      inTurn(id, () =>
+      inOrder(id, () =>
         unitOfWork(caller, async (tx, emit) => {
           assertScope(caller, needs.scope);
           const entry = (await lockEntry(tx, caller, id, userOf(caller))) ?? fail('SVC_CONVERSATION_NOT_FOUND');

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  runCyclesScenario,
+  runKillsScenario,
+  runOutageScenario,
+  runReadersScenario,
+} from '../../../../testkit/chat/fault-scenarios.ts';
 import { type ChatFleet, startFleet } from '../../../../testkit/chat/fleet.ts';
-import { trialOfCycles, trialOfKills, trialOfOutage, trialOfReaders } from '../../../../testkit/chat/trials.ts';
 import { hasRedisServer, startOwnRedis, testRedisUrl } from '../../../../testkit/kit/redis.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
 
-/** A small part of tools/proof/chat-history.ts: the same trials with real processes, minutes made seconds. */
+/** A small part of tools/proof/chat-history.ts: the same scenarios with real processes, minutes made seconds. */
 const databaseUrl = process.env['PARLEY_TEST_DATABASE_URL'];
 
 async function onFleet(processes: number, redisUrl: string | undefined, work: (fleet: ChatFleet) => Promise<void>) {
@@ -23,11 +28,11 @@ async function onFleet(processes: number, redisUrl: string | undefined, work: (f
 
 test('[CHATWS-11] kill -9 under load: nothing acknowledged is lost, nothing is there twice, subscribers are complete', async () => {
   await onFleet(2, testRedisUrl, async (fleet) => {
-    const kills = await trialOfKills({ fleet, kills: 2, writers: 6, everyMs: 500, seed: 11 });
+    const kills = await runKillsScenario({ fleet, kills: 2, writers: 6, everyMs: 500, seed: 11 });
     assert.deepEqual(kills.faults, []);
-    const cycles = await trialOfCycles({ fleet: await fleet.again(), cycles: 24, followers: 3, seed: 12 });
+    const cycles = await runCyclesScenario({ fleet: await fleet.again(), cycles: 24, followers: 3, seed: 12 });
     assert.deepEqual(cycles.faults, []);
-    const readers = await trialOfReaders({
+    const readers = await runReadersScenario({
       fleet: await fleet.again(),
       writers: 8,
       each: 6,
@@ -47,7 +52,7 @@ test('[CHATWS-12] without Redis sends go on, and subscribers are complete after 
   const redis = await startOwnRedis();
   try {
     await onFleet(2, redis.url, async (fleet) => {
-      const outage = await trialOfOutage({ fleet, redis, outageMs: 3_000, writers: 3 });
+      const outage = await runOutageScenario({ fleet, redis, outageMs: 3_000, writers: 3 });
       assert.deepEqual(outage.faults, []);
     });
   } finally {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { Letter, Mail } from '../../core/ports.ts';
+import type { Mail, MailMessage } from '../../core/ports.ts';
 
 /** Mail that leaves after the answer did: how long it takes, or whether there is any, must not show. */
-export interface Courier {
+export interface MailQueue {
   /** Runs `write` once the current request has been answered and mails what it gives. Returns at once. */
-  later(write: () => Promise<Letter | null>): void;
+  later(write: () => Promise<MailMessage | null>): void;
   /** Resolves when everything handed in so far was sent or given up. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -13,30 +13,30 @@ export interface Courier {
 
 /** Waits before the second attempt, the third, the fourth. */
 const retryAfterMs = [1_000, 5_000, 30_000];
-/** With the mail server down, letters beyond these are dropped: the owner asks for a new one. */
+/** With the mail server down, templates beyond these are dropped: the owner asks for a new one. */
 const pendingMax = 1_000;
 
-export function createCourier({ mail, clock, log }: { mail: Mail; clock: Clock; log: Log }): Courier {
+export function createMailQueue({ mail, clock, log }: { mail: Mail; clock: Clock; log: Log }): MailQueue {
   const pending = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  async function send(letter: Letter): Promise<void> {
+  async function send(message: MailMessage): Promise<void> {
     for (const waitMs of [...retryAfterMs, null]) {
       try {
-        return await mail.send(letter);
+        return await mail.send(message);
       } catch (error) {
         if (waitMs === null || stopping.signal.aborted) throw error;
-        log.warn({ error, subject: letter.subject }, 'mail was not sent; trying again');
+        log.warn({ error, subject: message.subject }, 'mail was not sent; trying again');
         await clock.sleep(waitMs, stopping.signal);
       }
     }
   }
 
-  async function deliver(write: () => Promise<Letter | null>): Promise<void> {
+  async function deliver(write: () => Promise<MailMessage | null>): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      const letter = await write();
-      if (letter) await send(letter);
+      const message = await write();
+      if (message) await send(message);
     } catch (error) {
       log.error({ error }, 'mail was not sent');
     }

@@ -9,8 +9,8 @@ import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { newSecret } from './outside.ts';
 import type { Scene } from './scene.ts';
 
-/** Lives with the service as its people, applications and media do, and remembers every secret it was given. */
-export async function live(scene: Scene) {
+/** Uses the service as people, applications and media do, and records every secret it receives. */
+export async function runWorkload(scene: Scene) {
   const account = await liveAsPerson(scene);
   const operator = scene.as(account.accessToken);
   const { id: projectId } = await operator.call('createProject', { body: { name: scene.dye } });
@@ -27,7 +27,7 @@ export async function live(scene: Scene) {
   const ids = { projectId, ...keys.ids, ...webhook.ids, ...media.ids, ...chat.ids, ...streams.ids };
   return { account, keys, webhook, media, chat, streams, provider, development, stream, ids };
 }
-export type Life = Awaited<ReturnType<typeof live>>;
+export type Workload = Awaited<ReturnType<typeof runWorkload>>;
 
 async function liveAsPerson(scene: Scene) {
   const anonymous = scene.as();
@@ -77,7 +77,7 @@ const cookieIn = (headers: Headers): string => /=([^;]+);/.exec(headers.get('set
 
 const mailedToken = (scene: Scene, email: string, page: string): Promise<string> =>
   eventually(() => {
-    const texts = scene.outside.smtp.letters().flatMap(({ to, text }) => (to === email ? [text] : []));
+    const texts = scene.outside.smtp.messages().flatMap(({ to, text }) => (to === email ? [text] : []));
     const links = texts.flatMap((text) => [...text.matchAll(/\/([\w-]+)\?token=([\w-]+)/g)]);
     return links.find(([, name = '']) => name.includes(page))?.[2] ?? Promise.reject(new Error(texts.join('\n')));
   });

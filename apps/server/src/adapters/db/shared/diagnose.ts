@@ -12,7 +12,7 @@ export interface DatabaseFacts {
 }
 
 /** What an operator wants to know of a PostgreSQL before a process relies on it. Changes nothing. */
-export async function examinePostgres(url: string, migrations: string): Promise<DatabaseFacts> {
+export async function diagnosePostgres(url: string, migrations: string): Promise<DatabaseFacts> {
   const db = createPostgres({ url, poolSize: 1 });
   try {
     const latencyMs = await db.ping();

@@ -3,7 +3,7 @@ import type { Message } from '@parley/contract';
 import { ChatModel, type Command, type Expected, isOnConversation } from './model.ts';
 
 /** One command and how it was answered, with the places in time between which that happened. */
-export interface Deed {
+export interface Operation {
   command: Command;
   /** The message it was about: sent or meant. */
   messageId: string;
@@ -12,7 +12,7 @@ export interface Deed {
   ended: number;
   /** The last change of which anybody had heard when it began. */
   heard: number;
-  /** The change its answer tells of: its own, or that of the deed it repeats. */
+  /** The change its answer tells of: its own, or that of the operation it repeats. */
   change?: number;
 }
 
@@ -22,16 +22,16 @@ export type Logged = { type: string; change: number; message?: Message } & Recor
 const idOf = ({ message, messageId }: Logged): string => message?.id ?? String(messageId);
 
 /**
- * Plays the log of changes through the model: each must be somebody's acknowledged deed and allowed where it stands,
- * and each deed must have been answered as the model would have at some moment while it was under way.
+ * Plays the log of changes through the model: each must be somebody's acknowledged operation and allowed where it stands,
+ * and each operation must have been answered as the model would have at some moment while it was under way.
  */
-export function explain(deeds: readonly Deed[], log: readonly Logged[]): ChatModel {
+export function explain(operations: readonly Operation[], log: readonly Logged[]): ChatModel {
   log.forEach(({ change }, place) => void assert.equal(change, place + 1, 'changes are numbered without a gap'));
   const ids = log.flatMap((entry) => (entry.type === 'message' ? [idOf(entry)] : []));
-  const commands = log.map((entry) => commandOf(entry, deeds, ids));
+  const commands = log.map((entry) => commandOf(entry, operations, ids));
   const whole = modelAt(commands, commands.length);
-  assertAccounted(deeds, log);
-  for (const deed of deeds) assertExplained(deed, deeds, commands);
+  assertAccounted(operations, log);
+  for (const operation of operations) assertExplained(operation, operations, commands);
   return whole;
 }
 
@@ -43,12 +43,14 @@ function modelAt(commands: readonly Command[], count: number): ChatModel {
   return model;
 }
 
-/** The acknowledged deed that made this change, as a command to the model. */
-function commandOf(entry: Logged, deeds: readonly Deed[], ids: readonly string[]): Command {
-  const makers = deeds.filter((one) => one.outcome === 'ok' && one.messageId === idOf(entry) && isMaker(one, entry));
-  const deed = makers.find(({ command }) => isSameDraft(command, entry, ids)) ?? makers[0];
-  assert.ok(deed, `nobody did what change ${entry.change} says: ${entry.type}`);
-  const { command } = deed;
+/** The acknowledged operation that made this change, as a command to the model. */
+function commandOf(entry: Logged, operations: readonly Operation[], ids: readonly string[]): Command {
+  const makers = operations.filter(
+    (one) => one.outcome === 'ok' && one.messageId === idOf(entry) && isMaker(one, entry),
+  );
+  const operation = makers.find(({ command }) => isSameDraft(command, entry, ids)) ?? makers[0];
+  assert.ok(operation, `nobody did what change ${entry.change} says: ${entry.type}`);
+  const { command } = operation;
   return 'at' in command ? { ...command, at: ids.indexOf(idOf(entry)) } : command;
 }
 
@@ -59,7 +61,7 @@ function isSameDraft(command: Command, { message }: Logged, ids: readonly string
   return message.text === command.text && message.replyTo === replyTo;
 }
 
-function isMaker({ command, change }: Deed, entry: Logged): boolean {
+function isMaker({ command, change }: Operation, entry: Logged): boolean {
   if (isOnConversation(command)) return false;
   const isReaction = 'emoji' in command && command.by === entry['userId'] && command.emoji === entry['emoji'];
   switch (entry.type) {
@@ -78,15 +80,15 @@ function isMaker({ command, change }: Deed, entry: Logged): boolean {
   }
 }
 
-/** Every acknowledged deed is in the log, as often as it can have changed something. */
-function assertAccounted(deeds: readonly Deed[], log: readonly Logged[]): void {
-  const acknowledged = deeds.filter(({ outcome }) => outcome === 'ok');
+/** Every acknowledged operation is in the log, as often as it can have changed something. */
+function assertAccounted(operations: readonly Operation[], log: readonly Logged[]): void {
+  const acknowledged = operations.filter(({ outcome }) => outcome === 'ok');
   const kinds = Map.groupBy(acknowledged, ({ command, messageId }) =>
     JSON.stringify([command.does, messageId, ...('emoji' in command ? [command.by, command.emoji] : [])]),
   );
   for (const [kind, ones] of kinds) {
     const entries = log.filter((entry) => ones.some((one) => one.messageId === idOf(entry) && isMaker(one, entry)));
-    const { does } = (ones[0] as Deed).command;
+    const { does } = (ones[0] as Operation).command;
     // Reacting again, deleting again and sending again under one key change nothing; an edit and an unreaction always do.
     if (does === 'edit' || does === 'unreact') assert.equal(entries.length, ones.length, `${kind} vanished`);
     else if (does === 'react') assert.ok(entries.length > 0 && entries.length <= ones.length, `${kind} vanished`);
@@ -94,11 +96,13 @@ function assertAccounted(deeds: readonly Deed[], log: readonly Logged[]): void {
   }
 }
 
-function assertExplained(deed: Deed, deeds: readonly Deed[], commands: readonly Command[]): void {
-  const told = Map.groupBy(deeds, ({ change }) => change ?? commands.length + 1);
-  const later = [...told].filter(([, ones]) => ones.every(({ begun }) => begun > deed.ended)).map(([change]) => change);
+function assertExplained(operation: Operation, operations: readonly Operation[], commands: readonly Command[]): void {
+  const told = Map.groupBy(operations, ({ change }) => change ?? commands.length + 1);
+  const later = [...told]
+    .filter(([, ones]) => ones.every(({ begun }) => begun > operation.ended))
+    .map(([change]) => change);
   const could = new Set<Expected>();
-  for (let count = deed.heard; count < Math.min(commands.length + 1, ...later); count++)
-    could.add(modelAt(commands, count).apply(deed.command));
-  assert.ok(could.has(deed.outcome), `${JSON.stringify(deed)} was never due; ${[...could].join(' or ')} was`);
+  for (let count = operation.heard; count < Math.min(commands.length + 1, ...later); count++)
+    could.add(modelAt(commands, count).apply(operation.command));
+  assert.ok(could.has(operation.outcome), `${JSON.stringify(operation)} was never due; ${[...could].join(' or ')} was`);
 }

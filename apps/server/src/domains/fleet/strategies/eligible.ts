@@ -1,7 +1,7 @@
 import type { Strategy } from './strategy.ts';
 
 /** Alive, not draining, and not already tried. */
-export const inThePool: Strategy = (servers, { except, silentBefore }) =>
+export const eligible: Strategy = (servers, { except, silentBefore }) =>
   servers.filter(
     ({ name, isDraining, seenAt }) =>
       !isDraining && !except.has(name) && (silentBefore === null || seenAt >= silentBefore),

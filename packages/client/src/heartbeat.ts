@@ -2,7 +2,7 @@ import type { Runtime } from './runtime.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;
 
-export interface PulseDeps {
+export interface HeartbeatDeps {
   runtime: Runtime;
   intervalMs: number;
   lastHeardAt(): number;
@@ -11,14 +11,14 @@ export interface PulseDeps {
   giveUp(): void;
 }
 
-export interface Pulse {
+export interface Heartbeat {
   /** Asks for a sign of life at once, and gives up when there is none. */
   probe(): void;
   stop(): void;
 }
 
 /** Pings twice a heartbeat, and gives up when nothing was heard for one and a quarter. */
-export function createPulse({ runtime, intervalMs, lastHeardAt, ping, giveUp }: PulseDeps): Pulse {
+export function createHeartbeat({ runtime, intervalMs, lastHeardAt, ping, giveUp }: HeartbeatDeps): Heartbeat {
   let stopTimer = (): void => {};
   let stopProbe = (): void => {};
   let lastBeatAt = runtime.now();

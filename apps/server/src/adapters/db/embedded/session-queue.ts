@@ -8,7 +8,7 @@ interface Waiting {
 }
 
 /** One session for everybody: a transaction has it to itself, single statements share it; first come, first served. */
-export function createTurns() {
+export function createSessionQueue() {
   const waiting: Waiting[] = [];
   let isTaken = false;
 

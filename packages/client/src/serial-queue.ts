@@ -1,5 +1,5 @@
 /** Runs one after the other: a negotiation must not start while another is under way. */
-export function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+export function createSerialQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (run) => {
     const done = last.then(run);

@@ -3,29 +3,29 @@ import type { OwnRedis } from '../kit/redis.ts';
 import type { ChatFleet } from './fleet.ts';
 import { checkHistory, type LogEntry } from './history-checker.ts';
 import {
-  deedOf,
   Follower,
   follow,
+  operationOf,
   readForward,
   seeded,
   type WriteOptions,
   wholeHistory,
   wholeLog,
   writeAll,
-} from './storm.ts';
+} from './load.ts';
 
-/** What a trial found; it holds when `faults` is empty. */
-export interface TrialResult {
+/** What a scenario found; it holds when `faults` is empty. */
+export interface ScenarioResult {
   faults: string[];
   facts: Record<string, number>;
 }
 
-export interface TrialOptions {
+export interface ScenarioOptions {
   fleet: ChatFleet;
   log?: (line: string) => void;
 }
 
-const progress = (log: TrialOptions['log'], every: number) => (count: number) => {
+const progress = (log: ScenarioOptions['log'], every: number) => (count: number) => {
   if (count % every === 0) log?.(`${count} acknowledged`);
 };
 
@@ -79,7 +79,7 @@ export async function gather(fleet: ChatFleet, followers: readonly Follower[]) {
 }
 
 /** Holds the log against the store and against everybody who listened or paged. */
-async function judge(
+async function verify(
   fleet: ChatFleet,
   log: readonly LogEntry[],
   followers: readonly Follower[],
@@ -91,17 +91,17 @@ async function judge(
 }
 
 /** Many writers in one conversation over all processes, readers of every page size beside them. */
-export async function trialOfReaders({
+export async function runReadersScenario({
   fleet,
   writers,
   each,
   sizes,
   log,
-}: TrialOptions & {
+}: ScenarioOptions & {
   writers: number;
   each: number;
   sizes: readonly (readonly [min: number, max: number])[];
-}): Promise<TrialResult> {
+}): Promise<ScenarioResult> {
   const entries: LogEntry[] = [];
   let isOver = false;
   const followers = await followersOf(fleet, 3);
@@ -116,21 +116,21 @@ export async function trialOfReaders({
   log?.('written; the readers finish');
   const readers = await Promise.all(reading);
   await following.stop();
-  const faults = await judge(fleet, entries, followers, readers);
+  const faults = await verify(fleet, entries, followers, readers);
   for (const follower of followers) follower.drop();
   const messages = writers * each;
   return { faults, facts: { messages, readers: readers.length, perSecond: Math.round(messages / seconds) } };
 }
 
 /** kill -9 of one process after the other while everybody writes. */
-export async function trialOfKills({
+export async function runKillsScenario({
   fleet,
   kills,
   writers,
   everyMs,
   seed,
   log,
-}: TrialOptions & { kills: number; writers: number; everyMs: number; seed: number }): Promise<TrialResult> {
+}: ScenarioOptions & { kills: number; writers: number; everyMs: number; seed: number }): Promise<ScenarioResult> {
   const entries: LogEntry[] = [];
   const random = seeded(seed);
   const followers = await followersOf(fleet, 2);
@@ -147,20 +147,20 @@ export async function trialOfKills({
     writing.giveUp();
     await following.stop();
   }
-  const faults = await judge(fleet, entries, followers);
+  const faults = await verify(fleet, entries, followers);
   for (const follower of followers) follower.drop();
   const reconnects = followers.reduce((sum, follower) => sum + follower.reconnects, 0);
   return { faults, facts: { ...writing.facts(), kills, reconnects } };
 }
 
 /** Subscribers who leave and come back in every way while messages, edits, deletions and reactions go on. */
-export async function trialOfCycles({
+export async function runCyclesScenario({
   fleet,
   cycles,
   followers: count,
   seed,
   log,
-}: TrialOptions & { cycles: number; followers: number; seed: number }): Promise<TrialResult> {
+}: ScenarioOptions & { cycles: number; followers: number; seed: number }): Promise<ScenarioResult> {
   const entries: LogEntry[] = [];
   const followers = await followersOf(fleet, count);
   let isOver = false;
@@ -178,11 +178,11 @@ export async function trialOfCycles({
     }),
   );
   isOver = true;
-  const deeds = await traffic;
+  const operations = await traffic;
   const changes = await wholeLog(fleet);
-  const faults = await judge(fleet, entries, followers);
-  faults.push(...checkDeeds(deeds, changes.map(deedOf)));
-  const toldOf = (one: (typeof changes)[number]): string => `${one.change} ${deedOf(one)}`;
+  const faults = await verify(fleet, entries, followers);
+  faults.push(...checkOperations(operations, changes.map(operationOf)));
+  const toldOf = (one: (typeof changes)[number]): string => `${one.change} ${operationOf(one)}`;
   const told = changes.map(toldOf);
   for (const [place, follower] of followers.entries()) {
     const heard = [...follower.changes.values()].sort((a, b) => a.change - b.change).map(toldOf);
@@ -193,27 +193,29 @@ export async function trialOfCycles({
       );
     follower.drop();
   }
-  return { faults, facts: { cycles: each * count, changes: changes.length, ...talliesOf(deeds) } };
+  return { faults, facts: { cycles: each * count, changes: changes.length, ...talliesOf(operations) } };
 }
 
 const kinds = ['message', 'message.updated', 'message.deleted', 'reaction.added', 'reaction.removed'];
 
-const talliesOf = (deeds: readonly string[]): Record<string, number> =>
-  Object.fromEntries(kinds.map((kind) => [kind, deeds.filter((deed) => deed.startsWith(`${kind} `)).length]));
+const talliesOf = (operations: readonly string[]): Record<string, number> =>
+  Object.fromEntries(
+    kinds.map((kind) => [kind, operations.filter((operation) => operation.startsWith(`${kind} `)).length]),
+  );
 
-/** Every acknowledged deed is one change and there is no other; each kind was done at all. */
-function checkDeeds(deeds: readonly string[], stored: readonly string[]): string[] {
+/** Every acknowledged operation is one change and there is no other; each kind was done at all. */
+function checkOperations(operations: readonly string[], stored: readonly string[]): string[] {
   const left = new Map<string, number>();
-  for (const deed of deeds) left.set(deed, (left.get(deed) ?? 0) + 1);
-  for (const deed of stored) left.set(deed, (left.get(deed) ?? 0) - 1);
+  for (const operation of operations) left.set(operation, (left.get(operation) ?? 0) + 1);
+  for (const operation of stored) left.set(operation, (left.get(operation) ?? 0) - 1);
   const wrong = [...left].filter(([, count]) => count !== 0);
   return [
-    ...Object.entries(talliesOf(deeds)).flatMap(([kind, count]) =>
+    ...Object.entries(talliesOf(operations)).flatMap(([kind, count]) =>
       count === 0 ? [`nothing was done as ${kind}`] : [],
     ),
     ...wrong
       .slice(0, 20)
-      .map(([deed, count]) => `${deed} is ${count > 0 ? 'acknowledged and no change' : 'a change too many'}`),
+      .map(([operation, count]) => `${operation} is ${count > 0 ? 'acknowledged and no change' : 'a change too many'}`),
   ];
 }
 
@@ -232,7 +234,7 @@ async function changeEverything(
   seed: number,
   isOver: () => boolean,
 ): Promise<string[]> {
-  const deeds: string[] = [];
+  const operations: string[] = [];
   const one = async (writer: number): Promise<void> => {
     const random = seeded(seed * 31 + writer);
     for (let place = 0; !isOver(); place++) {
@@ -242,16 +244,16 @@ async function changeEverything(
       const body = { text: key, senderId: `w${writer}`, clientMessageId: key };
       const { id: messageId, seq, change } = await api.call('sendMessage', { room: fleet.room, body });
       entries.push({ is: 'ok', key, seq, change });
-      deeds.push(deedOf({ type: 'message', change, messageId }));
+      operations.push(operationOf({ type: 'message', change, messageId }));
       for (const { type, call } of fatesOf(fleet.api(writer + place + 1), messageId, `w${writer}`)[random(5)] ?? []) {
         await call();
-        deeds.push(deedOf({ type, change, messageId }));
+        operations.push(operationOf({ type, change, messageId }));
       }
       await pause(random(8));
     }
   };
   await Promise.all(Array.from({ length: 4 }, (_, writer) => one(writer)));
-  return deeds;
+  return operations;
 }
 
 /** What may become of a message, by the process after the one that took it. */
@@ -271,13 +273,13 @@ function fatesOf(api: Api, messageId: string, userId: string): { type: string; c
 }
 
 /** Redis gone for a while: sends go on, and whoever listens is complete soon after its return. */
-export async function trialOfOutage({
+export async function runOutageScenario({
   fleet,
   redis,
   outageMs,
   writers,
   log,
-}: TrialOptions & { redis: OwnRedis; outageMs: number; writers: number }): Promise<TrialResult> {
+}: ScenarioOptions & { redis: OwnRedis; outageMs: number; writers: number }): Promise<ScenarioResult> {
   const entries: LogEntry[] = [];
   const followers = await followersOf(fleet, fleet.processes.length * 2);
   const following = follow(followers);
@@ -303,7 +305,7 @@ export async function trialOfOutage({
     await following.stop();
   }
   const { retries } = writing.facts();
-  const faults = await judge(fleet, entries, followers);
+  const faults = await verify(fleet, entries, followers);
   if (retries > 0) faults.push(`${retries} sends failed`);
   if (during === 0) faults.push('nothing was sent during the outage');
   for (const follower of followers) follower.drop();

@@ -1,6 +1,6 @@
 import type { Answer } from './wire-reader.ts';
 
-export interface UpkeepDeps {
+export interface MaintenanceDeps {
   /** Runs one text at once; this thread has no other. */
   run(text: string): Answer;
   /** No transaction is open. */
@@ -27,8 +27,8 @@ const neediest = `
  * PGlite has no background processes: nobody writes checkpoints (the log grows for ever), removes dead rows or counts
  * for the planner. One call does at most one of these.
  */
-export function createUpkeep({ run, isFree, isIdle }: UpkeepDeps) {
-  return function upkeep(): void {
+export function createMaintenance({ run, isFree, isIdle }: MaintenanceDeps) {
+  return function maintain(): void {
     if (!isFree()) return;
     if (Number(run(logBytes).result.rows[0]?.['bytes']) > logBytesMax) return void run('checkpoint');
     const table = run(neediest).result.rows[0];

@@ -46,7 +46,7 @@ const slackMs = 4_000;
 type Billed = Pick<UsageDetail, 'sessions' | 'daily'>;
 
 /** Holds what was metered against what happened. */
-export function judge(stays: readonly Stay[], billed: readonly Billed[], kills: readonly Kill[]): Bill {
+export function checkBilling(stays: readonly Stay[], billed: readonly Billed[], kills: readonly Kill[]): Bill {
   const sessions = billed.flatMap((one) => one.sessions);
   const byId = new Map(sessions.map((session) => [session.id, session]));
   const known = new Set(stays.map(({ sessionId }) => sessionId));

@@ -10,15 +10,15 @@ import { Compile } from 'typebox/compile';
 import type { ServerFrame, SocketClient } from '../clients/socket-client.ts';
 
 /** What is wrong with what a socket said; null when nothing is. */
-export interface SocketJudge {
+export interface FrameChecker {
   frame(frame: ServerFrame): string | null;
   end(closed: NonNullable<SocketClient['closed']>): string | null;
 }
 
-export const judgeChat = createJudge(chatServerFrames);
-export const judgeSignaling = createJudge(signalingServerFrames);
+export const chatFrameChecker = createFrameChecker(chatServerFrames);
+export const signalingFrameChecker = createFrameChecker(signalingServerFrames);
 
-function createJudge(table: Readonly<Record<string, ServerFrameRow>>): SocketJudge {
+function createFrameChecker(table: Readonly<Record<string, ServerFrameRow>>): FrameChecker {
   const rows = new Map(Object.entries(table).map(([type, { data }]) => [type, Compile(data)]));
   return {
     frame(frame) {

@@ -1,12 +1,12 @@
-import type { Letter } from '../../core/ports.ts';
+import type { MailMessage } from '../../core/ports.ts';
 
 /** Every mail of an account. Links start with the configured address, never with what a request called us. */
-export interface Letters {
-  verifyEmail(to: string, token: string): Letter;
-  resetPassword(to: string, token: string): Letter;
+export interface MailTemplates {
+  verifyEmail(to: string, token: string): MailMessage;
+  resetPassword(to: string, token: string): MailMessage;
   /** Somebody registered with an address that has an account. */
-  alreadyRegistered(to: string): Letter;
-  passwordChanged(to: string): Letter;
+  alreadyRegistered(to: string): MailMessage;
+  passwordChanged(to: string): MailMessage;
 }
 
 interface Draft {
@@ -17,7 +17,7 @@ interface Draft {
   after: string;
 }
 
-export function createLetters(publicUrl: string): Letters {
+export function createMailTemplates(publicUrl: string): MailTemplates {
   const base = publicUrl.replace(/\/+$/, '');
 
   return {
@@ -55,7 +55,7 @@ export function createLetters(publicUrl: string): Letters {
   };
 }
 
-function compose({ to, subject, before, link, after }: Draft): Letter {
+function compose({ to, subject, before, link, after }: Draft): MailMessage {
   const text = [before, link?.url, after].filter((part) => part !== undefined).join('\n\n');
   const anchor = link ? `<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.label)}</a></p>` : '';
   const html = `<!doctype html><html lang="en"><body><p>${escapeHtml(before)}</p>${anchor}<p>${escapeHtml(after)}</p></body></html>`;

@@ -1,9 +1,9 @@
-import type { Letter } from '../../core/ports.ts';
+import type { MailMessage } from '../../core/ports.ts';
 
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-export function invitationLetter(to: string, projectName: string, publicUrl: string): Letter {
+export function invitationMail(to: string, projectName: string, publicUrl: string): MailMessage {
   const link = `${publicUrl}/register?email=${encodeURIComponent(to)}`;
   return {
     to,

@@ -49,12 +49,12 @@ export async function retireMessages(
         reaction_count = reaction_count - (select coalesce(sum(reaction_count), 0) from gone)
       where id = ${conversationId})
     select count(*) as count from gone`);
-  await closeRanks(tx, conversationId);
+  await compactRetired(tx, conversationId);
   return row?.count ?? 0;
 }
 
 /** Everything before the first message that is left is gone: that needs no list of holes. */
-async function closeRanks(tx: Tx, conversationId: string): Promise<void> {
+async function compactRetired(tx: Tx, conversationId: string): Promise<void> {
   await tx.execute(sql`
     with first as (
       select seq from messages where conversation_id = ${conversationId} order by position limit 1),

@@ -26,7 +26,7 @@ export interface WriteOptions {
   onAcknowledged?: (count: number) => void;
   /** Each attempt: which process was asked, when, and what it threw, if it did. */
   onAttempt?: (attempt: { place: number; startedMs: number; error?: unknown }) => void;
-  /** Gives up on what is under way: the trial has failed. */
+  /** Gives up on what is under way: the scenario has failed. */
   signal?: AbortSignal;
 }
 
@@ -135,7 +135,7 @@ interface Change {
 }
 
 /** What was done to which message. */
-export const deedOf = ({ type, messageId, message }: Change): string => `${type} ${messageId ?? message?.id}`;
+export const operationOf = ({ type, messageId, message }: Change): string => `${type} ${messageId ?? message?.id}`;
 
 /** Every change that is stored, oldest first. */
 export async function wholeLog(fleet: ChatFleet): Promise<Change[]> {
