@@ -10,7 +10,7 @@ import pg from 'pg';
 import { createClient } from 'redis';
 import { cacheFolder } from '../apps/server/src/adapters/db/embedded/template.ts';
 import { offerFiles } from './tests/claims.ts';
-import { chooseFiles, isHeavy } from './tests/files.ts';
+import { chooseFiles, weightOf } from './tests/files.ts';
 import { createReport } from './tests/report.ts';
 
 const { values, positionals: words } = parseArgs({
@@ -32,13 +32,12 @@ if (files.length === 0)
   quit(words.length > 0 ? `No test file matches ${words.join(', ')}.` : 'There are no test files.');
 
 const report = createReport(words.length > 0);
-const heavy = files.filter(isHeavy);
-await runShared(
-  files.filter((file) => !heavy.includes(file)),
-  Number(values.workers),
-);
-// One after the other, in one worker: they share browsers, a media node and an `npm start`.
-await runShared(heavy, 1);
+const workers = Number(values.workers);
+const byWeight = Map.groupBy(files, weightOf);
+await runShared(byWeight.get('light') ?? [], workers);
+// In workers of their own, which share browsers, a media node and an `npm start`.
+await runShared(byWeight.get('heavy') ?? [], workers);
+await runShared(byWeight.get('alone') ?? [], 1);
 process.exitCode = report.conclude(files) ? 0 : 1;
 
 /** Runs the files in as many workers, which share them out among themselves. */

@@ -20,6 +20,13 @@ export function chooseFiles({ isProduction, words }: { isProduction: boolean; wo
     .sort();
 }
 
-/** Browsers, media and killed processes want the machine to themselves. */
-export const isHeavy = (file: string): boolean =>
-  file.startsWith('e2e/') || readFileSync(file, 'utf8').includes("browser.ts'");
+/** These judge the quality of media: the load of another test would be a bad network of its own. */
+const alone = ['apps/sfu/src/bad-network.test.ts', 'e2e/sdk/call.test.ts'];
+
+export type Weight = 'light' | 'heavy' | 'alone';
+
+/** Heavy files start browsers, media nodes and processes. */
+export function weightOf(file: string): Weight {
+  if (alone.includes(file)) return 'alone';
+  return file.startsWith('e2e/') || readFileSync(file, 'utf8').includes("browser.ts'") ? 'heavy' : 'light';
+}
