@@ -1,3 +1,4 @@
+import { escapeHtml } from '@parley/page-build/html';
 import type { MailMessage } from '../../core/ports.ts';
 
 /** Every mail of an account. Links start with the configured address, never with what a request called us. */
@@ -61,6 +62,3 @@ function compose({ to, subject, before, link, after }: Draft): MailMessage {
   const html = `<!doctype html><html lang="en"><body><p>${escapeHtml(before)}</p>${anchor}<p>${escapeHtml(after)}</p></body></html>`;
   return { to, subject, text: `${text}\n`, html };
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

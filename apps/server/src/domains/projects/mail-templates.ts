@@ -1,7 +1,5 @@
+import { escapeHtml } from '@parley/page-build/html';
 import type { MailMessage } from '../../core/ports.ts';
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 export function invitationMail(to: string, projectName: string, publicUrl: string): MailMessage {
   const link = `${publicUrl}/register?email=${encodeURIComponent(to)}`;
