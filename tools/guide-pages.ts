@@ -17,7 +17,7 @@ import {
   signalingClientFrames,
   signalingServerFrames,
 } from '@parley/contract';
-import { readingOrder } from '../apps/server/src/http/docs/reading-order.ts';
+import { readingOrder } from '../apps/docs/src/reading-order.ts';
 import { advice, adviceByStatus } from './error-advice.ts';
 import { code, fields, header, type SchemaParts, table } from './reference-pages.ts';
 

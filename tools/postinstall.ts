@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 
 const steps = [
   ['the database template', 'apps/server/src/prepare.ts'],
+  ['the documentation', 'apps/docs/build.ts'],
   ['the dashboard', 'apps/dashboard/build.ts'],
   ['the playground', 'apps/playground/build.ts'],
 ] as const;

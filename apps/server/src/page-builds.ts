@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { builtDashboard } from '@parley/dashboard/files';
+import { builtDocs } from '@parley/docs/files';
 import { builtPlayground } from '@parley/playground/files';
 import type { Log } from './core/log.ts';
 
 /** Where installing could not build the pages, processes beside the running service do. */
 export function buildMissingPages(log: Log): void {
+  if (builtDocs() === null) build('the documentation', import.meta.resolve('@parley/docs/build'), log);
   if (builtDashboard() === null) build('the dashboard', import.meta.resolve('@parley/dashboard/build'), log);
   if (builtPlayground() === null) build('the playground', import.meta.resolve('@parley/playground/build'), log);
 }

@@ -1,6 +1,7 @@
+import { escapeHtml } from '@parley/page-build/html';
 import { type WebhookEvent, webhookHandler } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
-import { escapeHtml, page, sendPage } from './page.ts';
+import { page, sendPage } from './page.ts';
 
 export interface DevEventsDeps {
   /** The endpoint's signing secret, once there is an endpoint. */

@@ -1,6 +1,7 @@
+import { escapeHtml } from '@parley/page-build/html';
 import type { FastifyInstance } from 'fastify';
 import type { Mailbox } from '../core/ports.ts';
-import { escapeHtml, page, sendPage } from './page.ts';
+import { page, sendPage } from './page.ts';
 
 /** The development mailbox: what would have been mailed, newest first. Never mounted in production. */
 export function mountMailbox(app: FastifyInstance, mailbox: Mailbox): void {

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { type AllRoutes, allRoutes, type Limits } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
+import { builtDocs } from '@parley/docs/files';
 import type { Svc } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../core/clock.ts';
@@ -18,7 +18,7 @@ import { type Authenticators, createIdentify } from './credentials.ts';
 import { type DevEventsDeps, mountDevEvents } from './dev-events.ts';
 import { type DevLoginDeps, mountDevLogin } from './dev-login.ts';
 import { mountMailbox } from './dev-mail.ts';
-import { mountDocs } from './docs/index.ts';
+import { mountDocs } from './docs.ts';
 import { toErrorAnswer } from './errors.ts';
 import { type FileRoutes, mountFiles } from './file-routes.ts';
 import { createOnce } from './idempotency.ts';
@@ -83,9 +83,6 @@ export interface Http extends Part {
   };
 }
 
-/** The repository's own Markdown. */
-const docsFolder = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
-
 // As many as the system accepts: connections beyond it are dropped silently, and tried again only seconds later.
 const backlogMax = 65_535;
 
@@ -107,7 +104,7 @@ export function createHttp(deps: HttpDeps): Http {
   mountApi(app, deps);
   mountDevelopment(app, deps);
   mountOperations(app, { db, metrics, isReady });
-  mountDocs(app, { folder: docsFolder, fonts: fontFiles, publicUrl });
+  mountDocs(app, { folder: builtDocs, fonts: fontFiles, publicUrl });
   mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl });
   mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, ownUrl: () => address().url });
 

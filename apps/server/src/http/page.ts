@@ -1,3 +1,4 @@
+import { escapeHtml } from '@parley/page-build/html';
 import type { FastifyReply } from 'fastify';
 
 /** Our own pages load nothing from elsewhere and run nothing inline. */
@@ -9,9 +10,6 @@ export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
     .type('text/html; charset=utf-8')
     .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
     .send(html);
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** A page without scripts in the style of the reference. */
 export const page = (title: string, main: string): string => `<!doctype html>

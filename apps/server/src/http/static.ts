@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fail } from '@parley/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { asBeingBuilt, beingBuilt, onceBuilt } from './built-pages.ts';
 import { pathOf } from './request-info.ts';
 
 export interface PagesDeps {
@@ -39,13 +40,7 @@ const foreign = /^\/(v1|docs|dev|playground|healthz|readyz|metrics|openapi\.json
 export function mountPages(app: FastifyInstance, { prefix, folder, isProduction, publicUrl }: PagesDeps): void {
   const policy = pagePolicy(publicUrl);
   const mode = isProduction ? 'production' : 'development';
-  let loaded: Files | null = null;
-
-  function files(): Files | null {
-    const path = loaded === null ? folder() : null;
-    if (path !== null) loaded = readFolder(path, mode);
-    return loaded;
-  }
+  const files = onceBuilt(folder, (path) => readFolder(path, mode));
 
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const path = pathOf(request.url).slice(prefix.length) || '/';
@@ -56,9 +51,7 @@ export function mountPages(app: FastifyInstance, { prefix, folder, isProduction,
     const page = files()?.get('/index.html');
     reply.headers({ ...pageHeaders, 'content-security-policy': policy });
     if (page) return sendFile(request, reply, page, path);
-    return reply
-      .code(503)
-      .headers({ 'retry-after': '2', refresh: '2' })
+    return asBeingBuilt(reply)
       .type(types['.html'] ?? '')
       .send(beingBuilt);
   };
@@ -132,8 +125,3 @@ function readFolder(folder: string, mode: string): Files {
 /** The page learns here whether development conveniences are on. */
 const withMode = (html: string, mode: string): string =>
   html.replace('name="parley-mode" content="production"', `name="parley-mode" content="${mode}"`);
-
-const beingBuilt = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Parley</title><link rel="stylesheet" href="/docs/reference.css"></head>
-<body><main><h1>This page is being built</h1><p>This happens once and takes a few seconds. The page loads by itself when it is ready; the API works already, and <a href="/docs">the documentation</a> is here. If it stays like this, the terminal says why.</p></main></body></html>`;

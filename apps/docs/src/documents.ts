@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, renderMarkdown } from './markdown.ts';
 
@@ -6,12 +6,10 @@ export interface DocsPage extends Document {
   href: string;
 }
 
-/** Every Markdown file of the folder as a page, wherever in it; none where there is no such folder. */
+/** Every Markdown file in the folder and its subfolders as a page. */
 export function documentsIn(folder: string): DocsPage[] {
-  if (!existsSync(folder)) return [];
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const paths = globSync('**/*.md', { cwd: folder })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.md'))
     .sort();
   const known = new Set(paths.map(hrefOf));
   return paths.map((path) => {
@@ -25,7 +23,7 @@ export const nameOf = (href: string): string => href.split('/').at(-1) ?? '';
 
 const hrefOf = (path: string): string => `/docs/${path.replace(/\.md$/, '').replace(/\/(README|index)$/, '')}`;
 
-/** A link between files of the repository as the page it has here; what has none stays a word. */
+/** A link between files of the repository as the page it has here; '' for what has none. */
 export function linkFrom(path: string, target: string, known: ReadonlySet<string>): string {
   if (/^(https?:|\/|#)/.test(target)) return target;
   const { pathname, hash } = new URL(target, `http://docs/docs/${path}`);

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../page.ts';
+import { escapeHtml } from '@parley/page-build/html';
 
 const keywords =
   'as|async|await|break|case|catch|class|const|continue|default|else|export|extends|finally|for|from|function|if|import|in|instanceof|interface|let|new|null|of|return|switch|throw|true|false|try|type|typeof|undefined|while';

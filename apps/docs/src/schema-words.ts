@@ -1,8 +1,8 @@
+import { escapeHtml } from '@parley/page-build/html';
 import type { TSchema } from 'typebox';
-import { escapeHtml } from '../page.ts';
 
 /** As much of JSON Schema as the contract writes. */
-interface Schema {
+export interface Schema {
   type?: string;
   enum?: unknown[];
   const?: unknown;
@@ -50,7 +50,7 @@ function innerOf(schema: Schema): Schema | undefined {
   return schema.anyOf?.map(innerOf).find((one) => one !== undefined);
 }
 
-export function typeWords(schema: Schema): string {
+function typeWords(schema: Schema): string {
   if (schema.anyOf) return schema.anyOf.map(typeWords).join(' or ');
   if (schema.enum) return schema.enum.map(String).join(', ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);

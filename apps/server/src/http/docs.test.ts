@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { allRoutes, errors } from '@parley/contract';
-import type { TestService } from '../../../testkit/kit/service.ts';
-import { sharedService } from '../../../testkit/kit/shared-service.ts';
-import { linkFrom } from './documents.ts';
-import { highlight } from './highlight.ts';
-import { renderMarkdown } from './markdown.ts';
+import { builtDocs } from '@parley/docs/files';
+import type { TestService } from '../../testkit/kit/service.ts';
+import { sharedService } from '../../testkit/kit/shared-service.ts';
+import { createLog } from '../core/log.ts';
+import { createMetrics } from '../core/metrics.ts';
+import { mountDocs } from './docs.ts';
+import { createHttpServer } from './server.ts';
 
 describe('documentation', () => {
   let service: TestService;
   before(async () => {
+    // What `npm install` does; free where the sources have not changed since.
+    await import('@parley/docs/build');
     service = await sharedService();
   });
 
@@ -32,6 +36,7 @@ describe('documentation', () => {
     const pages = await walk();
     assert.ok(pages.size > 15, `only ${pages.size} pages`);
     const reference = pages.get('/docs/reference') ?? '';
+    assert.match(reference, /POST<\/code> <code>\/v1\/auth\/register/);
     for (const code of Object.keys(errors)) assert.ok(reference.includes(`id="${code}"`), code);
     const all = [...pages.values()].join('\n');
     for (const name of Object.keys(allRoutes)) assert.ok(all.includes(`<h2 id="${name}">`), name);
@@ -51,46 +56,38 @@ describe('documentation', () => {
       assert.equal(html.match(/<h1/g)?.length, 1, path);
       assert.equal(html.match(/<main/g)?.length, 1, path);
     }
-    const answer = await service.fetch('/docs');
-    assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    for (const path of ['/docs', '/docs/reference']) {
+      const { headers } = await service.fetch(path);
+      assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    }
     for (const path of ['/docs/reference.css', '/docs/inter.woff2', '/docs/mono.woff2'])
       assert.equal((await service.fetch(path)).status, 200, path);
     assert.equal((await service.fetch('/docs/guides/..%2f..%2fpackage')).status, 404);
   });
-});
 
-test('[DOCS-3] guides are Markdown; what is not is shown, never run', () => {
-  const known = new Set(['/docs/guides/chat', '/docs/benchmarks']);
-  const { title, lead, html } = renderMarkdown(
-    [
-      '# Rooms & `calls`',
-      '<!-- not shown -->',
-      'The **first** paragraph with [a link](./chat.md#x), <script>alert(1)</script> and [bad](javascript:alert).',
-      '- one\n  - nested',
-      '1. first\n2. second',
-      '| A | B |\n| --- | --- |\n| `x | y` | z |',
-      "```ts\nconst a = '<';\n```",
-      '> quoted',
-    ].join('\n\n'),
-    (target) => linkFrom('guides/rooms.md', target, known),
-  );
-  assert.equal(title, 'Rooms & calls');
-  assert.match(lead, /^The first paragraph with a link,/);
-  assert.match(html, /<h1 id="rooms--calls">Rooms &amp; <code>calls<\/code><\/h1>/);
-  assert.match(html, /<a href="\/docs\/guides\/chat#x">a link<\/a>, &lt;script&gt;/);
-  assert.doesNotMatch(html, /not shown|href="javascript/);
-  assert.match(html, /<ul><li>one\n<ul><li>nested<\/li><\/ul><\/li><\/ul>/);
-  assert.match(html, /<ol><li>first<\/li><li>second<\/li><\/ol>/);
-  assert.match(html, /<td><code>x \| y<\/code><\/td><td>z<\/td>/);
-  assert.match(html, /<span class="keyword">const<\/span> a = <span class="string">'&lt;'<\/span>;/);
-  assert.match(html, /<blockquote><p>quoted<\/p><\/blockquote>/);
-  assert.equal(highlight('<b>', 'unknown'), '&lt;b&gt;');
-  for (const [target, href] of [
-    ['../reference/errors.md#SVC_X', '/docs/reference#SVC_X'],
-    ['../benchmarks/', '/docs/benchmarks'],
-    ['../benchmarks/README.md', '/docs/benchmarks'],
-    ['../../apps/server/src/main.ts', ''],
-    ['missing.md', ''],
-  ] as const)
-    assert.equal(linkFrom('guides/a.md', target, known), href, target);
+  test('[DOCS-5] without a build the address says so and loads again by itself; then commands name the installation', async () => {
+    let folder: string | null = null;
+    const app = createHttpServer({
+      table: {},
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      trustProxy: [],
+      isDraining: () => false,
+    });
+    mountDocs(app, { folder: () => folder, fonts: {}, publicUrl: 'https://parley.example/a&b' });
+    const waiting = await app.inject('/docs/reference/rooms');
+    assert.equal(waiting.statusCode, 503);
+    assert.deepEqual([waiting.headers['retry-after'], waiting.headers['refresh']], ['2', '2']);
+    assert.match(waiting.body, /This page is being built/);
+    assert.match(String(waiting.headers['content-security-policy']), /default-src 'none'/);
+    assert.equal((await app.inject('/docs/reference.css')).statusCode, 200, 'the style needs no build');
+    folder = builtDocs();
+    const there = await app.inject('/docs/reference/rooms');
+    assert.equal(there.statusCode, 200);
+    assert.match(
+      there.body,
+      /curl<\/span> -s <span class="string">&quot;https:\/\/parley\.example\/a&amp;b\/v1\/rooms/,
+    );
+    await app.close();
+  });
 });

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../page.ts';
+import { escapeHtml } from '@parley/page-build/html';
 
 export interface NavGroup {
   heading: string;

@@ -1,7 +1,8 @@
 import { codesOf, errors, paramNames, type RouteRow, type Routes, splitAt } from '@parley/contract';
-import { escapeHtml } from '../page.ts';
+import { escapeHtml } from '@parley/page-build/html';
+import { publicUrlMark } from '../files.ts';
 import { highlight } from './highlight.ts';
-import { schemaTable } from './schema-words.ts';
+import { type Schema, schemaTable } from './schema-words.ts';
 
 export type RouteGroup = readonly [name: string, rows: readonly (readonly [string, RouteRow])[]];
 
@@ -70,11 +71,11 @@ function errorTable(): string {
 }
 
 /** The routes of one group in full. */
-export function groupPage([group, rows]: RouteGroup, publicUrl: string): string {
-  return `<h1>${groupTitle(group)}</h1>${rows.map(([name, row]) => routeSection(name, row, publicUrl)).join('\n')}`;
+export function groupPage([group, rows]: RouteGroup): string {
+  return `<h1>${groupTitle(group)}</h1>${rows.map(([name, row]) => routeSection(name, row)).join('\n')}`;
 }
 
-function routeSection(name: string, row: RouteRow, publicUrl: string): string {
+function routeSection(name: string, row: RouteRow): string {
   const [status, answer] = row.returns;
   const facts = [
     ['Credential', row.by.map((kind) => credentials[kind] ?? kind).join(' or ')],
@@ -89,7 +90,7 @@ function routeSection(name: string, row: RouteRow, publicUrl: string): string {
 ${part('Query', row.query)}${part('Body', row.body)}
 <details><summary>Answer ${status}</summary>${answer ? schemaTable(answer) : '<p class="note">Without a body.</p>'}</details>
 <details><summary>Errors <span>${codes.length}</span></summary><p class="codes">${codes.join(' ')}</p></details>
-<pre tabindex="0"><code>${highlight(curlOf(row, publicUrl), 'sh')}</code></pre></section>`;
+<pre tabindex="0"><code>${highlight(curlOf(row), 'sh')}</code></pre></section>`;
 }
 
 const part = (title: string, schema: RouteRow['query']): string =>
@@ -104,12 +105,12 @@ const variables: Readonly<Record<string, string>> = {
 };
 
 /** The call as a command line; path parameters are variables of the shell. */
-function curlOf(row: RouteRow, publicUrl: string): string {
+function curlOf(row: RouteRow): string {
   const { method, path } = splitAt(row);
   const filled = paramNames(path).reduce((text, name) => text.replace(`{${name}}`, `$${name}`), path);
   const credential = variables[row.by[0] ?? 'none'];
   return [
-    `curl -s${method === 'GET' ? '' : ` -X ${method}`} "${publicUrl}${filled}"`,
+    `curl -s${method === 'GET' ? '' : ` -X ${method}`} "${publicUrlMark}${filled}"`,
     ...(credential ? [`  -H "Authorization: Bearer ${credential}"`] : []),
     ...(row.body ? [`  -H 'Content-Type: application/json' -d '${JSON.stringify(sampleOf(row.body))}'`] : []),
   ].join(' \\\n');
@@ -117,10 +118,7 @@ function curlOf(row: RouteRow, publicUrl: string): string {
 
 /** The fields that have to be there, with something in them. */
 function sampleOf(body: NonNullable<RouteRow['body']>): Record<string, unknown> {
-  const { required = [], properties } = body as unknown as {
-    required?: string[];
-    properties: Record<string, { type?: string; enum?: unknown[]; minimum?: number; format?: string }>;
-  };
+  const { required = [], properties = {} }: Schema = body;
   return Object.fromEntries(
     required.map((name) => {
       const field = properties[name] ?? {};
