@@ -51,7 +51,7 @@ export const settings = record({
   publicUrl: mapped(
     url('PUBLIC_URL', ['http:', 'https:'], {
       default: (source) => `http://localhost:${httpPort.read(source)}`,
-      defaultText: 'http://localhost:<PORT>',
+      defaultText: 'localhost:PORT over http',
       isRequiredInProduction: true,
       means: 'What links, signalingUrl and websocketUrl are built from.',
     }),
