@@ -5,7 +5,7 @@ export interface Context {
   error: (line: string) => void;
   /** Aborts when the user wants to stop. */
   signal: AbortSignal;
-  /** Whether somebody watches: then progress is drawn. */
+  /** True in a terminal: then progress is drawn. */
   isTerminal: boolean;
 }
 
