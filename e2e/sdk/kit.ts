@@ -38,7 +38,7 @@ export interface CallPage {
   tiles(): Promise<string[]>;
   state(): Promise<string>;
   view(identity: string): Promise<RemoteView>;
-  /** Waits until more video of somebody is decoded than now. */
+  /** Waits until more video of a participant is decoded than now. */
   watches(identity: string): Promise<void>;
 }
 

@@ -96,7 +96,7 @@ function stopOnSignals(log: Log, stop: () => Promise<void>): () => boolean {
   let stoppingSince: number | null = null;
   const onSignal = () => {
     const now = performance.now();
-    // One Ctrl-C comes from the terminal and from npm. A later one means that somebody does not want to wait.
+    // One Ctrl-C comes from the terminal and from npm. A later one means: stop without draining.
     if (stoppingSince !== null) return now - stoppingSince > 1_000 ? process.exit(1) : undefined;
     stoppingSince = now;
     stop().then(

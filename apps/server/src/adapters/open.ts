@@ -70,7 +70,7 @@ async function openAndMigrate(db: Db, opened: Promise<void>): Promise<void> {
 const firstAttempts = 3;
 const attemptPauseMs = 300;
 
-/** While a process starts it is busy loading itself, and may be too late to hear the database's answer in time. */
+/** While a process starts it is busy loading itself, and may read the database's answer too late. */
 async function awaitAnswer(db: Db): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

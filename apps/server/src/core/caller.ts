@@ -31,7 +31,7 @@ export interface RtcTokenCaller extends ProjectScope {
   identity: string;
 }
 
-/** Somebody signed in to the dashboard. */
+/** A user signed in to the dashboard. */
 export interface SessionCaller {
   kind: 'session';
   userId: string;

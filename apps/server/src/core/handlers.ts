@@ -20,7 +20,7 @@ export interface RequestInfo {
 
 /** One of the attempts that are to have one effect together. */
 export interface Attempt {
-  /** The same for all of them: an id made of it is stored once, whoever died in between. */
+  /** The same for every attempt: an id derived from it is stored once, even after a crash. */
   seed: string;
   /** An earlier one may have done the work without anybody hearing of it. */
   isRetry: boolean;

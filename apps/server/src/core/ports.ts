@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Db } from './db.ts';
 
 /**
- * Messages between processes. This process hears its own at once and exactly once, with or without the others. What
+ * Messages between processes. This process gets its own at once and exactly once, with or without the others. What
  * comes from the others is best effort: a subscriber that must not miss anything keeps a counter and catches up from
  * the store when `onGap` fires.
  */

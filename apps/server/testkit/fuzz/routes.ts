@@ -50,7 +50,7 @@ export interface RouteFuzz {
   seed: number;
   /** Requests to every route. */
   perRoute: number;
-  /** Names of routes; all of them unless told. */
+  /** Names of routes; all of them by default. */
   only?: readonly string[];
   onProgress?(requests: number): void;
 }

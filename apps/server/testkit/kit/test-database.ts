@@ -9,7 +9,7 @@ import { migrate, readMigrations, serverMigrations } from '../../src/adapters/db
 import type { Db } from '../../src/core/db.ts';
 
 export interface TestDatabaseOptions {
-  /** The folder of migrations; the server's own unless told. */
+  /** The folder of migrations; the server's own by default. */
   migrations?: string;
   /** PostgreSQL to make the database in; embedded without one. */
   url?: string | undefined;

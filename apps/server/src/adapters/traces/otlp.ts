@@ -12,7 +12,7 @@ export interface OtlpOptions {
 
 export interface TraceSink {
   take(span: FinishedSpan): void;
-  /** Sends what is there; resolves when it was taken or given up. */
+  /** Sends what is there; resolves when it was accepted or dropped. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

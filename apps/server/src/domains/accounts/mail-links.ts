@@ -36,7 +36,7 @@ export function createMailLinks({ db, clock, rateLimiter }: MailLinksDeps): Mail
     try {
       return (await rateLimiter.take(`mail:${sort}:${user.id}`, mailsPerHourMax, hourMs)).isAllowed;
     } catch (error) {
-      // Nobody is kept from a new password because the shared counter is down.
+      // Fails open: the shared counter being down must not block a password reset.
       if (error instanceof SharedStateUnavailable) return true;
       throw error;
     }

@@ -23,7 +23,7 @@ export interface ServerDeps {
   load: ServerLoad;
   heartbeatTimeoutMs: number;
   silentBefore: () => string | null;
-  /** Sends away everybody who is on the node. */
+  /** Disconnects all participants on the node. */
   evacuate: (name: string) => Promise<void>;
   onRegistered: (internalUrl: string) => void;
 }

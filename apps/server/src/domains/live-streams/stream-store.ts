@@ -56,7 +56,7 @@ export async function listStreams(
     order by created_at desc, id desc limit ${limit}`);
 }
 
-/** Moves a stream between states; undefined when it is not in `from` any more: exactly one caller wins. */
+/** Moves a stream between states; undefined when it has left `from`: exactly one caller wins. */
 export async function moveStream(
   tx: Tx,
   scope: ProjectScope,

@@ -21,7 +21,7 @@ export interface Projects extends Domain<typeof projectRoutes> {
   access: Access;
   /** Turns invitations of a proven address into memberships. */
   welcome: ReturnType<typeof createMembers>['welcome'];
-  /** Closes the connections of projects that were archived since: their tokens are worth nothing any more. */
+  /** Closes the connections of projects that were archived since: their tokens are invalid. */
   cutOffArchived(connections: Connections): PeriodicJob;
 }
 

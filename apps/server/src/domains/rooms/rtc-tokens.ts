@@ -167,7 +167,7 @@ export function createRtcTokens({
     };
   }
 
-  /** Somebody may not be in the room any more, under any token they were given. */
+  /** Revokes every token of an identity and ends its session. */
   async function revokeIdentity(scope: ProjectScope, roomId: string, identity: string): Promise<void> {
     await roomChange(scope, roomId, async (tx, record) => {
       await updateTokensRevoked(tx, roomId, identity, iso(clock.now()));

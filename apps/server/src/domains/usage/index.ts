@@ -10,7 +10,7 @@ export interface UsageDeps {
   db: Db;
   clock: Clock;
   freeMinutes: number;
-  /** Whether minting stops when the free minutes are used up. Off by default: nobody is locked out of their own server. */
+  /** Whether minting stops when the free minutes are used up. Off by default: no operator is locked out of their own server. */
   isEnforced: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface EmbeddedDb extends Db {
 
 /** Where the data is: a folder of our own (locked for this process), or memory, filled from a snapshot if there is one. */
 export type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile?: string }) & {
-  /** What a new folder is copied from: the first that is there. An empty database unless told. */
+  /** Templates of a new folder: the first that exists is copied. Default: an empty database. */
   templates?: readonly string[];
   /** After it a statement is taken for frozen and the engine is started again. */
   statementTimeoutMs?: number;

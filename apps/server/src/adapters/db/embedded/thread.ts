@@ -42,7 +42,7 @@ export function startDatabaseWorker(options: ThreadOptions) {
   }
 
   async function close(): Promise<void> {
-    await opening.catch(() => {}); // who opened it was told
+    await opening.catch(() => {}); // reported to the caller that opened it
     await session?.close();
     session = null;
   }

@@ -42,7 +42,7 @@ export function isVendorError(error: unknown): error is VendorError {
 export const isConflict = (error: unknown): boolean =>
   isVendorError(error) && (error.code === '40001' || error.code === '40P01');
 
-/** True when the schema changed under a prepared statement: it must be prepared anew. */
+/** True when the schema changed under a prepared statement: it must be prepared again. */
 export const isStalePlan = (error: unknown): boolean =>
   isVendorError(error) && error.code === '0A000' && /cached plan must not change/.test(error.message);
 

@@ -113,7 +113,7 @@ export async function markCompleted(
   return touched === 1;
 }
 
-/** Takes attachments whose time is over; from here on nobody can send or fetch them. */
+/** Takes attachments whose time is over; from here on they cannot be sent or fetched. */
 export async function takeExpired(
   db: Queryable,
   now: string,

@@ -189,7 +189,7 @@ export function createAttachments(deps: AttachmentDeps) {
     return completed(caller, id);
   }
 
-  /** Somebody else may have completed it first. */
+  /** Another request may have completed it first. */
   async function completed(caller: ChatCaller, id: string): Promise<Attachment> {
     const entry = await own(caller, id);
     return entry.status === 'PENDING' ? fail('SVC_ATTACHMENT_NOT_UPLOADED') : entry;

@@ -52,7 +52,7 @@ export async function findEntry(
   return row;
 }
 
-/** The same under the row's lock: from here to commit nobody else takes a number in this conversation. */
+/** The same under the row's lock: until commit no other transaction takes a number in this conversation. */
 export async function lockEntry(
   tx: Tx,
   scope: ProjectScope,

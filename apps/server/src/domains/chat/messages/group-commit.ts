@@ -3,7 +3,7 @@ import { BatcherFull, createBatcher } from '../../../core/batcher.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 
-/** Single writes to conversations, stored in batches: one commit serves everybody who asked in the meantime. */
+/** Single writes to conversations, stored in batches: one commit serves all requests that arrived before it. */
 export interface GroupCommit<Item, Outcome> {
   /** Resolves after the commit of the batch the item was in. */
   add(item: Item): Promise<Outcome>;
@@ -36,7 +36,7 @@ const waitingMax = 5_000;
 interface Entry<Item> {
   item: Item;
   keys: readonly string[];
-  /** Keys that no waiting item can take any more. */
+  /** Keys that no waiting item can take. */
   taken: Set<string>;
 }
 

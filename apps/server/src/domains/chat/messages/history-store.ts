@@ -32,7 +32,7 @@ export interface HistoryRow extends ReadGate {
 
 /**
  * A page size as part of the text: with a parameter the database thinks of a tenth of the conversation, and then plans
- * anew for every page because the size it is given looks so much better. Rare sizes are not worth a statement each.
+ * again for every page because the size it is given looks so much better. Rare sizes are not worth a statement each.
  */
 const sizes = new Set([10, 20, 25, 30, 50, 100, 200, 500]);
 const usual = (limit: number): number | null => (sizes.has(limit) ? limit : null);
