@@ -54,7 +54,7 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-export interface PagesOptions {
+interface PagesOptions {
   args?: string[];
   /** What the pages import as `sdk`. */
   script?: string;

@@ -122,7 +122,7 @@ async function startStores(dye: string) {
 }
 
 /** Sees every command under a prefix: keys that expired again, scripts' arguments and messages are all among them. */
-export interface RedisWatch {
+interface RedisWatch {
   /** With a user and a password of its own. */
   url: string;
   commands: string[];

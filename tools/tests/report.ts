@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 type TestEvents = ReturnType<typeof run>;
 
 /** What came of one file. */
-export interface FileResult {
+interface FileResult {
   file: string;
   ms: number;
   passed: number;

@@ -4,7 +4,7 @@
  */
 import { isSvcError, type Svc, speaker, withData } from '@parley/server';
 
-export interface BackendOptions {
+interface BackendOptions {
   /** Null until the service has its development key. */
   svc: () => Svc | null;
 }

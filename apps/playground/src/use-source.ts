@@ -20,7 +20,7 @@ export function useSource(): [source: Source, choose: (source: Source) => void] 
 }
 
 /** Publishes what was chosen, once the room is joined; gives what stops the card. */
-export async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
+async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
   if (source === 'none') return null;
   if (source === 'camera') {
     await room.self.setMicrophone(true);

@@ -11,7 +11,7 @@ import { type MediaNode, startMediaNode } from './media-node.ts';
 import { buildMissingPages } from './page-builds.ts';
 import { version } from './version.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   config: Config;
   /** What the process was given. */
   variables: Variables;

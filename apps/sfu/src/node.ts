@@ -24,7 +24,7 @@ export interface MediaNode {
   stop(): Promise<void>;
 }
 
-export interface NodeDeps {
+interface NodeDeps {
   config: NodeConfig;
   clock: MediaClock;
   log(level: 'info' | 'warn' | 'error', message: string): void;

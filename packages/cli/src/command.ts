@@ -9,7 +9,7 @@ export interface Context {
   isTerminal: boolean;
 }
 
-export interface CommandOption {
+interface CommandOption {
   type: 'string' | 'boolean';
   means: string;
 }

@@ -4,7 +4,7 @@ import { createContext, use, useSyncExternalStore } from 'react';
 import type { SessionState, SessionStore } from '../accounts/session.ts';
 
 /** What pages stand on: the two clients and the session. */
-export interface Services {
+interface Services {
   /** Calls as the signed-in person. */
   api: Api;
   /** Calls without a credential: signing in, mail links. */

@@ -20,7 +20,7 @@ import { createMailbox } from './mail/mailbox.ts';
 // a start on the embedded defaults has to read.
 
 /** Where the data is; the parts of the configuration that choose adapters. */
-export interface AdapterConfig {
+interface AdapterConfig {
   dataDir: string;
   databaseUrl: string | null;
   redisUrl: string | null;

@@ -3,7 +3,7 @@ import { createClient } from 'redis';
 import type { Clock } from '../core/clock.ts';
 import { SharedStateUnavailable } from '../core/ports.ts';
 
-export interface RedisOptions {
+interface RedisOptions {
   url: string;
   /** In front of every key and channel. */
   prefix: string;

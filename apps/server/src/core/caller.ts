@@ -46,11 +46,11 @@ export interface ProjectSessionCaller extends SessionCaller, ProjectScope {
 }
 
 /** A media node, by the registration secret. */
-export interface NodeCaller {
+interface NodeCaller {
   kind: 'sfuSecret';
 }
 
-export interface AnonymousCaller {
+interface AnonymousCaller {
   kind: 'none';
 }
 

@@ -98,7 +98,7 @@ type Returned<R extends RouteRow> = R extends { streams: string }
     ? Answer<AnswerOf<R>>
     : AnswerOf<R> | Answer<AnswerOf<R>> | RawJson;
 
-export type Handler<R extends RouteRow> = (input: HandlerInput<R>) => Promise<Returned<R>>;
+type Handler<R extends RouteRow> = (input: HandlerInput<R>) => Promise<Returned<R>>;
 
 /** One handler for each row of a table, no more and no fewer. */
 export type Handlers<T extends Routes> = { readonly [K in keyof T]: Handler<T[K]> };

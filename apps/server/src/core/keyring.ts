@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 
 /** What a derived key is for. One purpose each, so that one family's token can never pass for another's. */
-export type KeyPurpose = 'session' | 'chat' | 'rtc' | 'signed-url' | 'cursor' | 'refresh' | 'seal' | 'sfu-control';
+type KeyPurpose = 'session' | 'chat' | 'rtc' | 'signed-url' | 'cursor' | 'refresh' | 'seal' | 'sfu-control';
 
 export interface Keyring {
   key(purpose: KeyPurpose): KeyObject;

@@ -134,7 +134,7 @@ export interface SocketDefinition<
 }
 
 /** Something that works for the definition of any socket. */
-export type UseDefinition<R> = <S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
+type UseDefinition<R> = <S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
   definition: SocketDefinition<S, F, V>,
 ) => R;
 

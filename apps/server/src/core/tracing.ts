@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import type { Db } from './db.ts';
 
-export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
-export type SpanKind = 'internal' | 'server' | 'client';
+type Attributes = Readonly<Record<string, string | number | boolean | null>>;
+type SpanKind = 'internal' | 'server' | 'client';
 
 /** A piece of work that has ended; times in epoch milliseconds, with fractions. */
 export interface FinishedSpan {
@@ -29,7 +29,7 @@ export interface Span {
   end(result?: { isFailed: boolean }): void;
 }
 
-export interface SpanOptions {
+interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
   /** A `traceparent` from outside; what runs around the call when it is left out. */
@@ -63,7 +63,7 @@ interface Context {
   isSampled: boolean;
 }
 
-export interface TracerDeps {
+interface TracerDeps {
   clock: Clock;
   /** 0 to 1: how many of the traces that begin here are kept. A caller's own decision is followed. */
   sampleRatio: number;

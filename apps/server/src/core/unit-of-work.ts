@@ -18,7 +18,7 @@ export type Emit = <T extends EventType>(event: {
 /** One transaction and the events it creates: both are stored or neither is. */
 export type UnitOfWork = <T>(scope: ProjectScope, work: (tx: Tx, emit: Emit) => Promise<T>) => Promise<T>;
 
-export interface UnitOfWorkDeps {
+interface UnitOfWorkDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

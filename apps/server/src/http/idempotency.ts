@@ -23,7 +23,7 @@ export class ReplayedRefusal extends ServiceError {}
 export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
 
 /** What one use of a key is bound to: the same key on another route, or by another caller, is another key. */
-export interface ReplayScope {
+interface ReplayScope {
   window: ReplayWindow;
   route: string;
   credential: string;

@@ -9,7 +9,7 @@ import { toErrorAnswer } from './errors.ts';
 import { createOtherMethods } from './other-methods.ts';
 import { newRequestId, pathOf, requestIdOf } from './request-info.ts';
 
-export interface HttpServerDeps {
+interface HttpServerDeps {
   table: Routes;
   log: Log;
   metrics: Metrics;

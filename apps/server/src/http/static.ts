@@ -5,7 +5,7 @@ import { fail } from '@parley/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from './request-info.ts';
 
-export interface PagesDeps {
+interface PagesDeps {
   /** Where the pages are: '' for the dashboard, or a path. */
   prefix: string;
   /** Folder of the build, or null while it is being built. */

@@ -20,7 +20,7 @@ import {
   type Upgrade,
 } from './upgrade.ts';
 
-export interface SocketsDeps extends ConnectionDeps {
+interface SocketsDeps extends ConnectionDeps {
   ids: Ids;
   /** 0 to 1; spreads clients over time when a process drains. */
   random: () => number;

@@ -18,7 +18,7 @@ export interface Outbox {
 }
 
 /** Flushes every socket that has something to say, once per event-loop turn. */
-export interface Flusher {
+interface Flusher {
   createOutbox(socket: Duplex, onOverflow: () => void): Outbox;
 }
 

@@ -20,7 +20,7 @@ export interface ScenarioResult {
   facts: Record<string, number>;
 }
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   fleet: ChatFleet;
   log?: (line: string) => void;
 }

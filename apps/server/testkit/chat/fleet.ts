@@ -21,7 +21,7 @@ export interface ChatFleet {
   stop(): Promise<void>;
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   processes: number;
   /** DATABASE_URL and REDIS_URL; embedded without. */
   env?: Record<string, string>;

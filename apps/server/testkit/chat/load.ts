@@ -77,7 +77,7 @@ export async function writeAll(fleet: ChatFleet, log: LogEntry[], options: Write
 
 type Seen = { key: string; seq: number };
 
-export interface ForwardOptions {
+interface ForwardOptions {
   /** Where to begin: the `latestCursor` of the conversation while it was empty. */
   from: string;
   /** Of pages, from and to: another each time. */

@@ -20,7 +20,7 @@ export type Command = Send | OnMessage | OnConversation;
 
 export const isOnConversation = (command: Command): command is OnConversation => !('by' in command);
 
-export interface ModelMessage {
+interface ModelMessage {
   sender: User;
   text: string | null;
   edited: boolean;

@@ -15,7 +15,7 @@ const FRAMES_PER_SOCKET = 40;
 /** Sent at once, then waited for: what is sent after a cut is read by nobody. */
 const FRAMES_AT_ONCE = 5;
 
-export interface SocketFuzz {
+interface SocketFuzz {
   service: TestService;
   world: World;
   seed: number;
@@ -23,7 +23,7 @@ export interface SocketFuzz {
   onProgress?(frames: number): void;
 }
 
-export interface SocketOutcome {
+interface SocketOutcome {
   /** Frames that were read: those of a cut socket after its last answer do not count, but for the one that cut it. */
   frames: number;
   /** Of those, before authentication, binary, too large or no text. */

@@ -37,7 +37,7 @@ export interface ProtocolNode {
   stop(): Promise<void>;
 }
 
-export interface ProtocolNodeOptions {
+interface ProtocolNodeOptions {
   name: string;
   /** Where the control plane is. */
   url: string;

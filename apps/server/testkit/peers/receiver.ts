@@ -15,7 +15,7 @@ export interface ReceivedRequest {
  * What to answer: a status, a whole answer, or misbehaviour. `hang` never answers, `drip` sends a body that never ends,
  * `reset` cuts the connection.
  */
-export type ReceiverAnswer =
+type ReceiverAnswer =
   | number
   | { status: number; headers?: Record<string, string>; body?: string | Buffer; afterMs?: number }
   | 'hang'

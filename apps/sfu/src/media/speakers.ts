@@ -5,7 +5,7 @@ const SPEECH_SHARE = 0.3;
 /** Smaller changes of the level are not announced. */
 const LEVEL_STEP = 0.1;
 
-export interface Speaker {
+interface Speaker {
   identity: string;
   /** 0-1, linear. */
   level: number;

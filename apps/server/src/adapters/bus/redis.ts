@@ -16,7 +16,7 @@ const shardCount = 64;
 // Without Redis the process starts all the same.
 const startMs = 1_500;
 
-export interface RedisBusDeps {
+interface RedisBusDeps {
   redis: Redis;
   onError: (error: unknown) => void;
 }

@@ -40,7 +40,7 @@ export function createRedisCounters(redis: Redis): Counters {
   };
 }
 
-export interface FallbackDeps {
+interface FallbackDeps {
   shared: Counters;
   clock: Clock;
   /** How many processes share the work, as far as this one last knew. */

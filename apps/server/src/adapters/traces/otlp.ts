@@ -10,7 +10,7 @@ export interface OtlpOptions {
   log: Log;
 }
 
-export interface TraceSink {
+interface TraceSink {
   take(span: FinishedSpan): void;
   /** Sends what is there; resolves when it was accepted or dropped. */
   flush(): Promise<void>;

@@ -18,7 +18,7 @@ export interface MailLinks {
   claim(tx: Tx, kind: MailTokenKind, token: string): Promise<string | undefined>;
 }
 
-export interface MailLinksDeps {
+interface MailLinksDeps {
   db: Db;
   clock: Clock;
   rateLimiter: RateLimiter;

@@ -18,7 +18,7 @@ export interface OAuthSecrets {
   nonce: string;
 }
 
-export interface OAuthReturn extends OAuthSecrets {
+interface OAuthReturn extends OAuthSecrets {
   redirectUri: string;
   code: string;
   state: string;

@@ -14,7 +14,7 @@ import type { OpenSession, Sessions } from './sessions.ts';
 import { insertOrFindUser, type UserRow } from './user-store.ts';
 import type { Users } from './users.ts';
 
-export interface OAuthDeps {
+interface OAuthDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

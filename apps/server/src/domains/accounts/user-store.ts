@@ -15,7 +15,7 @@ export interface UserRow {
 export const userColumns = raw(`u.id, u.email, u.name, u.password_hash as "passwordHash",
   u.email_verified_at as "emailVerifiedAt", u.is_operator as "isOperator", u.created_at as "createdAt"`);
 
-export type NewUser = Omit<UserRow, 'isOperator'>;
+type NewUser = Omit<UserRow, 'isOperator'>;
 
 /**
  * Stores the user, or finds the one who has the address: its id then differs from the one given. With

@@ -14,7 +14,7 @@ export interface Users {
   becameReady(tx: Tx, row: UserRow): Promise<UserRow>;
 }
 
-export interface UsersDeps {
+interface UsersDeps {
   db: Db;
   config: AccountsConfig;
   onUserReady: OnUserReady;

@@ -25,7 +25,7 @@ import type { Sends } from './messages/send.ts';
 import { looksLikeId } from './references.ts';
 import type { ChatTokens } from './tokens.ts';
 
-export interface ChatSocketDeps {
+interface ChatSocketDeps {
   clock: Clock;
   log: Log;
   limits: Limits;
@@ -42,7 +42,7 @@ export interface ChatSocketDeps {
   connections: ConnectionLog;
 }
 
-export interface ChatSocket {
+interface ChatSocket {
   socket: AnySocket;
   /** Refreshes the presence of one slice of the sockets; all are done after `presenceTurns` calls. */
   refreshPresence(): Promise<void>;

@@ -7,7 +7,7 @@ import type { Claims, Tokens } from '../../core/tokens.ts';
 import { findPublicIds } from './conversations/conversation-store.ts';
 import { readReference } from './references.ts';
 
-export interface ChatTokenDeps {
+interface ChatTokenDeps {
   db: Db;
   ids: Ids;
   tokens: Tokens;

@@ -47,14 +47,14 @@ export interface LinkDeps {
   processId: string;
 }
 
-export interface LinkTarget {
+interface LinkTarget {
   name: string;
   internalUrl: string;
   /** The last event seen of this node, if any. */
   since: number | null;
 }
 
-export interface LinkEvents {
+interface LinkEvents {
   onEvent(frame: MediaEventFrame): void;
   onClose(): void;
 }

@@ -16,7 +16,7 @@ import { updateDraining, updateHeartbeat, upsertServer } from './server-store.ts
 import { statusOf, toRtcServer } from './status.ts';
 import { totalsOf } from './totals.ts';
 
-export interface ServerDeps {
+interface ServerDeps {
   db: Db;
   clock: Clock;
   guard: HostGuard;

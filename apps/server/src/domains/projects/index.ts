@@ -9,7 +9,7 @@ import { createProjects, type ProjectDeps } from './projects.ts';
 export type { Access } from './access.ts';
 export { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from './project-store.ts';
 
-export type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
+type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
 
 /** Open connections, by the project that they belong to. */
 interface Connections {

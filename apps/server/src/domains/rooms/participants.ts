@@ -25,7 +25,7 @@ import { updateTokenPermissions } from './rtc-token-store.ts';
 import { findLiveSession, listJoined, listSessions, type StoredSession } from './session-store.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface ParticipantDeps {
+interface ParticipantDeps {
   db: Db;
   cursors: Cursors;
   nodes: Nodes;

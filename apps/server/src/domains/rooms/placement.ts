@@ -15,7 +15,7 @@ export interface Placement {
   region: string | null;
 }
 
-export interface PlacementDeps {
+interface PlacementDeps {
   db: Db;
   fleet: Fleet;
   departures: Departures;

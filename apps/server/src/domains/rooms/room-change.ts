@@ -29,7 +29,7 @@ export type RoomChange = <T>(
   work: (tx: RoomTx, record: RoomRecord, room: StoredRoom) => Promise<T>,
 ) => Promise<T>;
 
-export interface RoomChangeDeps {
+interface RoomChangeDeps {
   db: Db;
   clock: Clock;
   log: Log;

@@ -116,7 +116,7 @@ export async function lockRoom(
   return room && { tx: tx as RoomTx, room };
 }
 
-export interface RoomUpdate {
+interface RoomUpdate {
   metadata?: Metadata | null | undefined;
   maxParticipants?: number | null | undefined;
   duplicateIdentity?: DuplicateIdentity | undefined;

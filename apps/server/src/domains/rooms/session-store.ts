@@ -38,7 +38,7 @@ const columns = sql`p.id, p.project_id as "projectId", p.environment, p.room_id 
   p.is_publisher as "isPublisher", p.created_at as "createdAt", p.joined_at as "joinedAt", p.left_at as "leftAt",
   p.left_reason as "leftReason"`;
 
-export type NewSession = Pick<
+type NewSession = Pick<
   StoredSession,
   | 'id'
   | 'projectId'
@@ -109,7 +109,7 @@ export async function listSessions(
     order by p.created_at desc, p.id desc limit ${limit}`);
 }
 
-export interface Acceptance {
+interface Acceptance {
   id: string;
   serverName: string;
   serverInstance: string;

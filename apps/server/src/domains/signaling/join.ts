@@ -11,7 +11,7 @@ import { splitJoined } from './joined-frames.ts';
 import { createMember, type Member, type RtcConnection, type RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
 
-export interface JoinDeps {
+interface JoinDeps {
   clock: Clock;
   log: Log;
   limits: Limits;

@@ -6,7 +6,7 @@ import type { Hub, HubRoom } from './hub.ts';
 import { type Member, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 
-export interface MediaEventDeps {
+interface MediaEventDeps {
   log: Log;
   rooms: Rooms;
   hub: Hub;

@@ -12,7 +12,7 @@ export interface RtcSession extends SocketSession {
 
 export type RtcConnection = Connection<RtcSession, SignalingServerFrames>;
 
-export interface Seat {
+interface Seat {
   state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };
 }
 

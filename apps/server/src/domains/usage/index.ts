@@ -6,7 +6,7 @@ import type { Domain } from '../../core/part.ts';
 import { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from '../projects/index.ts';
 import { type DayRow, listDays, listSessions, meterEnded } from './usage-store.ts';
 
-export interface UsageDeps {
+interface UsageDeps {
   db: Db;
   clock: Clock;
   freeMinutes: number;
@@ -14,7 +14,7 @@ export interface UsageDeps {
   isEnforced: boolean;
 }
 
-export interface UsageDomain extends Domain<typeof usageRoutes> {
+interface UsageDomain extends Domain<typeof usageRoutes> {
   /** Fails with SVC_QUOTA_EXCEEDED where the allowance is enforced and used up. Running calls are never cut. */
   assertAllowance(projectId: string): Promise<void>;
   /** Adds ended sessions to the daily rollup. */

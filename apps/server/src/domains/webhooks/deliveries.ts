@@ -25,7 +25,7 @@ import { checkEventTypes } from './endpoints.ts';
 import { sampleData } from './sample-event.ts';
 import { bodyOf } from './signing.ts';
 
-export interface DeliveryDeps {
+interface DeliveryDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
@@ -38,7 +38,7 @@ export interface DeliveryDeps {
   wake: (webhookIds: readonly string[]) => void;
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   limit?: number;
   cursor?: string;
   status?: DeliveryStatus;

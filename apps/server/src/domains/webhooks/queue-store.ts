@@ -100,7 +100,7 @@ interface EndpointToServe {
   previousSecretExpiresAt: string | null;
 }
 
-export interface ClaimTerms {
+interface ClaimTerms {
   now: string;
   /** Longest an attempt may take. */
   holdMs: number;

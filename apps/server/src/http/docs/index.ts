@@ -10,7 +10,7 @@ import { readingOrder } from './reading-order.ts';
 import { groupPage, groupsOf, groupTitle, referenceIndex } from './reference.ts';
 import { docsCss } from './style.ts';
 
-export interface DocsDeps {
+interface DocsDeps {
   /** Where the Markdown is. `guides` and the generated `reference` are in the navigation; the rest is linked to. */
   folder: string;
   /** The dashboard's own fonts, by the name they are served under. */

@@ -3,7 +3,7 @@ import { escapeHtml } from '../page.ts';
 import { highlight } from './highlight.ts';
 import { schemaTable } from './schema-words.ts';
 
-export type RouteGroup = readonly [name: string, rows: readonly (readonly [string, RouteRow])[]];
+type RouteGroup = readonly [name: string, rows: readonly (readonly [string, RouteRow])[]];
 
 /** Routes by what they are about, whichever door they are behind. */
 export const groupsOf = (table: Routes): RouteGroup[] => [

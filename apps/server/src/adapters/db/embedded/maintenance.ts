@@ -1,6 +1,6 @@
 import type { Answer } from './wire-reader.ts';
 
-export interface MaintenanceDeps {
+interface MaintenanceDeps {
   /** Runs one text at once; this thread has no other. */
   run(text: string): Answer;
   /** No transaction is open. */

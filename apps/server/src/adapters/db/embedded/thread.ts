@@ -12,7 +12,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface ThreadOptions extends WorkerStart {
+interface ThreadOptions extends WorkerStart {
   clock?: Clock;
   /** A statement that runs longer is taken for a frozen database: the worker is replaced, as if it had crashed. */
   statementTimeoutMs?: number;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-export interface BatchStatement {
+interface BatchStatement {
   name: string | undefined;
   text: string;
   values: readonly unknown[];

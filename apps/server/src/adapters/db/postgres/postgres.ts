@@ -11,7 +11,7 @@ import { attemptStatement, isRetryable, type Outcome } from './attempts.ts';
 import { BatchQuery } from './batch-query.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   url: string;
   poolSize?: number;
   clock?: Clock;

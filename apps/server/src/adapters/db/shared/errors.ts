@@ -34,7 +34,7 @@ const unavailableCodes = new Set([
 const unavailableMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|pool after calling end/i;
 
-export function isVendorError(error: unknown): error is VendorError {
+function isVendorError(error: unknown): error is VendorError {
   return error instanceof Error;
 }
 

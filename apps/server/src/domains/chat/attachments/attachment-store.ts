@@ -23,7 +23,7 @@ export interface AttachmentEntry extends Attachment {
   role: ChatMemberRole | null;
 }
 
-export interface NewAttachment {
+interface NewAttachment {
   id: string;
   conversationUuid: string;
   filename: string;

@@ -22,7 +22,7 @@ import type { PresenceOf } from '../live/presence.ts';
 import { readReference } from '../references.ts';
 import { countChat, countHours, listMessageMetadata } from './dashboard-store.ts';
 
-export interface DashboardDeps {
+interface DashboardDeps {
   db: Db;
   clock: Clock;
   cursors: Cursors;

@@ -14,7 +14,7 @@ export type Envelope =
   | { read: { userId: string; seq: number }; frame: string }
   | { frame: string; except?: string };
 
-export interface ChannelsDeps {
+interface ChannelsDeps {
   db: Db;
   bus: Bus;
   clock: Clock;

@@ -57,7 +57,7 @@ export interface Hub {
 }
 
 /** Numbered changes whose event names what the frame shows. */
-export type ChangeEventType = Extract<
+type ChangeEventType = Extract<
   EventType,
   | 'message.updated'
   | 'message.deleted'

@@ -52,7 +52,7 @@ export interface Wanted {
   presence?: boolean;
 }
 
-export interface SubscriptionDeps {
+interface SubscriptionDeps {
   hub: Hub;
   targets: Targets;
   cursors: Cursors;

@@ -4,12 +4,12 @@ import type { Clock } from '../../../core/clock.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 
 /** Single writes to conversations, stored in batches: one commit serves all requests that arrived before it. */
-export interface GroupCommit<Item, Outcome> {
+interface GroupCommit<Item, Outcome> {
   /** Resolves after the commit of the batch the item was in. */
   add(item: Item): Promise<Outcome>;
 }
 
-export interface GroupCommitOptions<Item, Outcome> {
+interface GroupCommitOptions<Item, Outcome> {
   clock: Clock;
   /** Stores all items or none, and says what became of each. */
   store: (items: readonly Item[]) => Promise<Outcome[]>;

@@ -10,7 +10,7 @@ export interface ReadGate {
   role: ChatMemberRole | null;
 }
 
-export interface HistoryFilter {
+interface HistoryFilter {
   before: number | null;
   after: number | null;
   threadRootId: string | null;
@@ -19,7 +19,7 @@ export interface HistoryFilter {
   limit: number;
 }
 
-export interface HistoryRow extends ReadGate {
+interface HistoryRow extends ReadGate {
   /** The page as a JSON array, newest first. */
   text: string;
   /** Positions of its oldest and newest message; null on an empty page. */
@@ -107,7 +107,7 @@ export async function readHistory(
   return row;
 }
 
-export interface ChangesRow extends ReadGate {
+interface ChangesRow extends ReadGate {
   /** The changes as a JSON array, oldest first. */
   text: string;
   newest: number | null;

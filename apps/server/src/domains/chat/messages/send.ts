@@ -29,7 +29,7 @@ import {
   type Stored,
 } from './send-store.ts';
 
-export interface SendDeps {
+interface SendDeps {
   db: Db;
   targets: Targets;
   clock: Clock;
