@@ -1,7 +1,7 @@
 /** Child process: thousands of chat clients, each in some conversations, who check that every change comes exactly once. */
 import { WebSocket } from 'ws';
 
-export type CrowdOrder =
+type CrowdOrder =
   | { gather: { port: number; members: { token: string; rooms: string[] }[]; presence: boolean } }
   /** All connections are gone at once. */
   | { scatter: true }

@@ -1,7 +1,7 @@
 /** Child process: many subscribers of one conversation who note how old each message is when it arrives. */
 import { WebSocket } from 'ws';
 
-export type ListenersOrder =
+type ListenersOrder =
   | { open: { url: string; token: string; room: string; count: number } }
   | { expect: number }
   | { report: true };

@@ -19,7 +19,7 @@ import { mountRoutes, type PipelineDeps } from '../apps/server/src/http/pipeline
 import { createSpend } from '../apps/server/src/http/rate-budget.ts';
 import { createHttpServer } from '../apps/server/src/http/server.ts';
 
-export type PeerOrder =
+type PeerOrder =
   | { databaseUrl: string; keys: string[] }
   | { databaseUrl: string; conversation: string; columns: keyof typeof rawColumns; ms: number; callers: number };
 export type PeerPorts = Record<'insert' | 'prepared' | 'authInsert' | 'noDatabase' | 'unchecked', number>;

@@ -9,7 +9,7 @@ import type { Db, Queryable } from '../apps/server/src/core/db.ts';
 import { createLog } from '../apps/server/src/core/log.ts';
 import type { Sql } from '../apps/server/src/core/sql.ts';
 
-export type ServerOrder = { order: 'start' | 'watch' | 'watched' | 'queued' };
+type ServerOrder = { order: 'start' | 'watch' | 'watched' | 'queued' };
 
 /** Since `watch`. */
 export interface Watched {

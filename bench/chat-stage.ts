@@ -17,7 +17,7 @@ export interface Stage extends Server {
   users: string[];
 }
 
-export interface StageOptions {
+interface StageOptions {
   dataDir: string;
   env?: Record<string, string>;
   conversations: number;

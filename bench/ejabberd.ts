@@ -19,7 +19,7 @@ export function ejabberdVersion(): string | null {
   return own?.status === 0 && driver?.status === 0 ? (String(own.stdout).trim().split('\t')[1] ?? null) : null;
 }
 
-export interface Ejabberd {
+interface Ejabberd {
   pid: number;
   port: number;
   databaseUrl: string;

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { clientFrame, seen, upgrade } from './raw-websocket.ts';
 
-export type MembersOrder =
+type MembersOrder =
   | { open: Group }
   | { run: Run }
   | { hear: number }

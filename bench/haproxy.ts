@@ -11,7 +11,7 @@ import { freePort } from '../apps/server/testkit/kit/ports.ts';
 export const hasHaproxy = (): boolean => spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).error === undefined;
 
 /** A plain balancer: whole TCP connections, to each server in turn, nothing looked at. */
-export interface Haproxy {
+interface Haproxy {
   port: number;
   stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { startService, type TestService } from '../apps/server/testkit/kit/servi
 import { startTestNode, type TestNode } from '../apps/sfu/testkit/node.ts';
 import type { AudienceRequest } from './audience-peers.ts';
 
-export interface AudienceOptions {
+interface AudienceOptions {
   /** How many try to watch, and how many may. */
   viewers: number;
   ceiling: number;
@@ -17,7 +17,7 @@ export interface AudienceOptions {
   measureMs: number;
 }
 
-export interface AudienceResult {
+interface AudienceResult {
   admitted: number;
   /** How often each code refused somebody. */
   refused: Record<string, number>;

@@ -8,7 +8,7 @@ import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/pro
 import { type Bill, checkBilling, type Stay } from './billing-checker.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
-export interface BillingOptions {
+interface BillingOptions {
   sessions: number;
   serverKills: number;
   nodeKills: number;

@@ -10,7 +10,7 @@ import { oncePerWorker } from '../apps/server/testkit/kit/shared-service.ts';
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Path of an installed Chromium, or undefined: tests then skip with `NO_CHROMIUM`. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const wanted = process.env['CHROMIUM_PATH'];
   return (wanted ? [wanted] : CANDIDATES).find((path) => {
     try {
@@ -22,7 +22,7 @@ export function findChromium(): string | undefined {
   });
 }
 
-export const NO_CHROMIUM = 'no Chromium found (set CHROMIUM_PATH): browser tests are skipped';
+const NO_CHROMIUM = 'no Chromium found (set CHROMIUM_PATH): browser tests are skipped';
 
 /** `test('…', { skip: skipWithoutBrowser() }, …)`. Where a browser is required (CI), its absence is a failure. */
 export function skipWithoutBrowser(): string | false {
@@ -75,7 +75,7 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export interface SiteOptions {
+interface SiteOptions {
   /**
    * Modules that pages may `import()` by name: the name and the URL of its entry file. TypeScript is served without its
    * types; relative imports are found beside the entry.

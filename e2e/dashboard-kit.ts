@@ -115,7 +115,7 @@ async function signIn(context: BrowserContext, { email, password }: Person): Pro
 }
 
 /** Opens an address of the dashboard and waits for its title. */
-export async function openIn(page: Page, path: string, heading?: string | RegExp): Promise<Page> {
+async function openIn(page: Page, path: string, heading?: string | RegExp): Promise<Page> {
   await page.goto(path);
   await page.getByRole('heading', { level: 1, ...(heading === undefined ? {} : { name: heading }) }).waitFor();
   return page;

@@ -2,7 +2,7 @@ import type { Api } from '@parley/server';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { signIn } from './starts.ts';
 
-export interface KillRounds {
+interface KillRounds {
   acknowledged: number;
   /** Ids of writes that were acknowledged and are not stored. */
   lost: string[];

@@ -7,7 +7,7 @@ import { embeddedNode } from './node-process.ts';
 import { buildPages } from './page-builds.ts';
 
 /** A real `npm start` with its media node. */
-export interface DevServer extends ServerProcess {
+interface DevServer extends ServerProcess {
   /** How long it took until it was ready. */
   readyMs: number;
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 /** The server SDK's methods, one for each route that takes an API key, from the route table. */
 import { allRoutes, paramNames, type RouteRow, type SdkName, splitAt } from '@parley/contract';
 
-export interface SdkMethod {
+interface SdkMethod {
   sdk: SdkName;
   route: string;
   row: RouteRow;
@@ -12,7 +12,7 @@ export interface SdkMethod {
   gives: 'one' | 'many' | 'walk' | 'stream';
 }
 
-export function sdkMethods(): SdkMethod[] {
+function sdkMethods(): SdkMethod[] {
   return Object.entries(allRoutes as Record<string, RouteRow>).flatMap(([route, row]) => {
     if (!row.by.includes('apiKey')) return [];
     if (row.sdk === undefined) throw new Error(`${route} takes an API key: give its row sdk: 'noun.verb'.`);

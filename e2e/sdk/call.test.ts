@@ -53,7 +53,7 @@ test('[SDK-23] two pages see and hear each other', { skip }, async (context) => 
   assert.deepEqual(await bob.tiles(), ['ada CAMERA', 'ada MICROPHONE']);
 });
 
-test('[SDK-24] mute is told and heard, a camera is let go and comes back', { skip }, async () => {
+test('[SDK-24] mute is announced and heard, a camera is released and comes back', { skip }, async () => {
   await bob.setCamera(false);
   await soon(async () => assert.ok((await ada.log()).includes('muted bob')));
   const isReleased = await bob.page.evaluate(() => window.caller.room.self.camera?.mediaStreamTrack.readyState);
@@ -65,7 +65,7 @@ test('[SDK-24] mute is told and heard, a camera is let go and comes back', { ski
   assert.deepEqual(await ada.tiles(), ['bob CAMERA', 'bob MICROPHONE'], 'the same tile');
 });
 
-test('[SDK-25] the layer follows the size on the page and the wish', { skip }, async () => {
+test('[SDK-25] the layer follows the size on the page and the setting', { skip }, async () => {
   const width = async () => (await bob.view('ada')).frameWidth;
   const resize = (px: number) =>
     bob.page.evaluate((size) => {
@@ -142,7 +142,7 @@ test('[SDK-27] data and questions go both ways', { skip }, async () => {
   assert.equal(code, 'METHOD_NOT_FOUND');
 });
 
-test('[SDK-28] a viewer sees but cannot publish, and is told how to change that', { skip }, async () => {
+test('[SDK-28] a viewer sees but cannot publish, and the error says how to change that', { skip }, async () => {
   const eve = await kit.caller(room, 'eve', { mint: { permissions: {} } });
   await eve.join();
   await eve.watches('ada');
@@ -176,7 +176,7 @@ test('[SDK-29] unpublishing ends the tile; leaving ends everything', { skip }, a
   await bob.watches('ada');
 });
 
-test('[SDK-30] the connection check tells what a call would find', { skip }, async () => {
+test('[SDK-30] the connection check reports what a call would find', { skip }, async () => {
   const { token } = await kit.api.call('mintRtcToken', {
     roomId: room.id,
     body: { participantIdentity: 'checker', permissions: { publish: true, publishData: true } },

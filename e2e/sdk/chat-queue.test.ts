@@ -38,7 +38,7 @@ async function openChat(page: Page, url: string): Promise<void> {
   }, url);
 }
 
-/** What waits in the browser's database, whoever wrote it. */
+/** What waits in the browser's database, of every tab. */
 const stored = (page: Page): Promise<string[]> =>
   page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -72,7 +72,7 @@ test('[SDK-14] messages written offline survive a reload of the page and go out 
   await eventually(async () =>
     assert.equal(await page.evaluate(() => window.talk.chat.state.getSnapshot().connection), 'reconnecting'),
   );
-  // In one breath: their times are the same, and only the queue knows their order.
+  // In the same tick: their times are the same, and only the queue knows their order.
   const texts = Array.from({ length: 12 }, (_, at) => `offline ${at}`);
   const outcomes = await page.evaluate(
     (all) => Promise.all(all.map(async (text) => (await window.talk.conversation?.send(text))?.delivery)),

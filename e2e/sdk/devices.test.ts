@@ -99,7 +99,7 @@ test('[SDK-37] another device takes over without a new track; one that is not th
   await bob.watches('ada');
 });
 
-test('[SDK-38] an unplugged device is told, its track ends for everybody, and another can be taken', {
+test('[SDK-38] an unplugged device is reported, its track ends for all, and another can be opened', {
   skip,
 }, async () => {
   // What the browser does when a device goes; after setDevice it is the new one that counts.
@@ -124,7 +124,7 @@ test('[SDK-38] an unplugged device is told, its track ends for everybody, and an
   await bob.watches('ada');
 });
 
-test('[SDK-39] sound that the browser holds back is told, and starts with a gesture', { skip }, async () => {
+test('[SDK-39] sound that the browser blocks is reported, and starts with a gesture', { skip }, async () => {
   const page = await kit.blankPage();
   const { token } = await kit.api.call('mintRtcToken', {
     roomId: room.id,

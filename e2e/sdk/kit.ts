@@ -38,7 +38,7 @@ export interface CallPage {
   tiles(): Promise<string[]>;
   state(): Promise<string>;
   view(identity: string): Promise<RemoteView>;
-  /** Waits until more video of somebody is decoded than now. */
+  /** Waits until more video of a participant is decoded than now. */
   watches(identity: string): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-export interface PagesOptions {
+interface PagesOptions {
   args?: string[];
   /** What the pages import as `sdk`. */
   script?: string;

@@ -175,7 +175,7 @@ test('[LIVE-5] a viewer cannot publish by any frame it sends', { skip }, async (
     'participant.update': 'ok',
   });
 
-  // Not by packets either: the transport on which it receives takes no media, whoever's number it bears.
+  // Not by packets either: the transport on which it receives takes no media, whatever its SSRC.
   const before = watching.peer.received;
   const sources = [4711, 12345].map((ssrc) => new Vp8Source({ ssrc, bytes: 200, packetsPerSecond: 200 }));
   for (const source of sources) source.start((packet) => watching.peer.send(packet));

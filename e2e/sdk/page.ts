@@ -1,4 +1,4 @@
-/** What a test's page runs: the SDK as an application uses it, and a notebook of what it told. */
+/** What a test's page runs: the SDK as an application uses it, and a record of its events. */
 import { LiveStream, type LiveStreamOptions, Room, type RoomOptions } from '@parley/client';
 
 export * from '@parley/client';

@@ -5,7 +5,7 @@ import { useChat, useConversation, useMessages, useRoom, useTrackRef } from '@pa
 import { type ReactElement, StrictMode, useEffect, useState } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
-export interface AppProps {
+interface AppProps {
   url: string;
   rtcToken: string;
   chatToken: string;

@@ -25,7 +25,7 @@ after(async () => {
 const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 30_000 });
 const textOf = (selector: string): Promise<string | null> => page.textContent(selector);
 
-test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and let go of both', { skip }, async () => {
+test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and release both', { skip }, async () => {
   const room = await kit.newRoom();
   const conversation = await kit.api.call('createConversation', {
     body: { name: 'talk', members: [{ userId: 'ada' }] },

@@ -69,7 +69,7 @@ test('[SDK-31] a lost signaling socket is taken up again: media and tiles stay',
   }
 });
 
-test('[SDK-31] what happened meanwhile is told once', { skip }, async () => {
+test('[SDK-31] what happened during the outage is emitted once', { skip }, async () => {
   const carol = await kit.caller(room, 'carol');
   kit.tcp.cut();
   await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
@@ -100,7 +100,7 @@ test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost
   await isWhole();
 });
 
-test('[SDK-34] a media process is killed: everybody joins anew and sees each other', { skip }, async () => {
+test('[SDK-34] a media process is killed: all rejoin and see each other', { skip }, async () => {
   await forget(ada, bob);
   kit.killMediaProcess();
   await soon(async () => assert.ok((await ada.log()).some((line) => line.startsWith('connected → reconnecting'))));

@@ -22,7 +22,7 @@ export interface SdkStage {
   killMediaProcess(): void;
   /** The server ends, and another process goes on in its place. */
   replaceServer(): Promise<void>;
-  /** Nothing fails any more. */
+  /** Ends all faults. */
   heal(): void;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { chosen, type Mode } from './outside.ts';
 import type { Scene } from './scene.ts';
 import type { Workload } from './workload.ts';
 
-export interface CanaryRow {
+interface CanaryRow {
   planted: string;
   /** All of it, as a careless caller would paste it; several where one act gives several. */
   whole: (workload: Workload, scene: Scene) => string | readonly string[] | undefined;

@@ -83,7 +83,7 @@ export function leaksIn(pieces: Iterable<Piece>, canaries: readonly Canary[]): L
 const runMin = 8;
 
 /** What can be read in binary content: runs of printable characters, each once. */
-export function textIn(bytes: Buffer): string {
+function textIn(bytes: Buffer): string {
   const runs = bytes.toString('latin1').match(new RegExp(`[\\x20-\\x7e]{${runMin},}`, 'g'));
   return [...new Set(runs)].join('\n');
 }

@@ -104,7 +104,7 @@ async function startStores(dye: string) {
     watchRedis(process.env['PARLEY_TEST_REDIS_URL'] ?? '', `${dye}:`),
     startS3Server({ secretAccessKey: chosen.s3Secret }),
   ]);
-  // The tests' server trusts everybody: a password does no harm and may still be told on.
+  // The tests' server accepts any password: it does no harm and may still leak.
   const databaseUrl = new URL(database.url ?? '');
   databaseUrl.password = chosen.databasePassword;
   const variables = {
@@ -122,7 +122,7 @@ async function startStores(dye: string) {
 }
 
 /** Sees every command under a prefix: keys that expired again, scripts' arguments and messages are all among them. */
-export interface RedisWatch {
+interface RedisWatch {
   /** With a user and a password of its own. */
   url: string;
   commands: string[];

@@ -11,7 +11,7 @@ import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import type { Piece } from './leak-search.ts';
 import { chosen, type Mode, type Outside, startOutside } from './outside.ts';
 
-/** A whole installation, and a record of everything it ever told its callers. */
+/** A whole installation, and a record of everything it ever answered. */
 export interface Scene {
   mode: Mode;
   /** No secret: it goes wherever a secret could, and must be found in every sink. */
@@ -28,7 +28,7 @@ export interface Scene {
   /** Calls and keeps the answer, from another address each time. */
   fetch: typeof fetch;
   as(credential?: string): Api;
-  /** Keeps what a socket is told. */
+  /** Records the frames of a socket. */
   keep(socket: SocketClient): SocketClient;
   frames(): Piece[];
   close(): Promise<void>;

@@ -102,7 +102,7 @@ async function readPages(scene: Scene): Promise<Piece[]> {
 
 const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 
-/** What is told to somebody who asks why it does not start, with settings that are right, lead nowhere or are wrong. */
+/** What `parley doctor` and a refused start print for settings that are right, lead nowhere or are wrong. */
 async function readStarts({ variables }: Scene): Promise<Piece[]> {
   const lost = { ...variables, ...lostSettings(variables) };
   const wrong = { ...variables, ...wrongSettings };

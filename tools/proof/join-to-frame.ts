@@ -1,5 +1,5 @@
 /**
- * How long it takes from `join()` to the first picture of somebody who is there already: server, media node and Chromium
+ * How long it takes from `join()` to the first picture of a present participant: server, media node and Chromium
  * on one machine, a new page each time: `node tools/proof/join-to-frame.ts [joins]`.
  */
 import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';

@@ -23,7 +23,7 @@ export function chooseFiles({ isProduction, words }: { isProduction: boolean; wo
 /** These judge the quality of media: the load of another test would be a bad network of its own. */
 const alone = ['apps/sfu/src/bad-network.test.ts', 'e2e/sdk/call.test.ts'];
 
-export type Weight = 'light' | 'heavy' | 'alone';
+type Weight = 'light' | 'heavy' | 'alone';
 
 /** Heavy files start browsers, media nodes and processes. */
 export function weightOf(file: string): Weight {

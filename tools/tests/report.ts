@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 type TestEvents = ReturnType<typeof run>;
 
 /** What came of one file. */
-export interface FileResult {
+interface FileResult {
   file: string;
   ms: number;
   passed: number;
@@ -122,7 +122,7 @@ function faultOf(file: string, result: FileResult | undefined): string[] {
   return [];
 }
 
-/** Null for a suite or test that failed only because one inside of it did: that one is told. */
+/** Null for a suite or test that failed only because one inside of it did: that one is reported. */
 function failureOf(error: Error): string | null {
   if ('failureType' in error && error.failureType === 'subtestsFailed') return null;
   return inspect(error.cause ?? error).replaceAll(/^/gm, '      ');

@@ -63,7 +63,7 @@ export function App() {
   );
 }
 
-/** Pages that only make sense for somebody who is not signed in. */
+/** Pages only for visitors who are not signed in. */
 function ForStrangers({ children }: { children: ReactNode }) {
   const { kind } = useSession();
   if (kind === 'starting') return null;
@@ -90,7 +90,7 @@ function ForMembers({ children }: { children: ReactNode }) {
   return <OwnAnswers key={session.user.id}>{children}</OwnAnswers>;
 }
 
-/** Each person has a memory of answers of their own: nobody is shown what another one loaded. */
+/** One query cache per user: no one is shown what another user loaded. */
 function OwnAnswers({ children }: { children: ReactNode }) {
   const [client] = useState(createQueryClient);
   return <QueryClientProvider client={client}>{children}</QueryClientProvider>;
@@ -122,7 +122,7 @@ function SignedInPages() {
   );
 }
 
-/** The project somebody looked at last, or the list. */
+/** The last visited project, or the list. */
 function Home() {
   const { lastProject } = preferences();
   return (

@@ -4,7 +4,7 @@ import { publicUrlMark } from '../files.ts';
 import { highlight } from './highlight.ts';
 import { type Schema, schemaTable } from './schema-words.ts';
 
-export type RouteGroup = readonly [name: string, rows: readonly (readonly [string, RouteRow])[]];
+type RouteGroup = readonly [name: string, rows: readonly (readonly [string, RouteRow])[]];
 
 /** Routes by what they are about, whichever door they are behind. */
 export const groupsOf = (table: Routes): RouteGroup[] => [

@@ -4,7 +4,7 @@
  */
 import { isSvcError, type Svc, speaker, withData } from '@parley/server';
 
-export interface BackendOptions {
+interface BackendOptions {
   /** Null until the service has its development key. */
   svc: () => Svc | null;
 }
@@ -18,7 +18,7 @@ interface Call {
   body: Readonly<Record<string, unknown>>;
 }
 
-/** Everybody may be anybody here: a playground has no accounts. Yours takes the identity from its own session. */
+/** Any visitor may take any identity: a playground has no accounts. Yours takes the identity from its own session. */
 const identityOf = (body: Call['body']): string => text(body, 'identity');
 
 const routes: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {

@@ -16,7 +16,7 @@ export function useTestParticipants(room: string, onError: (error: unknown) => v
 
   const add = async (): Promise<void> => {
     const identity = `test-${Math.random().toString(36).slice(2, 6).padEnd(4, '0')}`;
-    // It only sends: taking everybody's media a second time would show nothing new.
+    // It only sends: receiving all media a second time would show nothing new.
     const other = new Room({
       url: location.origin,
       token: () => backend.rtcToken(room, identity),

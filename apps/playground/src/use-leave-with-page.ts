@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** A page that closes says goodbye; the others would see an empty tile until its place is given up. */
+/** A page that closes leaves; the others would see an empty tile until its session expires. */
 export function useLeaveWithPage(leave: () => void): void {
   useEffect(() => {
     addEventListener('pagehide', leave);

@@ -6,7 +6,7 @@ export type Source = 'camera' | 'card' | 'none';
 /** Small enough that two of them and their decoders fit beside each other on any machine. */
 export const cardSize = { width: 640, height: 360, frameRate: 20 } as const;
 
-/** The test card where there is no camera, until somebody chooses. */
+/** The test card where there is no camera, until the user chooses. */
 export function useSource(): [source: Source, choose: (source: Source) => void] {
   const [chosen, choose] = useState<Source | null>(null);
   const [hasCamera, setHasCamera] = useState(false);
@@ -20,7 +20,7 @@ export function useSource(): [source: Source, choose: (source: Source) => void] 
 }
 
 /** Publishes what was chosen, once the room is joined; gives what stops the card. */
-export async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
+async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
   if (source === 'none') return null;
   if (source === 'camera') {
     await room.self.setMicrophone(true);

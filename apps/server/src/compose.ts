@@ -34,7 +34,7 @@ import { createHttp } from './http/index.ts';
 import type { LoopDelay } from './http/load-guard.ts';
 import { createSockets } from './sockets/index.ts';
 
-export interface ComposeDeps {
+interface ComposeDeps {
   config: Config;
   adapters: Adapters;
   clock: Clock;

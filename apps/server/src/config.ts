@@ -7,7 +7,7 @@ import { mode, settingRows, settings } from './settings.ts';
 
 type Given = ValueOf<typeof settings>;
 
-/** Everything a process is told from outside. Read once, at start; the only reader of the environment. */
+/** The settings of a process. Read once, at start; the only reader of the environment. */
 export interface Config extends Omit<Given, 'secretKey' | 'sfuSecrets'> {
   secretKey: string;
   sfuSecrets: readonly string[];
@@ -65,7 +65,7 @@ function developmentSecrets(dataDir: string): Readonly<Record<string, string>> {
   return secrets;
 }
 
-/** Prefixes that nobody else uses; HTTP_, RATE_ or S3_ may be another program's. */
+/** Prefixes that only we use; HTTP_, RATE_ or S3_ may be another program's. */
 const ownPrefixes = new Set([
   'SIGNALING',
   'SFU',

@@ -4,7 +4,7 @@ import type { Fleet } from './domains/fleet/index.ts';
 import type { Check } from './domains/observability/index.ts';
 
 /** Parts that are built later than the checks that look at them. */
-export interface LaterParts {
+interface LaterParts {
   fleet: () => Pick<Fleet, 'totals'>;
   webhooks: () => { overdueMs(): Promise<number> };
 }

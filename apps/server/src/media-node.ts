@@ -9,7 +9,7 @@ const stopMsMax = 4_000;
 /** A node that has not registered by then does not keep the server waiting any longer. */
 const settledMsMax = 20_000;
 
-export interface MediaNodeOptions {
+interface MediaNodeOptions {
   config: Pick<Config, 'sfuSecrets' | 'isProduction'>;
   /** Where the node finds this server. */
   url: string;

@@ -11,7 +11,7 @@ import { type MediaNode, startMediaNode } from './media-node.ts';
 import { buildMissingPages } from './page-builds.ts';
 import { version } from './version.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   config: Config;
   /** What the process was given. */
   variables: Variables;
@@ -96,7 +96,7 @@ function stopOnSignals(log: Log, stop: () => Promise<void>): () => boolean {
   let stoppingSince: number | null = null;
   const onSignal = () => {
     const now = performance.now();
-    // One Ctrl-C comes from the terminal and from npm. A later one means that somebody does not want to wait.
+    // One Ctrl-C comes from the terminal and from npm. A later one means: stop without draining.
     if (stoppingSince !== null) return now - stoppingSince > 1_000 ? process.exit(1) : undefined;
     stoppingSince = now;
     stop().then(

@@ -31,7 +31,7 @@ export type ValueOf<S> = S extends Setting<infer T> ? T : never;
 
 interface About<D> {
   means: string;
-  /** What holds without it; null unless told. */
+  /** The default; null when left out. */
   default?: D | ((source: Source) => D);
   /** What holds in production instead. */
   inProduction?: D;

@@ -122,7 +122,7 @@ export const settings = record({
       means: 'Development key of the project that the playground at /playground works in.',
     }),
     (key, { report }) => {
-      // Everybody who opens the playground may do what its key may: never with people's real rooms.
+      // The playground lends its key's rights to all visitors: never with real rooms.
       if (key !== null && !key.startsWith('svk_dev_')) report('PLAYGROUND_API_KEY must be a development key.');
       return key;
     },

@@ -12,7 +12,7 @@ export async function start(variables: Variables): Promise<void> {
     isEmbedded = config.databaseUrl === null;
     const log = createLog(config.logLevel);
     const { opened, ...adapters } = await beginAdapters(config, { clock: systemClock, log });
-    // Nothing of the service is loaded before: the database opens meanwhile, on a thread of its own.
+    // Nothing of the service is loaded before: the database opens in parallel, on its own thread.
     const { serve } = await import('./serve.ts');
     await serve({ config, variables, adapters, opened, log });
   } catch (error) {

@@ -58,7 +58,7 @@ test('[MED-37] the layer follows a narrow path down, and up again when it is wid
   proxy.down.bitsPerSecond = 0;
   await eventually(() => layerOf() === 2, 'the layer did not come back', 60_000);
   const up = await takeGaps(bob);
-  // A busy machine freezes pictures too, so this is told and not judged.
+  // A busy machine freezes pictures too, so this is reported and not asserted.
   context.diagnostic(
     `longest without a picture: ${Math.round(down[0] ?? 0)} ms at the cap, ${Math.round(up[0] ?? 0)} ms on the way up`,
   );

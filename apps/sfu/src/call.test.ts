@@ -50,7 +50,9 @@ test('[MED-30] two pages see and hear each other', { skip }, async () => {
   );
 });
 
-test('[MED-31] the layer follows the subscriber’s wish down and up without losing the picture', { skip }, async () => {
+test('[MED-31] the layer follows the subscriber’s setting down and up without losing the picture', {
+  skip,
+}, async () => {
   const trackId = await trackOf('alice', 'VIDEO');
   const width = async () => (await bob.inbound('video'))['frameWidth'];
   await bob.command('track.settings', { updates: [{ trackId, maxLayer: 0 }] });
@@ -206,7 +208,7 @@ test('[MED-38] RED around Opus goes through to who takes it', { skip }, async ()
   await eventually(async () => ((await carol.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0, 'carol hears nothing');
 });
 
-test('[MED-18] a browser with transport-wide feedback finds its rate by itself, one without is told it', {
+test('[MED-18] a browser with transport-wide feedback finds its rate by itself, one without gets it by REMB', {
   skip,
 }, async () => {
   const dora = await call.join('dora', everything, { lacks: ['transportCc'] });

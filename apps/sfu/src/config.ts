@@ -1,16 +1,16 @@
 import { hostname } from 'node:os';
 
-/** Everything a node is told from outside. Read once, at start; the only reader of the environment. */
+/** The settings of a node. Read once, at start; the only reader of the environment. */
 export interface NodeConfig {
   isProduction: boolean;
   name: string;
   region: string;
   secrets: readonly string[];
   controlUrl: string;
-  /** Where the control channel listens, and what the control plane is told to dial. */
+  /** Where the control channel listens, and the address that the control plane dials. */
   internalHost: string;
   internalPort: number;
-  /** In development a port that nobody named may be another one when it is taken. */
+  /** In development a default port that is taken is replaced by another. */
   mayMoveInternalPort: boolean;
   internalUrl: string | null;
   udpPort: number;

@@ -2,7 +2,7 @@ import type { Worker } from './control/workers.ts';
 import type { MediaClock } from './media/clock.ts';
 import type { NodeLoad } from './registration.ts';
 
-export interface LoadMeterDeps {
+interface LoadMeterDeps {
   workers: readonly Pick<Worker, 'load' | 'pid'>[];
   clock: MediaClock;
   cores: number;

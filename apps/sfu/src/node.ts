@@ -24,7 +24,7 @@ export interface MediaNode {
   stop(): Promise<void>;
 }
 
-export interface NodeDeps {
+interface NodeDeps {
   config: NodeConfig;
   clock: MediaClock;
   log(level: 'info' | 'warn' | 'error', message: string): void;
@@ -156,7 +156,7 @@ function evictLostControllers(directory: Directory, workers: readonly Worker[], 
     for (const address of directory.evict(controller)) {
       const worker = workers[directory.workerOf(address.room) ?? -1];
       const removal = worker?.request({ type: 'participant.remove', data: { ...address, reason: 'SIGNAL_CLOSED' } });
-      // The process may have exited meanwhile, and the participant with it.
+      // The process may have exited by now, and the participant with it.
       removal?.catch(() => {});
     }
   }

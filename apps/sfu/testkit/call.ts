@@ -33,7 +33,7 @@ export const SIMULCAST: RTCRtpEncodingParameters[] = [
   { rid: 'f', maxBitrate: 1_700_000 },
 ];
 
-/** One browser page that takes part in a room, and what the control plane heard of it. */
+/** One browser page that takes part in a room, and its events at the control plane. */
 export interface Caller {
   id: string;
   page: Page;

@@ -1,5 +1,5 @@
 /** RTP packets for tests, written by hand so that the reader under test does not check itself. */
-export interface PacketInit {
+interface PacketInit {
   sequence: number;
   timestamp?: number;
   ssrc?: number;

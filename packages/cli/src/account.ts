@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Api, createApi, Svc } from '@parley/server';
 import { type Context, UsageError, type Values } from './command.ts';
 
-/** Which service to talk to, and as whom. */
+/** Which service to talk to, and as which user. */
 export interface Account {
   url: string;
   apiKey: string;

@@ -10,7 +10,7 @@ import { commandOf, resources } from './resources.ts';
 import { reset, status } from './status.ts';
 import { trigger } from './trigger.ts';
 
-/** Every command of its own. Help is made from this table; nouns and verbs come from the contract's. */
+/** Every command. Help is made from this table; nouns and verbs come from the contract's. */
 const commands: Readonly<Record<string, Command>> = {
   dev,
   status,

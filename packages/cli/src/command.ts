@@ -5,11 +5,11 @@ export interface Context {
   error: (line: string) => void;
   /** Aborts when the user wants to stop. */
   signal: AbortSignal;
-  /** Whether somebody watches: then progress is drawn. */
+  /** True in a terminal: then progress is drawn. */
   isTerminal: boolean;
 }
 
-export interface CommandOption {
+interface CommandOption {
   type: 'string' | 'boolean';
   means: string;
 }

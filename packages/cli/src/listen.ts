@@ -94,7 +94,7 @@ async function* openStream(
   if (response.body) yield* readEvents(response.body);
 }
 
-export interface ForwardResult {
+interface ForwardResult {
   status: number | null;
   error: string | null;
   durationMs: number;

@@ -66,7 +66,7 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
 };
 
 /** Events that follow from something other than one call. */
-export const triggerable = Object.keys(scenarios);
+const triggerable = Object.keys(scenarios);
 
 export const trigger: Command = {
   does: 'Makes an event happen for real, in things of its own: for work on a receiver, with parley listen.',

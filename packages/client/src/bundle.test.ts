@@ -33,7 +33,7 @@ test('[SDK-7] rooms, streams and chat together are at most 30 kB gzipped', async
   assert.ok(!code.includes('~kind') && !code.includes('typebox'));
 });
 
-test('[SDK-7] the version the SDK tells is that of its package', async () => {
+test('[SDK-7] the version the SDK reports is that of its package', async () => {
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
   assert.equal(VERSION, version);
 });

@@ -98,7 +98,7 @@ test('[SDK-2] without a network reconnecting ends in disconnected, with a reason
   assert.equal(parts.errors.at(-1)?.reason, 'network');
 });
 
-test('[SDK-2] a connection that says nothing is given up within one and a quarter heartbeats and a half', async () => {
+test('[SDK-2] a silent connection is closed within one and a quarter heartbeats and a half', async () => {
   const parts = await connected(rig());
   await parts.world.advance(30_000);
   assert.equal(parts.states.at(2), 'reconnecting');
@@ -168,7 +168,7 @@ test('[SDK-4] connect, disconnect, connect without a pause ends connected, with 
   assert.equal(parts.connection.state, 'connected');
 });
 
-test('[SDK-3] an expired token is fetched anew, once', async () => {
+test('[SDK-3] an expired token is renewed once', async () => {
   let minted = 0;
   const parts = await connected(rig({ token: () => `token-${++minted}` }));
   lastSocket(parts).drop(4401, 'TOKEN_EXPIRED');
@@ -220,7 +220,7 @@ test('[SDK-2] any sequence of losses: legal states, a settled promise, at most s
         else if (socket.readyState === 0) socket.hello();
         await settle();
       }
-      // Nobody answers any more: it must come to an end by itself.
+      // No answers from here on: it must end by itself.
       for (let turn = 0; turn < 60; turn++) {
         await parts.world.advance(10_000);
         lastSocket(parts).drop(1006);

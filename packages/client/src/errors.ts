@@ -1,4 +1,4 @@
-/** Why a connection ended, or why somebody left. */
+/** Why a connection ended, or why a participant left. */
 export type DisconnectReason =
   | 'client'
   | 'token_expired'

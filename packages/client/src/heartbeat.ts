@@ -17,7 +17,7 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** Pings twice a heartbeat, and gives up when nothing was heard for one and a quarter. */
+/** Pings twice a heartbeat, and closes when nothing arrived for one and a quarter. */
 export function createHeartbeat({ runtime, intervalMs, lastHeardAt, ping, giveUp }: HeartbeatDeps): Heartbeat {
   let stopTimer = (): void => {};
   let stopProbe = (): void => {};

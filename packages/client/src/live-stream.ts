@@ -18,7 +18,7 @@ export interface LiveStreamOptions {
   credentials: () => Promise<StreamCredentials>;
 }
 
-/** A live stream: its room and its conversation. What happens in it is told by those two. */
+/** A live stream: its room and its conversation. Its events come from those two. */
 export class LiveStream {
   readonly room: Room;
   readonly #chat: Chat;

@@ -22,7 +22,7 @@ function useConnection(target: object, connect: () => Promise<void>, leave: () =
   actions.current = { connect, leave };
   useEffect(() => {
     clearTimeout(leaving.get(target));
-    // Why it failed is in the state's events; here nobody waits for it.
+    // The state's events carry the error; no caller awaits it here.
     actions.current.connect().catch(() => {});
     return () => {
       const { leave: end } = actions.current;
@@ -75,7 +75,7 @@ interface Joined {
 
 const NOTHING: Joined = { conversation: null, error: null };
 
-/** Joins a conversation once the chat is connected, and leaves it when no component shows it any more. */
+/** Joins a conversation once the chat is connected, and leaves it when the last component unmounts. */
 export function useConversation(chat: Chat, ref: string): Joined {
   const [result, setResult] = useState<Joined & { chat: Chat; ref: string }>();
   useEffect(() => {

@@ -10,7 +10,7 @@ export interface ReconnectOptions {
 
 /** Waits before each attempt; the last one repeats. With ±20 % at most 6 attempts fall into any minute. */
 export const SCHEDULE_MS = [300, 1_000, 3_000, 7_000, 15_000, 30_000] as const;
-/** A connection that held so long starts the schedule anew; a shorter one does not, or a flapping server is hammered. */
+/** A connection that held so long resets the backoff; a shorter one does not, or a flapping server is hammered. */
 export const STABLE_MS = 60_000;
 
 export function backoffMs(attempt: number, random: () => number): number {
@@ -66,7 +66,7 @@ const isKnown = (code: number): code is CloseCode => code in closeReactions;
 /** `RATE_LIMITED; retryAfter=41`; without a number one whole window. */
 export const retryAfterSeconds = (reason: string): number => Number(/retryAfter=(\d+)/.exec(reason)?.[1] ?? 60);
 
-/** The contract's words for why somebody left, where ours are not the same in lower case. */
+/** Disconnect reasons whose SDK name is not the contract's in lower case. */
 const REASONS: Readonly<Record<string, DisconnectReason>> = {
   CLIENT_INITIATED: 'client',
   PARTICIPANT_REMOVED: 'removed',

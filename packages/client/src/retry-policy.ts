@@ -38,7 +38,7 @@ export interface RetryPolicy {
 }
 
 export const CONNECT_TIMEOUT_MS = 15_000;
-/** The first connection gets few attempts: somebody waits for it. */
+/** The first connection gets few attempts: the caller awaits it. */
 const FIRST_RETRIES_MAX = 2;
 
 /** Decides after each failure of one session whether and when the next attempt is made. */

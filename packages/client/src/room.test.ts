@@ -31,7 +31,7 @@ async function joined(world: FakeWorld): Promise<Room> {
   return room;
 }
 
-test('[SDK-29] leave() ends what waits, tells the last step, and leaves no timer behind', async () => {
+test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no timer behind', async () => {
   const world = createFakeWorld();
   const told: string[] = [];
   world.fetch = async (_url, init) => {
@@ -52,7 +52,7 @@ test('[SDK-29] leave() ends what waits, tells the last step, and leaves no timer
   assert.ok(told.includes('signaling.disconnected'), told.join());
 });
 
-test('[SDK-29] a room that was never entered tells nothing and asks for no token', async () => {
+test('[SDK-29] a room that was never joined reports nothing and requests no token', async () => {
   const world = createFakeWorld();
   let asked = 0;
   const room = new Room({ url: 'http://parley.test', token: async () => `t${++asked}` }, world);

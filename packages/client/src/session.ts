@@ -163,7 +163,7 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
   };
 }
 
-/** Its rejection counts as handled: not everybody who starts a connection waits for each of its returns. */
+/** Its rejection counts as handled: not every caller awaits each reconnect. */
 function newReady(): PromiseWithResolvers<void> {
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => {});

@@ -12,7 +12,7 @@ import {
 import { createEmitter } from './events.ts';
 import { createDerivedStore, createStore } from './store.ts';
 
-test('[SDK-5] errors are told apart by class, code and kind, and across copies of the package', () => {
+test('[SDK-5] errors are distinguished by class, code and kind, and across copies of the package', () => {
   const cases = [
     [{ svcCode: 'SVC_RATE_LIMITED', retryAfterSeconds: 9 }, RateLimitError, 'rate_limit'],
     [{ code: 'SVC_PUBLISH_NOT_ALLOWED', message: 'No.' }, PermissionError, 'permission'],
@@ -75,7 +75,7 @@ test('[SDK-6] one listener that throws is reported, and does not keep the others
   assert.deepEqual([heard, reported], [['ping'], [bug]]);
 });
 
-test('[SDK-6] a store gives the same snapshot until it changes, and tells when it does', () => {
+test('[SDK-6] a store gives the same snapshot until it changes, and notifies when it does', () => {
   const store = createStore({ count: 0 });
   let told = 0;
   const stop = store.subscribe(() => told++);

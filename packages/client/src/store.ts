@@ -10,7 +10,7 @@ export interface WritableStore<T> extends Store<T> {
   set(value: T): void;
 }
 
-/** A store whose value is worked out when somebody asks for it after `invalidate()`. */
+/** A store whose value is computed lazily after `invalidate()`. */
 export interface DerivedStore<T> extends Store<T> {
   invalidate(): void;
 }

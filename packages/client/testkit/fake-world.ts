@@ -1,6 +1,6 @@
 import type { Runtime } from '../src/runtime.ts';
 
-/** A clock that stands until it is told to go on, and sockets that do what the test says. */
+/** A clock that is moved by hand, and sockets that do what the test says. */
 export interface FakeWorld extends Runtime {
   sockets: FakeSocket[];
   /** Lets time pass, timer by timer. */

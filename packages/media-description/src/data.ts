@@ -10,7 +10,7 @@ export type DataChannelName = keyof typeof DATA_CHANNELS;
 
 export interface DataHead {
   topic?: string;
-  /** To the node: the recipients; left out: everybody else in the room. */
+  /** To the node: the recipients; left out: all others in the room. */
   to?: string[];
   /** From the node: the sender's identity; null when the server speaks. */
   from?: string | null;

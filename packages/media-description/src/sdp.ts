@@ -94,7 +94,7 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
     const name = URI_NAMES.get(uri);
     if (name) extensions[name] = Number.parseInt(id, 10);
   }
-  // A number in each packet is of no use where nobody wants to hear of it.
+  // Transport-wide numbers are useless without the feedback that reports them.
   if (!lines.all('rtcp-fb').some((line) => line.endsWith(' transport-cc'))) delete extensions.transportCc;
   if (!isSame(extensions, DEFAULT_EXTENSIONS[type])) entry.extensions = extensions;
   const [streamId, trackId] = lines.last('msid')?.split(' ') ?? [];

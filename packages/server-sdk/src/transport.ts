@@ -33,7 +33,7 @@ export interface Outgoing {
 }
 
 export interface Transport {
-  /** Sends until it is answered, refused or given up. */
+  /** Retries until it is answered, refused or out of attempts. */
   send(request: Outgoing, options?: RequestOptions): Promise<{ text: string; headers: Headers }>;
   /** The answer while it comes in: never repeated, never timed out. */
   open(request: Outgoing, options?: RequestOptions): Promise<Response>;

@@ -14,7 +14,7 @@ type Handled = void | Promise<void>;
 export type WebhookListeners = {
   [T in WebhookEvent['type']]?: (event: Extract<WebhookEvent, { type: T }>) => Handled;
 } & {
-  /** Every type that has no listener of its own. */
+  /** Every type without its own listener. */
   '*'?: (event: WebhookEvent) => Handled;
 };
 

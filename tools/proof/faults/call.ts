@@ -9,7 +9,7 @@ export interface Call {
   readonly clients: readonly SignalClient[];
   readonly roomId: string;
   packets(): number;
-  /** Somebody else comes into the room. */
+  /** Another participant joins the room. */
   enter(url: string): Promise<SignalClient>;
   end(): void;
 }

@@ -39,7 +39,7 @@ export interface Observation {
   log: readonly LogEntry[];
   history: readonly { key: string; seq: number }[];
   sightings: readonly Sighting[];
-  /** Subscribers that never became complete, or heard something twice or out of order. */
+  /** Subscribers that never became complete, or got something twice or out of order. */
   followerFaults: readonly string[];
   answers: readonly Answer[];
   /** While it lasted. */

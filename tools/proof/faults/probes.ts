@@ -10,7 +10,7 @@ type Outcome = Pick<Answer, 'status' | 'code' | 'hasRetryAfter'>;
 const patienceMs = 10_000;
 const everyMs = 250;
 
-export interface ProbeOptions {
+interface ProbeOptions {
   urls: () => readonly string[];
   apiKey: string;
   conversation: string;

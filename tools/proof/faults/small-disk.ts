@@ -24,7 +24,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
       try {
         appendFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leaveBytes)));
       } catch (error) {
-        // Somebody else took the last of it meanwhile: full is full.
+        // Another writer took the last of it: full is full.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
       }
     },

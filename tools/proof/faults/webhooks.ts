@@ -28,7 +28,7 @@ export async function startReceiving(fleet: ChatFleet, databaseUrl: string) {
   return {
     /** Events that were answered with a 2xx so far. */
     accepted: (): number => [...seen.values()].filter((arrivals) => arrivals.some(({ isGood }) => isGood)).length,
-    /** Waits until nothing is under way any more. */
+    /** Waits until nothing is in flight. */
     async tally(log: readonly LogEntry[]): Promise<WebhookTally> {
       if (databaseUrl === '') return unknown;
       const db = createPostgres({ url: databaseUrl });

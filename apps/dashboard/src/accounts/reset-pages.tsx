@@ -12,7 +12,7 @@ import { DevMailHint } from './register-page.tsx';
 
 const backToSignIn = <Link href="/login">Back to sign in</Link>;
 
-/** Asks for a reset link. The answer is the same for an address nobody has. */
+/** Requests a reset link. The answer is the same for an unknown address. */
 export function ForgotPasswordPage() {
   const { anonymous } = useServices();
   const [isSent, setSent] = useState(false);

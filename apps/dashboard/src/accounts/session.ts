@@ -6,7 +6,7 @@ interface Tokens {
   expiresAt: number;
 }
 
-/** `expired`: somebody was signed in on this page; their work stays where it is until they sign in again. */
+/** `expired`: the session ended on this page; its content stays until the user signs in again. */
 export type SessionState =
   | { kind: 'starting' }
   | { kind: 'unreachable'; error: unknown }

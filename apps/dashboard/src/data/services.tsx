@@ -4,7 +4,7 @@ import { createContext, use, useSyncExternalStore } from 'react';
 import type { SessionState, SessionStore } from '../accounts/session.ts';
 
 /** What pages stand on: the two clients and the session. */
-export interface Services {
+interface Services {
   /** Calls as the signed-in person. */
   api: Api;
   /** Calls without a credential: signing in, mail links. */
@@ -30,7 +30,7 @@ export function useSession(): SessionState {
   return useSyncExternalStore(session.subscribe, session.state);
 }
 
-/** The person on a page that is shown only to somebody signed in. */
+/** The user of a page that requires a session. */
 export function useUser(): User {
   const session = useSession();
   if (session.kind !== 'signedIn' && session.kind !== 'expired') throw new Error('nobody is signed in');

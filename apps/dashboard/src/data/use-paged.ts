@@ -2,7 +2,7 @@ import type { Reply } from '@parley/server/call';
 import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { asList, itemsOf, nextCursorOf, toPage } from './queries.ts';
 
-export interface PageRequest {
+interface PageRequest {
   limit: number;
   cursor?: string;
 }

@@ -1,4 +1,4 @@
-/** Letters are for pages only where nobody is typing. */
+/** Single-letter shortcuts are ignored in text fields. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&

@@ -4,13 +4,13 @@ import { staleAfterMs } from '../data/queries.ts';
 import { duration, useNow } from '../kit/time.tsx';
 
 /** The parts of a query that its freshness depends on. */
-export interface Refreshed {
+interface Refreshed {
   dataUpdatedAt: number;
   isFetching: boolean;
   isError: boolean;
 }
 
-export interface PageProps {
+interface PageProps {
   title: string;
   /** Beside the title: a state, an id. */
   aside?: ReactNode;

@@ -2,7 +2,7 @@ import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
 type LazyPage = LazyExoticComponent<ComponentType>;
 
-export interface PageRow {
+interface PageRow {
   /** Path under the project, and the page's key in the navigation. */
   path: string;
   label: string;

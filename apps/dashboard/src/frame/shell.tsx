@@ -12,7 +12,7 @@ import { isDark, setPreference, usePreferences } from './preferences.ts';
 import { shortcutList, useShortcuts } from './shortcuts.ts';
 import { projectPath, useEnvironment } from './url.ts';
 
-/** The frame around every page of somebody signed in. Without a project there is no side navigation. */
+/** The frame around every page of a signed-in user. Without a project there is no side navigation. */
 export function Shell({ projectId, children }: { projectId: string | null; children: ReactNode }) {
   const environment = useEnvironment();
   const [open, setOpen] = useState<'palette' | 'help' | 'menu' | null>(null);

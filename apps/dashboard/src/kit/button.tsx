@@ -3,7 +3,7 @@ import { useCountdown } from './countdown.tsx';
 
 export type ButtonVariant = 'primary' | 'secondary' | 'danger' | 'quiet';
 
-export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: ButtonVariant;
   /** Shows a spinner in place of the label and keeps the button's width. */
   isBusy?: boolean;

@@ -10,7 +10,7 @@ export interface ChartPoint {
   values: readonly (number | null)[];
 }
 
-export interface ChartProps {
+interface ChartProps {
   title: string;
   /** `bars` stacks the series. */
   kind: 'line' | 'bars';

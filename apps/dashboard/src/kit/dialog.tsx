@@ -5,7 +5,7 @@ import { ErrorNotice } from './error-notice.tsx';
 import { TextField } from './field.tsx';
 import { CloseIcon } from './icons.tsx';
 
-export interface DialogProps {
+interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
@@ -59,7 +59,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isBare = fa
   );
 }
 
-export interface ConfirmProps {
+interface ConfirmProps {
   title: string;
   children: ReactNode;
   action: string;

@@ -50,7 +50,7 @@ function Frame({
   );
 }
 
-export type TextFieldProps = FieldFrame & InputHTMLAttributes<HTMLInputElement>;
+type TextFieldProps = FieldFrame & InputHTMLAttributes<HTMLInputElement>;
 
 export function TextField({ label, hint, error, isLabelHidden, ...input }: TextFieldProps) {
   return (
@@ -74,7 +74,7 @@ export function TextArea({
   );
 }
 
-export interface Option {
+interface Option {
   value: string;
   label: string;
 }
@@ -147,7 +147,7 @@ export function Checkbox({
   );
 }
 
-export interface SegmentOption<T extends string> {
+interface SegmentOption<T extends string> {
   value: T;
   label: string;
   /** What is left of the label on a narrow page. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { NoData } from './empty-state.tsx';
 
-export interface FigureRow {
+interface FigureRow {
   label: string;
   /** Null is unknown, and is said so. */
   value: ReactNode | null;

@@ -9,7 +9,7 @@ export interface Column<T> {
   align?: 'end';
 }
 
-export interface TableProps<T> {
+interface TableProps<T> {
   caption: string;
   columns: readonly Column<T>[];
   /** Undefined while the first answer is on its way. */

@@ -2,7 +2,7 @@ import type { LiveStream, LiveStreamVisibility } from '@parley/contract';
 import { count } from '../kit/numbers.ts';
 import { visibilityWords } from './words.tsx';
 
-export interface AboutFields extends Record<string, string> {
+interface AboutFields extends Record<string, string> {
   title: string;
   description: string;
   thumbnailUrl: string;

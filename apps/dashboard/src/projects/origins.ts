@@ -5,7 +5,7 @@ export function originOf(text: string): string | null {
   return hostname === '' ? null : origin;
 }
 
-export interface ReadOrigins {
+interface ReadOrigins {
   origins: string[];
   /** The first line that is not an origin. */
   problem: string | undefined;

@@ -74,7 +74,7 @@ function useSteps(): Step[] {
       href: to('api-keys'),
       isDone: keys.data?.some((key) => key.environment === environment && key.status === 'ACTIVE'),
     },
-    // Rooms close; somebody who was in one proves that there was one.
+    // Rooms close; a past participant proves that there was one.
     { label: 'Create a room', href: to('rooms'), isDone: rooms.data && (rooms.data.length > 0 || hasMet === true) },
     { label: 'See the first participant join', href: to('connections'), isDone: hasMet },
     { label: 'Send the first message', href: to('chat'), isDone: chat.data && chat.data.messages.total > 0 },

@@ -113,7 +113,7 @@ function RoomBody({ room }: { room: RoomDetail }) {
   );
 }
 
-/** The client SDK comes with it: it is loaded when somebody wants to call. */
+/** The client SDK comes with it: it is loaded with the first call. */
 const TestCall = lazy(() => import('./test-call/test-call.tsx'));
 
 const CallPanel = ({ room }: { room: RoomDetail }) => (

@@ -20,7 +20,7 @@ import { createMailbox } from './mail/mailbox.ts';
 // a start on the embedded defaults has to read.
 
 /** Where the data is; the parts of the configuration that choose adapters. */
-export interface AdapterConfig {
+interface AdapterConfig {
   dataDir: string;
   databaseUrl: string | null;
   redisUrl: string | null;
@@ -70,7 +70,7 @@ async function openAndMigrate(db: Db, opened: Promise<void>): Promise<void> {
 const firstAttempts = 3;
 const attemptPauseMs = 300;
 
-/** While a process starts it is busy loading itself, and may be too late to hear the database's answer in time. */
+/** While a process starts it is busy loading itself, and may read the database's answer too late. */
 async function awaitAnswer(db: Db): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

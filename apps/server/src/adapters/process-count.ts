@@ -5,7 +5,7 @@ const set = 'processes/all';
 const beatMs = 5_000;
 const ttlMs = 15_000;
 
-/** Tells the other processes that this one is alive, and remembers how many there are for when it can ask no more. */
+/** Announces this process to the others, and caches their number for when the store is away. */
 export async function startProcessCount(sets: ExpiringSets) {
   const self = randomUUID();
   let last = 1;

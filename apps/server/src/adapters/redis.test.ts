@@ -13,7 +13,7 @@ repeat
 until (time[1] - start[1]) * 1000000 + time[2] - start[2] > 100000
 return 1`;
 
-test('[STA-7] who asks a busy Redis waits for its turn; a silent one is given up', { skip }, async (t) => {
+test('[STA-7] who asks a busy Redis waits for its turn; a silent one times out', { skip }, async (t) => {
   const own = await startOwnRedis();
   t.after(own.kill);
   const redis = createRedis({ url: own.url, prefix: 'busy-test:' });

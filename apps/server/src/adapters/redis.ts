@@ -3,7 +3,7 @@ import { createClient } from 'redis';
 import type { Clock } from '../core/clock.ts';
 import { SharedStateUnavailable } from '../core/ports.ts';
 
-export interface RedisOptions {
+interface RedisOptions {
   url: string;
   /** In front of every key and channel. */
   prefix: string;
@@ -17,7 +17,7 @@ export type Script = (keys: readonly string[], args: readonly (string | number)[
 
 // A request must not wait for a Redis that hangs.
 const commandTimeoutMs = 250;
-// One that answers others is only busy, as with a crowd that came at once; but nobody waits longer than this.
+// One that answers others is only busy, as in a burst; but no caller waits longer than this.
 const busyTimeoutMs = 2_000;
 // After a command went unanswered the next ones fail at once, for this long.
 const pauseMs = 1_000;

@@ -22,7 +22,7 @@ export interface BatcherOptions<Item, Result> {
 }
 
 /** Gathers items and writes them in batches: what arrives while one is written goes with the next. */
-export interface Batcher<Item, Result> {
+interface Batcher<Item, Result> {
   /** Resolves with the item's result once its batch is written. */
   add(item: Item): Promise<Result>;
   /** Call when `mayStart` or `admission` may answer otherwise than before, other than by the end of a batch. */

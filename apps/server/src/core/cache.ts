@@ -12,7 +12,7 @@ export function createCache<V>({ clock, ttlMs, sizeMax }: { clock: Clock; ttlMs:
   const entries = new Map<string, { value: V; until: number }>();
   const loading = new Map<string, Promise<V>>();
 
-  /** Keeps a loaded value, unless it was dropped meanwhile: then it may already be wrong. */
+  /** Keeps a loaded value, unless it was invalidated during the load: then it may be stale. */
   function keep(key: string, load: Promise<V>, value: V): void {
     if (loading.get(key) !== load) return;
     if (entries.size >= sizeMax) entries.delete(entries.keys().next().value ?? key);

@@ -31,7 +31,7 @@ export interface RtcTokenCaller extends ProjectScope {
   identity: string;
 }
 
-/** Somebody signed in to the dashboard. */
+/** A user signed in to the dashboard. */
 export interface SessionCaller {
   kind: 'session';
   userId: string;
@@ -46,11 +46,11 @@ export interface ProjectSessionCaller extends SessionCaller, ProjectScope {
 }
 
 /** A media node, by the registration secret. */
-export interface NodeCaller {
+interface NodeCaller {
   kind: 'sfuSecret';
 }
 
-export interface AnonymousCaller {
+interface AnonymousCaller {
   kind: 'none';
 }
 

@@ -25,7 +25,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Time that is told what time it is, and goes on steadily from there. */
+/** A monotonic clock that is set from outside. */
 export interface SettableClock extends Clock {
   set(epochMs: number): void;
 }

@@ -1,7 +1,7 @@
 import type { ConnectionEventSource, ConnectionEventType } from '@parley/contract';
 import type { ProjectScope } from './caller.ts';
 
-/** One step of a connection, as the server saw it or the client told it. */
+/** One step of a connection, as the server saw it or the client reported it. */
 export interface ConnectionFact extends ProjectScope {
   /** Made by the client; bound to the room and identity that used it first. */
   connectionId: string;
@@ -10,7 +10,7 @@ export interface ConnectionFact extends ProjectScope {
   tokenId: string;
   type: ConnectionEventType;
   source: ConnectionEventSource;
-  /** When it happened, epoch milliseconds; the client's own clock for what the client told. */
+  /** When it happened, epoch milliseconds; the client's own clock for what the client reported. */
   at: number;
   data?: Record<string, unknown>;
   /** What is known of the connection with this step; set once known. */

@@ -35,7 +35,7 @@ export interface Db extends Queryable {
   close(): Promise<void>;
 }
 
-/** The database did not answer: the caller gets 503 and may retry. Adapters throw it, nobody else does. */
+/** The database did not answer: the caller gets 503 and may retry. Only adapters throw it. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }

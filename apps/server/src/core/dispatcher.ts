@@ -4,7 +4,7 @@ import type { Db, Tx } from './db.ts';
 import { type EventRef, lockStrandedEvents, markDispatched, type StoredEvent } from './event-store.ts';
 import type { Log } from './log.ts';
 
-export interface DispatcherDeps {
+interface DispatcherDeps {
   db: Db;
   clock: Clock;
   log: Log;
@@ -18,7 +18,7 @@ export interface DispatcherDeps {
 export type AfterCommit = () => void;
 
 /** The relay from recorded events to webhooks. */
-export interface Dispatcher {
+interface Dispatcher {
   /** Takes events right after their commit. Returns at once. */
   accept(events: readonly EventRef[]): void;
   /** Dispatches what killed processes left behind; resolves with how many. */

@@ -8,7 +8,7 @@ export interface StoredEvent {
   projectId: string;
   environment: Environment;
   type: EventType;
-  /** Whose subscribers hear it on a socket, e.g. `chat/<conversation>`; null when nobody's. */
+  /** The topic whose subscribers get it on a socket, e.g. `chat/<conversation>`; null for none. */
   topic: string | null;
   data: Record<string, unknown>;
   createdAt: string;
@@ -18,7 +18,7 @@ export interface StoredEvent {
 export type EventRef = Pick<StoredEvent, 'id' | 'projectId' | 'environment' | 'type'>;
 
 /**
- * SQL that is true when nobody waits for events of this project and environment: such an event is stored as dispatched,
+ * SQL that is true when no endpoint waits for events of this project and environment: such an event is stored as dispatched,
  * which saves the second write. Given by the domain that delivers events.
  */
 export type DispatchedOnInsert = (projectId: string, environment: string) => Sql;

@@ -4,7 +4,7 @@ import { BlobsUnavailable, SharedStateUnavailable } from './ports.ts';
 
 type FaultClass = new (...parameters: never[]) => Error;
 
-/** Faults of what the service stands on, and what a caller is told of each. All of them are worth a retry. */
+/** Faults of what the service stands on, and the error a caller gets for each. All of them are retryable. */
 const unavailable: readonly (readonly [FaultClass, ErrorCode])[] = [
   [DatabaseUnavailable, 'SVC_SERVICE_UNAVAILABLE'],
   [SharedStateUnavailable, 'SVC_SERVICE_UNAVAILABLE'],

@@ -20,7 +20,7 @@ export interface RequestInfo {
 
 /** One of the attempts that are to have one effect together. */
 export interface Attempt {
-  /** The same for all of them: an id made of it is stored once, whoever died in between. */
+  /** The same for every attempt: an id derived from it is stored once, even after a crash. */
   seed: string;
   /** An earlier one may have done the work without anybody hearing of it. */
   isRetry: boolean;
@@ -98,7 +98,7 @@ type Returned<R extends RouteRow> = R extends { streams: string }
     ? Answer<AnswerOf<R>>
     : AnswerOf<R> | Answer<AnswerOf<R>> | RawJson;
 
-export type Handler<R extends RouteRow> = (input: HandlerInput<R>) => Promise<Returned<R>>;
+type Handler<R extends RouteRow> = (input: HandlerInput<R>) => Promise<Returned<R>>;
 
 /** One handler for each row of a table, no more and no fewer. */
 export type Handlers<T extends Routes> = { readonly [K in keyof T]: Handler<T[K]> };

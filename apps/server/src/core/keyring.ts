@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 
 /** What a derived key is for. One purpose each, so that one family's token can never pass for another's. */
-export type KeyPurpose = 'session' | 'chat' | 'rtc' | 'signed-url' | 'cursor' | 'refresh' | 'seal' | 'sfu-control';
+type KeyPurpose = 'session' | 'chat' | 'rtc' | 'signed-url' | 'cursor' | 'refresh' | 'seal' | 'sfu-control';
 
 export interface Keyring {
   key(purpose: KeyPurpose): KeyObject;
@@ -25,7 +25,7 @@ export function createKeyring(secretKey: string): Keyring {
   const root = createSecretKey(Buffer.from(secretKey, 'utf8'));
   const derived = new Map<KeyPurpose, KeyObject>();
 
-  // KeyObjects, not Buffers: node:crypto imports a Buffer anew for each call, at 3-4 times the cost.
+  // KeyObjects, not Buffers: node:crypto imports a Buffer again for each call, at 3-4 times the cost.
   function key(purpose: KeyPurpose): KeyObject {
     const known = derived.get(purpose);
     if (known) return known;

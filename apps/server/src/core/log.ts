@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** Structured logs. Field names that could hold a secret are blanked whoever logs them. */
+/** Structured logs. Fields whose name could hold a secret are always redacted. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -21,7 +21,7 @@ const secretNames = [
 ];
 const redact = secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export const createLog = (level: LogLevel): Log =>
   pino({

@@ -27,7 +27,7 @@ const started = {
 const undispatched = async (): Promise<number> =>
   (await database.db.query(sql`select 1 from events where dispatched_at is null`)).length;
 
-test('[STO-3] an event is stored with its change or not at all, and told only after the commit', async () => {
+test('[STO-3] an event is stored with its change or not at all, and published only after the commit', async () => {
   const told: StoredEvent[] = [];
   const unitOfWork = createUnitOfWork({
     db: database.db,
@@ -55,7 +55,7 @@ test('[STO-3] an event is stored with its change or not at all, and told only af
   );
 });
 
-test('[STO-3] subscribers hear of it first, then webhooks are queued in the transaction that marks it', async () => {
+test('[STO-3] subscribers get it first, then webhooks are queued in the transaction that marks it', async () => {
   const order: string[] = [];
   const dispatcher = createDispatcher({
     db: database.db,
@@ -73,7 +73,7 @@ test('[STO-3] subscribers hear of it first, then webhooks are queued in the tran
   assert.deepEqual(order, ['subscribers', 'webhooks']);
 });
 
-test('[STO-3] what a killed process recorded is handed on by another, exactly once', async () => {
+test('[STO-3] what a killed process recorded is dispatched by another, exactly once', async () => {
   const queued: string[] = [];
   const stranded: string[] = [];
   const make = () =>

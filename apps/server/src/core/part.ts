@@ -10,7 +10,7 @@ export interface Part {
   /** What it does again and again while the process runs. */
   readonly jobs?: readonly PeriodicJob[];
   start?(): Promise<void> | void;
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when nothing of it is running. */
   stop?(): Promise<void> | void;
 }
 

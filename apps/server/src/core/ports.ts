@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Db } from './db.ts';
 
 /**
- * Messages between processes. This process hears its own at once and exactly once, with or without the others. What
+ * Messages between processes. This process gets its own at once and exactly once, with or without the others. What
  * comes from the others is best effort: a subscriber that must not miss anything keeps a counter and catches up from
  * the store when `onGap` fires.
  */
@@ -33,7 +33,7 @@ export interface Counters {
   close(): Promise<void>;
 }
 
-export interface CounterHit {
+interface CounterHit {
   count: number;
   /** Milliseconds until the window ends; more than 0. */
   remainingMs: number;
@@ -55,7 +55,7 @@ export interface ExpiringSets {
   close(): Promise<void>;
 }
 
-export interface ExpiringMember {
+interface ExpiringMember {
   member: string;
   value: string;
   expiresAt: number;
@@ -92,13 +92,13 @@ export interface Blobs {
   close(): Promise<void>;
 }
 
-export interface BlobUpload {
+interface BlobUpload {
   contentType: string;
   size: number;
   expiresInSeconds: number;
 }
 
-export interface BlobDownload {
+interface BlobDownload {
   filename: string;
   contentType: string;
   /** False: the browser must save it, never show it. */

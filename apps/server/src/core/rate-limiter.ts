@@ -12,7 +12,7 @@ export interface Allowance {
 
 /** How often something may happen: fixed windows that start with the first use, counted over all processes. */
 export interface RateLimiter {
-  /** Takes one of `limit` uses of `key`. A window is RATE_LIMIT_WINDOW_SECONDS long unless told. */
+  /** Takes one of `limit` uses of `key`. A window is RATE_LIMIT_WINDOW_SECONDS long by default. */
   take(key: string, limit: number, windowMs?: number): Promise<Allowance>;
   /** The same, or SVC_RATE_LIMITED when nothing is left. */
   spend(key: string, limit: number): Promise<Allowance>;
@@ -41,5 +41,5 @@ export function createRateLimiter({ counters, limits }: { counters: Counters; li
   };
 }
 
-/** A wait that a client can be told: never 0, never too short. */
+/** The `retryAfterSeconds` of a wait: never 0, never too short. */
 export const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));

@@ -2,7 +2,7 @@ import { fail } from '@parley/contract';
 
 /** How deep a body or frame may nest; metadata has its own, lower bound. */
 export const bodyDepthMax = 64;
-export const metadataDepthMax = 32;
+const metadataDepthMax = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

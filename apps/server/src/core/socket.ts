@@ -36,7 +36,7 @@ export function frameText(text: string): SocketFrame {
 
 /** Who is behind an authenticated connection. */
 export interface SocketSession extends ProjectScope {
-  /** Whom the budgets of frames and connections are counted for. */
+  /** The subject that budgets of frames and connections are counted for. */
   subject: string;
   /** When the credential ends, in epoch milliseconds. */
   expiresAt: number;
@@ -50,7 +50,7 @@ export interface Connection<S extends SocketSession, F extends ServerFrameTable 
   readonly connectedAt: number;
   /** Of now: `renew` replaces it. */
   readonly session: S;
-  /** When the client was last heard of. */
+  /** When the last frame of the client arrived. */
   readonly lastSeenAt: number;
   readonly isOpen: boolean;
   /** Bytes that have not left this process. */
@@ -134,7 +134,7 @@ export interface SocketDefinition<
 }
 
 /** Something that works for the definition of any socket. */
-export type UseDefinition<R> = <S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
+type UseDefinition<R> = <S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
   definition: SocketDefinition<S, F, V>,
 ) => R;
 

@@ -11,7 +11,7 @@ export interface PeriodicJob {
   onEveryProcess?: true;
 }
 
-export interface TimersDeps {
+interface TimersDeps {
   clock: Clock;
   locks: Locks;
   log: Log;

@@ -33,7 +33,7 @@ export interface Tokens {
   familyOf(token: string): TokenFamily | null;
 }
 
-export interface SignedToken {
+interface SignedToken {
   token: string;
   expiresAt: number;
   expiresIn: number;

@@ -70,7 +70,7 @@ test('[OBS-12] a caller that does not sample is not traced', async () => {
   assert.equal(collector.spans.filter((span) => span.traceId === quiet).length, 0);
 });
 
-test('[OBS-12] a join and a webhook attempt are spans, and the receiver is told the trace', async () => {
+test('[OBS-12] a join and a webhook attempt are spans, and the receiver gets the trace', async () => {
   const project = await service.newProject();
   await addWebhook(project, { url: receiver.url, events: ['conversation.created'] });
   await project.api.call('createConversation', { body: { name: 'told' } });

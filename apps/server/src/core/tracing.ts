@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import type { Db } from './db.ts';
 
-export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
-export type SpanKind = 'internal' | 'server' | 'client';
+type Attributes = Readonly<Record<string, string | number | boolean | null>>;
+type SpanKind = 'internal' | 'server' | 'client';
 
 /** A piece of work that has ended; times in epoch milliseconds, with fractions. */
 export interface FinishedSpan {
@@ -21,7 +21,7 @@ export interface FinishedSpan {
 
 /** Work under way. */
 export interface Span {
-  /** What the next hop is told: the W3C `traceparent`. */
+  /** The W3C `traceparent` for the next hop. */
   readonly traceparent: string;
   rename(name: string): void;
   set(attributes: Attributes): void;
@@ -29,14 +29,14 @@ export interface Span {
   end(result?: { isFailed: boolean }): void;
 }
 
-export interface SpanOptions {
+interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
   /** A `traceparent` from outside; what runs around the call when it is left out. */
   parent?: string | undefined;
 }
 
-/** Traces by the W3C rules. Where nobody asked for them, every call is the plain work. */
+/** Traces by the W3C rules. When tracing is off, every call only runs its work. */
 export interface Tracer {
   readonly isOn: boolean;
   /** Whether the caller runs inside a span. */
@@ -54,7 +54,7 @@ export const noTracer: Tracer = {
   begin: () => null,
 };
 
-/** As a parent: begins a trace of its own, whatever the work was started by. */
+/** As a parent: starts a new trace, whatever the work was started by. */
 export const ownTrace = '';
 
 interface Context {
@@ -63,7 +63,7 @@ interface Context {
   isSampled: boolean;
 }
 
-export interface TracerDeps {
+interface TracerDeps {
   clock: Clock;
   /** 0 to 1: how many of the traces that begin here are kept. A caller's own decision is followed. */
   sampleRatio: number;
@@ -124,7 +124,7 @@ export function createTracer({ clock, sampleRatio, random, onEnd }: TracerDeps):
   };
 }
 
-/** Version 00 and whatever later ones add behind it; null for anything else, which begins a trace of its own. */
+/** Version 00 and whatever later ones add behind it; null for anything else, which starts a new trace. */
 export function readTraceparent(text: string): Context | null {
   const [, version, traceId = '', spanId = '', flags = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(text.trim()) ?? [];

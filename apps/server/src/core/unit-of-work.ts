@@ -11,14 +11,14 @@ export type Emit = <T extends EventType>(event: {
   type: T;
   topic?: string;
   data: RecordedData<T>;
-  /** Runs after the commit, before webhooks are queued: for subscribers that hear of it at once. */
+  /** Runs after the commit, before webhooks are queued: for socket subscribers. */
   afterCommit?: () => void;
 }) => void;
 
 /** One transaction and the events it creates: both are stored or neither is. */
 export type UnitOfWork = <T>(scope: ProjectScope, work: (tx: Tx, emit: Emit) => Promise<T>) => Promise<T>;
 
-export interface UnitOfWorkDeps {
+interface UnitOfWorkDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
@@ -33,7 +33,7 @@ export function createUnitOfWork({ db, clock, ids, log, onCommitted }: UnitOfWor
       try {
         callback();
       } catch (error) {
-        // What is committed has happened: its caller must not hear of a failure.
+        // What is committed has happened: its caller must not get an error.
         log.warn({ error }, 'a change was not announced');
       }
     }

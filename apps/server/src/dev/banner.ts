@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { DevEnv } from './dev-env.ts';
 
-export interface BannerFacts {
+interface BannerFacts {
   version: string;
   publicUrl: string;
   readyInMs: number;

@@ -5,7 +5,7 @@ import type { DevEnv } from './dev-env.ts';
 import { devEmail } from './first-run.ts';
 import { createOneTimeLink } from './one-time-link.ts';
 
-export interface DevelopmentDeps {
+interface DevelopmentDeps {
   seedAccount(account: {
     email: string;
     password: string;

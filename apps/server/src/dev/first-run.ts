@@ -3,7 +3,7 @@ import { randomBase62 } from '../core/ids.ts';
 import { seedDemo } from './demo-data.ts';
 import { type DevEnv, readDevEnv, writeDevEnv } from './dev-env.ts';
 
-export interface FirstRunOptions {
+interface FirstRunOptions {
   url: string;
   publicUrl: string;
   dataDir: string;

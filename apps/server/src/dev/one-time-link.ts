@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
-export interface OneTimeLink {
+interface OneTimeLink {
   /** A new code; the one before it is void. */
   renew(): string;
   /** True once for the present code. */

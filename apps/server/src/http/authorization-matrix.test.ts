@@ -36,7 +36,7 @@ const BY_ROLE = new Set<string>([
   'removeConversationMember',
 ]);
 
-/** A chat token is told that it lacks the scope: it is one that no token has (S60). */
+/** A chat token gets the error of a missing scope: it is one that no token has (S60). */
 const BEYOND_TOKENS = new Set<string>(['createConversation']);
 /** The kinds of credential that do what the route is for. */
 const kindsOf = ({ name, row }: Route): readonly Credential[] =>
@@ -129,7 +129,7 @@ test('[SEC-10] a valid credential of another kind is 403 on every route, whateve
       await assertRefused(route, idsOfAnyOwner(route), bearerOf(kind, own), expected, kind);
 });
 
-test('[SEC-10] who is no member of a project finds none, and a role without the permission is told which', async () => {
+test('[SEC-10] who is no member of a project finds none, and a role without the permission gets its name', async () => {
   for (const route of guarded.filter(({ isInProject }) => isInProject)) {
     const ids = idsOf(route, own);
     const none = { status: 404, code: 'SVC_PROJECT_NOT_FOUND' };

@@ -20,7 +20,7 @@ const byFamily = { session: 'session', chat: 'chatToken', rtc: 'rtcToken' } as c
   Credential
 >;
 
-export interface IdentifyDeps {
+interface IdentifyDeps {
   authenticators: Authenticators;
   tokens: Tokens;
   /** Two at once while a secret is being rotated. */

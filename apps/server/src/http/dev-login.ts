@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { page, sendPage } from './page.ts';
 
 export interface DevLoginDeps {
-  /** Takes the one-time code; gives the cookies of a session, or null when the code is not good (any more). */
+  /** Takes the one-time code; gives the cookies of a session, or null when the code is wrong, used or expired. */
   signIn: (code: string) => Promise<string | null>;
   /** Where a newcomer begins. */
   landing: string;
 }
 
-/** Tells the dashboard, whose scripts cannot see the session's own cookie, that there is one to ask about. */
+/** Shows the dashboard, whose scripts cannot read the session's cookie, that there is a session. */
 const hintCookie = 'parley_has_session=1; Path=/; SameSite=Strict; Max-Age=2592000';
 
 /** The printed link: signs the developer of this machine in, once. Never mounted in production. */

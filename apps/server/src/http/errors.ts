@@ -3,7 +3,7 @@ import { toServiceError } from '../core/faults.ts';
 import { ReplayedRefusal, replayedHeader } from './idempotency.ts';
 
 /** Everything a client may see of an error. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: ErrorEnvelope & Record<string, unknown>;

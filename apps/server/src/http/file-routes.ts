@@ -45,7 +45,7 @@ export function mountFiles(app: FastifyInstance, files: FileRoutes): void {
       await files.receive(idOf(request), queryOf(request), {
         contentType: request.headers['content-type'],
         contentLength: length === undefined ? null : Number(length),
-        // Of its own: a store that gives up destroys what it reads from, and with it would go the way to answer.
+        // A separate stream: a store that fails destroys its source, which must not be the request's socket.
         content: Readable.from(request.raw.iterator({ destroyOnReturn: false }), { objectMode: false }),
       });
     } catch (error) {
@@ -66,7 +66,7 @@ export function mountFiles(app: FastifyInstance, files: FileRoutes): void {
 const discardedMsMax = 5_000;
 const discardedBytesMax = 32 * 1024 * 1024;
 
-/** Reads what is left of a refused body: whoever is cut off while they send never sees the answer. Not for ever. */
+/** Drains a refused body, with a limit: a client that is cut off while it sends never sees the answer. */
 async function discard(body: Readable): Promise<void> {
   if (body.readableEnded || body.destroyed) return;
   const enough = new AbortController();

@@ -7,7 +7,7 @@ export interface StoredAnswer {
   /** Null while the first request is still running. */
   status: number | null;
   answer: string | null;
-  /** Nobody is at it any more: it can be claimed. */
+  /** Its lease has expired: it can be claimed. */
   isFree: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Claim {
 
 /**
  * Claims a key for this request, which exactly one caller gets until it finishes, expires or its lease runs out. Says
- * when the key expires: whoever takes over a claim has the time of the first, so that it tells one use from the next.
+ * when the key expires: a process that takes over a claim keeps that time, which identifies the use.
  */
 export async function claimKey(
   db: Db,

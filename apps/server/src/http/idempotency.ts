@@ -22,8 +22,8 @@ export class ReplayedRefusal extends ServiceError {}
 
 export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
 
-/** What one use of a key is bound to: the same key elsewhere, or by somebody else, is another key. */
-export interface ReplayScope {
+/** What one use of a key is bound to: the same key on another route, or by another caller, is another key. */
+interface ReplayScope {
   window: ReplayWindow;
   route: string;
   credential: string;
@@ -34,7 +34,7 @@ export interface ReplayScope {
 
 /**
  * Runs `work` once per scope; a repeat gets the first answer, sealed in the store until the window ends. Work that was
- * cut off between its effect and its answer runs again, and is told so.
+ * cut off between its effect and its answer runs again as a retry.
  */
 export type Once = (scope: ReplayScope, work: (attempt: Attempt) => Promise<WireAnswer>) => Promise<WireAnswer>;
 

@@ -33,7 +33,7 @@ import { createIpOf, requestIdOf } from './request-info.ts';
 import { createHttpServer } from './server.ts';
 import { mountPages } from './static.ts';
 
-export interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'originPolicy' | 'recordAudit'> {
+interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'originPolicy' | 'recordAudit'> {
   db: Db;
   clock: Clock;
   log: Log;

@@ -20,7 +20,7 @@ after(async () => {
 });
 
 test('[REQ-6] a budget is exact over processes, and says when it opens again', async () => {
-  // Somebody of their own: the budget is by user, and this spends all of it.
+  // A separate user: the budget is by user, and this spends all of it.
   const person = await service.newPerson();
   const { id } = await person.api.call('createProject', { body: { name: 'Budget' } });
   const apis = [person.api, second.as(person.accessToken)];
@@ -174,7 +174,7 @@ test('[REQ-7] a message that was stored before its answer could be kept is not s
   death.set(false);
   const [stored, ...others] = await sent();
   assert.deepEqual([stored?.clientMessageId, others], [null, []]);
-  // Its lease has run out: somebody else takes its place.
+  // Its lease has expired: another process takes its place.
   clock.jump(31_000);
   assert.deepEqual([(await send()).id, (await sent()).length], [stored?.id, 1]);
   assert.equal((await send()).id, stored?.id);

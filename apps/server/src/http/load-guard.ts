@@ -22,7 +22,7 @@ export function watchLoopDelay(): LoopDelay {
   };
 }
 
-/** Whether so much waits that more would only make everybody wait longer. Looked at by those who come. */
+/** Whether so much is queued that more would only make all wait longer. Checked by each request. */
 export function createLoadGuard(deps: { clock: Clock; limits: Limits; loopDelay: LoopDelay }): () => boolean {
   const { clock, limits, loopDelay } = deps;
   const delayMsMax = limits.HTTP_MAX_LOOP_DELAY_MS || Number.POSITIVE_INFINITY;

@@ -55,7 +55,7 @@ test('[REQ-9] every route that is mounted has a row in the table or a reason her
   assert.deepEqual(idle, [], 'a reason for what is not there');
 });
 
-test('[REQ-9] a route that somebody mounts beside the table is seen', () => {
+test('[REQ-9] a route that is mounted beside the table is seen', () => {
   const app = Fastify();
   const mounted = collectRoutes(app);
   app.get('/v1/chat/conversations', async () => []);

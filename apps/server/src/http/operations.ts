@@ -5,7 +5,7 @@ import type { Db } from '../core/db.ts';
 import { lazy } from '../core/lazy.ts';
 import type { Metrics } from '../core/metrics.ts';
 
-export interface OperationsDeps {
+interface OperationsDeps {
   db: Db;
   metrics: Metrics;
   /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */

@@ -93,7 +93,7 @@ test('[REQ-1] [REQ-2] the envelope comes with 404, 405, 413, 414, 415, 431 and m
   }
 });
 
-test('[REQ-2] a body that says it is too long is told the limit and what it said', async () => {
+test('[REQ-2] a body whose declared length is too long gets the limit and that length', async () => {
   const limit = service.config.limits.HTTP_MAX_BODY_BYTES;
   const refused = await errorOf(await post('/v1/auth/login', 'x'.repeat(limit + 1)));
   const { code, limit: told, actual } = refused as Envelope & { limit: number; actual: number };

@@ -9,21 +9,21 @@ import { toErrorAnswer } from './errors.ts';
 import { createOtherMethods } from './other-methods.ts';
 import { newRequestId, pathOf, requestIdOf } from './request-info.ts';
 
-export interface HttpServerDeps {
+interface HttpServerDeps {
   table: Routes;
   log: Log;
   metrics: Metrics;
   /** Traces nothing unless given. */
   tracer?: Tracer;
   trustProxy: readonly string[];
-  /** True from the moment the process was told to stop: new requests are sent elsewhere. */
+  /** True once the process is draining: new requests are sent elsewhere. */
   isDraining: () => boolean;
   /** Never unless given. */
   isOverloaded?: () => boolean;
 }
 
 const urlLengthMax = 8_192;
-/** Whoever looks after an overloaded process is answered by it. */
+/** Health checks and operators are answered also under overload. */
 const answeredAnyway = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Fastify with every default that would bypass our request id or error envelope closed. */

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { asBeingBuilt, beingBuilt, onceBuilt } from './built-pages.ts';
 import { pathOf } from './request-info.ts';
 
-export interface PagesDeps {
+interface PagesDeps {
   /** Where the pages are: '' for the dashboard, or a path. */
   prefix: string;
   /** Folder of the build, or null while it is being built. */

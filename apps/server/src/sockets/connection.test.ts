@@ -168,7 +168,7 @@ test('[SOCK-12] a token that ends is announced a minute before, and the connecti
   await own.stop();
 });
 
-test('[SOCK-14] a draining process refuses newcomers, tells clients when to come back and closes with 4503', async () => {
+test('[SOCK-14] a draining process refuses newcomers, says when to reconnect and closes with 4503', async () => {
   const own = await startSockets();
   const client = await openSocket(`${own.url}/v1/chat/ws?token=good-drained`);
   await client.take('hello');

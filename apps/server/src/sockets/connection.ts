@@ -119,7 +119,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   const endsWith = (type: string, error: ServiceError): End | null => definition.endsWith?.(type, error) ?? null;
   const answers = createFrameAnswers({ connection, routes, endsWith, writer, rateLimiter, clock, log });
 
-  /** Leaves every state but `closing`; the domain hears of it at once, not when the handshake is over. */
+  /** Leaves every state but `closing`; the domain is notified at once, not when the handshake is over. */
   function finish(code: number): boolean {
     const before = state;
     if (before.is === 'closing') return false;
@@ -144,7 +144,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     state.isChecking = true;
     try {
       const session = await authenticatedSession(definition, token, visitor, deps);
-      // The client may have gone meanwhile.
+      // The client may have disconnected by now.
       if (state.is === 'awaitingAuth') open(session);
     } catch (error) {
       answers.sendError(error, { id: ref }, endOf);

@@ -16,7 +16,7 @@ export interface End {
   reason: string;
 }
 
-export interface FrameAnswersDeps<S extends SocketSession, V extends ServerFrameTable> {
+interface FrameAnswersDeps<S extends SocketSession, V extends ServerFrameTable> {
   connection: Connection<S, V>;
   routes: ReadonlyMap<string, FrameRoute<S, V>>;
   /** How the connection ends after a frame of this type was refused; null when it goes on. */
@@ -27,7 +27,7 @@ export interface FrameAnswersDeps<S extends SocketSession, V extends ServerFrame
   log: Log;
 }
 
-export interface FrameAnswers {
+interface FrameAnswers {
   answer(frame: RawFrame): Promise<void>;
   /** Of `commonClientFrames`, with any `t`: it proves that both ends are alive, however long the inbox is. */
   pong(frame: RawFrame): void;

@@ -3,7 +3,7 @@ import { wholeSeconds } from '../core/rate-limiter.ts';
 import type { RawFrame } from './frame-reader.ts';
 import { type Outbox, queuedBytesMax } from './outbox.ts';
 
-export interface InboxDeps {
+interface InboxDeps {
   ws: WebSocket;
   outbox: Outbox;
   /** Frames a window; null for no limit. */
@@ -16,7 +16,7 @@ export interface InboxDeps {
 /** What became of a frame: queued, or over the budget, which warns once, then ignores, then closes. */
 export type Admission = { is: 'queued' | 'ignored' } | { is: 'warn' | 'close'; retryAfterSeconds: number };
 
-export interface Inbox {
+interface Inbox {
   push(frame: RawFrame, now: number): Admission;
   /** Frames that come while this runs wait until it is done. */
   runFirst(work: Promise<void>): void;

@@ -20,7 +20,7 @@ import {
   type Upgrade,
 } from './upgrade.ts';
 
-export interface SocketsDeps extends ConnectionDeps {
+interface SocketsDeps extends ConnectionDeps {
   ids: Ids;
   /** 0 to 1; spreads clients over time when a process drains. */
   random: () => number;
@@ -40,7 +40,7 @@ export interface Sockets {
   /** Closes the connections of a project whose tokens are no longer valid. */
   cutOff(projectId: string): void;
   start(): void;
-  /** Refuses new connections, asks each client to reconnect elsewhere at a moment of its own, and closes by `graceMs`. */
+  /** Refuses new connections, asks the clients to reconnect elsewhere, spread over time, and closes by `graceMs`. */
   drain(graceMs: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ const tickMs = 1_000;
 const reconnectSpreadMs = 5_000;
 /** Connections of one address that are not authenticated yet. */
 const unknownPerAddressMax = 50;
-/** For a client that finds the process full: nobody knows when others leave. */
+/** For a client that finds the process full: when a slot gets free is unknown. */
 const retryAfterSeconds = 5;
 
 export function createSockets(deps: SocketsDeps): Sockets {

@@ -9,16 +9,16 @@ export interface Outbox {
   write(frame: SocketFrame): void;
   /** Hands everything queued to the network now, before something that bypasses the queue. */
   flush(): void;
-  /** Forgets what is queued and takes no more. */
+  /** Discards the queue and accepts nothing more. */
   drop(): void;
   /** Bytes that have not left this process. */
   readonly queuedBytes: number;
-  /** Resolves when everything has left, or nothing will any more. */
+  /** Resolves when the queue is flushed or discarded. */
   drained(): Promise<void>;
 }
 
 /** Flushes every socket that has something to say, once per event-loop turn. */
-export interface Flusher {
+interface Flusher {
   createOutbox(socket: Duplex, onOverflow: () => void): Outbox;
 }
 

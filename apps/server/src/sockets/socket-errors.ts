@@ -10,7 +10,7 @@ import {
 type ErrorFields = FrameData<SignalingServerFrames['error']>;
 
 /** On a socket a code goes without its prefix, and in full beside it. */
-export const shortCode = (error: ServiceError): string => error.code.slice('SVC_'.length);
+const shortCode = (error: ServiceError): string => error.code.slice('SVC_'.length);
 
 /** Fields of an `error` frame. */
 export function errorFields(error: ServiceError, ref: string | null, isFatal: boolean): ErrorFields {

@@ -5,7 +5,7 @@ import { openSocket, type ServerFrame, type SocketClient } from '../clients/sock
 import type { TestProject } from '../kit/people.ts';
 import type { TestService } from '../kit/service.ts';
 
-/** Somebody in chat: a token, a client of the API and, when asked for, a socket. */
+/** A user in chat: a token, a client of the API and, when asked for, a socket. */
 export interface ChatUser {
   userId: string;
   token: string;
@@ -78,7 +78,7 @@ export async function subscribe(
   return conversations[0] ?? assert.fail('no answer for the conversation');
 }
 
-/** Numbers of the changes a client has heard of a conversation, live or recovered. */
+/** Numbers of the changes a client has received of a conversation, live or recovered. */
 export function changesHeard(frames: readonly ServerFrame[], conversationId: string): number[] {
   return frames.flatMap((frame) => {
     if (frame['conversationId'] !== conversationId) return [];

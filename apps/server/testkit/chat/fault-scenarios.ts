@@ -20,7 +20,7 @@ export interface ScenarioResult {
   facts: Record<string, number>;
 }
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   fleet: ChatFleet;
   log?: (line: string) => void;
 }
@@ -38,7 +38,7 @@ export async function followersOf(fleet: ChatFleet, count: number): Promise<Foll
   return followers;
 }
 
-/** Rounds of ten messages a writer until told to finish. */
+/** Rounds of ten messages a writer until `finish`. */
 export function keepWriting(
   fleet: ChatFleet,
   entries: LogEntry[],
@@ -66,7 +66,7 @@ export function keepWriting(
   };
 }
 
-/** What is stored, and what everybody who listened has heard of it in the end. */
+/** What is stored, and what all followers have received of it in the end. */
 export async function gather(fleet: ChatFleet, followers: readonly Follower[]) {
   const history = await wholeHistory(fleet);
   const last = (await wholeLog(fleet)).at(-1)?.change ?? 0;
@@ -272,7 +272,7 @@ function fatesOf(api: Api, messageId: string, userId: string): { type: string; c
   return [[], [edit], [react], [remove], [react, unreact]];
 }
 
-/** Redis gone for a while: sends go on, and whoever listens is complete soon after its return. */
+/** Redis gone for a while: sends go on, and followers are complete soon after its return. */
 export async function runOutageScenario({
   fleet,
   redis,

@@ -14,18 +14,18 @@ export interface ChatFleet {
   /** Calls with the API key at one of the processes, whichever number is given. */
   api(place: number): Api;
   url(place: number): string;
-  /** Ends a process, with -9 unless told, and starts the same again. */
+  /** Ends a process, with -9 by default, and starts the same again. */
   restart(place: number, signal?: NodeJS.Signals): Promise<void>;
   /** The same processes with an empty conversation. */
   again(): Promise<ChatFleet>;
   stop(): Promise<void>;
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   processes: number;
   /** DATABASE_URL and REDIS_URL; embedded without. */
   env?: Record<string, string>;
-  /** What one of the processes is told beyond that. */
+  /** Further settings of one process. */
   envOf?: (place: number) => Record<string, string>;
   members: readonly string[];
 }
@@ -80,7 +80,7 @@ export async function startFleet(options: FleetOptions): Promise<ChatFleet> {
     async restart(place, signal = 'SIGKILL') {
       const old = at(place);
       await old.kill(signal);
-      // On the same port: whoever has its address finds it again.
+      // On the same port: its clients reconnect to the same address.
       processes[place % count] = await start(place % count, old.port);
     },
     async stop() {

@@ -8,7 +8,7 @@ export type LogEntry =
   /** Nobody knows: it may be there or not. */
   | { is: 'info'; key: string };
 
-/** What somebody saw of the conversation, in their order. */
+/** What a reader saw of the conversation, in their order. */
 export interface Sighting {
   by: string;
   /** Messages by paging, or changes by listening. */

@@ -10,9 +10,9 @@ export interface Operation {
   outcome: Expected;
   begun: number;
   ended: number;
-  /** The last change of which anybody had heard when it began. */
+  /** The last change that any client had received when it began. */
   heard: number;
-  /** The change its answer tells of: its own, or that of the operation it repeats. */
+  /** The change in its answer: its own, or that of the operation it repeats. */
   change?: number;
 }
 
@@ -22,7 +22,7 @@ export type Logged = { type: string; change: number; message?: Message } & Recor
 const idOf = ({ message, messageId }: Logged): string => message?.id ?? String(messageId);
 
 /**
- * Plays the log of changes through the model: each must be somebody's acknowledged operation and allowed where it stands,
+ * Plays the log of changes through the model: each must be an acknowledged operation and allowed where it stands,
  * and each operation must have been answered as the model would have at some moment while it was under way.
  */
 export function explain(operations: readonly Operation[], log: readonly Logged[]): ChatModel {

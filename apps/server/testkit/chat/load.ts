@@ -77,13 +77,13 @@ export async function writeAll(fleet: ChatFleet, log: LogEntry[], options: Write
 
 type Seen = { key: string; seq: number };
 
-export interface ForwardOptions {
+interface ForwardOptions {
   /** Where to begin: the `latestCursor` of the conversation while it was empty. */
   from: string;
   /** Of pages, from and to: another each time. */
   sizes: readonly [min: number, max: number];
   place: number;
-  /** Nobody writes any more. */
+  /** All writers have finished. */
   isOver: () => boolean;
 }
 
@@ -248,7 +248,7 @@ export class Follower {
       this.#lastLive = Math.max(this.#lastLive, since);
       return;
     }
-    // A process that is behind what we know says so; it will tell the rest again.
+    // A process that is behind what we know says so; it will send the rest again.
     this.unrecovered++;
     const query = { limit: 100 };
     for (let from = since; ; ) {
@@ -283,7 +283,7 @@ export class Follower {
     };
   }
 
-  /** Resolves when every change up to this one was heard. */
+  /** Resolves when every change up to this one has arrived. */
   async reach(change: number, withinMs = 60_000): Promise<void> {
     await eventually(
       async () => {
@@ -295,7 +295,7 @@ export class Follower {
   }
 }
 
-/** Keeps followers connected until told to stop. */
+/** Keeps followers connected until `stop`. */
 export function follow(followers: readonly Follower[]): { stop(): Promise<void> } {
   let isOver = false;
   const tending = followers.map(async (follower) => {

@@ -15,12 +15,12 @@ type React = { does: 'react' | 'unreact'; by: User; at: number; emoji: string };
 type OnMessage = Edit | React | { does: 'delete'; by: User; at: number } | { does: 'read'; by: User; at: number };
 type OnConversation = { does: 'archive' | 'activate' | 'join' | 'leave' };
 
-/** One thing somebody does; `at` picks a message of those there are. The last kind is done by the server. */
+/** One command of a user; `at` picks a message of those there are. The last kind is done by the server. */
 export type Command = Send | OnMessage | OnConversation;
 
 export const isOnConversation = (command: Command): command is OnConversation => !('by' in command);
 
-export interface ModelMessage {
+interface ModelMessage {
   sender: User;
   text: string | null;
   edited: boolean;

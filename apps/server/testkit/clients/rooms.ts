@@ -65,7 +65,7 @@ let roomNumber = 0;
 export const newRoom = (api: Api, body: Partial<Room> = {}): Promise<Room> =>
   api.call('createRoom', { body: { name: `room-${++roomNumber}`, ...body } as { name: string } });
 
-/** Mints with every permission unless told otherwise. */
+/** Mints with every permission by default. */
 export const mint = (api: Api, room: Room, identity: string, body: Partial<MintRtcToken> = {}): Promise<RtcToken> =>
   api.call('mintRtcToken', {
     roomId: room.id,

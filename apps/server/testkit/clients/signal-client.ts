@@ -7,7 +7,7 @@ import { missing, openSocket, type ServerFrame, type SocketClient, type SocketCl
 export interface SignalClient extends SocketClient {
   readonly connectionId: string;
   joined: Joined;
-  /** Everybody that `joined` and `joined.more` told of. */
+  /** All participants of `joined` and `joined.more`. */
   others: Joined['participants'];
   /** Client messages sent so far that count against the budget. */
   counted(): number;
@@ -23,7 +23,7 @@ export interface SignalClient extends SocketClient {
 }
 
 export interface SignalOptions extends SocketClientOptions {
-  /** How the token travels; the subprotocol unless told. */
+  /** How the token travels; the subprotocol by default. */
   by?: 'subprotocol' | 'query' | 'join';
   resume?: { sessionId: string; resumeToken: string; lastSeq: number };
   join?: Record<string, unknown>;

@@ -9,7 +9,7 @@ export interface ServerFrame {
   [field: string]: unknown;
 }
 
-/** A client of either socket that remembers everything it was told. */
+/** A client of either socket that records every frame it gets. */
 export interface SocketClient {
   readonly frames: readonly ServerFrame[];
   readonly closed: { code: number; reason: string } | null;
@@ -72,7 +72,7 @@ export async function openSocket(
   return client;
 }
 
-/** Fails with what the client was told last. */
+/** Fails with the last frame of the client. */
 export function missing(what: string, { frames, closed }: SocketClient): never {
   const last = frames.slice(-5).map((frame) => JSON.stringify(frame));
   throw new Error(`${what}; closed: ${JSON.stringify(closed)}; last frames: ${last.join('\n')}`);

@@ -20,15 +20,15 @@ export interface TestSockets {
   url: string;
   clock: FakeClock;
   sockets: Sockets;
-  /** What the domain heard of connections that ended. */
+  /** The ends of connections that the domain was notified of. */
   closed: readonly { id: string; code: number }[];
   /** Names of the `slow` frames that are or were at work. */
   started: readonly string[];
   /** The last `slow` frame is answered. */
   letSlowGo(): void;
-  /** Of somebody new. */
+  /** Of a new user. */
   newToken(): string;
-  /** Opens the chat socket, as somebody new unless told. */
+  /** Opens the chat socket, as a new user by default. */
   chat(token?: string): Promise<SocketClient>;
   /** The server's end of a client that has not taken its `hello`. */
   connectionOf(client: SocketClient): Promise<Connection<SocketSession>>;

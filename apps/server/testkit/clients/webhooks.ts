@@ -41,7 +41,7 @@ export async function record<T extends EventType>(
   });
 }
 
-/** So many events of one type, told apart by their stream. */
+/** So many events of one type, distinguished by their stream. */
 export const streamEvents = (count: number, prefix = 'stream_') =>
   Array.from({ length: count }, (_, index) => ({
     type: 'live_stream.started' as const,

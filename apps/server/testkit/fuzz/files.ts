@@ -5,7 +5,7 @@ import { type FuzzOutcome, sendAll, type Try } from './request.ts';
 import { newAttachment } from './stage.ts';
 import { nasty } from './values.ts';
 
-export interface FileFuzz {
+interface FileFuzz {
   service: TestService;
   api: Api;
   seed: number;

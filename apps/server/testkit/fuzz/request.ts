@@ -14,7 +14,7 @@ export interface Try {
   query: string;
   body: string | Uint8Array<ArrayBuffer> | undefined;
   headers: Readonly<Record<string, string>>;
-  /** Answers for ever. */
+  /** Never ends its body. */
   isStream?: boolean;
 }
 

@@ -30,7 +30,7 @@ const ODD_HEADERS: readonly Record<string, string>[] = [
 ];
 
 /** Routes that no request of ours can get to work, and why. */
-export const OUT_OF_REACH: Readonly<Record<string, string>> = {
+const OUT_OF_REACH: Readonly<Record<string, string>> = {
   'verifyEmail by none': 'takes a token that only a mail has',
   'confirmPasswordReset by none': 'takes a token that only a mail has',
   'startOAuth by none': 'no provider is set up',
@@ -43,14 +43,14 @@ const NEEDED: Readonly<Record<string, object>> = { sendMessage: { text: 'hello' 
 /** An API key says for whom it acts. */
 const FOR_WHOM: readonly string[] = ['userId', 'senderId', 'uploaderId'];
 
-export interface RouteFuzz {
+interface RouteFuzz {
   service: RoomsService;
   /** The first account of the service: may drain nodes. */
   operator: Person;
   seed: number;
   /** Requests to every route. */
   perRoute: number;
-  /** Names of routes; all of them unless told. */
+  /** Names of routes; all of them by default. */
   only?: readonly string[];
   onProgress?(requests: number): void;
 }

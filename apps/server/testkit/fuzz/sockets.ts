@@ -10,12 +10,12 @@ import { chatFrameChecker, type FrameChecker, signalingFrameChecker } from './fr
 import { HANG_MS } from './request.ts';
 import { type Hints, nearObject } from './values.ts';
 
-/** Sockets are opened anew: one that was cut for what it sent says nothing about what comes after. */
+/** Sockets are opened again: one that was cut for what it sent says nothing about what comes after. */
 const FRAMES_PER_SOCKET = 40;
 /** Sent at once, then waited for: what is sent after a cut is read by nobody. */
 const FRAMES_AT_ONCE = 5;
 
-export interface SocketFuzz {
+interface SocketFuzz {
   service: TestService;
   world: World;
   seed: number;
@@ -23,7 +23,7 @@ export interface SocketFuzz {
   onProgress?(frames: number): void;
 }
 
-export interface SocketOutcome {
+interface SocketOutcome {
   /** Frames that were read: those of a cut socket after its last answer do not count, but for the one that cut it. */
   frames: number;
   /** Of those, before authentication, binary, too large or no text. */
@@ -155,7 +155,7 @@ function frameOf(table: FrameTable, hints: Hints): fc.Arbitrary<string> {
   return fc.oneof({ arbitrary: fc.oneof(...known), weight: 9 }, { arbitrary: unknown, weight: 1 });
 }
 
-/** What somebody sends who has not said who they are: a frame of the table, half of the time one that says it. */
+/** What an unauthenticated client sends: a frame of the table, half of the time one that says it. */
 async function firstFrames({ table, token }: Door, ids: Hints, seed: number): Promise<string[]> {
   const saying = Object.fromEntries(Object.entries(table).filter(([type]) => type === 'auth' || type === 'join'));
   const hints = { ...ids, token: await token() };
@@ -215,7 +215,7 @@ function note(frame: ServerFrame, outcome: SocketOutcome): void {
   else outcome.refused.set(String(frame['code']), (outcome.refused.get(String(frame['code'])) ?? 0) + 1);
 }
 
-/** Frames are answered in order: what comes after the group tells that the group was read. */
+/** Frames are answered in order: the answer to what follows the group shows that the group was read. */
 async function nextAnswer(client: SocketClient): Promise<'answered' | 'closed' | 'silent'> {
   const id = `probe-${++named}`;
   const { promise, resolve } = Promise.withResolvers<'answered' | 'closed' | 'silent'>();

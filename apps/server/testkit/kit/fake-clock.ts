@@ -4,7 +4,7 @@ import type { Clock } from '../../src/core/clock.ts';
 export interface FakeClock extends Clock {
   /** Moves time on and wakes, in order, every sleeper whose moment has come. */
   advance(ms: number): Promise<void>;
-  /** Moves time on in one step: whoever sleeps until then wakes once, however often they would have. For days. */
+  /** Moves time on in one step: each sleeper wakes once, however often they would have. For days. */
   jump(ms: number): void;
   /** Sets the clock ahead or back, as an operator would: it says another time, and none has passed. */
   step(ms: number): void;

@@ -24,7 +24,7 @@ export interface OwnPostgres {
 }
 
 export interface OwnPostgresOptions {
-  /** An empty folder for the data; a temporary one unless told. */
+  /** An empty folder for the data; a temporary one by default. */
   folder?: string;
   /** Settings beyond the defaults. */
   settings?: Record<string, string>;

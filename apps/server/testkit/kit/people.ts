@@ -3,7 +3,7 @@ import type { DashboardRole, Environment } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
 import { createDeclaredApi } from './declared-api.ts';
 
-/** Somebody signed in to the dashboard. */
+/** A user signed in to the dashboard. */
 export interface Person {
   userId: string;
   email: string;

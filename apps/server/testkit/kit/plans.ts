@@ -2,7 +2,7 @@ import type { Db, Row } from '../../src/core/db.ts';
 import { raw, type Sql } from '../../src/core/sql.ts';
 
 /**
- * How the database would go about the statements of `work` for ever after, had it planned them now, for values that it
+ * How the database would go about the statements of `work` from now on, had it planned them now, for values that it
  * does not know (ADR 18). Nothing is carried out, and `work` gets no rows.
  */
 export async function lastingPlans(db: Db, work: (recorder: Db) => Promise<unknown>): Promise<string> {

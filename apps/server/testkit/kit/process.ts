@@ -55,7 +55,7 @@ export async function startProcess(variables: Record<string, string> = {}): Prom
 }
 
 async function startOn(port: number, dataDir: string, variables: Record<string, string>): Promise<ServerProcess> {
-  // Of its media node, if it runs one: the default one may be somebody else's.
+  // Of its media node, if it runs one: the default one may be taken.
   const udpPort = String(await freeUdpPort());
   const { child, output } = spawnServer({
     PORT: String(port),

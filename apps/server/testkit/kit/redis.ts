@@ -31,7 +31,7 @@ export async function openTestRedis(
   };
 }
 
-/** Every key of a prefix with the milliseconds it has left; -1 would be for ever. */
+/** Every key of a prefix with the milliseconds it has left; -1 would be forever. */
 export async function keysOf({ prefix }: Redis): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   await withClient(testRedisUrl ?? '', async (client) => {

@@ -36,7 +36,7 @@ export interface TestServiceOptions {
   beside?: TestService;
   /** Puts something between the service and what it stands on: a fault, a counter. */
   wrap?: (adapters: Adapters) => Adapters;
-  /** As milliseconds of event-loop delay; none unless told, however slow the machine. */
+  /** As milliseconds of event-loop delay; none by default, however slow the machine. */
   loopDelay?: () => number;
 }
 

@@ -8,8 +8,8 @@ import { createPostgres } from '../../src/adapters/db/postgres/postgres.ts';
 import { migrate, readMigrations, serverMigrations } from '../../src/adapters/db/shared/migrate.ts';
 import type { Db } from '../../src/core/db.ts';
 
-export interface TestDatabaseOptions {
-  /** The folder of migrations; the server's own unless told. */
+interface TestDatabaseOptions {
+  /** The folder of migrations; the server's own by default. */
   migrations?: string;
   /** PostgreSQL to make the database in; embedded without one. */
   url?: string | undefined;

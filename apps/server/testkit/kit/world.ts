@@ -37,7 +37,7 @@ export interface ChatTokens {
   sending: string;
   /** Of a plain member. */
   member: string;
-  /** Of somebody who was a member. */
+  /** Of a former member. */
   removed: string;
 }
 
@@ -187,7 +187,7 @@ async function createProjectPart({ id: projectId, owner }: TestProject, environm
   };
 }
 
-/** Nothing in a world may be missing: a test about somebody else's thing would then be about none. */
+/** Nothing in a world may be missing: a test about a foreign object would then be about none. */
 function known<T>(thing: T | undefined | null | ''): T {
   assert.ok(thing, 'a part of the world was not made');
   return thing;

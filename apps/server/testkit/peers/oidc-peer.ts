@@ -13,7 +13,7 @@ export interface OidcPeer {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** From now on whoever comes is signed in there as `subject`. */
+  /** From now on every visitor is signed in there as `subject`. */
   signIn(subject: string, person: OidcPerson): void;
   /** Does what a browser would: follows the way to the provider and back, signed in there as `subject`. */
   authorize(authorizationUrl: string, subject: string, person: OidcPerson): Promise<URLSearchParams>;

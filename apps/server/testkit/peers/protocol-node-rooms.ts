@@ -19,7 +19,7 @@ export interface Controller {
   socket: WebSocket | null;
 }
 
-export interface NodeParticipant {
+interface NodeParticipant {
   id: string;
   identity: string;
   order: number;
@@ -57,7 +57,7 @@ const transport: Omit<Description, 'media'> = {
 /** Whole for a whole offer, as WHIP and WHEP send it. */
 const answerTo = ({ ice }: Description): Description => ({ ...(ice && transport), media: [] });
 
-export interface NodeRoomsDeps {
+interface NodeRoomsDeps {
   rooms: Map<string, NodeRoom>;
   capacity: number | undefined;
   emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;

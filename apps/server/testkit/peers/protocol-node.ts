@@ -21,23 +21,23 @@ export interface ProtocolNode {
   readonly instanceId: string;
   /** Room → participants, as the node holds them. */
   rooms(): Map<string, string[]>;
-  /** What the control plane was told by the last registration. */
+  /** The last registration sent to the control plane. */
   register(fields?: Record<string, unknown>): Promise<Response>;
   heartbeat(load?: Record<string, unknown>): Promise<Response>;
   /** Says something by itself, as a node does when media flows. */
   emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;
   /** Cuts the control connections; they may come back. `forget`: as if the kept events had run out. */
   disconnect(options?: { forget?: boolean }): void;
-  /** Loses a participant, or one of their tracks, without a word. */
+  /** Loses a participant, or one of their tracks, without an event. */
   drop(what: { room: string; participant: string; trackId?: string }): void;
-  /** Refuses connections until told otherwise. */
+  /** Refuses connections until switched back. */
   isDeaf: boolean;
   /** Another life: every room is gone. */
   restart(): void;
   stop(): Promise<void>;
 }
 
-export interface ProtocolNodeOptions {
+interface ProtocolNodeOptions {
   name: string;
   /** Where the control plane is. */
   url: string;

@@ -15,7 +15,7 @@ export interface ReceivedRequest {
  * What to answer: a status, a whole answer, or misbehaviour. `hang` never answers, `drip` sends a body that never ends,
  * `reset` cuts the connection.
  */
-export type ReceiverAnswer =
+type ReceiverAnswer =
   | number
   | { status: number; headers?: Record<string, string>; body?: string | Buffer; afterMs?: number }
   | 'hang'
@@ -90,7 +90,7 @@ export const eventIn = (request: ReceivedRequest): { id: string; type: string; d
   JSON.parse(request.body.toString());
 
 /**
- * Checks `svc-signature` as the specification tells receivers to, with none of our own code: HMAC-SHA256 of
+ * Checks `svc-signature` as the specification asks of receivers, with none of our own code: HMAC-SHA256 of
  * `<t>.<raw body>` keyed with the secret's text, compared in constant time, and `t` at most 300 seconds off.
  */
 export function hasValidSignature(request: ReceivedRequest, secret: string, nowSeconds: number): boolean {

@@ -8,7 +8,7 @@ export interface TcpProxy {
   cut(): void;
   /** Keeps connections open but passes nothing on. */
   freeze(): void;
-  /** Connections that are open now pass nothing any more; new ones do. */
+  /** Open connections pass nothing from now on; new ones do. */
   freezeOpenOnes(): void;
   /**
    * Marked connections stay open, and what the server says to them is swallowed: dead without a sign. Later ones are

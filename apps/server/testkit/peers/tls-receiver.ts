@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { collect, type ReceivedRequest } from './receiver.ts';
 
 /** A certificate authority of our own, made by openssl, and what it signs. */
-export interface TestAuthority {
+interface TestAuthority {
   /** Its certificate: the file for NODE_EXTRA_CA_CERTS, and the text. */
   file: string;
   certificate: string;
@@ -50,7 +50,7 @@ export async function createAuthority(): Promise<TestAuthority> {
   };
 }
 
-export interface TlsReceiver {
+interface TlsReceiver {
   port: number;
   requests: (ReceivedRequest & { protocol: string | null })[];
   close(): Promise<void>;

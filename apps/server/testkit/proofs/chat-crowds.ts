@@ -3,7 +3,7 @@ import { ApiError } from '@parley/server';
 import { type ChatOf, subscribe } from '../chat/chat.ts';
 import type { TestService } from '../kit/service.ts';
 
-/** Caps and uniques with a crowd of callers at once: exact, whoever comes first. */
+/** Caps and uniques with many concurrent callers: always exact. */
 export interface CrowdStage {
   service: TestService;
   /** Another process on the same data. */

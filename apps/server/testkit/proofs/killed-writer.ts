@@ -26,7 +26,7 @@ export function startWriter(target: string, round: number) {
   return { stored, found: () => found, kill };
 }
 
-/** Kills one writer after the other: each finds what those before it were told is stored. */
+/** Kills one writer after the other: each finds what was acknowledged to those before it. */
 export async function killRepeatedly(target: string, kills: number): Promise<void> {
   const promised = new Set<string>();
   for (let round = 0; round <= kills; round++) {

@@ -104,7 +104,7 @@ export async function crowdARoom({ service, second, crowd }: RoomCrowd): Promise
   for (const one of [...inside, ...again.inside]) one.ws.terminate();
 }
 
-export interface RoomCrowd {
+interface RoomCrowd {
   service: RoomsService;
   /** Another process on the same data. */
   second: TestService;

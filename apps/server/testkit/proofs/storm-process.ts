@@ -1,4 +1,4 @@
-/** A whole service in a process of its own that puts events on record when told to, so that it can be killed in the act. */
+/** A whole service in its own process that records events on command, so that it can be killed while it does. */
 import { openAdapters } from '../../src/adapters/open.ts';
 import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';

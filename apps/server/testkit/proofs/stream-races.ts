@@ -4,7 +4,7 @@ import { failure } from '../kit/failure.ts';
 import type { TestService } from '../kit/service.ts';
 
 /** How many callers a transition let through, and how many events it left, over all rounds. */
-export interface TransitionCounts {
+interface TransitionCounts {
   winners: number;
   events: number;
   /** Rounds in which it had not exactly one of each. */

@@ -9,7 +9,7 @@ import { hasValidSignature } from '../peers/receiver.ts';
 import type { DeliveryPair, DeliveryProgress } from './delivery-pairs.ts';
 import type { StormOrder } from './storm-process.ts';
 
-export interface StormOptions {
+interface StormOptions {
   events: number;
   endpoints: number;
   /** How likely a receiver is to refuse, at random. */
@@ -23,7 +23,7 @@ export interface StormOptions {
   log?: (line: string) => void;
 }
 
-export interface StormResult {
+interface StormResult {
   /** Pairs of event and endpoint by what became of them; `lost` has no delivery or one that is still open. */
   delivered: number;
   failed: number;

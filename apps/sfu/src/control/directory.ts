@@ -9,7 +9,7 @@ interface RoomRecord {
   participants: Map<string, { identity: string; owner: string }>;
 }
 
-/** Which process holds which room, and which controller hears of it. */
+/** Which process holds which room, and which controllers get its events. */
 export class Directory {
   readonly #rooms = new Map<string, RoomRecord>();
   readonly #controllers = new Map<string, Controller>();
@@ -83,7 +83,7 @@ export class Directory {
     if (event.type === 'room.closed') this.#rooms.delete(room);
   }
 
-  /** The process with this room exited: its participants and the room are closed for everybody. */
+  /** The process with this room exited: its participants and the room are closed for all controllers. */
   lose(room: string): void {
     for (const [participant, { identity }] of [...(this.#rooms.get(room)?.participants ?? [])])
       this.emit({ type: 'participant.closed', data: { room, participant, identity, reason: 'MEDIA_FAILURE' } });
@@ -91,7 +91,7 @@ export class Directory {
   }
 }
 
-/** Ids of the controllers that hear an event. */
+/** Ids of the controllers that get an event. */
 function audienceOf(record: RoomRecord, { type, data }: MediaEvent): Set<string> {
   if (mediaEventAudience[type] === 'room')
     return new Set([...record.openedBy, ...[...record.participants.values()].map(({ owner }) => owner)]);

@@ -8,7 +8,7 @@ import type { Worker } from './workers.ts';
 /** How long `room.open` waits for a media process that is restarting; less than the control plane waits for us. */
 const READY_MS_MAX = 4_000;
 
-export interface ExecutorDeps {
+interface ExecutorDeps {
   directory: Directory;
   workers: readonly Worker[];
   /** Rooms at most. */

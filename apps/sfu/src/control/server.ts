@@ -25,7 +25,7 @@ const NONCE_MS = 130_000;
 const CLOSE_REPLACED = 4409;
 const CONTROLLER = /^[A-Za-z0-9_-]{16,64}$/;
 
-export interface ControlServerDeps {
+interface ControlServerDeps {
   node: string;
   instanceId: string;
   /** The first is current, a second is accepted while secrets are rotated. */
@@ -42,7 +42,7 @@ export interface ControlServerDeps {
   onError(error: unknown): void;
 }
 
-export interface ControlServer {
+interface ControlServer {
   readonly port: number;
   close(): Promise<void>;
 }

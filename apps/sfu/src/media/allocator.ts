@@ -9,7 +9,7 @@ export interface Demand {
   priority: number;
 }
 
-export interface Allocation {
+interface Allocation {
   /** Layer for each demand; -1 pauses it. */
   layers: number[];
   /** Total bandwidth the next step up would need; 0 when every demand is met. */

@@ -5,7 +5,7 @@ import { createCertificate } from './certificate.ts';
 
 const NOW = Date.parse('2026-11-15T00:00:00Z');
 
-test('[MED-53] the certificate is one that others read, signed by its own key, with the fingerprint we tell', () => {
+test('[MED-53] the certificate is one that others read, signed by its own key, with the fingerprint we announce', () => {
   for (let round = 0; round < 50; round += 1) {
     const { certificatePem, keyPem, fingerprint } = createCertificate(NOW);
     const certificate = new X509Certificate(certificatePem);

@@ -12,7 +12,7 @@ import type { Participant } from './participant.ts';
 /** Larger messages reach only open data channels, never a signaling socket. */
 const FALLBACK_BYTES_MAX = 8192;
 
-export interface DataRelayDeps {
+interface DataRelayDeps {
   room: string;
   participants: ReadonlyMap<string, Participant>;
   clock: MediaClock;

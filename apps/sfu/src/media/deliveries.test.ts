@@ -13,7 +13,7 @@ interface Path {
   loss: number;
 }
 
-/** Packets at a steady rate over a path that tests change as they go; what feedback about them told, and when. */
+/** Packets at a steady rate over a path that tests change as they go; what feedback about them reported, and when. */
 class Line {
   readonly path: Path = { bps: 0, delayMs: 40, queueMs: 300, loss: 0 };
   readonly told: { at: number; bps: number }[] = [];
@@ -61,7 +61,7 @@ class Line {
   }
 }
 
-test('[MED-50] a path that carries everything tells nothing, whatever single packets it loses', () => {
+test('[MED-50] a path that carries everything gives no estimate, whatever single packets it loses', () => {
   const line = new Line();
   line.run(5000, 2_000_000);
   line.path.loss = 0.05;
@@ -113,7 +113,7 @@ test('[MED-50] a path that becomes longer is not taken for a queue', () => {
   assert.ok(line.told.length > 0, 'a queue on the longer path is seen');
 });
 
-test('[MED-50] feedback about what was never sent, or was told before, says nothing', () => {
+test('[MED-50] feedback about what was never sent, or was reported before, is ignored', () => {
   const deliveries = new Deliveries();
   const arrivals = Float64Array.from({ length: 500 }, (_, index) => index * 30);
   assert.equal(deliveries.onFeedback({ base: 40_000, count: 500, arrivals }), undefined);

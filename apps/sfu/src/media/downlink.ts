@@ -20,7 +20,7 @@ const SCREEN_PRIORITY = 200;
 const SAMPLES = 5;
 const SAMPLE_MS = 180;
 
-export interface DownlinkDeps {
+interface DownlinkDeps {
   slots(): readonly Slot[];
   isAdaptive: boolean;
   events: {

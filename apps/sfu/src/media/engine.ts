@@ -13,7 +13,7 @@ import { MediaError } from './errors.ts';
 import { PeerTransport } from './peer-transport.ts';
 import { type Emit, Room } from './room.ts';
 
-export interface EngineDeps {
+interface EngineDeps {
   clock: MediaClock;
   random(): number;
   newTrackId(): string;

@@ -94,7 +94,7 @@ test('[MED-19] feedback about a queue brings a subscriber just below what its pa
   assert.equal(estimator.bitsPerSecond, 360_000, 'only a probe leads up');
 });
 
-test('[MED-19] with feedback the way up goes by steps; one that fills the path tells what it bears', () => {
+test('[MED-19] with feedback the way up goes by steps; one that fills the path shows its capacity', () => {
   const estimator = new DownlinkEstimator();
   estimator.feedback(400_000, 0);
   let now = 4000;

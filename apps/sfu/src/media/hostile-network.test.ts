@@ -13,7 +13,7 @@ after(() => endPeers());
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max });
 
-/** STUN whose attributes lie about their lengths, with a user name that means somebody. */
+/** STUN whose attributes lie about their lengths, with the user name of a participant. */
 const stun = (ufrag: string) =>
   fc
     .tuple(fc.constantFrom(0x0001, 0x0101, 0x0111, 0x0003, 0x3fff), fc.nat(65_535), bytes(80), fc.nat(300))
@@ -42,7 +42,7 @@ const dtls = fc
 /** What looks like SRTP or SRTCP, and what looks like nothing. */
 const other = fc.tuple(fc.nat(255), bytes(300)).map(([first, rest]) => Buffer.from([first, ...rest]));
 
-test('[MED-11] malformed STUN, DTLS and SRTP, from strangers and on the path of somebody, harm nobody', async () => {
+test('[MED-11] malformed STUN, DTLS and SRTP, from strangers and on the path of a participant, do no harm', async () => {
   const port = await freeUdpPort();
   const proxy = await startUdpProxy(port, '127.0.0.1');
   const kit = await startTestNode({

@@ -9,7 +9,7 @@ const DATA_MID = 'data';
 /** What a description holds beside its media entries. */
 const HEAD_BYTES = 1000;
 
-export interface NodeOffersDeps extends NegotiationHost {
+interface NodeOffersDeps extends NegotiationHost {
   sendOffer(revision: number, isRestart: boolean, description: Description): void;
 }
 

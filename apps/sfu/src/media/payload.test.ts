@@ -8,7 +8,7 @@ import { newVp8Descriptor, readVp8, redPrimary, startsKeyFrame } from './payload
 const starts = (codec: CodecName, bytes: number[] | Buffer) =>
   startsKeyFrame(codec, Buffer.from(bytes), 0, bytes.length);
 
-test('[MED-13] key frames are told from others in VP8, VP9, H264 and AV1', () => {
+test('[MED-13] key frames are recognised in VP8, VP9, H264 and AV1', () => {
   assert.ok(starts('VP8', vp8Payload(1, 1, true)));
   assert.ok(!starts('VP8', vp8Payload(1, 1, false)));
   assert.ok(!starts('VP8', [0x80, 0x80, 0x01, 0x00]), 'not the start of a frame');

@@ -20,7 +20,7 @@ export interface PeerTransportListener {
   data(channel: DataChannelName, message: Uint8Array): void;
 }
 
-export interface PeerTransportOptions {
+interface PeerTransportOptions {
   name: string;
   /** Shared by every transport of the process. */
   udpPort: number;

@@ -17,7 +17,7 @@ const BURST_PACKETS_MAX = 16;
 /** Bits per second assumed for a layer until it was measured; of a track without simulcast the last. */
 const GUESSED_BITRATES = [150_000, 500_000, 1_500_000];
 
-export interface PublicationEvents {
+interface PublicationEvents {
   /** Ask the publisher for a key frame of this stream. */
   keyFrameNeeded(ssrc: number): void;
   /** The first packet arrived. */
@@ -27,7 +27,7 @@ export interface PublicationEvents {
   queued(): void;
 }
 
-export interface PublicationInit {
+interface PublicationInit {
   id: string;
   request: MediaTrackRequest;
   encoding: Encoding;

@@ -19,7 +19,7 @@ export interface PublisherDeps {
   events: PublisherEvents;
 }
 
-export interface PublisherEvents {
+interface PublisherEvents {
   state(state: MediaTransportState): void;
   published(publication: Publication): void;
   unpublished(publication: Publication): void;

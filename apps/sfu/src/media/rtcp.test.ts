@@ -46,7 +46,7 @@ test('[MED-12] the numbers of a NACK come back, over the wrap too', () => {
   );
 });
 
-test('[MED-12] a compound packet is heard part by part', () => {
+test('[MED-12] a compound packet is read part by part', () => {
   const report: ReceptionReport = {
     ssrc: 5,
     fractionLost: 12,

@@ -1,7 +1,7 @@
 import { readTransportFeedback, type TransportFeedback } from './transport-feedback.ts';
 
 /** Callbacks for the packets of an RTCP compound, in their order. A malformed part ends the reading and never throws. */
-export interface RtcpListener {
+interface RtcpListener {
   senderReport?(report: SenderReport): void;
   receptionReport?(report: ReceptionReport): void;
   nack?(ssrc: number, sequences: number[]): void;

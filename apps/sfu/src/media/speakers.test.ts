@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { mayPublish } from './permissions.ts';
 import { Speakers } from './speakers.ts';
 
-test('[MED-21] who speaks is told once, and again when silent', () => {
+test('[MED-21] a speaker is reported once, and again when silent', () => {
   const speakers = new Speakers();
   for (let packet = 0; packet < 25; packet += 1) {
     speakers.hear('alice', 20);

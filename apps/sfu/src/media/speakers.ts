@@ -1,11 +1,11 @@
 /** Who speaks, from the audio-level header extension (RFC 6464): 0 is loudest, 127 silence. */
 const SPEECH_LEVEL_MAX = 45;
-/** Share of an interval's packets that must be speech before somebody counts as speaking. */
+/** Share of an interval's packets that must be speech before a participant counts as speaking. */
 const SPEECH_SHARE = 0.3;
 /** Smaller changes of the level are not announced. */
 const LEVEL_STEP = 0.1;
 
-export interface Speaker {
+interface Speaker {
   identity: string;
   /** 0-1, linear. */
   level: number;

@@ -228,7 +228,7 @@ test('[MED-14] one that follows another on its SSRC goes on with its numbers and
   assert.deepEqual([next?.pictureId, next?.tl0], [(last?.pictureId ?? 0) + 1, (last?.tl0 ?? 0) + 1]);
 });
 
-test('[MED-14] a layer that is let go is neither sent nor repeated; the next starts with its key frame', () => {
+test('[MED-14] a layer that is dropped is neither sent nor repeated; the next starts with its key frame', () => {
   const { subscription, sent, feed } = rig();
   subscription.setTarget(2);
   feed(2, frame(100, 0, 1, true), 0);

@@ -17,7 +17,7 @@ export interface ForwardedTrack extends RetransmittedTrack {
   requestKeyFrame(layer: number): void;
 }
 
-export interface SubscriptionIds {
+interface SubscriptionIds {
   readonly ssrc: number;
   readonly rtxSsrc: number;
   readonly payloadType: number;

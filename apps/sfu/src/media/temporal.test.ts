@@ -12,13 +12,13 @@ const place = (codec: CodecName, bytes: number[], before = newTemporalPlace()) =
   return found;
 };
 
-test('[MED-52] VP9 tells the temporal layer and where higher ones may start', () => {
+test('[MED-52] VP9 carries the temporal layer and where higher ones may start', () => {
   assert.deepEqual(place('VP9', [0xa0, 0x81, 0x02, 0x50]), { layer: 2, startsLayer: false, opensHigher: true });
   assert.equal(place('VP9', [0xa0, 0x05, 0x20]).layer, 1, 'after a short picture id');
   assert.equal(place('VP9', [0x80, 0x05, 0xff]).layer, 0, 'without layers');
 });
 
-test('[MED-52] H264 tells which slices nothing refers to', () => {
+test('[MED-52] H264 marks which slices nothing refers to', () => {
   assert.equal(place('H264', [0x01, 1]).layer, 1);
   assert.equal(place('H264', [0x61, 1]).layer, 0);
   assert.equal(place('H264', [0x1c, 0x81, 1]).layer, 1, 'in fragments');
@@ -26,7 +26,7 @@ test('[MED-52] H264 tells which slices nothing refers to', () => {
   assert.equal(place('H264', [0x06, 1]).layer, 0, 'what is no slice belongs to its frame');
 });
 
-test('[MED-52] AV1 tells it in the first header of a frame; packets that go on have the layer of their frame', () => {
+test('[MED-52] AV1 carries it in the first header of a frame; packets that go on have the layer of their frame', () => {
   assert.equal(place('AV1', [0x10, 0x34, 0x40, 9]).layer, 2, 'one element without a length');
   assert.equal(place('AV1', [0x00, 0x03, 0x34, 0x20, 9]).layer, 1, 'elements with lengths');
   assert.equal(place('AV1', [0x20, 0x01, 0x12, 0x34, 0x40, 9]).layer, 2, 'after a delimiter');
@@ -57,7 +57,7 @@ test('[MED-52] a wished rate chooses the highest layer within it', () => {
   );
 });
 
-test('[MED-52] numbers after those left out move up, on any circle and for ever', () => {
+test('[MED-52] numbers after those left out move up, across every wrap-around', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(7, 15, 16),

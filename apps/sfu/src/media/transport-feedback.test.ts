@@ -113,7 +113,7 @@ test('[MED-11] no bytes make the feedback reader throw', () => {
   );
 });
 
-test('[MED-49] a sender is told what came and what did not, each stretch once', () => {
+test('[MED-49] a sender gets feedback on what came and what did not, each range once', () => {
   const log = new ArrivalLog();
   assert.equal(log.take(1, 7), undefined);
   for (const [sequence, at] of [
@@ -130,7 +130,7 @@ test('[MED-49] a sender is told what came and what did not, each stretch once', 
   assert.deepEqual(arrivalsOf(log.take(1, 7)), { base: 2, arrivals: [NONE, NONE, 120] });
 });
 
-test('[MED-49] a packet that was overtaken is told with the next feedback', () => {
+test('[MED-49] a packet that was overtaken is reported with the next feedback', () => {
   const log = new ArrivalLog();
   log.packet(10, 100);
   log.packet(12, 102);

@@ -24,7 +24,7 @@ const NODE_SSRC = 1;
 /** Late feedback lets a queue grow at the sender, frequent feedback costs bandwidth. */
 const FEEDBACK_MS = 50;
 
-export interface UplinkDeps {
+interface UplinkDeps {
   clock: MediaClock;
   /** The track of a new stream: by the m-line it names, or by its SSRC in the description. */
   publicationOf(mid: string | undefined, ssrc: number): Publication | undefined;

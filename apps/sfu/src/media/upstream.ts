@@ -126,7 +126,7 @@ export class Upstream {
     return this.#missing.size > 0;
   }
 
-  /** Sequence numbers to request now; each is requested a few times, then given up. */
+  /** Sequence numbers to request now; each is requested a few times, then dropped. */
   takeNacks(now: number): number[] {
     const due: number[] = [];
     if (now - this.lastMediaAt > NACK_AGE_MS_MAX) this.#missing.clear();

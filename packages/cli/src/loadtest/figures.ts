@@ -8,7 +8,7 @@ export class Figures {
     this.#values.push(value);
   }
 
-  /** What was measured before counts no more. */
+  /** Resets the measurement. */
   reset(): void {
     this.#values.length = 0;
     this.expected = 0;

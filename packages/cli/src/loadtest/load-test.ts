@@ -23,7 +23,7 @@ const warmUpMsMax = 10_000;
 const settleMs = 1_200;
 
 export class LoadTest {
-  /** Why somebody did not get in, and how often. */
+  /** Errors of failed joins, and how often each. */
   readonly failures = new Map<string, number>();
   readonly #media = new Figures();
   readonly #received = new Figures();
@@ -54,7 +54,7 @@ export class LoadTest {
     const step = (): void => this.#progress.show('Entering', ++entered, all);
     for (let index = 0; index < rooms && !this.#context.signal.aborted; index++) {
       const room = await this.#newRoom(index);
-      // Watchers first, so that the first packet already has somebody to go to.
+      // Watchers first, so that the first packet already has a subscriber.
       for (let one = 0; one < subscribers; one++) {
         const token = await this.#rtcToken(room, `subscriber-${one}`, viewer());
         await this.#timed(async () => void this.#subscribers.push(await subscribe(this.#url, token, this.#media)));

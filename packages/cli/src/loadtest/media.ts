@@ -7,7 +7,7 @@ import { join } from './signaling.ts';
 const mark = 0x7061726c;
 const tailBytes = 16;
 
-export interface MediaOptions {
+interface MediaOptions {
   packetsPerSecond: number;
   bytes: number;
 }

@@ -1,9 +1,18 @@
-import { signalingHeartbeatIntervalMs, signalingPath, signalingSubprotocol } from '@parley/contract';
+import {
+  type FrameData,
+  type SignalingServerFrame,
+  type SignalingServerFrames,
+  signalingHeartbeatIntervalMs,
+  signalingPath,
+  signalingSubprotocol,
+} from '@parley/contract';
 import type { Description } from '@parley/media-description';
 
-interface Frame {
-  type: string;
-  [field: string]: unknown;
+/** The answer to a request. */
+interface ResponseFrame {
+  type: 'response';
+  ref: string;
+  data?: unknown;
 }
 
 /** A participant's signaling connection, as a client of any language would have it. */
@@ -15,10 +24,7 @@ export interface Signaling {
 
 const answerMs = 15_000;
 
-export interface Offer {
-  revision: number;
-  description: Description;
-}
+export type Offer = FrameData<SignalingServerFrames['sub.offer']>;
 
 /** Joins the room of the token; rejects with the code that refused it. What `answer` gives answers an offer. */
 export async function join(
@@ -59,13 +65,11 @@ export async function join(
   };
 
   socket.addEventListener('message', ({ data }) => {
-    const frame = JSON.parse(String(data)) as Frame;
-    const entry = waiting.get(String(frame['ref'] ?? ''));
-    if (frame.type === 'error') entry?.reject(new Error(String(frame['svcCode'] ?? frame['code'])));
-    else if (frame.type === 'sub.offer') {
-      const offer = frame as unknown as Offer;
-      if (answer) signaling.send('sub.answer', { revision: offer.revision, description: answer(offer) });
-    } else entry?.resolve(frame['data']);
+    const frame = JSON.parse(String(data)) as SignalingServerFrame | ResponseFrame;
+    if (frame.type === 'error') waiting.get(frame.ref ?? '')?.reject(new Error(frame.svcCode));
+    else if (frame.type === 'response') waiting.get(frame.ref)?.resolve(frame.data);
+    else if (frame.type === 'sub.offer' && answer)
+      signaling.send('sub.answer', { revision: frame.revision, description: answer(frame) });
   });
   socket.addEventListener('close', ({ code, reason }) => {
     clearInterval(beat);

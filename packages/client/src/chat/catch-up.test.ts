@@ -46,7 +46,7 @@ async function open(world: FakeWorld): Promise<Chat> {
   return chat;
 }
 
-/** In `conv_1`, which is at change 5; what is heard is noted. */
+/** In `conv_1`, which is at change 5; its events are recorded. */
 async function joined(world: FakeWorld): Promise<{ chat: Chat; conversation: Conversation; heard: (number | null)[] }> {
   const chat = await open(world);
   const joining = chat.join('conv_1');
@@ -69,7 +69,7 @@ async function comeBack(world: FakeWorld, code = 1006, reason = ''): Promise<voi
 
 const texts = ({ messages }: Conversation) => messages.getSnapshot().map(({ text }) => text);
 
-test('[SDK-10] a process that lags behind, of the same epoch, neither clears the list nor tells anything twice', async () => {
+test('[SDK-10] a process that lags behind, of the same epoch, neither clears the list nor emits anything twice', async () => {
   const world = createFakeWorld();
   const { conversation, heard } = await joined(world);
   for (const change of [6, 7, 8]) newest(world).receive(message(change));
@@ -118,7 +118,7 @@ test('[SDK-10] a reading that failed is tried again, later and later, until noth
   await refuse(world, 'changes', { svcCode: 'SVC_INTERNAL', retryable: true });
   await world.advance(1_000);
   assert.equal(asked(newest(world), 'changes').length, 2);
-  // No answer at all: given up after ten seconds, and asked again.
+  // No answer at all: timed out after ten seconds, and retried.
   newest(world).receive({ type: 'pong' });
   await world.advance(10_000);
   newest(world).receive({ type: 'pong' });
@@ -152,7 +152,7 @@ test('[SDK-10] nothing is read for a conversation that was left, nor after disco
   }
 });
 
-test('[SDK-10] a reading that is refused for good is told once', async () => {
+test('[SDK-10] a read that is refused for good is reported once', async () => {
   const world = createFakeWorld();
   const { conversation } = await joined(world);
   const told: string[] = [];
@@ -247,7 +247,7 @@ test('[SDK-10] pages of several conversations are read one at a time', async () 
   );
 });
 
-test('[SDK-10] a change that comes right behind the answer to join() is heard', async () => {
+test('[SDK-10] a change that comes right behind the answer to join() is emitted', async () => {
   const world = createFakeWorld();
   const chat = await open(world);
   const joining = chat.join('conv_1');
@@ -258,7 +258,7 @@ test('[SDK-10] a change that comes right behind the answer to join() is heard', 
   assert.deepEqual(texts(await joining), ['m6']);
 });
 
-test('[SDK-16] AWAY is told again on every connection, before this user is seen', async () => {
+test('[SDK-16] AWAY is sent again on every connection, before this user is seen', async () => {
   const world = createFakeWorld();
   const { chat } = await joined(world);
   chat.setPresence('AWAY');

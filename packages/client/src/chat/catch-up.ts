@@ -17,7 +17,7 @@ export interface CatchUpDeps {
   /** After a page of them, which was read at change `asOf` or later. */
   onPage(changes: readonly Change[], asOf: number): void;
   readChanges(since: number): Promise<ChangePage>;
-  /** Reads everything anew. */
+  /** Reloads everything. */
   reload(): Promise<void>;
   onError(error: SvcError): void;
 }
@@ -97,7 +97,7 @@ export function createCatchUp(deps: CatchUpDeps) {
     },
     subscribed(subscription: Pick<Subscription, 'change' | 'epoch' | 'recovered'>): void {
       const { change, recovered } = subscription;
-      // A lower number of the same epoch is a process that lags behind: what it tells again is known.
+      // A lower number of the same epoch is a process that lags behind: what it repeats is known.
       const isOther = epoch !== null && subscription.epoch !== epoch;
       if (epoch === null || isOther) {
         log.start(change);

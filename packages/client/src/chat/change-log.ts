@@ -26,7 +26,7 @@ export function createChangeLog(onChange: (change: Change) => void): ChangeLog {
     onChange(change);
   }
 
-  /** Gives on what waits for nothing any more. */
+  /** Emits the changes whose predecessors have arrived. */
   function release(): void {
     for (const number of early.keys()) if (last !== null && number <= last) early.delete(number);
     for (let next = early.get((last ?? 0) + 1); last !== null && next; next = early.get(last + 1)) {

@@ -43,7 +43,7 @@ async function pair(): Promise<{ alice: Conversation; bob: Conversation; chats: 
 
 const texts = ({ messages }: Conversation) => messages.getSnapshot().map(({ text }) => text);
 
-test('[SDK-11] a message is shown at once, stored, and heard once by both', async () => {
+test('[SDK-11] a message is shown at once, stored, and emitted once to both', async () => {
   const { alice, bob } = await pair();
   const heard: string[] = [];
   alice.on('message', ({ text }) => heard.push(`alice ${text}`));
@@ -142,7 +142,7 @@ test('[SDK-12] without a connection everything is queued, and goes out in order 
   );
 });
 
-test('[SDK-10] four losses under traffic: every change heard once, in order, by everybody', async () => {
+test('[SDK-10] four losses under traffic: every change emitted once, in order, to all', async () => {
   const { alice, bob, id } = await pair();
   const heard: (number | null)[] = [];
   bob.on('message', ({ seq }) => heard.push(seq));
@@ -200,7 +200,7 @@ test('[SDK-15] history: newest first, one page when awaited, as many as asked wh
   assert.deepEqual(texts(bob), ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7']);
 });
 
-test('[SDK-16] typing is told and ends by itself; presence and reading are told', async () => {
+test('[SDK-16] typing is emitted and ends by itself; presence and read marks are emitted', async () => {
   const { alice, bob, chats } = await pair();
   const told: string[] = [];
   bob.on('typing', (userId, isTyping) => told.push(`typing ${userId} ${isTyping}`));
@@ -242,7 +242,7 @@ test('[SDK-18] the twenty-first conversation is refused with what to do; the sam
   assert.equal((await chat.join(all[20]?.id ?? '')).id, all[20]?.id);
 });
 
-test('[SDK-18] who is no member cannot join; who is removed is told', async () => {
+test('[SDK-18] a non-member cannot join; a removed member is notified', async () => {
   const { id } = await kit.conversation(['alice', 'bob']);
   const eve = await chatOf('eve');
   await assert.rejects(eve.join(id), { name: 'PermissionError', code: 'SVC_NOT_A_MEMBER' });

@@ -42,7 +42,7 @@ export interface ChatState {
 }
 
 export interface JoinOptions {
-  /** Be shown to the others as present. Default true. What the others do is heard either way. */
+  /** Be shown to the others as present. Default true. Events of the others arrive either way. */
   presence?: boolean;
 }
 

@@ -52,7 +52,7 @@ export interface ConversationPort {
   subscribed(subscription: Subscription): void;
   /** Resolves once nothing of the conversation is missing, or reading it was tried. */
   settled(): Promise<void>;
-  /** The connection is gone, or the conversation left: nobody types here, and no timer stays. */
+  /** The connection is gone, or the conversation left: typing is cleared, with its timers. */
   pause(): void;
   handle(frame: ConversationFrame): void;
   moved(operation: Operation, isQueued: boolean): void;

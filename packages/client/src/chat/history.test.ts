@@ -55,7 +55,7 @@ test('[SDK-15] a page is as long as asked for, up to what a server usually allow
   assert.deepEqual(asked, [60, undefined, 100, 30]);
 });
 
-test('[SDK-15] a refusal that has nothing to do with the size is told', async () => {
+test('[SDK-15] a refusal that has nothing to do with the size is reported', async () => {
   const calls: object[] = [];
   const http = {
     async call(_method: string, _path: string, { query }: { query?: object } = {}) {

@@ -148,7 +148,7 @@ test('[SDK-14] a reaction taken back twice, because nobody knew of the first tim
   assert.deepEqual([refused, later.refused, later.outbox.count], [['u2'], [], 0]);
 });
 
-test('[SDK-12] a refused send is told and does not hold up the next one', async () => {
+test('[SDK-12] a refused send is reported and does not hold up the next one', async () => {
   const { outbox, refused } = rig(async (frame) => {
     if (idOf(frame) === 'bad') throw new ApiError({ code: 'SVC_TEXT_TOO_LONG', message: 'Too long.' });
     return {};

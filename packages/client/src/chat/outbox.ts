@@ -66,7 +66,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   function enqueue(operation: Operation, isRepeat: boolean): Item {
     const item: Item = { operation, tries: 0, isRepeat, settled: Promise.withResolvers() };
-    // Restored operations have nobody who waits.
+    // Restored operations have no awaiting caller.
     item.settled.promise.catch(() => {});
     laneOf(operation).push(item);
     deps.onCount();

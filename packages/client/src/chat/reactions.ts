@@ -2,7 +2,7 @@ import type { ReactionSummary } from './records.ts';
 
 const USER_IDS_MAX = 10;
 
-/** What goes to everybody does not say whether this user reacted: the list does, or what was known before. */
+/** A broadcast does not say whether this user reacted: the list does, or what was known before. */
 export function withOwn(
   reactions: readonly ReactionSummary[],
   before: readonly ReactionSummary[],

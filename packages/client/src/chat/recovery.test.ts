@@ -32,7 +32,7 @@ async function aliceBy(proxy: TcpProxy, token = async () => (await kit.user('ali
   return chat;
 }
 
-test('[SDK-10] a connection frozen, cut while it is made and moved: the list is what the server has, each heard once', async () => {
+test('[SDK-10] a connection frozen, cut while it is made and moved: the list is what the server has, each emitted once', async () => {
   const other = await startService({ env, beside: service });
   const proxy = await startTcpProxy(service.url);
   const { id } = await kit.conversation();
@@ -80,7 +80,7 @@ test('[SDK-10] a connection frozen, cut while it is made and moved: the list is 
   await other.stop();
 });
 
-test('[SDK-19] a process that drains tells its clients to move; nothing is missed on the way', async () => {
+test('[SDK-19] a draining process moves its clients; nothing is missed on the way', async () => {
   const leaving = await startService({ env, beside: service });
   const proxy = await startTcpProxy(leaving.url);
   const { id } = await kit.conversation();
@@ -120,7 +120,7 @@ test('[SDK-19] a token about to end is renewed on the same connection', async ()
   await proxy.close();
 });
 
-test('[SDK-19] a history of another epoch, restored from a backup, is loaded anew', async () => {
+test('[SDK-19] a history of another epoch, restored from a backup, is loaded again', async () => {
   const proxy = await startTcpProxy(service.url);
   const { id } = await kit.conversation();
   const chat = await aliceBy(proxy);

@@ -234,7 +234,7 @@ test('[SDK-11] a message object stays the same until the message changes', () =>
   assert.notEqual(timeline.list()[1], second);
 });
 
-test('[SDK-10] an own reaction is known after an edit that does not tell it, also beyond the ten who are listed', () => {
+test('[SDK-10] an own reaction is known after an edit that does not carry it, also beyond the ten who are listed', () => {
   const timeline = new Timeline('conv_1', 'ada');
   const userIds = Array.from({ length: 10 }, (_, at) => `user${at}`);
   const of = (message: string) => timeline.view(message)?.reactions.map(({ emoji, reacted }) => [emoji, reacted]);

@@ -147,7 +147,7 @@ export class Timeline {
     });
   }
 
-  /** `null` takes the wish back: the record of the server is shown again. */
+  /** `null` rolls the optimistic change back: the record of the server is shown again. */
   setReaction(id: string, emoji: string, isWanted: boolean | null): void {
     this.#overlay(id, (overlay) => {
       overlay.reactions ??= new Map();
@@ -165,7 +165,7 @@ export class Timeline {
     entry.view = null;
   }
 
-  /** As `confirmRemoved`: the wish becomes the record, until the numbered change brings the right count. */
+  /** As `confirmRemoved`: the optimistic change becomes the record, until the numbered change brings the right count. */
   confirmReaction(id: string, emoji: string): void {
     const entry = this.#byId.get(id);
     if (!entry) return;

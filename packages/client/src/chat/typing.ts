@@ -1,6 +1,6 @@
 import type { Runtime } from '../runtime.ts';
 
-/** The server forgets after 7 s; telling it more often than this tells nobody anything. */
+/** Typing expires on the server after 7 s; sending it more often than this is useless. */
 const TELL_EVERY_MS = 4_000;
 
 /** Turns every key press into a frame now and then. */

@@ -19,7 +19,7 @@ interface UploadTicket {
   headers: Record<string, string>;
 }
 
-/** Asks for a signed address, puts the bytes there and tells the server that they are. */
+/** Asks for a signed address, uploads the bytes there and completes the upload. */
 export async function upload(
   { http, runtime, conversationId }: { http: Http; runtime: Pick<Runtime, 'fetch'>; conversationId: string },
   file: Blob,

@@ -4,7 +4,7 @@ import type { TrackWish } from './remote-participant.ts';
 
 export interface AdaptiveStreamDeps {
   runtime: Pick<Runtime, 'setTimer'>;
-  /** False: only what the application wishes is told. */
+  /** False: only the application's own settings are sent. */
   isOn: boolean;
   send(updates: TrackSettings[]): void;
 }
@@ -14,7 +14,7 @@ export interface AdaptiveStream {
   hide(trackId: string, element: HTMLMediaElement): void;
   wish(trackId: string, wish: TrackWish): void;
   forget(trackId: string): void;
-  /** A new session knows nothing of what was told. */
+  /** A new session knows none of the settings sent before. */
   reset(): void;
   /** The call is over; the next one may begin. */
   close(): void;
@@ -23,7 +23,7 @@ export interface AdaptiveStream {
 interface Watched {
   elements: Map<HTMLVideoElement, { isVisible: boolean }>;
   wish: TrackWish;
-  /** What was told last, as text. */
+  /** The settings sent last, as text. */
   told: string;
 }
 
@@ -31,7 +31,7 @@ interface Watched {
 const BATCH_MS = 250;
 const BATCH_MAX = 100;
 
-/** Tells the server how large each video is shown, so that no more is sent than is seen. */
+/** Reports how large each video is shown, so that no larger layer is sent. */
 export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps): AdaptiveStream {
   const watched = new Map<string, Watched>();
   let cancel: (() => void) | null = null;

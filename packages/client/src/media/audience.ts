@@ -69,7 +69,7 @@ export function createAudience(
     events.participantJoined(participant);
   }
 
-  /** An event of somebody who is here. */
+  /** An event of a present participant. */
   function update(participant: RemoteParticipant, event: Exclude<RosterEvent, { is: 'joined' }>): void {
     const { publications } = participant;
     switch (event.is) {

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 
 export interface DataOptions {
   topic?: string;
-  /** Identities; left out: everybody else. */
+  /** Identities; left out: all others. */
   to?: string[];
   /** Default true. False: may be lost or overtake, but never waits. */
   reliable?: boolean;

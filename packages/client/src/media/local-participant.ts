@@ -24,7 +24,7 @@ export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   setMetadata(metadata: string): Promise<void>;
   rpc(to: string, method: string, payload: string, timeoutMs: number): Promise<string>;
   onError(error: SvcError): void;
-  /** A device that was asked for did not come; the caller is told too. */
+  /** A requested device failed; the caller's promise rejects too. */
   onDeviceFailed(source: TrackSource, error: unknown): void;
 }
 
@@ -102,7 +102,7 @@ export class LocalParticipant {
     return track.stop();
   }
 
-  /** To everybody or to some, reliable unless you say otherwise. At most 64 kB. */
+  /** To all or to some, reliable by default. At most 64 kB. */
   async sendData(payload: string | Uint8Array, options: DataOptions = {}): Promise<void> {
     this.#assertMayUseData();
     await this.#port.sendData(payload, options);

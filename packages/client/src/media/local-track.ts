@@ -106,7 +106,7 @@ export class LocalTrack {
     await this.#port.unpublish(this);
   }
 
-  /** As `stop()`, when the call is over and nobody is to be told. */
+  /** As `stop()`, without a message to the server: the call is over. */
   end(): void {
     this.#isStopped = true;
     this.#media.stop();

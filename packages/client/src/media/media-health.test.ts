@@ -20,7 +20,7 @@ function rig(isSignalConnected = () => true, restarted = async () => {}) {
   return { world, log, health };
 }
 
-test('[SDK-21] a short dropout of media heals by itself and is not told', async () => {
+test('[SDK-21] a short dropout of media heals by itself and is not reported', async () => {
   const { world, log, health } = rig();
   health.changed('sub', 'disconnected');
   await world.advance(3_000);
@@ -29,7 +29,7 @@ test('[SDK-21] a short dropout of media heals by itself and is not told', async 
   assert.deepEqual(log, []);
 });
 
-test('[SDK-21] a broken transport is restarted, and told as broken until media flows again', async () => {
+test('[SDK-21] a broken transport is restarted, and reported as broken until media flows again', async () => {
   const { world, log, health } = rig();
   health.changed('sub', 'disconnected');
   await world.advance(4_000);
@@ -38,7 +38,7 @@ test('[SDK-21] a broken transport is restarted, and told as broken until media f
   assert.deepEqual(log, ['broken', 'restart sub', 'whole']);
 });
 
-test('[SDK-21] what cannot be restarted is joined anew, then given up: it never stays broken', async () => {
+test('[SDK-21] what cannot be restarted is rejoined, then fails: it never stays broken', async () => {
   const { world, log, health } = rig();
   health.changed('pub', 'failed');
   await world.advance(40_000);

@@ -4,10 +4,10 @@ export type TransportName = 'pub' | 'sub';
 
 export interface MediaHealthDeps {
   runtime: Pick<Runtime, 'setTimer'>;
-  /** Builds the transport anew. */
+  /** Replaces the transport. */
   restart(transport: TransportName): Promise<void>;
   isSignalConnected(): boolean;
-  /** Restarts did not help: the whole session is made anew. */
+  /** Restarts did not help: a new session is joined. */
   rejoin(): void;
   /** Nothing helped. */
   giveUp(): void;
@@ -34,7 +34,7 @@ interface Health {
   cancel: (() => void) | null;
 }
 
-/** Watches both transports. What broke is restarted, then joined anew, then given up: it never stays broken. */
+/** Watches both transports. A broken one is restarted, then the session is rejoined, then the call fails: it never stays broken. */
 export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
   const healths: Record<TransportName, Health> = { pub: newHealth(), sub: newHealth() };
   let rejoins = 0;
@@ -71,7 +71,7 @@ export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
     health.restarts += 1;
     after(transport, RESTART_MS);
     deps.restart(transport).catch(() => {
-      // Unless it is whole again, or over, meanwhile.
+      // Unless it has recovered, or the call is over, by now.
       if (healths[transport] === health) after(transport, PATIENCE_MS);
     });
   }

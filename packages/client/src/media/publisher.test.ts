@@ -69,7 +69,7 @@ function rig(unpublish: () => Promise<{ description: Description }>, whenConnect
 
 const published = { tracks: [{ cid: 'c1', trackId: 'trk_1' }], description: answered };
 
-test('[SDK-29] what is unpublished while the connection is lost is told with the next one', async () => {
+test('[SDK-29] what is unpublished while the connection is lost is sent with the next one', async () => {
   let isLost = true;
   const { publisher, track, asked, remoteSdp } = rig(
     async () => {

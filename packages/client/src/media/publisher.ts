@@ -24,7 +24,7 @@ export interface Publisher {
   setLayers(trackId: string, layers: readonly { rid: string; enabled: boolean }[]): Promise<void>;
   /** A new transport for the same session; track ids stay. */
   restart(): Promise<void>;
-  /** The session is another one: everything is published anew. */
+  /** The session is another one: everything is published again. */
   reset(): Promise<void>;
   getStats(track: LocalTrack): Promise<RTCStatsReport | null>;
   readonly tracks: readonly LocalTrack[];
@@ -127,7 +127,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** A connection lost meanwhile leaves the outcome unknown: it is retried on the next one. */
+  /** A lost connection leaves the outcome unknown: it is retried on the next one. */
   async function publishWithRetry(tracks: readonly LocalTrack[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);

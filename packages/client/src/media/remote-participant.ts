@@ -18,7 +18,7 @@ export interface RemoteParticipantPort {
   unsubscribe(trackIds: string[]): Promise<void>;
 }
 
-/** Somebody else in the room. What it shows is kept up to date by the room. */
+/** Another participant. The room keeps its fields up to date. */
 export class RemoteParticipant {
   readonly isLocal = false;
   readonly identity: string;
@@ -85,7 +85,7 @@ const PAUSE_REASONS: Record<NonNullable<StreamRecord['reason']>, PauseReason> = 
   MUTED: 'muted',
 };
 
-/** Media of somebody else, as it arrives here. */
+/** Media of another participant, as it arrives here. */
 export class RemoteTrack {
   readonly id: string;
   readonly kind: 'audio' | 'video';

@@ -12,7 +12,7 @@ export interface Reporter {
   transport(name: TransportName, state: RTCPeerConnectionState): void;
   /** A device that was asked for did not come. */
   deviceFailed(source: TrackSource, error: unknown): void;
-  /** Media of somebody else begins to flow. */
+  /** First media of another participant. */
   awaitFirstFrame(trackId: string, media: MediaStreamTrack): void;
 }
 
@@ -25,7 +25,7 @@ export interface ReporterDeps {
 const FIRST_MS = 3_000;
 const EVERY_MS = 15_000;
 
-/** Tells the dashboard how the connection does: steps of the transports, devices, and the figures of its quality. */
+/** Reports the connection to the dashboard: transport steps, devices and quality figures. */
 export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Reporter {
   const { note } = telemetry;
   let cancels: (() => void)[] = [];
@@ -47,7 +47,7 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
       const figures = summary?.(stats.filter((one) => one !== undefined));
       if (figures) note('stats.report', figures);
     } catch {
-      // A transport that closes while it is asked has nothing to tell.
+      // A transport that closes during `getStats()` has no report.
     }
   }
 

@@ -1,4 +1,4 @@
-/** What a report tells of a connection; what is not known is left out. */
+/** The figures of a report; unknown ones are left out. */
 export interface Figures {
   [name: string]: number | string | undefined;
   rttMs?: number;

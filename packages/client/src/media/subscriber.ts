@@ -92,7 +92,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       const answered = fromSdp(pc.localDescription?.sdp ?? '');
       await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
-      // Closed meanwhile: nobody waits for it.
+      // Closed by now: no caller waits for it.
       if (peer === pc) throw error;
     }
     if (peer !== pc) return;

@@ -18,7 +18,7 @@ export interface Vitals {
   updateQuality(updates: QualityUpdates): void;
 }
 
-/** Who speaks, and how good everybody's connection is. */
+/** Active speakers, and each participant's connection quality. */
 export function createVitals({ everybody, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
   const find = (identity: string): Participant | undefined => everybody().find((one) => one.identity === identity);
 

@@ -1,6 +1,6 @@
 import { VERSION } from '../version.ts';
 
-/** Who connects, for the connection's page in the dashboard. Nothing here tells people apart. */
+/** The client's platform, for the connection's page in the dashboard. Nothing here identifies a person. */
 export function describeClient(): Record<string, string> {
   const agent = globalThis.navigator?.userAgent ?? '';
   const browser = /(Edg|OPR|Chrome|Firefox|Safari|Node\.js)\/[\d.]+/.exec(agent)?.[0] ?? 'unknown';

@@ -82,7 +82,7 @@ const heard = (seen: ReturnType<typeof createListener>['seen']) =>
     }))
     .sort((a, b) => a.identity.localeCompare(b.identity));
 
-test('[SDK-20] after a fresh join the difference is told: no ghost stays, nobody joins twice', () => {
+test('[SDK-20] after a fresh join the difference is emitted: no ghost stays, nobody joins twice', () => {
   fc.assert(
     fc.property(fc.array(someRoom, { minLength: 1, maxLength: 6 }), (rooms) => {
       const { seen, hear } = createListener();
@@ -103,7 +103,7 @@ test('[SDK-20] after a fresh join the difference is told: no ghost stays, nobody
   );
 });
 
-test('[SDK-20] room events that come twice or for somebody unknown change nothing', () => {
+test('[SDK-20] room events that come twice or for an unknown participant change nothing', () => {
   const identity = fc.constantFrom('ada', 'bob', 'cleo', 'dan');
   const trackId = fc.constantFrom('a', 'b', 'c');
   const someFrame: fc.Arbitrary<RosterFrame> = fc.oneof(
@@ -131,7 +131,7 @@ test('[SDK-20] room events that come twice or for somebody unknown change nothin
   );
 });
 
-test('[SDK-20] somebody with very many tracks comes in pieces', () => {
+test('[SDK-20] a participant with very many tracks comes in pieces', () => {
   const { seen, hear } = createListener();
   const roster = new Roster(hear);
   const base = { identity: 'ada', sessionId: 'ps_1', metadata: null, permissions, quality: null };

@@ -9,7 +9,7 @@ export type RosterEvent =
   | { is: 'unpublished'; identity: string; trackId: string }
   | { is: 'muted'; identity: string; trackId: string; muted: boolean };
 
-/** The room events about somebody else, with what the roster reads of them. */
+/** The room events about other participants, with the fields the roster reads. */
 export type RosterFrame =
   | { type: 'participant.joined' | 'participant.updated'; participant: ParticipantRecord }
   | { type: 'participant.left'; identity: string; reason: string }
@@ -130,7 +130,7 @@ export class Roster {
   }
 }
 
-/** Somebody with very many tracks comes in pieces, each with other tracks. */
+/** A participant with very many tracks comes in pieces, each with other tracks. */
 function mergeTracks(participants: readonly ParticipantRecord[]): ParticipantRecord[] {
   const byIdentity = new Map<string, ParticipantRecord>();
   for (const participant of participants) {

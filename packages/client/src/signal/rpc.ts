@@ -18,7 +18,7 @@ export interface Rpc {
   handle(method: string, handler: RpcHandler): () => void;
   receiveRequest(request: RpcRequest): void;
   receiveResponse(response: RpcResponse): void;
-  /** The call is over: nobody will answer. */
+  /** The call is over: pending requests are rejected. */
   close(why: ConnectionError): void;
 }
 

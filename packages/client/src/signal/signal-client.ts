@@ -31,7 +31,7 @@ export interface SignalDeps {
 export interface Signal extends Connection<SignalingProtocol> {
   readonly request: Request<SignalingProtocol>;
   readonly send: Send<SignalingProtocol>;
-  /** Joins anew instead of resuming the session: for media that cannot be repaired. */
+  /** Joins again instead of resuming the session: for media that cannot be repaired. */
   rejoin(): void;
 }
 

@@ -39,7 +39,7 @@ function settableClocks() {
   };
 }
 
-/** Between a time that was told just now and this process's. */
+/** Between a reported time and this process's. */
 function secondsOff(told: string): number {
   const off = Math.round((Date.parse(told) - Date.now()) / 1000);
   if (Number.isNaN(off)) throw new Error(`no time: ${told}`);

@@ -28,7 +28,7 @@ function callOn({ calls }: Scene, node: string): Call {
   return found;
 }
 
-/** Somebody tries to come into the room until they are let in; what refused it, and how long the slowest refusal took. */
+/** Retries a join until it succeeds; returns the errors, and how long the slowest refusal took. */
 async function knock(call: Call, url: string): Promise<{ slowestMs: number; refusals: string[]; node: string }> {
   const refusals = new Set<string>();
   let slowestMs = 0;

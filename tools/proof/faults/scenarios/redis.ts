@@ -123,7 +123,7 @@ export const redis: Scenarios = {
         await pause(500);
       }
       end();
-      // alice has not left: as soon as her client is heard of again she is shown again.
+      // alice has not left: as soon as her client sends again she is shown again.
       const flushed = performance.now();
       const isPresent = async (): Promise<boolean> =>
         (await fleet.api(0).call('listPresence', { room: fleet.room })).length > 0;

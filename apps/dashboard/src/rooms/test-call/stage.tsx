@@ -11,7 +11,7 @@ import { CallFailure } from './call-failure.tsx';
 import { Controls } from './controls.tsx';
 import { Tile } from './tile.tsx';
 
-export interface StageProps {
+interface StageProps {
   call: Call;
   mint: Mint;
   isRenewing: boolean;

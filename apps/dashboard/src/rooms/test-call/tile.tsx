@@ -6,7 +6,7 @@ type Media = LocalTrack | RemoteTrack;
 
 const qualityWords = { good: 'Good', fair: 'Fair', poor: 'Poor', lost: 'Lost' } as const;
 
-/** Everything of somebody that arrives here, or that is sent. */
+/** All media of one participant, received or sent. */
 const mediaOf = (participant: Participant): Media[] =>
   participant.isLocal ? [...participant.tracks] : [...participant.tracks.values()];
 

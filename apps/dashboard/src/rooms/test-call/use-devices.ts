@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-export interface Devices {
+interface Devices {
   cameras: readonly MediaDeviceInfo[];
   microphones: readonly MediaDeviceInfo[];
   error: string | null;

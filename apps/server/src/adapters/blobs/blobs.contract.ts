@@ -29,7 +29,7 @@ export function blobsContract(name: string, open: () => Promise<{ blobs: Blobs; 
     assert.equal((await contentOf('empty'))?.length, 0);
   });
 
-  test(`[BLB-1] ${name}: stat tells the size and the hash`, async () => {
+  test(`[BLB-1] ${name}: stat gives the size and the hash`, async () => {
     await blobs.write('stat', streamOf('hello'), 5);
     const found = await blobs.stat('stat');
     assert.equal(found?.size, 5);

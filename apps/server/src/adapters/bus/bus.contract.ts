@@ -74,7 +74,7 @@ export function busContract(
     await eventually(() => assert.deepEqual(again.heard, [3]));
   });
 
-  test(`[STA-5] ${name}: a listener that throws is reported, and the others hear all the same`, async () => {
+  test(`[STA-5] ${name}: a listener that throws is reported, and the others still get the message`, async () => {
     const { first, second } = opened;
     const failure = new Error('listener');
     await second.subscribe('topic/throw', () => {
@@ -101,7 +101,7 @@ export function busContract(
     );
   });
 
-  test(`[STA-5] ${name}: ping tells the way to the store, or null without one`, async () => {
+  test(`[STA-5] ${name}: ping measures the round trip to the store, or null without one`, async () => {
     const roundTrip = await opened.first.ping();
     assert.ok(name === 'memory' ? roundTrip === null : Number(roundTrip) >= 0);
   });

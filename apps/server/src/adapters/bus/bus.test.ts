@@ -108,7 +108,7 @@ test('[STA-6] redis: a connection that is deaf without a sign is replaced', { sk
   await eventually(() => assert.deepEqual(one.heard, ['after']));
 });
 
-test('[STA-6] redis: what a process could not send is a gap for those who would have heard it', { skip }, async (t) => {
+test('[STA-6] redis: what a process could not send is a gap for its subscribers', { skip }, async (t) => {
   const own = await startOwnRedis();
   t.after(own.kill);
   const proxy = await startTcpProxy(own.url);

@@ -30,7 +30,7 @@ export function createListeners(onError: (error: unknown) => void) {
       };
     },
     has: (topic: string): boolean => byTopic.has(topic),
-    /** Synchronous. What a listener publishes meanwhile follows this message, so that all hear one order. */
+    /** Synchronous. What a listener publishes during it follows this message: all listeners see one order. */
     deliver(topic: string, message: unknown): void {
       pending.push({ topic, message });
       if (isDelivering) return;

@@ -76,7 +76,7 @@ export function createSubscriber({ redis, beatChannel, onGap }: SubscriberDeps) 
       channels.set(channel, { listener, ready });
       await ready;
     },
-    /** Resolves when it hears itself; after `withinMs` it counts as lost, and `onGap` follows. */
+    /** Resolves when its own heartbeat arrives; after `withinMs` it counts as lost, and `onGap` follows. */
     async firstBeat(withinMs: number): Promise<void> {
       const end = performance.now() + withinMs;
       while (beatsHeard === 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));

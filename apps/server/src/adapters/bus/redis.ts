@@ -16,14 +16,14 @@ const shardCount = 64;
 // Without Redis the process starts all the same.
 const startMs = 1_500;
 
-export interface RedisBusDeps {
+interface RedisBusDeps {
   redis: Redis;
   onError: (error: unknown) => void;
 }
 
 /**
- * The bus of many processes. Listeners in the publishing process are called directly, so that they hear it while Redis is
- * away; the process skips its own envelopes, so that they hear it only once. No other echo suppression is needed.
+ * The bus of many processes. Listeners in the publishing process are called directly, so that they get it while Redis is
+ * away; the process skips its own envelopes, so that they get it only once. No other echo suppression is needed.
  */
 export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bus> {
   const self = randomUUID();
@@ -53,7 +53,7 @@ export async function openRedisBus({ redis, onError }: RedisBusDeps): Promise<Bu
     try {
       await redis.command((client) => client.publish(channel, text));
     } catch {
-      // The others did not hear this and cannot know: they learn of it once there is a connection.
+      // Other processes missed this and cannot know: the gap is published once there is a connection.
       hasFailed = true;
     }
   }

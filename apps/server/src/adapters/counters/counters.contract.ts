@@ -17,7 +17,7 @@ export function countersContract(
   });
   after(() => opened.close());
 
-  test(`[STA-1] ${name}: a window starts with the first hit, counts over processes and starts anew after its end`, async () => {
+  test(`[STA-1] ${name}: a window starts with the first hit, counts over processes and starts over after its end`, async () => {
     const { first, second } = opened;
     assert.deepEqual(await first.hit('a', 10_000), { count: 1, remainingMs: 10_000 });
     clock.jump(4_000);

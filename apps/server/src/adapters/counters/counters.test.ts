@@ -25,7 +25,7 @@ suite('redis', { skip }, () =>
   }),
 );
 
-test('[STA-1] redis: by its own clock, no key lives for ever', { skip }, async (t) => {
+test('[STA-1] redis: by its own clock, no key lives forever', { skip }, async (t) => {
   const { connections, close } = await openTestRedis(1);
   t.after(close);
   const [redis] = connections;

@@ -40,7 +40,7 @@ export function createRedisCounters(redis: Redis): Counters {
   };
 }
 
-export interface FallbackDeps {
+interface FallbackDeps {
   shared: Counters;
   clock: Clock;
   /** How many processes share the work, as far as this one last knew. */
@@ -49,7 +49,7 @@ export interface FallbackDeps {
 
 /**
  * While the shared store is down each process counts by itself, against its share of the limit: never unlimited, and
- * never refusing everybody.
+ * never refusing all.
  */
 export function createFallbackCounters({ shared, clock, processCount }: FallbackDeps): Counters {
   const own = createMemoryCounters(clock);

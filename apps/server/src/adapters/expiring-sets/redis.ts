@@ -5,7 +5,7 @@ import { listOf, type Redis } from '../redis.ts';
 const index = 'expiring';
 const keysOf = (set: string) => [`set:${set}`, `values:${set}`, index];
 
-// Keys outlive their last member by a day, in case nobody sweeps them.
+// Keys outlive their last member by a day, in case no process sweeps them.
 const touch = `
 local member, value, ttl, set = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local known = tonumber(redis.call('ZSCORE', KEYS[1], member)) or 0
@@ -34,7 +34,7 @@ return answer`;
 
 const count = `return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')`;
 
-// Runs alone on the server: a member that is taken out here is handed to nobody else.
+// Runs alone on the server: a member is taken by one process only.
 const sweep = `
 local prefix, limit, keyPrefix = ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local answer, taken, offset = {}, 0, 0

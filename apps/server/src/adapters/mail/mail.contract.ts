@@ -45,7 +45,7 @@ export function mailContract(
     });
   });
 
-  test(`[MAIL-1] ${name}: ping tells the way to the server, or null without one`, async () => {
+  test(`[MAIL-1] ${name}: ping measures the round trip to the server, or null without one`, async () => {
     const roundTrip = await opened.mail.ping();
     assert.ok(name === 'mailbox' ? roundTrip === null : Number(roundTrip) >= 0);
   });

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import type { Mail } from '../../core/ports.ts';
 
-export interface SmtpOptions {
+interface SmtpOptions {
   url: string;
   from: string;
 }

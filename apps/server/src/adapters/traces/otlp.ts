@@ -10,9 +10,9 @@ export interface OtlpOptions {
   log: Log;
 }
 
-export interface TraceSink {
+interface TraceSink {
   take(span: FinishedSpan): void;
-  /** Sends what is there; resolves when it was taken or given up. */
+  /** Sends what is there; resolves when it was accepted or dropped. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts';
 import { createTracer, noTracer, type Tracer } from '../../core/tracing.ts';
 import { createOtlpSink, type OtlpOptions } from './otlp.ts';
 
-export interface TracingDeps {
+interface TracingDeps {
   /** Null where no collector is named: then nothing is traced. */
   traces: (Omit<OtlpOptions, 'log'> & { sampleRatio: number }) | null;
   clock: Clock;

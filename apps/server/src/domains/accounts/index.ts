@@ -29,7 +29,7 @@ import { createUsers } from './users.ts';
 export type { AccountsConfig, OAuthClient, OAuthConfig, OnUserReady } from './config.ts';
 export { findUserByEmail } from './user-store.ts';
 
-export interface AccountsDeps {
+interface AccountsDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

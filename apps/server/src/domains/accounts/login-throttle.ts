@@ -5,7 +5,7 @@ import { hashOf } from './secrets.ts';
 
 /**
  * Slows down guessing at one account from many addresses. It delays where the rate limiter refuses: the right password
- * gets in after the wait (ADR 12). Unknown addresses are counted alike.
+ * gets in after the wait (ADR 12). Unknown addresses are counted too.
  */
 export interface LoginThrottle {
   /** Counts an attempt and waits as long as those before it have earned. */
@@ -18,7 +18,7 @@ const windowMs = 15 * 60_000;
 const freeAttempts = 8;
 const firstDelayMs = 250;
 const delayMsMax = 4_000;
-/** Without the shared counter nobody knows who guesses, so everybody waits a little. */
+/** Without the shared counter guesses cannot be counted, so every login is delayed a little. */
 const blindDelayMs = 1_000;
 const waitingMax = 500;
 

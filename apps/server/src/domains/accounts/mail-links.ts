@@ -18,7 +18,7 @@ export interface MailLinks {
   claim(tx: Tx, kind: MailTokenKind, token: string): Promise<string | undefined>;
 }
 
-export interface MailLinksDeps {
+interface MailLinksDeps {
   db: Db;
   clock: Clock;
   rateLimiter: RateLimiter;
@@ -36,7 +36,7 @@ export function createMailLinks({ db, clock, rateLimiter }: MailLinksDeps): Mail
     try {
       return (await rateLimiter.take(`mail:${sort}:${user.id}`, mailsPerHourMax, hourMs)).isAllowed;
     } catch (error) {
-      // Nobody is kept from a new password because the shared counter is down.
+      // Fails open: the shared counter being down must not block a password reset.
       if (error instanceof SharedStateUnavailable) return true;
       throw error;
     }

@@ -6,7 +6,7 @@ import type { Mail, MailMessage } from '../../core/ports.ts';
 export interface MailQueue {
   /** Runs `write` once the current request has been answered and mails what it gives. Returns at once. */
   later(write: () => Promise<MailMessage | null>): void;
-  /** Resolves when everything handed in so far was sent or given up. */
+  /** Resolves when everything queued so far was sent or dropped. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { MailMessage } from '../../core/ports.ts';
 export interface MailTemplates {
   verifyEmail(to: string, token: string): MailMessage;
   resetPassword(to: string, token: string): MailMessage;
-  /** Somebody registered with an address that has an account. */
+  /** A registration with an address that has an account. */
   alreadyRegistered(to: string): MailMessage;
   passwordChanged(to: string): MailMessage;
 }

@@ -3,7 +3,7 @@ import { sql } from '../../core/sql.ts';
 
 export type MailTokenKind = 'VERIFY' | 'RESET';
 
-export interface NewMailToken {
+interface NewMailToken {
   userId: string;
   kind: MailTokenKind;
   tokenHash: string;

@@ -3,7 +3,7 @@ import { type Cache, createCache } from '../../core/cache.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { AccountsConfig, OAuthClient, OAuthConfig } from './config.ts';
 
-/** Somebody, as a provider knows them. */
+/** A user, as a provider knows them. */
 export interface OAuthProfile {
   issuer: string;
   subject: string;
@@ -18,7 +18,7 @@ export interface OAuthSecrets {
   nonce: string;
 }
 
-export interface OAuthReturn extends OAuthSecrets {
+interface OAuthReturn extends OAuthSecrets {
   redirectUri: string;
   code: string;
   state: string;
@@ -143,7 +143,7 @@ function githubProfile(issuer: string, user: unknown, emails: unknown): OAuthPro
   const primary = emails.map(fieldsOf).find((entry) => entry['primary'] === true) ?? {};
   return {
     issuer,
-    // The number stays when the account is renamed and the name is given to somebody else.
+    // The number stays when the account is renamed and the name is reused.
     subject: String(id),
     email: textOf(primary['email']),
     isEmailVerified: primary['verified'] === true,

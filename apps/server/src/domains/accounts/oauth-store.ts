@@ -2,7 +2,7 @@ import type { Queryable, Tx } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
 import { type UserRow, userColumns } from './user-store.ts';
 
-export interface OAuthStateRow {
+interface OAuthStateRow {
   provider: string;
   redirectUri: string;
   secrets: string;

@@ -14,7 +14,7 @@ import type { OpenSession, Sessions } from './sessions.ts';
 import { insertOrFindUser, type UserRow } from './user-store.ts';
 import type { Users } from './users.ts';
 
-export interface OAuthDeps {
+interface OAuthDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
@@ -27,7 +27,7 @@ export interface OAuthDeps {
 
 export const oauthStateSeconds = 10 * 60;
 
-/** Signing in with somebody else's word for it. */
+/** Sign-in by OAuth. */
 export function createOAuth({ db, clock, ids, keyring, log, config, sessions, users }: OAuthDeps) {
   const providers = createOAuthProviders(config, clock);
   const providerOf = (name: string): OAuthProvider => providers.get(name) ?? fail('SVC_PROVIDER_NOT_FOUND');
@@ -79,7 +79,7 @@ export function createOAuth({ db, clock, ids, keyring, log, config, sessions, us
     const id = ids.newUuid();
     const draft = { id, email, name, passwordHash: null, emailVerifiedAt: now(), createdAt: now() };
     const stored = await insertOrFindUser(tx, draft, false);
-    // Somebody who never proved the address may know that account's password, and would get in beside its owner.
+    // An attacker who registered the address without proving it may know that account's password.
     if (stored.emailVerifiedAt === null) {
       return fail('SVC_EMAIL_NOT_VERIFIED', {
         message: 'An account with this address exists and was never verified. Reset its password first.',

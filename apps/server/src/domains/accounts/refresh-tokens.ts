@@ -7,7 +7,7 @@ export interface RefreshToken {
   generation: number;
 }
 
-export interface RefreshTokens {
+interface RefreshTokens {
   write(token: RefreshToken): string;
   read(text: string): RefreshToken | null;
 }

@@ -34,7 +34,7 @@ export interface OpenSession {
   sessionId: string;
 }
 
-export interface SessionsDeps {
+interface SessionsDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -11,7 +11,7 @@ import type { OpenSession, Sessions } from './sessions.ts';
 import { findUserByEmail, lockUser, type UserRow, updatePassword } from './user-store.ts';
 import type { Users } from './users.ts';
 
-export interface SignInDeps {
+interface SignInDeps {
   db: Db;
   clock: Clock;
   mailQueue: MailQueue;

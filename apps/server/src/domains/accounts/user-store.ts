@@ -15,11 +15,11 @@ export interface UserRow {
 export const userColumns = raw(`u.id, u.email, u.name, u.password_hash as "passwordHash",
   u.email_verified_at as "emailVerifiedAt", u.is_operator as "isOperator", u.created_at as "createdAt"`);
 
-export type NewUser = Omit<UserRow, 'isOperator'>;
+type NewUser = Omit<UserRow, 'isOperator'>;
 
 /**
  * Stores the user, or finds the one who has the address: its id then differs from the one given. With
- * `replacesUnproven` the newest password and name count for as long as nobody has proven the address.
+ * `replacesUnproven` the newest password and name count until the address is verified.
  */
 export async function insertOrFindUser(tx: Tx, user: NewUser, replacesUnproven: boolean): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(sql`
@@ -69,7 +69,7 @@ export async function updateVerified(tx: Tx, id: string, at: string): Promise<Us
   return row;
 }
 
-/** Sets the password of somebody who has just proven the address. */
+/** Sets the password of a user who has just verified the address. */
 export async function updatePassword(tx: Tx, id: string, passwordHash: string, at: string): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(sql`
     update users u set password_hash = ${passwordHash}, email_verified_at = coalesce(u.email_verified_at, ${at})
@@ -78,7 +78,7 @@ export async function updatePassword(tx: Tx, id: string, passwordHash: string, a
   return row;
 }
 
-/** Makes the user the operator if nobody came first. */
+/** Makes the user the operator if there is none. */
 export async function claimFirstAccount(tx: Tx, id: string): Promise<void> {
   await tx.execute(sql`
     with won as (insert into first_account (user_id) values (${id}) on conflict do nothing returning user_id)

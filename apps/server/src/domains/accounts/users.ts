@@ -14,7 +14,7 @@ export interface Users {
   becameReady(tx: Tx, row: UserRow): Promise<UserRow>;
 }
 
-export interface UsersDeps {
+interface UsersDeps {
   db: Db;
   config: AccountsConfig;
   onUserReady: OnUserReady;
@@ -26,7 +26,7 @@ export function createUsers({ db, config, onUserReady }: UsersDeps): Users {
   function isOperator(row: UserRow): boolean {
     if (!config.isProduction) return true;
     if (operatorEmails.size === 0) return row.isOperator;
-    // Only a proven address counts: anybody can register somebody else's.
+    // Only a proven address counts: anyone can register an address they do not own.
     return row.emailVerifiedAt !== null && operatorEmails.has(row.email.toLowerCase());
   }
 

@@ -15,7 +15,7 @@ export async function insertEntry(db: Db, projectId: string, entry: NewAuditEntr
     on conflict (id) do nothing`);
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   action?: string | undefined;
   actorId?: string | undefined;
   resourceId?: string | undefined;

@@ -9,7 +9,7 @@ import type { Domain } from '../../core/part.ts';
 import { hasEntry, insertEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
 import { createSpool } from './spool.ts';
 
-export interface AuditDeps {
+interface AuditDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** A file of lines for what could not be written to the database: it outlives the process. */
-export interface Spool<T> {
+interface Spool<T> {
   add(entry: T): Promise<void>;
   /** Hands every kept entry to `write`; those it throws on are kept for the next time. */
   drain(write: (entry: T) => Promise<void>): Promise<void>;

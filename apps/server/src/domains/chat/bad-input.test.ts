@@ -37,7 +37,7 @@ async function everything(): Promise<string> {
     'attachments',
   ];
   const parts = tables.map((table) => `(select jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text) from ${table} t)`);
-  // Of events the ids: when one was handed on is noted later, and says nothing of what was asked here.
+  // Of events the ids: when one was dispatched is stored later, and says nothing of what was asked here.
   parts.push('(select jsonb_agg(id order by id) from events)');
   const texts = raw(parts.map((part) => `${part}::text`).join(', '));
   const [row] = await service.adapters.db.query<{ all: string }>(sql`select concat(${texts}) as all`);
@@ -196,7 +196,7 @@ test('[REQ-5] every id in the path of every chat route: what is no id or names n
         { status: 400, code: 'SVC_VALIDATION_FAILED' },
       ]);
       const missing = { status: 404, code: missingCode[name] ?? assert.fail(name) };
-      // A user of chat is whoever is named: one without conversations is in none.
+      // Every named identity is a chat user: one without conversations is in none.
       if (row !== chatRoutes.listUserConversations)
         for (const id of ['nothing', '01a1dd14-de65-7b05-8710-0999672eacce', "'; drop table messages; --", '__proto__'])
           wrongIds.push([id, name === 'emoji' && id.includes(' ') ? noEmoji : missing]);

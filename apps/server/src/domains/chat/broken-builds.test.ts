@@ -80,7 +80,7 @@ async function findingsWith(broken: Fault): Promise<Finding['rule'][]> {
     }),
   );
   let end = 0;
-  // Until one more is heard: what came before it has come by then, or will not come at all.
+  // Until one more arrives: what was sent before it has arrived by then, or never will.
   await eventually(
     async () => {
       const seq = await send(`end ${end++}`);

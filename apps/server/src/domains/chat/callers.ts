@@ -28,14 +28,14 @@ export function assertMember(caller: ChatCaller, role: ChatMemberRole | null, ac
   if (!roleCan(role, action)) fail('SVC_FORBIDDEN', { message: 'Your role in this conversation does not allow this.' });
 }
 
-/** Whom a per-user call is for: a token's own user, or whom the API key names. */
+/** The user a per-user call is for: the token's own, or the one the API key names. */
 export function subjectOf(caller: ChatCaller, named: string | undefined): string {
   return caller.kind === 'chatToken' ? caller.userId : (named ?? fail('SVC_USER_REQUIRED'));
 }
 
 const identity = new RegExp(identityPattern);
 
-/** Whom an API key names as the author must be an identity; what a token says there is ignored. */
+/** The author an API key names must be an identity; what a token says there is ignored. */
 export function assertAuthor(caller: ChatCaller, field: 'senderId' | 'uploaderId', named: string | undefined): void {
   if (caller.kind === 'chatToken' || !named || identity.test(named)) return;
   refuse([{ field, rule: 'pattern', message: `${field} must match ${identityPattern}.` }]);

@@ -38,7 +38,7 @@ import { createChatTokens } from './tokens.ts';
 
 export type { ConversationDraft, RoomsOfChat } from './conversations/conversations.ts';
 
-export interface ChatDeps {
+interface ChatDeps {
   db: Db;
   bus: Bus;
   expiringSets: ExpiringSets;

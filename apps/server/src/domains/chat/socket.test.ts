@@ -61,7 +61,7 @@ test('[CHATWS-2] a subscriber hears each change once and in order, also of what 
   await Promise.all([one.close(), two.close()]);
 });
 
-test('[CHATWS-3] whoever comes back gets what was missed, from memory and without a database read', async () => {
+test('[CHATWS-3] a client that reconnects gets what it missed, from memory and without a database read', async () => {
   const { id } = await chat.conversation();
   const alice = await chat.user('alice');
   const first = await alice.connect();
@@ -89,7 +89,7 @@ async function countStatements(work: () => Promise<void>): Promise<number> {
   const { db } = service.adapters;
   const { query } = db;
   let count = 0;
-  // The look at the heads and the streams' sweep run by themselves, whoever subscribes.
+  // The look at the heads and the streams' sweep run by themselves, independent of subscribers.
   const isChore = (text: string) => /from live_streams|"lastChange" from conversations where id = any/.test(text);
   const isChat = ({ text }: { text: string }) => /messages|conversation/.test(text) && !isChore(text);
   db.query = ((statement: never) => {
@@ -140,7 +140,7 @@ test('[CHATWS-5] what was deleted meanwhile is not handed out from memory', asyn
   await again.close();
 });
 
-test('[CHATWS-6] what may not be heard is refused item by item: strangers, unknown, outside the list, beyond 20', async () => {
+test('[CHATWS-6] what may not be subscribed to is refused item by item: strangers, unknown, outside the list, beyond 20', async () => {
   const rooms = await Promise.all(Array.from({ length: 21 }, () => chat.conversation(['zoe'])));
   const zoe = await chat.user('zoe');
   const client = await zoe.connect();
@@ -221,7 +221,7 @@ interface Reacted {
   reactions?: object[];
 }
 
-test('[CHATWS-9] a message whose reactions would not fit is told with fewer of them', async () => {
+test('[CHATWS-9] a message whose reactions would not fit is sent with fewer of them', async () => {
   const { id } = await chat.conversation();
   const alice = await chat.user('alice');
   const client = await alice.connect();

@@ -25,7 +25,7 @@ import type { Sends } from './messages/send.ts';
 import { looksLikeId } from './references.ts';
 import type { ChatTokens } from './tokens.ts';
 
-export interface ChatSocketDeps {
+interface ChatSocketDeps {
   clock: Clock;
   log: Log;
   limits: Limits;
@@ -42,14 +42,14 @@ export interface ChatSocketDeps {
   connections: ConnectionLog;
 }
 
-export interface ChatSocket {
+interface ChatSocket {
   socket: AnySocket;
-  /** Keeps those whose turn it is present; everybody is after `presenceTurns` calls. */
+  /** Refreshes the presence of one slice of the sockets; all are done after `presenceTurns` calls. */
   refreshPresence(): Promise<void>;
 }
 
 const presenceDataMax = 1024;
-/** A crowd is not refreshed all at once: what waits for the shared store meanwhile would have to wait for all of it. */
+/** In slices: other commands to the shared store must not queue behind a refresh of all sockets. */
 export const presenceTurns = 60;
 /** What an answer needs beside the page it carries, and a page beside its one record. */
 const frameSlack = 512;
@@ -187,7 +187,7 @@ function createFrameHandlers(
 
   const answerMax = limits.CHAT_MAX_FRAME_BYTES - frameSlack;
 
-  /** A page that does not fit a frame is read again, half as long; the cursor in it tells where to go on. */
+  /** A page that does not fit a frame is read again, half as long; its cursor says where to go on. */
   async function fitted(limit: number, read: (limit: number) => Promise<string>): Promise<ReplyJson> {
     const text = await read(limit);
     if (Buffer.byteLength(text) <= answerMax) return new ReplyJson(text);

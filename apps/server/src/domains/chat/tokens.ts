@@ -3,11 +3,11 @@ import type { ChatTokenCaller, ProjectScope } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
-import type { Tokens } from '../../core/tokens.ts';
+import type { Claims, Tokens } from '../../core/tokens.ts';
 import { findPublicIds } from './conversations/conversation-store.ts';
 import { readReference } from './references.ts';
 
-export interface ChatTokenDeps {
+interface ChatTokenDeps {
   db: Db;
   ids: Ids;
   tokens: Tokens;
@@ -77,7 +77,7 @@ export function createChatTokens({ db, ids, tokens, limits, publicUrl, assertAct
   async function authenticate(token: string): Promise<ChatTokenCaller> {
     const claims = tokens.verify('chat', token);
     // Our signature covers the claims: they are what `sign` wrote.
-    const { pid, env, scp, conv } = claims as unknown as ChatClaims;
+    const { pid, env, scp, conv } = claims as Claims & ChatClaims;
     await assertActive(pid);
     return {
       kind: 'chatToken',

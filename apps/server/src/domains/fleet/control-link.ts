@@ -31,7 +31,7 @@ export type NodeHello = MediaHelloFrame['data'];
 /** One open control connection to one node (docs/media-control.md). */
 export interface ControlLink {
   readonly hello: NodeHello;
-  /** When anything was last heard of the node. */
+  /** When the last message of the node arrived. */
   readonly heardAt: number;
   command<N extends MediaCommandName>(
     type: N,
@@ -47,14 +47,14 @@ export interface LinkDeps {
   processId: string;
 }
 
-export interface LinkTarget {
+interface LinkTarget {
   name: string;
   internalUrl: string;
   /** The last event seen of this node, if any. */
   since: number | null;
 }
 
-export interface LinkEvents {
+interface LinkEvents {
   onEvent(frame: MediaEventFrame): void;
   onClose(): void;
 }

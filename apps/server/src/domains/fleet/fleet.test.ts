@@ -138,7 +138,7 @@ test('[FLEET-4] rooms go where they are wanted, under the ceiling, to the least 
     };
     const placed = async (region?: string): Promise<string | null> => {
       const room = await newRoom(api, region === undefined ? {} : { region });
-      // Right before: the kit tells by itself, every few seconds, that nobody is there.
+      // Right before: the kit reports by itself, every few seconds, that the node is empty.
       await nodes.busy.heartbeat({ activeParticipants: 40 });
       return (await joinAs(fleet, api, room, 'ada')).joined.room.serverName;
     };

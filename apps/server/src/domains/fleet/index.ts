@@ -18,7 +18,7 @@ export type { PlacedLoad } from './server-load.ts';
 export type { Watch } from './watch.ts';
 
 /** Why the rooms of a node have to move. */
-export type Evacuation =
+type Evacuation =
   | { server: string; reason: 'NODE_DRAINED' }
   /** Offline or restarted: what was there ended when it was last seen. */
   | { server: string; reason: 'MEDIA_FAILURE'; signs: SignsOfLife; exceptInstance: string | null };
@@ -26,7 +26,7 @@ export type Evacuation =
 /** When a node was last seen, in this life of it and in the one before its latest registration. */
 export type SignsOfLife = Pick<StoredServer, 'registeredAt' | 'seenAt' | 'previousSeenAt'>;
 
-export interface FleetDeps {
+interface FleetDeps {
   db: Db;
   clock: Clock;
   log: Log;

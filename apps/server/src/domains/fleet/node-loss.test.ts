@@ -79,7 +79,7 @@ test('[FLEET-9] when nobody was there to receive heartbeats, no node is dead for
     assert.equal(await status(), 'OFFLINE', 'but not for ever');
   }));
 
-test('[FLEET-10] a node that started anew has lost its rooms: they move at once and end when it was last seen', () =>
+test('[FLEET-10] a restarted node has lost its rooms: they move at once and end when it was last seen', () =>
   withTimed(async (service, { api }) => {
     const room = await newRoom(api);
     const ada = await joinAs(service, api, room, 'ada');

@@ -29,7 +29,7 @@ interface Node {
   lastSeq: number | null;
 }
 
-export interface NodesDeps extends LinkDeps {
+interface NodesDeps extends LinkDeps {
   clock: Clock;
   log: Log;
   /** The node's row when it is registered and not past its heartbeat timeout. */

@@ -50,7 +50,7 @@ export async function lockServer(tx: Tx, name: string): Promise<StoredServer | u
 
 /**
  * Inserts the node, or reclaims its row: when the addresses are the same, or when it has been silent since
- * `silentBefore` (null: nobody counts as silent now). Undefined when a live node elsewhere holds the name.
+ * `silentBefore` (null: no node counts as silent now). Undefined when a live node elsewhere holds the name.
  */
 export async function upsertServer(
   db: Queryable,
@@ -86,7 +86,7 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
   return touched > 0;
 }
 
-/** Returns once no room can be placed there any more: placing holds the same row. */
+/** Returns once no room can be placed there: placing locks the same row. */
 export async function updateDraining(db: Queryable, name: string, isDraining: boolean, at: string): Promise<boolean> {
   const touched = await db.execute(sql`
     update media_servers set is_draining = ${isDraining},

@@ -16,14 +16,14 @@ import { updateDraining, updateHeartbeat, upsertServer } from './server-store.ts
 import { statusOf, toRtcServer } from './status.ts';
 import { totalsOf } from './totals.ts';
 
-export interface ServerDeps {
+interface ServerDeps {
   db: Db;
   clock: Clock;
   guard: HostGuard;
   load: ServerLoad;
   heartbeatTimeoutMs: number;
   silentBefore: () => string | null;
-  /** Sends away everybody who is on the node. */
+  /** Disconnects all participants on the node. */
   evacuate: (name: string) => Promise<void>;
   onRegistered: (internalUrl: string) => void;
 }

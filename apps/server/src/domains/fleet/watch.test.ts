@@ -4,7 +4,7 @@ import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
 import { openTestDatabase } from '../../../testkit/kit/test-database.ts';
 import { beatEveryMs, createWatch } from './watch.ts';
 
-test('[FLEET-9] after a time in which nobody could store anything nobody is dead, whoever looks first', async (t) => {
+test('[FLEET-9] after a database outage no node counts as dead, whichever process looks first', async (t) => {
   const { db, close } = await openTestDatabase();
   t.after(close);
   const clock = createFakeClock();
@@ -20,7 +20,7 @@ test('[FLEET-9] after a time in which nobody could store anything nobody is dead
   await pass(60, ours, other);
   assert.deepEqual(await dead(), []);
 
-  // The database is away. When it is back, somebody may look before anybody has said that they live.
+  // The database is away. When it is back, a process may look before any heartbeat was stored.
   await pass(30);
   assert.deepEqual(await dead(), [], 'before our own beat');
   assert.equal(ours.silentBefore(30_000), null);

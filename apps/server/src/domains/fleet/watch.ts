@@ -25,7 +25,7 @@ export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; pr
 
   function silentBefore(timeoutMs: number): string | null {
     const now = clock.now();
-    // While nothing could be stored, nobody else could either: only a beat tells since when we listen again.
+    // While we could not store, no other process could: only a heartbeat shows since when we listen again.
     const wasAbsent = now - beatAt > gapMs;
     return receivingSince === null || wasAbsent || receivingSince > now - timeoutMs ? null : iso(now - timeoutMs);
   }

@@ -166,7 +166,7 @@ export function createGuests({
   return { registerHost, remove, mintViewer, leave };
 }
 
-/** The stream's own host keeps HOST; nobody else can have it. */
+/** The stream's own host keeps HOST; no one else can get it. */
 function hostRole(stream: StoredStream, identity: string, asked: LiveStreamHostRole | undefined): LiveStreamHostRole {
   if (identity === stream.hostIdentity) return 'HOST';
   return asked === 'HOST' ? fail('SVC_HOST_EXISTS') : 'CO_HOST';

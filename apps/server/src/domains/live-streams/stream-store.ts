@@ -13,7 +13,7 @@ const columns = sql`id, title, description, thumbnail_url as "thumbnailUrl", cat
   conversation_id as "conversationId", conversation_uuid as "conversationUuid", peak_viewer_count as "peakViewerCount", scheduled_at as "scheduledAt",
   started_at as "startedAt", ended_at as "endedAt", created_at as "createdAt", updated_at as "updatedAt"`;
 
-export type NewStream = Omit<StoredStream, 'status' | 'peakViewerCount' | 'startedAt' | 'endedAt' | 'updatedAt'>;
+type NewStream = Omit<StoredStream, 'status' | 'peakViewerCount' | 'startedAt' | 'endedAt' | 'updatedAt'>;
 
 export async function insertStream(tx: Tx, scope: ProjectScope, stream: NewStream): Promise<StoredStream> {
   const [row] = await tx.query<StoredStream>(sql`
@@ -56,7 +56,7 @@ export async function listStreams(
     order by created_at desc, id desc limit ${limit}`);
 }
 
-/** Moves a stream between states; undefined when it is not in `from` any more: exactly one caller wins. */
+/** Moves a stream between states; undefined when it has left `from`: exactly one caller wins. */
 export async function moveStream(
   tx: Tx,
   scope: ProjectScope,
@@ -73,7 +73,7 @@ export async function moveStream(
   return row;
 }
 
-export type StreamChange = Partial<
+type StreamChange = Partial<
   Pick<
     StoredStream,
     'title' | 'description' | 'thumbnailUrl' | 'category' | 'tags' | 'language' | 'visibility' | 'metadata'

@@ -121,7 +121,7 @@ export async function insertTimeline(
     from jsonb_array_elements(${json(events)}::jsonb) e`);
 }
 
-export interface ConnectionFilter {
+interface ConnectionFilter {
   state?: string | undefined;
   roomId?: string | undefined;
   limit: number;

@@ -21,7 +21,7 @@ import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
 
-export interface ObservabilityDeps {
+interface ObservabilityDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -111,7 +111,7 @@ function enter(
     }
   } else if (state === 'RECONNECTING') next.reconnectCount++;
   else {
-    // The server knows when somebody left, even if it learns of it late; never before they came.
+    // The server knows when a participant left, even if it learns of it late; never before they joined.
     next.endedAt = Math.max(
       fact.source === 'SERVER' ? Math.min(fact.at, now) : now,
       next.connectedAt ?? next.startedAt,

@@ -8,7 +8,7 @@ import { type ConnectionRow, findConnection, listConnections, listTimeline } fro
 import { type ErrorRow, findError, listErrors } from './error-store.ts';
 
 /** Either door: the pipeline has turned the credential into a project and an environment. */
-export type Reader = ApiKeyCaller | ProjectSessionCaller;
+type Reader = ApiKeyCaller | ProjectSessionCaller;
 
 const pageSize = 50;
 const timelineMax = 5_000;

@@ -26,9 +26,9 @@ export interface RecorderDeps {
 }
 
 export interface Recorder extends ConnectionRecorder {
-  /** Like `record`, but says whether the step was stored: false when the id belongs to somebody else or storing failed. */
+  /** Like `record`, but says whether the step was stored: false when the id belongs to another caller or storing failed. */
   store(fact: ConnectionFact): Promise<boolean>;
-  /** Resolves when everything recorded so far is stored or given up. */
+  /** Resolves when everything recorded so far is stored or dropped. */
   settled(): Promise<void>;
 }
 

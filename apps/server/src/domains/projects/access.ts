@@ -15,7 +15,7 @@ import { findProject, listActive } from './project-store.ts';
 /** Who may use a project: asked on every request, so kept in memory, but never for longer than a second. */
 export interface Access {
   authenticateKey(key: string): Promise<ApiKeyCaller>;
-  /** For those who keep a connection open: false once the key is worth nothing any more. */
+  /** For those who keep a connection open: false once the key was revoked. */
   isKeyActive(publicId: string): Promise<boolean>;
   roleIn(projectId: string, userId: string): Promise<DashboardRole | null>;
   /** The project's browser origins; fails for a project that is gone or archived. */

@@ -2,7 +2,7 @@ import type { ApiKey, Environment } from '@parley/contract';
 import type { Queryable } from '../../core/db.ts';
 import { empty, sql } from '../../core/sql.ts';
 
-export interface NewKeyRow {
+interface NewKeyRow {
   id: string;
   publicId: string;
   projectId: string;

@@ -9,7 +9,7 @@ import { createProjects, type ProjectDeps } from './projects.ts';
 export type { Access } from './access.ts';
 export { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from './project-store.ts';
 
-export type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
+type ProjectsDeps = Omit<ProjectDeps & ApiKeyDeps & MemberDeps & AccessDeps, 'access'>;
 
 /** Open connections, by the project that they belong to. */
 interface Connections {
@@ -21,7 +21,7 @@ export interface Projects extends Domain<typeof projectRoutes> {
   access: Access;
   /** Turns invitations of a proven address into memberships. */
   welcome: ReturnType<typeof createMembers>['welcome'];
-  /** Closes the connections of projects that were archived since: their tokens are worth nothing any more. */
+  /** Closes the connections of projects that were archived since: their tokens are invalid. */
   cutOffArchived(connections: Connections): PeriodicJob;
 }
 

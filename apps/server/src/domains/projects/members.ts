@@ -120,7 +120,7 @@ export function createMembers({ db, clock, cursors, access, mail, log, publicUrl
   return { list, add, changeRole, remove, welcome };
 }
 
-/** Nobody gives a role above their own. */
+/** No one can grant a role above their own. */
 function assertMayGive(caller: ProjectSessionCaller, role: DashboardRole): void {
   if (role === 'OWNER' && caller.role !== 'OWNER')
     fail('SVC_PERMISSION_DENIED', {

@@ -33,7 +33,7 @@ export async function lockProject(tx: Tx, projectId: string): Promise<StoredProj
   return row;
 }
 
-export interface ProjectChange {
+interface ProjectChange {
   name?: string | undefined;
   allowedOrigins?: readonly string[] | undefined;
   allowLocalhostOrigins?: boolean | undefined;

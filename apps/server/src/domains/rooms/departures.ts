@@ -5,7 +5,7 @@ import type { RoomChange, RoomRecord } from './room-change.ts';
 import { type RoomTx, releasePlaces } from './room-store.ts';
 import { type EndMoment, type SessionChoice, type StoredSession, updateEnded } from './session-store.ts';
 
-export interface DepartureDeps {
+interface DepartureDeps {
   clock: Clock;
   roomChange: RoomChange;
 }

@@ -13,7 +13,7 @@ export interface TurnConfig {
 
 const credentialSeconds = 24 * 60 * 60;
 
-/** Credentials of the TURN REST API: they name the moment they end, and nobody has to be registered. */
+/** Credentials of the TURN REST API: they carry their expiry, so that no user has to be registered. */
 export function createIceServers({ turn, clock }: { turn: TurnConfig; clock: Clock }): IceServers {
   return (identity) => {
     if (turn.urls.length === 0) return [];

@@ -36,7 +36,7 @@ export type { RtcTokens, TokenName } from './rtc-tokens.ts';
 export type { StoredSession } from './session-store.ts';
 export type { Admission } from './sessions.ts';
 
-export interface RoomsDeps {
+interface RoomsDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -25,7 +25,7 @@ import { updateTokenPermissions } from './rtc-token-store.ts';
 import { findLiveSession, listJoined, listSessions, type StoredSession } from './session-store.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface ParticipantDeps {
+interface ParticipantDeps {
   db: Db;
   cursors: Cursors;
   nodes: Nodes;
@@ -97,7 +97,7 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
     };
   }
 
-  /** Somebody who is in an open room, and where their media is. */
+  /** A participant of an open room, and the node of their media. */
   async function present(scope: ProjectScope, reference: string, identity: string) {
     const room = await rooms.find(scope, reference);
     if (room.status !== 'ACTIVE') fail('SVC_ROOM_CLOSED');
@@ -106,7 +106,7 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
     return { room, session, server: session.serverName, address: { room: room.id, participant: session.id } };
   }
 
-  /** The node first: what it has not been told to allow or forbid must not be shown as changed. */
+  /** The node first: a permission that it does not enforce yet must not be shown as changed. */
   async function update(
     scope: ProjectScope,
     reference: string,

@@ -15,7 +15,7 @@ export interface Placement {
   region: string | null;
 }
 
-export interface PlacementDeps {
+interface PlacementDeps {
   db: Db;
   fleet: Fleet;
   departures: Departures;
@@ -24,7 +24,7 @@ export interface PlacementDeps {
 
 const attemptsMax = 10;
 
-/** A room stays on its node while anybody is in it; a dead or restarted node has no room any more. */
+/** A room stays on its node while anybody is in it; a dead or restarted node has lost its rooms. */
 export function createPlacement({ db, fleet, departures, roomChange }: PlacementDeps) {
   /** Null when the node cannot be reached just now. */
   async function reach(name: string): Promise<NodeHello | null> {
@@ -36,7 +36,7 @@ export function createPlacement({ db, fleet, departures, roomChange }: Placement
     }
   }
 
-  /** Puts the room on the node unless somebody else has placed it, or the node may take no more. */
+  /** Puts the room on the node unless another process has placed it, or the node is full. */
   async function claim(scope: ProjectScope, roomId: string, name: string, serverInstance: string): Promise<boolean> {
     return roomChange(scope, roomId, async (tx, _record, room) => {
       if (room.serverName !== null) return true;
@@ -56,7 +56,7 @@ export function createPlacement({ db, fleet, departures, roomChange }: Placement
     });
   }
 
-  /** Ends everybody who was on a node that is gone, and frees the room for another one. */
+  /** Ends the sessions of a lost node, and frees the room for another one. */
   async function leaveNode(
     scope: ProjectScope,
     roomId: string,
@@ -100,7 +100,7 @@ export function createPlacement({ db, fleet, departures, roomChange }: Placement
       return true;
     } catch (error) {
       if (!(error instanceof MediaRefusal)) throw error;
-      // The node knows better than we do that it takes no more rooms.
+      // The node knows better than we do that it is full or draining.
       except.add(placement.serverName);
       if (!(await unclaim(scope, roomId, placement.serverName))) fail('SVC_NO_MEDIA_SERVER', { retryAfterSeconds: 5 });
       return false;

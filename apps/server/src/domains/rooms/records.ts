@@ -6,7 +6,7 @@ import type { StoredSession } from './session-store.ts';
 /** The record. Counts are null when the node that knows them cannot be reached. */
 export function toRoom(room: StoredRoom, participantsMax: number, isReachable: boolean): Room {
   const isKnown = room.serverName === null || isReachable;
-  // What is only ours stays here: this record also travels in frames, which nobody strips.
+  // What is only ours stays here: this record also travels in frames, which are not stripped.
   const {
     participantsMax: ownMax,
     preferredRegion,

@@ -3,7 +3,7 @@ import { isLossy } from '../../core/lossy-bus.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { RoomEvent } from './room-event-store.ts';
 
-/** What the processes that serve a room tell one another. Nothing here is the only copy of anything that must last. */
+/** What the processes that serve a room publish to one another. Nothing here is the only copy of anything that must last. */
 export type RoomMessage =
   /** A recorded event; a process that misses one reads it from the store. */
   | { is: 'event'; event: RoomEvent }
@@ -13,7 +13,7 @@ export type RoomMessage =
   | { is: 'moved'; sessionId: string; processId: string }
   /** What a participant answered to another's question. */
   | { is: 'rpcAnswer'; requestId: string; from: string; payload: string | null; error: RpcError | null }
-  /** A frame for some identities, or for everybody. */
+  /** A frame for some identities, or for all. */
   | RoomFrame;
 
 type Addressed<K extends keyof SignalingServerFrames> = {

@@ -11,7 +11,7 @@ import type { StoredSession } from './session-store.ts';
 
 /** Collects what a change has to announce. It is numbered in the transaction and published after the commit. */
 export interface RoomRecord {
-  /** For everybody in the room, also for those who have to catch up. */
+  /** For all participants, also for those who have to catch up. */
   event(event: Omit<RoomEvent, 'seq'>): void;
   /** These sessions are over: the process that has the socket closes it, and the node removes the participant. */
   ended(sessions: readonly StoredSession[]): void;
@@ -29,7 +29,7 @@ export type RoomChange = <T>(
   work: (tx: RoomTx, record: RoomRecord, room: StoredRoom) => Promise<T>,
 ) => Promise<T>;
 
-export interface RoomChangeDeps {
+interface RoomChangeDeps {
   db: Db;
   clock: Clock;
   log: Log;

@@ -103,7 +103,7 @@ export type RoomTx = Tx & { readonly [holdsRoom]: true };
 
 /**
  * Takes the room's row for this transaction. Everything that changes who is in a room, where it is or whether it is
- * open takes it first, so all of that happens one after another, in one order for everybody.
+ * open takes it first, so all of that happens one after another, in one order for all.
  */
 export async function lockRoom(
   tx: Tx,
@@ -116,7 +116,7 @@ export async function lockRoom(
   return room && { tx: tx as RoomTx, room };
 }
 
-export interface RoomUpdate {
+interface RoomUpdate {
   metadata?: Metadata | null | undefined;
   maxParticipants?: number | null | undefined;
   duplicateIdentity?: DuplicateIdentity | undefined;
@@ -140,7 +140,7 @@ export async function updateRoom(
   return row;
 }
 
-/** Closes an open room; false when somebody else did. */
+/** Closes an open room; false when it was closed already. */
 export async function updateRoomClosed(
   tx: RoomTx,
   scope: ProjectScope,

@@ -16,7 +16,7 @@ const refusal = (code: string, status: number) => (error: unknown) => {
   return true;
 };
 
-test('[ROOM-1] a name is unique among the open rooms of a project and environment, whoever creates at once', async () => {
+test('[ROOM-1] a name is unique among the open rooms of a project and environment, also under concurrent requests', async () => {
   const project = await service.newProject();
   const production = service.as(await project.newKey('PRODUCTION'));
   const tries = await Promise.allSettled(
@@ -203,7 +203,7 @@ test('[ROOM-5] permissions change live, at the node too, and hold for a rejoin',
   await Promise.all([again.close(), bob.close()]);
 });
 
-test('[ROOM-5] a track is muted for everybody, and the publisher is told', async () => {
+test('[ROOM-5] a track is muted for all, and the publisher is notified', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);
   const [ada, bob] = [await joinAs(service, api, room, 'ada'), await joinAs(service, api, room, 'bob')];

@@ -89,7 +89,7 @@ export async function updateTokenExpiry(
   return row;
 }
 
-/** What the token allows from now on, also to somebody who joins with it again. */
+/** What the token allows from now on, also when it is used to join again. */
 export async function updateTokenPermissions(tx: RoomTx, id: string, permissions: RtcTokenPermissions): Promise<void> {
   await tx.execute(sql`update rtc_tokens set permissions = ${json(permissions)}::jsonb where id = ${id}`);
 }

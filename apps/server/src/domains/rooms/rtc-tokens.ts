@@ -27,7 +27,7 @@ import {
   updateTokensRevoked,
 } from './rtc-token-store.ts';
 
-export interface RtcTokenDeps {
+interface RtcTokenDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
@@ -46,7 +46,7 @@ export interface RtcTokenDeps {
 /** What of a token a timeline needs. */
 export type TokenName = Pick<StoredToken, 'id' | 'projectId' | 'environment' | 'roomId' | 'identity' | 'requestId'>;
 
-export interface MintOptions extends MintRtcToken {
+interface MintOptions extends MintRtcToken {
   kind?: ParticipantKind;
   isTest?: boolean;
   /** Of the request that asks for it. */
@@ -167,7 +167,7 @@ export function createRtcTokens({
     };
   }
 
-  /** Somebody may not be in the room any more, under any token they were given. */
+  /** Revokes every token of an identity and ends its session. */
   async function revokeIdentity(scope: ProjectScope, roomId: string, identity: string): Promise<void> {
     await roomChange(scope, roomId, async (tx, record) => {
       await updateTokensRevoked(tx, roomId, identity, iso(clock.now()));

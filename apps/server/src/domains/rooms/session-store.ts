@@ -38,7 +38,7 @@ const columns = sql`p.id, p.project_id as "projectId", p.environment, p.room_id 
   p.is_publisher as "isPublisher", p.created_at as "createdAt", p.joined_at as "joinedAt", p.left_at as "leftAt",
   p.left_reason as "leftReason"`;
 
-export type NewSession = Pick<
+type NewSession = Pick<
   StoredSession,
   | 'id'
   | 'projectId'
@@ -95,7 +95,7 @@ export async function listJoined(db: Queryable, roomId: string): Promise<StoredS
     where p.room_id = ${roomId} and p.left_at is null and p.joined_at is not null order by p.joined_at, p.id`);
 }
 
-/** Everybody who ever joined, newest first. */
+/** All sessions ever, newest first. */
 export async function listSessions(
   db: Queryable,
   roomId: string,
@@ -109,7 +109,7 @@ export async function listSessions(
     order by p.created_at desc, p.id desc limit ${limit}`);
 }
 
-export interface Acceptance {
+interface Acceptance {
   id: string;
   serverName: string;
   serverInstance: string;
@@ -156,7 +156,7 @@ export async function listRoomsOfProcess(db: Queryable, processId: string): Prom
     where p.process_id = ${processId} and p.left_at is null and p.signal_lost_at is null order by p.room_id`);
 }
 
-/** The same for everybody in a room whose socket was at a process that died. */
+/** The same for all participants of a room whose socket was at a process that died. */
 export async function updateProcessLost(
   tx: RoomTx,
   roomId: string,
@@ -169,7 +169,7 @@ export async function updateProcessLost(
     returning identity, kind`);
 }
 
-/** Sessions of this process that somebody thought lost while their sockets are here. */
+/** Sessions that another process marked as lost while their sockets are here. */
 export async function updateSignalFound(db: Queryable, processId: string, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
     update participant_sessions set signal_lost_at = null
@@ -241,7 +241,7 @@ export async function updateEnded(
     where p.room_id = ${roomId} and p.left_at is null and ${chosen(choice)} returning ${columns}`);
 }
 
-/** Rooms with somebody whose socket has been gone for too long. */
+/** Rooms with a participant whose socket has been gone for too long. */
 export async function listRoomsWithLost(db: Queryable, lostBefore: string): Promise<(ProjectScope & { id: string })[]> {
   return db.query(sql`
     select distinct p.room_id as id, p.project_id as "projectId", p.environment from participant_sessions p

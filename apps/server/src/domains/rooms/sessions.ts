@@ -136,7 +136,7 @@ export function createSessions(deps: SessionDeps) {
     });
   }
 
-  /** Records something a participant did, as a part of a larger change; undefined for somebody who has left. */
+  /** Records something a participant did, as a part of a larger change; undefined for a participant who has left. */
   async function recordIn(
     tx: RoomTx,
     record: RoomRecord,
@@ -163,7 +163,7 @@ export function createSessions(deps: SessionDeps) {
   return { admit, accept, resume, record, recordIn };
 }
 
-/** What to tell a client whose join was overtaken. */
+/** The error for a client whose join was overtaken. */
 function refusalOf(reason: DisconnectReason | null): ServiceError {
   const codes: Partial<Record<DisconnectReason, ErrorCode>> = {
     TOKEN_REVOKED: 'SVC_TOKEN_REVOKED',

@@ -15,7 +15,7 @@ import {
   updateSignalLost,
 } from './session-store.ts';
 
-export interface SweepDeps {
+interface SweepDeps {
   db: Db;
   clock: Clock;
   watch: Watch;

@@ -32,11 +32,11 @@ export interface HubDeps {
 
 export type Hub = ReturnType<typeof createHub>;
 
-/** The rooms of this process: who is in them here, and what they have been told. */
+/** The rooms of this process: their members here, and which events those have received. */
 export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessage }: HubDeps) {
   const rooms = new Map<string, HubRoom>();
 
-  /** Holds the room and hears of it from here on; call `exit` in the end. */
+  /** Holds the room and subscribes to its events; call `exit` in the end. */
   async function enter(roomId: string): Promise<HubRoom> {
     const known = rooms.get(roomId);
     const room: HubRoom = known ?? {
@@ -108,7 +108,7 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     }
   }
 
-  /** The same bytes for everybody who has been told that they are in. */
+  /** The same bytes for all members that have received `joined`. */
   function broadcast<K extends keyof SignalingServerFrames>(
     room: HubRoom,
     type: K,
@@ -119,7 +119,7 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     for (const member of room.members.values()) if (!member.backlog && isFor(member)) member.connection?.write(frame);
   }
 
-  /** Tells a member that they are in, then everything after `since`, then what came for them meanwhile. */
+  /** Sends a member `joined`, then everything after `since`, then the frames queued for them. */
   function welcome(room: HubRoom, member: Member, since: number, sayJoined: () => void): Promise<void> {
     return inOrder(room, async () => {
       const missed = await eventsAfter(room.id, since);

@@ -20,7 +20,7 @@ import { createRpc } from './rpc.ts';
 import { createSignalingSocket } from './socket.ts';
 import { createTokenRefresh } from './token-refresh.ts';
 
-export interface SignalingDeps {
+interface SignalingDeps {
   clock: Clock;
   ids: Ids;
   log: Log;

@@ -11,7 +11,7 @@ import { splitJoined } from './joined-frames.ts';
 import { createMember, type Member, type RtcConnection, type RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
 
-export interface JoinDeps {
+interface JoinDeps {
   clock: Clock;
   log: Log;
   limits: Limits;
@@ -85,13 +85,13 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
       await rooms.departures
         .depart(held.session, room.id, { id: held.session.id }, 'JOIN_FAILURE')
         .catch((cause) => log.warn({ error: cause, sessionId: held.session.id }, 'held place not given back yet'));
-      // Somebody with this identity was admitted after us and was quicker.
+      // Another join with this identity was admitted after ours and was faster.
       if (error instanceof MediaRefusal && error.code === 'STALE') fail('SVC_DUPLICATE_IDENTITY');
       throw asServiceError(error, 'SVC_JOIN_NOT_ALLOWED');
     }
   }
 
-  /** Adds the participant to the room's node, again if the room moves to another one meanwhile. */
+  /** Adds the participant to the room's node, and retries if the room has moved to another one. */
   async function addToNode(
     member: Member,
     { session }: Admission,

@@ -26,7 +26,7 @@ export function splitJoined(
   return pieces;
 }
 
-/** Somebody with very many tracks appears more than once; each time with other tracks. */
+/** A participant with very many tracks appears more than once; each time with other tracks. */
 function splitTracks(participant: Participant, bytesMax: number): Participant[] {
   if (sizeOf(participant) <= bytesMax) return [participant];
   const bare = { ...participant, tracks: [] };

@@ -6,7 +6,7 @@ import type { Hub, HubRoom } from './hub.ts';
 import { type Member, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 
-export interface MediaEventDeps {
+interface MediaEventDeps {
   log: Log;
   rooms: Rooms;
   hub: Hub;
@@ -21,9 +21,9 @@ type Handlers = { [N in MediaEventName]: (data: MediaEvents[N]) => void };
 /** Entries of one `speakers` or `quality` frame: more would not fit. */
 const entriesMax = 60;
 
-/** What a node tells: frames for its participants here, and facts to record of those whose socket is here. */
+/** Events of a node: frames for its participants here, and facts to record of those whose socket is here. */
 export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) {
-  /** The participant, when this process holds their socket. Everybody in the room hears of them; only one records. */
+  /** The participant, when this process holds their socket. All processes of the room get the event; only this one records it. */
   const own = ({ room, participant }: { room: string; participant: string }): Member | undefined =>
     hub.find(room)?.members.get(participant);
 

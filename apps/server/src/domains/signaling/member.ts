@@ -12,7 +12,7 @@ export interface RtcSession extends SocketSession {
 
 export type RtcConnection = Connection<RtcSession, SignalingServerFrames>;
 
-export interface Seat {
+interface Seat {
   state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };
 }
 
@@ -26,7 +26,7 @@ export interface Member {
   connection: RtcConnection | null;
   /** Sends that wait until `joined` was sent; null once it was. */
   backlog: (() => void)[] | null;
-  /** Their published tracks as last told by the node. */
+  /** Their published tracks as last reported by the node. */
   readonly tracks: Map<string, MediaTrack>;
   /** What they do is recorded in the order they did it. */
   recording: Promise<void>;

@@ -11,7 +11,7 @@ import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
 import type { Member, RtcConnection, RtcSession } from './member.ts';
 
-export interface PlainWebRtcDeps {
+interface PlainWebRtcDeps {
   clock: Clock;
   ids: Ids;
   nodes: Nodes;

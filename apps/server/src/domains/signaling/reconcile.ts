@@ -5,7 +5,7 @@ import type { Hub } from './hub.ts';
 import type { createMediaEvents } from './media-events.ts';
 import type { Member } from './member.ts';
 
-export interface ReconcileDeps {
+interface ReconcileDeps {
   log: Log;
   nodes: Nodes;
   hub: Hub;

@@ -117,7 +117,7 @@ test('[SIG-10] a wrong secret, another session or one that ended is no resume: a
   await bob.close();
 });
 
-test('[SIG-11] whoever does not come back within 20 s has left when the socket was lost', async () => {
+test('[SIG-11] a client that does not resume within 20 s has left when the socket was lost', async () => {
   const timed = await startTimedRooms();
   try {
     const { api } = await timed.newProject();

@@ -78,7 +78,7 @@ export function createRpc({ clock, ids, rooms }: RpcDeps) {
     });
   }
 
-  /** An answer counts only from whom was asked, and in the room in which they were asked. */
+  /** A response counts only from the participant that was called, and in the room of the call. */
   function receive(
     roomId: string,
     { requestId, from, payload, error }: Extract<RoomMessage, { is: 'rpcAnswer' }>,

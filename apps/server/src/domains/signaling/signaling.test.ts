@@ -231,7 +231,7 @@ test('[SIG-7] data and questions reach participants of other processes; only who
   for (const one of [ada, bob, eve]) await one.close();
 });
 
-test('[SIG-8] what the node tells reaches the participant it is about, or everybody in the room', async () => {
+test('[SIG-8] an event of the node reaches the participant it is about, or all participants', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);
   const [ada, bob] = [await joinAs(service, api, room, 'ada'), await joinAs(second, api, room, 'bob')];

@@ -23,7 +23,7 @@ import type { RtcConnection, RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
 import type { createRpc } from './rpc.ts';
 
-export interface SignalingSocketDeps {
+interface SignalingSocketDeps {
   clock: Clock;
   log: Log;
   limits: Limits;

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { RtcTokens } from '../rooms/index.ts';
 import type { Member } from './member.ts';
 
-export interface TokenRefreshDeps {
+interface TokenRefreshDeps {
   clock: Clock;
   log: Log;
   tokens: Pick<RtcTokens, 'refresh'>;

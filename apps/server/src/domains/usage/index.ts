@@ -6,15 +6,15 @@ import type { Domain } from '../../core/part.ts';
 import { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from '../projects/index.ts';
 import { type DayRow, listDays, listSessions, meterEnded } from './usage-store.ts';
 
-export interface UsageDeps {
+interface UsageDeps {
   db: Db;
   clock: Clock;
   freeMinutes: number;
-  /** Whether minting stops when the free minutes are used up. Off by default: nobody is locked out of their own server. */
+  /** Whether minting stops when the free minutes are used up. Off by default: no operator is locked out of their own server. */
   isEnforced: boolean;
 }
 
-export interface UsageDomain extends Domain<typeof usageRoutes> {
+interface UsageDomain extends Domain<typeof usageRoutes> {
   /** Fails with SVC_QUOTA_EXCEEDED where the allowance is enforced and used up. Running calls are never cut. */
   assertAllowance(projectId: string): Promise<void>;
   /** Adds ended sessions to the daily rollup. */

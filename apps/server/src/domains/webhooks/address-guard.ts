@@ -54,7 +54,7 @@ const forbidden = listOf([
 
 /** IPv4 inside IPv6 is judged as IPv4: ::ffff:a.b.c.d and its translated form ::ffff:0:a.b.c.d. */
 const embedding = listOf(['::ffff:0:0/96', '::ffff:0:0:0/96']);
-/** IPv4-compatible, deprecated: nobody has such an address, but some stacks take it for IPv4. */
+/** IPv4-compatible, deprecated: no host has such an address, but some stacks take it for IPv4. */
 const compatible = listOf(['::/96']);
 
 /** True when a request may be sent to this address. What is not an address at all may not. */

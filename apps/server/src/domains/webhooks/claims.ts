@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { Lanes } from './lanes.ts';
 import { type ClaimedDelivery, claimDeliveries } from './queue-store.ts';
 
-export interface ClaimDeps {
+interface ClaimDeps {
   db: Db;
   clock: Clock;
   log: Log;

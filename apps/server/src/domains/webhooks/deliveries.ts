@@ -25,7 +25,7 @@ import { checkEventTypes } from './endpoints.ts';
 import { sampleData } from './sample-event.ts';
 import { bodyOf } from './signing.ts';
 
-export interface DeliveryDeps {
+interface DeliveryDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
@@ -38,7 +38,7 @@ export interface DeliveryDeps {
   wake: (webhookIds: readonly string[]) => void;
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   limit?: number;
   cursor?: string;
   status?: DeliveryStatus;
@@ -53,7 +53,7 @@ const testTypeDefault: EventType = 'live_stream.created';
 export function createDeliveries({ db, clock, ids, cursors, limits, endpoints, wake }: DeliveryDeps) {
   const shown = (row: DeliveryRow): Delivery => ({ ...row, maxAttempts: limits.WEBHOOK_MAX_ATTEMPTS });
 
-  /** A disabled endpoint would keep what is queued for it until nobody remembers why. */
+  /** A disabled endpoint must not keep its queue until it is enabled much later. */
   async function getEnabled(caller: ProjectSessionCaller, webhookId: string): Promise<Webhook> {
     const webhook = await endpoints.getManaged(caller, webhookId);
     return webhook.status === 'ENABLED' ? webhook : fail('SVC_WEBHOOK_DISABLED');

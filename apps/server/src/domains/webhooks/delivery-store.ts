@@ -16,7 +16,7 @@ const ofWebhook = (projectId: string, webhookId: string): Sql => sql`
   cross join lateral (select d.attempt_log[cardinality(d.attempt_log)]::json as entry) last
   where d.webhook_id = ${webhookId} and d.project_id = ${projectId}`;
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   eventType?: string | undefined;
   eventId?: string | undefined;
@@ -79,7 +79,7 @@ export async function insertTestDelivery(
     values (${webhookId}, ${test.id}, ${projectId}, ${test.eventId}, ${test.eventType}, ${test.body}, ${test.at}, ${test.at})`);
 }
 
-export interface RecoverRange {
+interface RecoverRange {
   environment: Environment;
   /** Types the endpoint receives; empty for all. */
   events: readonly string[];

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 
-export interface DuePoll {
+interface DuePoll {
   /** Brings the next poll forward to this time. */
   schedule(atMs: number): void;
   start(): void;

@@ -30,7 +30,7 @@ import {
   type WebhookChange,
 } from './webhook-store.ts';
 
-export interface EndpointDeps {
+interface EndpointDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -8,7 +8,7 @@ import { checkEventTypes } from './endpoints.ts';
 import { type FeedEvent, findEventTime, listEvents } from './event-feed-store.ts';
 import { bodyOf } from './signing.ts';
 
-export interface EventFeedDeps {
+interface EventFeedDeps {
   db: Db;
   clock: Clock;
   /** False once the key was revoked or its project archived. */

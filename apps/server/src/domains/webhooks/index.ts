@@ -23,7 +23,7 @@ import { createWorker } from './worker.ts';
 
 export { dispatchedOnInsert } from './queue-store.ts';
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

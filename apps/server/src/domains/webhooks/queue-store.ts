@@ -38,7 +38,7 @@ export async function insertDeliveries(tx: Tx, events: readonly EventRef[], at: 
 const isFree = (now: string) => sql`(d.claimed_until is null or d.claimed_until <= ${now})`;
 
 /**
- * Enabled endpoints that have open deliveries which nobody holds, each with the time of its first. Hops from endpoint to
+ * Enabled endpoints that have open deliveries that are not leased, each with the time of its first. Hops from endpoint to
  * endpoint. What a dead process held shows as soon as its hold has run out.
  */
 export function listLanes(db: Queryable, now: string): Promise<{ webhookId: string; dueAt: string }[]> {
@@ -100,7 +100,7 @@ interface EndpointToServe {
   previousSecretExpiresAt: string | null;
 }
 
-export interface ClaimTerms {
+interface ClaimTerms {
   now: string;
   /** Longest an attempt may take. */
   holdMs: number;
@@ -114,7 +114,7 @@ interface ClaimedRow extends Omit<ClaimedDelivery, 'event' | 'endpoint'> {
 }
 
 /**
- * Takes up to `take` due deliveries of each endpoint and counts the attempt that is about to be made. Nobody else gets
+ * Takes up to `take` due deliveries of each endpoint and counts the attempt that is about to be made. No one else gets
  * them before the attempt after that would be due. `picked` is sorted so that it is complete before the first row is
  * changed: dead index entries met on the way can then be marked, and the next claim does not visit them again. An
  * attempt that was counted and left no entry died with its process: it is logged now, and if it was the last one the
@@ -220,7 +220,7 @@ export interface TrippedEndpoint {
 
 /**
  * Records a batch of attempts and counts their endpoints' failures, in one statement. An attempt whose claim has run
- * out changes its delivery no more. Endpoints are locked in one order, so that two batches cannot block each other.
+ * out no longer changes its delivery. Endpoints are locked in one order, so that two batches cannot block each other.
  * Gives the endpoints that this very batch disabled.
  */
 export function recordOutcomes(

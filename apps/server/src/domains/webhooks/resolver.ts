@@ -12,7 +12,7 @@ export class NoUsableAddress extends Error {
   override name = 'NoUsableAddress';
 }
 
-export interface ResolverOptions {
+interface ResolverOptions {
   /** Name servers to ask instead of the machine's own. */
   servers?: readonly string[];
   /** Whether names that only this machine knows (its hosts file) count too. */

@@ -32,7 +32,7 @@ export interface Sender {
   close(): void;
 }
 
-export interface SenderDeps {
+interface SenderDeps {
   clock: Clock;
   resolve: Resolve;
   timeoutMs: number;

@@ -8,7 +8,7 @@ const columns = sql`id, project_id as "projectId", environment, url, events, sta
   previous_secret_expires_at as "previousSecretExpiresAt", created_at as "createdAt", updated_at as "updatedAt",
   disabled_at as "disabledAt"`;
 
-export interface NewWebhookRow {
+interface NewWebhookRow {
   id: string;
   environment: Environment;
   url: string;

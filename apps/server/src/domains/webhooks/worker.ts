@@ -78,7 +78,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     claims.pump();
   }
 
-  /** Finds what nobody announced: retries, resumed endpoints, what other processes left. */
+  /** Finds what was not announced: retries, resumed endpoints, what other processes left. */
   async function findDue(): Promise<void> {
     const now = clock.now();
     const due = (await listLanes(db, iso(now))).map(({ webhookId, dueAt }) => ({

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 export interface Asker {
-  /** Asks, waits out its budget, and checks what every answer promises. Sends what the row accepts unless told what. */
+  /** Asks, waits out its budget, and checks what every answer promises. Sends what the row accepts by default. */
   ask(route: Route, ids: Ids, bearer: string, sent?: Sent): Promise<Answer>;
   /** How many were asked so far. */
   asked(): number;

@@ -51,7 +51,7 @@ function missingLike(param: string, id: string): string {
   return missing;
 }
 
-/** Which of a path's things are somebody else's: each one alone, and all of them together. */
+/** Which of a path's objects are foreign: each one alone, and all of them together. */
 export const swapsOf = ({ things }: Route): readonly (readonly string[])[] =>
   things.length < 2 ? [things] : [...things.map((thing) => [thing]), things];
 

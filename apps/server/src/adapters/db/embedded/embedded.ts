@@ -10,7 +10,7 @@ import { createSessionQueue } from './session-queue.ts';
 import { emptyTemplate } from './template.ts';
 import { type Session, startDatabaseWorker } from './thread.ts';
 
-export interface EmbeddedDb extends Db {
+interface EmbeddedDb extends Db {
   /** Resolves when it answers; before that every statement is unavailable. */
   readonly opened: Promise<void>;
   /** Everything as a tar that `openEmbedded({ snapshotFile })` starts from. */
@@ -18,8 +18,8 @@ export interface EmbeddedDb extends Db {
 }
 
 /** Where the data is: a folder of our own (locked for this process), or memory, filled from a snapshot if there is one. */
-export type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile?: string }) & {
-  /** What a new folder is copied from: the first that is there. An empty database unless told. */
+type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile?: string }) & {
+  /** Templates of a new folder: the first that exists is copied. Default: an empty database. */
   templates?: readonly string[];
   /** After it a statement is taken for frozen and the engine is started again. */
   statementTimeoutMs?: number;

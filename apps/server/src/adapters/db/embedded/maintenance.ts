@@ -1,11 +1,11 @@
 import type { Answer } from './wire-reader.ts';
 
-export interface MaintenanceDeps {
+interface MaintenanceDeps {
   /** Runs one text at once; this thread has no other. */
   run(text: string): Answer;
   /** No transaction is open. */
   isFree(): boolean;
-  /** Nobody has asked anything for a moment. */
+  /** No request for a moment. */
   isIdle(): boolean;
 }
 
@@ -24,7 +24,7 @@ const neediest = `
   order by n_dead_tup + n_mod_since_analyze desc limit 1`;
 
 /**
- * PGlite has no background processes: nobody writes checkpoints (the log grows for ever), removes dead rows or counts
+ * PGlite has no background processes: nothing writes checkpoints (the log grows forever), vacuums or analyzes
  * for the planner. One call does at most one of these.
  */
 export function createMaintenance({ run, isFree, isIdle }: MaintenanceDeps) {

@@ -38,7 +38,7 @@ async function prepareTemplate(folder: string, templates: readonly string[]): Pr
   }
 }
 
-/** For everybody to read and nobody else to write: one user may install and another start. */
+/** World-readable, writable by the owner only: one user may install and another start. */
 function publish(made: string, folder: string): void {
   chmodSync(made, 0o755);
   for (const entry of readdirSync(made, { recursive: true, withFileTypes: true }))

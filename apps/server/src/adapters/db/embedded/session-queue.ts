@@ -7,7 +7,7 @@ interface Waiting {
   begin: () => void;
 }
 
-/** One session for everybody: a transaction has it to itself, single statements share it; first come, first served. */
+/** One session for all callers: a transaction has it to itself, single statements share it; first come, first served. */
 export function createSessionQueue() {
   const waiting: Waiting[] = [];
   let isTaken = false;

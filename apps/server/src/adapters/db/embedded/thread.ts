@@ -12,7 +12,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface ThreadOptions extends WorkerStart {
+interface ThreadOptions extends WorkerStart {
   clock?: Clock;
   /** A statement that runs longer is taken for a frozen database: the worker is replaced, as if it had crashed. */
   statementTimeoutMs?: number;
@@ -42,7 +42,7 @@ export function startDatabaseWorker(options: ThreadOptions) {
   }
 
   async function close(): Promise<void> {
-    await opening.catch(() => {}); // who opened it was told
+    await opening.catch(() => {}); // reported to the caller that opened it
     await session?.close();
     session = null;
   }

@@ -69,7 +69,7 @@ async function openNew(dataFolder: string, fill: (half: string) => Promise<void>
   }
 }
 
-/** Never in step with somebody who asks every second: it would find the database busy each time. */
+/** Jittered: in step with a client that asks every second it would always find the database busy. */
 function scheduleMaintenance(): void {
   const tend = () => {
     maintain();

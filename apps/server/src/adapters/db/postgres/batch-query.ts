@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-export interface BatchStatement {
+interface BatchStatement {
   name: string | undefined;
   text: string;
   values: readonly unknown[];
@@ -24,7 +24,7 @@ const Result = pg.Result as unknown as new (rowMode: undefined, types: pg.Custom
  */
 export class BatchQuery implements pg.Submittable {
   readonly answer: Promise<pg.QueryResult[]>;
-  /** Names that this batch made. When it fails nobody knows which of them exist. */
+  /** Names that this batch made. When it fails it is unknown which of them exist. */
   readonly fresh: BatchStatement[] = [];
   readonly #statements: readonly BatchStatement[];
   readonly #results: ResultBuilder[];

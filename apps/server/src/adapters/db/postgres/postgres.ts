@@ -11,7 +11,7 @@ import { attemptStatement, isRetryable, type Outcome } from './attempts.ts';
 import { BatchQuery } from './batch-query.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   url: string;
   poolSize?: number;
   clock?: Clock;
@@ -19,7 +19,7 @@ export interface PostgresOptions {
   statementTimeoutMs?: number;
 }
 
-// Below the 2 s within which a caller must hear that the database is gone.
+// Below the 2 s within which a caller must get the error that the database is gone.
 const connectTimeoutMs = 1_800;
 const probeTimeoutMs = 1_000;
 const waitingMax = 1_000;

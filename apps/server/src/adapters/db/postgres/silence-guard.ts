@@ -1,6 +1,6 @@
 import { DatabaseUnavailable } from '../../../core/db.ts';
 
-// With the probe's second, below the 2 s within which a caller must hear that the database is gone.
+// With the probe's second, below the 2 s within which a caller must get the error that the database is gone.
 const suspiciousMs = 400;
 const tickMs = 200;
 
@@ -30,7 +30,7 @@ export function createSilenceGuard(probe: () => Promise<boolean>) {
   const timer = setInterval(check, tickMs);
   timer.unref();
   return {
-    /** Asks and waits for the answer, unless the database is silent. What came of it afterwards is for nobody. */
+    /** Asks and waits for the answer, unless the database is silent. A late result is discarded. */
     async watch<T>(ask: () => Promise<T>): Promise<T> {
       if (isSilent) throw silence();
       const { promise: givenUp, reject } = Promise.withResolvers<never>();

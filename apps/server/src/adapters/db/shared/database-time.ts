@@ -23,7 +23,7 @@ export async function followDatabaseTime(clock: SettableClock, db: Db): Promise<
   }
 
   await look();
-  // While the database is away, the time it told last goes on.
+  // While the database is away, its last known time runs on.
   const timer = setInterval(() => void look().catch(() => {}), everyMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -106,7 +106,7 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
     assert.deepEqual(await db.query(sql`select 1 as one`), [{ one: 1 }]);
   });
 
-  test(`[STO-4] ${name}: execute tells how many rows it touched`, async () => {
+  test(`[STO-4] ${name}: execute returns how many rows it touched`, async () => {
     assert.equal(await db.execute(sql`insert into parents values ('e1', 'e1'), ('e2', 'e2')`), 2);
     assert.equal(await db.execute(sql`update parents set name = name || '!' where id = 'e1'`), 1);
     assert.equal(await db.execute(sql`delete from parents where id in ('e1', 'e2', 'e3')`), 2);

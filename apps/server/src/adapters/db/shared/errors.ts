@@ -34,7 +34,7 @@ const unavailableCodes = new Set([
 const unavailableMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|pool after calling end/i;
 
-export function isVendorError(error: unknown): error is VendorError {
+function isVendorError(error: unknown): error is VendorError {
   return error instanceof Error;
 }
 
@@ -42,7 +42,7 @@ export function isVendorError(error: unknown): error is VendorError {
 export const isConflict = (error: unknown): boolean =>
   isVendorError(error) && (error.code === '40001' || error.code === '40P01');
 
-/** True when the schema changed under a prepared statement: it must be prepared anew. */
+/** True when the schema changed under a prepared statement: it must be prepared again. */
 export const isStalePlan = (error: unknown): boolean =>
   isVendorError(error) && error.code === '0A000' && /cached plan must not change/.test(error.message);
 

@@ -23,7 +23,7 @@ export function createStatementNames() {
       names.set(text, made);
       return made;
     },
-    /** After a change of the schema every plan is made anew, under new names. */
+    /** After a change of the schema every statement is prepared again, under new names. */
     forget(): void {
       generation += 1;
       names.clear();

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Turns a query on `Db` inside its own transaction, which would wait for itself for ever, into an error that says so. */
+/** Turns a query on `Db` inside its own transaction, which would deadlock, into an error that says so. */
 export function createTransactionScope() {
   const open = new AsyncLocalStorage<{ isOpen: boolean }>();
   return {

@@ -23,7 +23,7 @@ export interface AttachmentEntry extends Attachment {
   role: ChatMemberRole | null;
 }
 
-export interface NewAttachment {
+interface NewAttachment {
   id: string;
   conversationUuid: string;
   filename: string;
@@ -113,7 +113,7 @@ export async function markCompleted(
   return touched === 1;
 }
 
-/** Takes attachments whose time is over; from here on nobody can send or fetch them. */
+/** Takes attachments whose time is over; from here on they cannot be sent or fetched. */
 export async function takeExpired(
   db: Queryable,
   now: string,

@@ -74,7 +74,7 @@ test('[ATT-7] what was uploaded to S3 must be what was announced', async () => {
   const { id: room } = await chat.conversation();
   const { api } = chat.project;
   const upload = await api.call('requestAttachment', { room, body: file });
-  // The length that is sent, not the one announced: with that, fetch waits for ever for an answer to half a request.
+  // The length that is sent, not the one announced: with that, fetch waits forever for an answer to half a request.
   const headers = { 'content-type': file.mimeType };
   const refused = await fetch(upload.uploadUrl, { method: 'PUT', headers, body: 'hello, but longer' });
   assert.equal(refused.status, 403);
@@ -98,7 +98,7 @@ test('[ATT-7] a file whose message is deleted is removed from S3', async () => {
   assert.equal((await fetch(url)).status, 404);
 });
 
-test('[ATT-7] after completion the upload URL changes nothing, for whoever still has it', async () => {
+test('[ATT-7] after completion the upload URL changes nothing, for everyone who still has it', async () => {
   const { id: room } = await chat.conversation();
   const { api } = chat.project;
   const upload = await api.call('requestAttachment', { room, body: file });

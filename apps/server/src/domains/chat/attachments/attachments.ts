@@ -31,7 +31,7 @@ import { cleanFilename, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
 import { createStorageCheck } from './storage-check.ts';
 
-export interface AttachmentDeps {
+interface AttachmentDeps {
   db: Db;
   blobs: Blobs;
   entries: Entries;
@@ -51,7 +51,7 @@ const unusedMs = 24 * 60 * 60 * 1000;
 const sweepMax = 100;
 
 /** What the endpoint that serves bytes needs. */
-export interface ServedFile {
+interface ServedFile {
   content: Readable;
   headers: Record<string, string>;
 }
@@ -189,7 +189,7 @@ export function createAttachments(deps: AttachmentDeps) {
     return completed(caller, id);
   }
 
-  /** Somebody else may have completed it first. */
+  /** Another request may have completed it first. */
   async function completed(caller: ChatCaller, id: string): Promise<Attachment> {
     const entry = await own(caller, id);
     return entry.status === 'PENDING' ? fail('SVC_ATTACHMENT_NOT_UPLOADED') : entry;

@@ -4,7 +4,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Keyring } from '../../../core/keyring.ts';
 import type { AttachmentEntry } from './attachment-store.ts';
 
-export interface SignedUrls {
+interface SignedUrls {
   upload(attachment: Signable, ttlSeconds: number): string;
   download(attachment: Signable, ttlSeconds: number): string;
   /** SVC_FORBIDDEN unless exactly this was signed and its time is not over. */
@@ -12,7 +12,7 @@ export interface SignedUrls {
 }
 
 /** Everything a signature covers: change any of it and the URL is worth nothing. */
-export type Signable = Pick<AttachmentEntry, 'id' | 'environment' | 'size' | 'mimeType' | 'filename'>;
+type Signable = Pick<AttachmentEntry, 'id' | 'environment' | 'size' | 'mimeType' | 'filename'>;
 
 export function createSignedUrls(deps: { keyring: Keyring; clock: Clock; publicUrl: string }): SignedUrls {
   const { keyring, clock, publicUrl } = deps;

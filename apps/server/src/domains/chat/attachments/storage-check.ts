@@ -3,9 +3,9 @@ import type { Clock } from '../../../core/clock.ts';
 import { type Blobs, BlobsFull, BlobsUnavailable } from '../../../core/ports.ts';
 
 /** Throws `BlobsUnavailable` while the store is away, or full and something is to be stored. */
-export type StorageCheck = (use: 'read' | 'write') => Promise<void>;
+type StorageCheck = (use: 'read' | 'write') => Promise<void>;
 
-/** How long one look at the store answers for everybody. */
+/** How long the result of one check is cached. */
 const lookMs = 2_000;
 
 /** Signing a URL does not touch the store: before one is handed out, the store is asked whether it works. */

@@ -52,7 +52,7 @@ export async function findEntry(
   return row;
 }
 
-/** The same under the row's lock: from here to commit nobody else takes a number in this conversation. */
+/** The same under the row's lock: until commit no other transaction takes a number in this conversation. */
 export async function lockEntry(
   tx: Tx,
   scope: ProjectScope,
@@ -147,7 +147,7 @@ async function sourceOf(db: Queryable, userId: string): Promise<Sql> {
         select * from conversation_members where conversation_id = c.id and user_id = ${userId} limit 1) m`;
 }
 
-export interface NewConversation {
+interface NewConversation {
   id: string;
   publicId: string;
   name: string;
@@ -171,7 +171,7 @@ export async function insertConversation(tx: Queryable, scope: ProjectScope, row
             ${row.memberCount}, ${row.at}, ${row.at})`);
 }
 
-export interface ConversationChange {
+interface ConversationChange {
   name?: string | undefined;
   status?: 'ACTIVE' | 'ARCHIVED' | undefined;
   retentionDays?: number | null | undefined;
@@ -234,7 +234,7 @@ export async function findPublicIds(
       and v.value = any(v.wanted)`);
 }
 
-export interface NewChange {
+interface NewChange {
   type: string;
   messageId?: string;
   /** What the frame says beside the message. */

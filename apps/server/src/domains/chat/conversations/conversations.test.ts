@@ -29,7 +29,7 @@ test('[CONV-1] a conversation is found by conv_ id, uuid and name; a name that l
   }
 });
 
-test('[CONV-2] names are unique per project and environment, whoever asks at once', async () => {
+test('[CONV-2] names are unique per project and environment, also under concurrent requests', async () => {
   const { api } = chat.project;
   const tries = await Promise.allSettled(
     Array.from({ length: 20 }, () => api.call('createConversation', { body: { name: 'only-one' } })),

@@ -80,7 +80,7 @@ export function createConversations(deps: ConversationDeps) {
   const read = async (db: Db | Tx, scope: ProjectScope, id: string, userId: string | null): Promise<Conversation> =>
     (await findConversation(db, scope, id, { retentionDefault, userId })) ?? fail('SVC_CONVERSATION_NOT_FOUND');
 
-  /** Creates a conversation in somebody's transaction. */
+  /** Creates a conversation in the caller's transaction. */
   async function provision(tx: Tx, emit: Emit, scope: ProjectScope, draft: ConversationDraft): Promise<Conversation> {
     const { members } = draft;
     const [id, at] = [ids.newUuid(), iso(clock.now())];
@@ -204,7 +204,7 @@ export function createConversations(deps: ConversationDeps) {
     });
   }
 
-  /** Gone for everybody at once; the sweep removes what was in it. */
+  /** Gone at once; the sweep removes its content. */
   async function erase(caller: ChatCaller, reference: string): Promise<Conversation> {
     const needs = { scope: 'chat:manage', action: 'archive' } as const;
     const entered = await entries.enter(caller, reference, needs);

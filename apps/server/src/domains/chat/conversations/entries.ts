@@ -17,7 +17,7 @@ export interface Entries {
   change<T>(caller: ChatCaller, id: string, needs: Needs, work: ChangeWork<T>): Promise<T>;
 }
 
-export type ChangeWork<T> = (tx: Tx, emit: Emit, entry: ConversationEntry) => Promise<T>;
+type ChangeWork<T> = (tx: Tx, emit: Emit, entry: ConversationEntry) => Promise<T>;
 
 export interface Needs {
   scope: ChatScope;

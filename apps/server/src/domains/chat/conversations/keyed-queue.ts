@@ -1,5 +1,5 @@
 /** Runs work on one key one after the other: waiting here costs nothing, waiting for a row's lock holds a connection. */
-export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();

@@ -152,7 +152,7 @@ export function createMembers({ db, entries, hub, clock, cursors, limits }: Memb
     return member;
   }
 
-  /** For another domain, in its transaction: makes somebody a member with exactly this role. */
+  /** For another domain, in its transaction: makes a user a member with exactly this role. */
   async function ensure(
     tx: Tx,
     emit: Emit,

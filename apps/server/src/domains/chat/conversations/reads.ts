@@ -10,7 +10,7 @@ import type { Messages } from '../messages/edit.ts';
 import type { Entries } from './entries.ts';
 import { findReadState, listReceipts, moveReadMark } from './read-store.ts';
 
-export interface ReadDeps {
+interface ReadDeps {
   db: Db;
   unitOfWork: UnitOfWork;
   entries: Entries;

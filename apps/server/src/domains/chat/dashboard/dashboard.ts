@@ -22,7 +22,7 @@ import type { PresenceOf } from '../live/presence.ts';
 import { readReference } from '../references.ts';
 import { countChat, countHours, listMessageMetadata } from './dashboard-store.ts';
 
-export interface DashboardDeps {
+interface DashboardDeps {
   db: Db;
   clock: Clock;
   cursors: Cursors;
@@ -67,7 +67,7 @@ export function createDashboard(deps: DashboardDeps) {
     return { ...counts, hours: hours.map((at) => ({ at: iso(at * hourMs), messages: byHour.get(at) ?? 0 })) };
   }
 
-  /** Counting grows with a project: somebody who keeps looking at a large one costs the database a bounded share of its time. */
+  /** Counting grows with a project: polling a large one must cost the database a bounded share of its time. */
   async function cacheSlowOverview(scope: ProjectScope): Promise<ChatOverview> {
     const key = `${scope.projectId} ${scope.environment}`;
     const known = slowOverviews.get(key);

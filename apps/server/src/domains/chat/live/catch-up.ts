@@ -59,7 +59,7 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
       older.push(...entriesOfJson(row?.text ?? '[]', clock.now()));
       from = row?.hasMore ? (row.newest ?? tail) : tail;
     }
-    // `tail` may have moved on meanwhile: then it is read again.
+    // `tail` may have advanced during the read: then it is read again.
     if (channel.tail !== tail) return;
     channel.prepend(
       older.filter(({ change }) => change <= tail),
@@ -67,7 +67,7 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
     );
   }
 
-  /** One reading serves everybody who comes back at once. */
+  /** One read serves all clients that reconnect at once. */
   function reachBackOnce(channel: Channel, since: number): Promise<void> {
     const running = reaching.get(channel);
     if (running) return running;
@@ -81,7 +81,7 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
     fillNow: (channel: Channel): void => void fillAfter(0, channel),
     /** Makes the changes after `since` available in memory; false when they are too many. */
     async reach(channel: Channel, since: number): Promise<boolean> {
-      // A client of a process that is ahead has seen what was not heard of here yet.
+      // A client of a process that is ahead has seen changes that have not arrived here yet.
       if (since > channel.head) await fill(channel);
       while (channels.isOpen(channel) && since < channel.tail && channel.head - since <= recentMax) {
         await reachBackOnce(channel, since);

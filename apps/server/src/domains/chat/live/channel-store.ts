@@ -32,7 +32,7 @@ export async function findHeads(
   );
 }
 
-export interface MemberViewRow {
+interface MemberViewRow {
   uuid: string;
   userId: string;
   role: ChatMemberRole;

@@ -15,7 +15,7 @@ const message = (change: number, senderId: string): ChangeEntry => ({
   senderId,
 });
 
-test('[READ-1] a message that somebody is known to have read before it is heard of is not unread', () => {
+test('[READ-1] a message whose read mark arrives before it is not unread', () => {
   const channel = createChannel({
     conversationId,
     uuid: 'u',

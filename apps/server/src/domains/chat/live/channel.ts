@@ -26,7 +26,7 @@ export const recentMs = 10 * 60_000;
 
 /**
  * One conversation in this process: who listens, the last changes in order, and what is known of its members. Changes
- * may come twice, late or out of order; listeners hear each once and in order.
+ * may come twice, late or out of order; listeners get each once and in order.
  */
 export interface Channel {
   readonly conversationId: string;
@@ -34,7 +34,7 @@ export interface Channel {
   readonly epoch: string;
   readonly name: string;
   readonly status: ConversationStatus;
-  /** The last change that was told; everything up to it has been. */
+  /** The last change that was emitted; all before it were too. */
   readonly head: number;
   /** Changes after this one are in memory. */
   readonly tail: number;
@@ -48,14 +48,14 @@ export interface Channel {
   prepend(entries: readonly ChangeEntry[], from: number): void;
   /** Changes after `since`; only for `since` from `tail` to `head`. */
   after(since: number): readonly ChangeEntry[];
-  /** Tells something that is no numbered change to all but one connection. */
+  /** Emits what has no change number to all but one connection. */
   tell(frame: SocketFrame, except?: string): void;
   add(listener: Listener): void;
   remove(listener: Listener): void;
   /** Brought up to `head`, or undefined when it must be read again. */
   member(userId: string): MemberView | undefined;
   setMember(userId: string, view: MemberView): void;
-  /** Every member must be read again. What is being read meanwhile, too: `memory` is then another. */
+  /** Every member must be read again. Reads in flight are discarded, too: `memory` is then another. */
   forgetMembers(): void;
   readonly memory: number;
   noteRead(userId: string, seq: number): void;
@@ -131,7 +131,7 @@ export function createChannel(start: ChannelRow): Channel {
     return ahead.size > 0;
   }
 
-  /** What has happened since then to somebody's role and unread count. */
+  /** Changes since then to a member's role and unread count. */
   function advance(userId: string, view: MemberView): MemberView {
     let { role, readSeq, unread } = view;
     for (const entry of after(view.asOf)) {

@@ -8,13 +8,13 @@ import { findChannel } from './channel-store.ts';
 /** What travels between processes. */
 export type Envelope =
   | { entry: ChangeEntry }
-  /** The store has changes that nobody announced. */
+  /** The store has changes that were never announced. */
   | { isBehind: true }
   | { isRecount: true }
   | { read: { userId: string; seq: number }; frame: string }
   | { frame: string; except?: string };
 
-export interface ChannelsDeps {
+interface ChannelsDeps {
   db: Db;
   bus: Bus;
   clock: Clock;
@@ -28,7 +28,7 @@ interface Open {
   idleSince: number;
 }
 
-/** The conversations open in this process: opened at the first need, evicted when nobody has listened for a while. */
+/** The conversations open in this process: opened at the first need, evicted when they had no subscriber for a while. */
 export type Channels = ReturnType<typeof createChannels>;
 
 /** Quiet conversations kept for those who come back. */
@@ -74,7 +74,7 @@ export function createChannels({ db, bus, clock, onMessage }: ChannelsDeps) {
       opening.set(uuid, started);
       return started;
     },
-    /** False once it was evicted: it hears nothing any more and must be opened again. */
+    /** False once it was evicted: it gets no changes and must be opened again. */
     isOpen: (channel: Channel): boolean => open.get(channel.uuid)?.channel === channel,
     find: (uuid: string): Channel | undefined => open.get(uuid)?.channel,
     all: (): Channel[] => [...open.values()].map(({ channel }) => channel),

@@ -32,7 +32,7 @@ interface Heard {
   change: number;
 }
 
-/** Messages a client has been told of, live or recovered, each change once and by number. */
+/** Messages a client has received, live or recovered, each change once and by number. */
 function heardBy(frames: readonly ServerFrame[], conversationId: string): Heard[] {
   const byChange = new Map<number, Heard>();
   const note = (frame: Record<string, unknown>): void => {

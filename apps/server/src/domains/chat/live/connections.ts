@@ -12,7 +12,7 @@ import {
 } from './connection-store.ts';
 
 /** What the dashboard shows of one chat socket. */
-export interface ConnectionFacts extends ProjectScope {
+interface ConnectionFacts extends ProjectScope {
   id: string;
   userId: string;
   userAgent: string | null;

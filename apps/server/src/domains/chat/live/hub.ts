@@ -12,7 +12,7 @@ import type { Channel, MemberView } from './channel.ts';
 import { createChannels, type Envelope } from './channels.ts';
 import { createMemberViews } from './member-views.ts';
 
-/** Frames without a change number, which nobody recovers. */
+/** Frames without a change number, which are not recovered. */
 type EphemeralType = 'typing' | 'presence';
 
 export interface HubDeps {
@@ -26,7 +26,7 @@ export interface HubDeps {
 export interface Hub {
   /** The channel of a conversation, up to date from now on; null when there is no such conversation. */
   open(uuid: string): Promise<Channel | null>;
-  /** False once it was evicted: it hears nothing any more and must be opened again. */
+  /** False once it was evicted: it gets no changes and must be opened again. */
   isOpen(channel: Channel): boolean;
   /** Where a user stands; from memory where it is known. */
   memberOf(channel: Channel, userId: string): Promise<MemberView>;
@@ -36,16 +36,16 @@ export interface Hub {
   announce(entry: ChangeEntry): void;
   /** Emits the event of a numbered change, which is announced after the commit. */
   emitChange<T extends ChangeEventType>(emit: Emit, type: T, data: RecordedData<T> & ChangeSubject): void;
-  /** Emits a moved read mark: no numbered change, but its subscribers hear of it too. */
+  /** Emits a moved read mark: no numbered change, but subscribers get it too. */
   emitRead(emit: Emit, data: RecordedData<'message.read'>): void;
-  /** Something that is not stored: typing, presence. The connection `except` does not hear it. */
+  /** Something that is not stored: typing, presence. The connection `except` does not get it. */
   broadcast<K extends EphemeralType>(
     conversationId: string,
     type: K,
     fields: Omit<FrameFields<ChatServerFrames[K]>, 'conversationId'>,
     except?: string,
   ): void;
-  /** Messages went without a change: unread counts in memory are not true any more, on any process. */
+  /** Messages went without a change: cached unread counts are stale, on every process. */
   recount(conversationId: string): void;
   /** Announces what a killed process recorded and perhaps did not announce. */
   recover(events: readonly StoredEvent[]): void;
@@ -57,7 +57,7 @@ export interface Hub {
 }
 
 /** Numbered changes whose event names what the frame shows. */
-export type ChangeEventType = Extract<
+type ChangeEventType = Extract<
   EventType,
   | 'message.updated'
   | 'message.deleted'
@@ -93,7 +93,7 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
     publish(conversationId, { read: { userId, seq }, frame });
   }
 
-  /** The bus has lost messages. Read marks are no numbered changes: which of them were missed cannot be told. */
+  /** The bus has lost messages. Read marks have no change number: which of them were missed is unknown. */
   function onGap(): void {
     for (const channel of channels.all()) channel.forgetMembers();
     catchUp.catchUp().catch((error) => log.warn({ error }, 'catching up failed'));

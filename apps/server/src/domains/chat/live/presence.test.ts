@@ -41,7 +41,7 @@ test('[PRES-1] a user comes with the first connection and goes with the last; st
   await watcher.close();
 });
 
-test('[PRES-1] what is told of a user with several tabs is what the list says', async () => {
+test('[PRES-1] presence events of a user with several tabs match the list', async () => {
   const { id } = await chat.conversation();
   const watcher = await (await chat.user('bob')).connect();
   await subscribe(watcher, id, { presence: false });
@@ -120,7 +120,7 @@ test('[PRES-5] who is present and who types is listed by user id and in pages', 
   await Promise.all(clients.map((client) => client.close()));
 });
 
-test('[TYP-1] typing is told to the others and listed until it ends', async () => {
+test('[TYP-1] typing is sent to the others and listed until it ends', async () => {
   const { id } = await chat.conversation();
   const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];
   await subscribe(alice, id);

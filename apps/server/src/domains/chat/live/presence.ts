@@ -7,7 +7,7 @@ import type { ExpiringSets } from '../../../core/ports.ts';
 import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
 import type { Hub } from './hub.ts';
 
-export interface PresenceDeps {
+interface PresenceDeps {
   expiringSets: ExpiringSets;
   cursors: Cursors;
   hub: Hub;
@@ -21,7 +21,7 @@ export interface Place {
   connectionId: string;
   status: 'ONLINE' | 'AWAY';
   since: number;
-  /** When the connection was last heard of. */
+  /** When the connection last sent something. */
   lastSeenAt: number;
 }
 
@@ -46,12 +46,12 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     const value = JSON.stringify(seen satisfies Seen);
     await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
     const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
-    // Also after an expiry that was published as a leave: a user who is heard of again has entered again.
+    // Also after an expiry that was published as a leave: a user who sends again has entered again.
     if (isNew) hub.broadcast(conversationId, 'presence', { userId, status, event: 'enter' });
     return isNew;
   }
 
-  /** Another tab of somebody who is away makes them online. */
+  /** Another tab of a user who is away makes them online. */
   async function enter(place: Place): Promise<void> {
     const { conversationId, userId, status } = place;
     const isNew = await refresh(place);
@@ -164,10 +164,10 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
   return { refresh, enter, update, leave, list, sweep };
 }
 
-/** One connection of a user, as it was last heard of. */
+/** One connection of a user, as of its last refresh. */
 type Seen = Omit<Place, 'conversationId' | 'connectionId'>;
 
-/** Somebody is online while any of their tabs is. */
+/** A user is online while any of their tabs is. */
 const combined = (own: readonly Seen[]): Place['status'] =>
   own.some(({ status }) => status === 'ONLINE') ? 'ONLINE' : 'AWAY';
 

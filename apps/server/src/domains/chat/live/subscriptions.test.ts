@@ -76,7 +76,7 @@ test('[CHATWS-4] many long gaps at once do not cut the client: what one answer c
   await client.close();
 });
 
-/** Holds back what `isHeld` says until it is let go. */
+/** Holds back what `isHeld` says until it is released. */
 function gate(isHeld: (text: string) => boolean) {
   let opened: Promise<void> = Promise.resolve();
   let open = (): void => {};
@@ -107,7 +107,7 @@ function gate(isHeld: (text: string) => boolean) {
   };
 }
 
-test('[CHATWS-2] a conversation that was let go while somebody subscribed is opened again, not silent', async () => {
+test('[CHATWS-2] a conversation that was evicted while a client subscribed is opened again, not silent', async () => {
   const clock = createFakeClock();
   const views = gate((text) => /jsonb_to_recordset/.test(text) && /conversation_members/.test(text));
   const own = await startService({ env, clock, wrap: views.wrap });
@@ -196,7 +196,7 @@ test('[CONV-11] the conversation that a room has now is found by the id of the r
   await client.close();
 });
 
-test('[CHATWS-4] whoever comes from a process that is ahead loses nothing', async () => {
+test('[CHATWS-4] a client that comes from a process that is ahead loses nothing', async () => {
   let isDeaf = false;
   const deaf = (adapters: Adapters): Adapters => {
     const { bus } = adapters;

@@ -52,13 +52,13 @@ export interface Wanted {
   presence?: boolean;
 }
 
-export interface SubscriptionDeps {
+interface SubscriptionDeps {
   hub: Hub;
   targets: Targets;
   cursors: Cursors;
   clock: Clock;
   limits: Limits;
-  /** Somebody is in a conversation from now on, or not any more. */
+  /** A user joined or left a conversation. */
   onEnter: (client: Client, subscription: Subscription) => void;
   onLeave: (client: Client, subscription: Subscription) => void;
 }
@@ -71,7 +71,7 @@ export interface Subscriptions {
   end(client: Client): void;
 }
 
-/** A conversation that the client may hear, with the user's place in it. */
+/** A conversation that the client may subscribe to, with the user's membership. */
 interface Ready {
   wanted: Wanted;
   channel: Channel;
@@ -79,7 +79,7 @@ interface Ready {
   isRecovered: boolean;
 }
 
-/** What may wait on a socket after it was told what it missed: half of what makes it a slow reader. */
+/** What may be queued on a socket by a catch-up: half of what makes it a slow reader. */
 const recoveredTotalMax = 512 * 1024;
 
 /** Bytes that the conversations of one frame may still recover, together. */

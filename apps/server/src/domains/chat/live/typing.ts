@@ -6,7 +6,7 @@ import type { ExpiringSets } from '../../../core/ports.ts';
 import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
 import type { Hub } from './hub.ts';
 
-export interface TypingDeps {
+interface TypingDeps {
   expiringSets: ExpiringSets;
   cursors: Cursors;
   hub: Hub;

@@ -25,7 +25,7 @@ import {
 } from './message-store.ts';
 import { assertTextFits } from './send.ts';
 
-export interface MessageDeps {
+interface MessageDeps {
   db: Db;
   entries: Entries;
   hub: Hub;

@@ -3,13 +3,13 @@ import { BatcherFull, createBatcher } from '../../../core/batcher.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 
-/** Single writes to conversations, stored in batches: one commit serves everybody who asked in the meantime. */
-export interface GroupCommit<Item, Outcome> {
+/** Single writes to conversations, stored in batches: one commit serves all requests that arrived before it. */
+interface GroupCommit<Item, Outcome> {
   /** Resolves after the commit of the batch the item was in. */
   add(item: Item): Promise<Outcome>;
 }
 
-export interface GroupCommitOptions<Item, Outcome> {
+interface GroupCommitOptions<Item, Outcome> {
   clock: Clock;
   /** Stores all items or none, and says what became of each. */
   store: (items: readonly Item[]) => Promise<Outcome[]>;
@@ -36,7 +36,7 @@ const waitingMax = 5_000;
 interface Entry<Item> {
   item: Item;
   keys: readonly string[];
-  /** Keys that no waiting item can take any more. */
+  /** Keys that no waiting item can take. */
   taken: Set<string>;
 }
 

@@ -10,7 +10,7 @@ export interface ReadGate {
   role: ChatMemberRole | null;
 }
 
-export interface HistoryFilter {
+interface HistoryFilter {
   before: number | null;
   after: number | null;
   threadRootId: string | null;
@@ -19,7 +19,7 @@ export interface HistoryFilter {
   limit: number;
 }
 
-export interface HistoryRow extends ReadGate {
+interface HistoryRow extends ReadGate {
   /** The page as a JSON array, newest first. */
   text: string;
   /** Positions of its oldest and newest message; null on an empty page. */
@@ -32,7 +32,7 @@ export interface HistoryRow extends ReadGate {
 
 /**
  * A page size as part of the text: with a parameter the database thinks of a tenth of the conversation, and then plans
- * anew for every page because the size it is given looks so much better. Rare sizes are not worth a statement each.
+ * again for every page because the size it is given looks so much better. Rare sizes are not worth a statement each.
  */
 const sizes = new Set([10, 20, 25, 30, 50, 100, 200, 500]);
 const usual = (limit: number): number | null => (sizes.has(limit) ? limit : null);
@@ -107,7 +107,7 @@ export async function readHistory(
   return row;
 }
 
-export interface ChangesRow extends ReadGate {
+interface ChangesRow extends ReadGate {
   /** The changes as a JSON array, oldest first. */
   text: string;
   newest: number | null;

@@ -6,7 +6,7 @@ import { assertMember, assertScope, type ChatCaller, userOf } from '../callers.t
 import type { Target, Targets } from '../targets.ts';
 import { type ReadGate, readChanges, readHistory } from './history-store.ts';
 
-export interface HistoryDeps {
+interface HistoryDeps {
   db: Db;
   targets: Targets;
   cursors: Cursors;

@@ -92,7 +92,7 @@ function objectText(fields: Readonly<Record<string, string | Sql>>): Sql {
   return sql`concat(${before}${raw(`'${literal}}'`)})`;
 }
 
-/** As it is stored with a new message: the same for every reader, since nobody has reacted yet. */
+/** As it is stored with a new message: the same for every reader, since it has no reactions yet. */
 export const newMessageText = (refersTo: { messages: boolean; files: boolean }): Sql =>
   objectText({
     ...fieldsOf(null),
@@ -101,7 +101,7 @@ export const newMessageText = (refersTo: { messages: boolean; files: boolean }):
     ...(refersTo.files ? {} : withoutFiles),
   });
 
-/** The row of a deleted message holds no content any more, so the same expression makes its tombstone. */
+/** The row of a deleted message holds no content, so the same expression makes its tombstone. */
 const madeNow = (viewer: unknown): Sql => objectText(fieldsOf(viewer));
 
 export const messageText = (viewer: unknown): Sql => sql`coalesce(m.record, ${madeNow(viewer)})`;

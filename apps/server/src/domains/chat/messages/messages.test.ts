@@ -256,7 +256,7 @@ test('[MSG-13] a send is stored with its event: message.created carries the whol
   });
 });
 
-test('[MSG-17] without an endpoint an event is stored as handed on; with one it is queued for it', async () => {
+test('[MSG-17] without an endpoint an event is stored as dispatched; with one it is queued for it', async () => {
   const kit = await createChatKit(service);
   const { id: room } = await kit.conversation();
   const find = (text: string) =>
@@ -276,7 +276,7 @@ test('[MSG-17] without an endpoint an event is stored as handed on; with one it 
   assert.deepEqual(await find('unheard'), [{ isHandedOn: true, deliveries: 0 }]);
 });
 
-test('[MSG-5] sender and key are told apart, whatever is in them', async () => {
+test('[MSG-5] sender and key are never confused, whatever is in them', async () => {
   const { id: room } = await chat.conversation([]);
   const send = (senderId: string, clientMessageId: string) =>
     chat.project.api.call('sendMessage', { room, body: { text: 'x', senderId, clientMessageId } });
@@ -305,7 +305,7 @@ test('[MSG-14] 400 sends at once over many conversations: all stored, numbers de
   }
 });
 
-test('[MSG-8] whoever edits sees the reactions as their own, over REST and over the socket', async () => {
+test('[MSG-8] the editor sees their own reactions marked, over REST and over the socket', async () => {
   const { id: room } = await chat.conversation();
   const alice = await chat.user('alice');
   const { id: messageId } = await alice.api.call('sendMessage', { room, body: { text: 'a' } });

@@ -30,7 +30,7 @@ export type ReactionOutcome =
     }
   | { is: 'refused'; problem: ReactionProblem };
 
-interface OutcomeRow {
+type OutcomeRow = {
   place: number;
   problem: ReactionProblem | null;
   publicId: string;
@@ -38,7 +38,7 @@ interface OutcomeRow {
   environment: Environment;
   change: number | null;
   count: number | null;
-}
+};
 
 /**
  * Stores a batch of reactions with their changes and events. As with messages the conversations are locked first, in
@@ -48,7 +48,7 @@ export async function storeReactions(db: Db, items: readonly ReactionItem[], cap
   const lock = lockConversations(items.map((item) => item.conversationId));
   const [, rows = []] = await db.batch([lock, applyBatch(items, cap)]);
   // The statement says what its rows are.
-  const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.place, row]));
+  const byPlace = new Map((rows as OutcomeRow[]).map((row) => [row.place, row]));
   return items.map((_item, place) => outcomeOf(byPlace.get(place)));
 }
 

@@ -17,7 +17,7 @@ import {
   storeReactions,
 } from './reaction-store.ts';
 
-export interface ReactionDeps {
+interface ReactionDeps {
   db: Db;
   messages: Messages;
   clock: Clock;
@@ -105,7 +105,7 @@ const shortName = /^(?=.{1,64}$):?[A-Za-z0-9_+-]+:?$/;
 const emojiOnly = /^[\p{Emoji}\p{Emoji_Component}]+$/u;
 
 /** One spelling for each emoji: without it a heart and a heart with a variation selector would be two reactions. */
-export function normalEmoji(text: string): string {
+function normalEmoji(text: string): string {
   const normal = text.normalize('NFC').replaceAll(/[\ufe0e\ufe0f]/g, '');
   return shortName.test(normal) || emojiOnly.test(normal) ? normal : fail('SVC_INVALID_EMOJI');
 }

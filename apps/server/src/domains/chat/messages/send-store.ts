@@ -19,7 +19,7 @@ export interface SendItem {
   draft: Draft;
 }
 
-/** The fields a draft does not have are left out: nobody needs to read them. */
+/** The fields a draft does not have are left out. */
 export interface Draft {
   id: string;
   type: MessageType;
@@ -75,7 +75,7 @@ export function createStoreMessages({ db, dispatchedOnInsert }: { db: Db; dispat
     const lock = lockConversations(items.map((item) => item.conversationId));
     const [, rows = []] = await db.batch([lock, insertBatch(items)]);
     // The statement says what its rows are.
-    const byPlace = new Map((rows as unknown as OutcomeRow[]).map((row) => [row.at, row]));
+    const byPlace = new Map((rows as OutcomeRow[]).map((row) => [row.at, row]));
     return items.map((_item, at) => outcomeOf(byPlace.get(at)));
   };
 }

@@ -29,7 +29,7 @@ import {
   type Stored,
 } from './send-store.ts';
 
-export interface SendDeps {
+interface SendDeps {
   db: Db;
   targets: Targets;
   clock: Clock;
@@ -167,7 +167,7 @@ function missingField(type: MessageType, { text, attachmentId, metadata }: SendM
   return type === 'custom' && metadata ? null : 'text';
 }
 
-/** What subscribers hear of a new message. */
+/** What subscribers get for a new message. */
 function changeOf({ publicId, draft }: SendItem, { record, seq, change }: Stored, at: number): ChangeEntry {
   const message = { id: draft.id, seq, senderId: draft.senderId ?? null, record };
   return entryOf({ type: 'message', conversationId: publicId, change, message }, at);

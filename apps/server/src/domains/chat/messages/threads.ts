@@ -5,7 +5,7 @@ import { type ChatCaller, userOf } from '../callers.ts';
 import type { Messages } from './edit.ts';
 import { listThread } from './message-store.ts';
 
-export interface ThreadDeps {
+interface ThreadDeps {
   db: Db;
   messages: Messages;
   cursors: Cursors;

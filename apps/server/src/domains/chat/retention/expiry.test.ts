@@ -21,7 +21,7 @@ after(() => service.stop());
 /** Time of the test's own passes in each look. */
 const patiently = { withinMs: 30_000 };
 
-/** Time passes while somebody listens: a socket that says nothing for 45 s would be cut. */
+/** Time passes while a client pings: a socket that is silent for 45 s would be cut. */
 async function pass(seconds: number, listener: SocketClient): Promise<void> {
   for (let left = seconds; left > 0; left -= 10) {
     await clock.advance(Math.min(left, 10) * 1000);
@@ -54,7 +54,7 @@ function mortal() {
   };
 }
 
-test('[PRES-2] 45 s after a process has died its users have gone, told once, and its sessions are closed', async () => {
+test('[PRES-2] 45 s after a process has died its users have left, announced once, and its sessions are closed', async () => {
   const { wrap, die } = mortal();
   const doomed = await startService({ clock, env, beside: service, wrap });
   const { id } = await chat.conversation();
@@ -94,7 +94,7 @@ test('[PRES-2] 45 s after a process has died its users have gone, told once, and
   await doomed.stop();
 });
 
-test('[PRES-3] whoever stays connected stays present, and a crowd that leaves at once is told one by one', async () => {
+test('[PRES-3] a connected user stays present, and a crowd that leaves at once is announced one by one', async () => {
   const { id } = await chat.conversation(['alice', 'bob', 'carol']);
   const watcher = await (await chat.user('bob')).connect();
   await subscribe(watcher, id, { presence: false });
@@ -126,7 +126,7 @@ test('[PRES-3] whoever stays connected stays present, and a crowd that leaves at
   await watcher.close();
 });
 
-test('[PRES-6] lastSeenAt is when the user was last heard of, however often presence is refreshed', async () => {
+test('[PRES-6] lastSeenAt is when the user last sent something, however often presence is refreshed', async () => {
   const { id } = await chat.conversation();
   const client = await (await chat.user('alice')).connect();
   await subscribe(client, id);
@@ -141,7 +141,7 @@ test('[PRES-6] lastSeenAt is when the user was last heard of, however often pres
   await client.close();
 });
 
-test('[TYP-2] typing that nobody repeats ends after 7 s and is told as ended', async () => {
+test('[TYP-2] typing that nobody repeats ends after 7 s and its end is published', async () => {
   const { id } = await chat.conversation();
   const [alice, bob] = [await (await chat.user('alice')).connect(), await (await chat.user('bob')).connect()];
   await subscribe(alice, id);
@@ -174,7 +174,7 @@ test('[MSG-18] within CHAT_EDIT_WINDOW_SECONDS a sender may edit, after it nobod
   assert.equal((await chat.project.api.call('editMessage', { messageId, body: { text: 'server' } })).text, 'server');
 });
 
-test('[PRES-3] whoever stays connected stays present, however short the time to live', async () => {
+test('[PRES-3] a connected user stays present, however short the time to live', async () => {
   const own = await startService({ clock, env: { ...env, CHAT_PRESENCE_TTL_SECONDS: '6' } });
   const kit = await createChatKit(own);
   const { id } = await kit.conversation();

@@ -47,7 +47,7 @@ test('[RET-1] messages past their retention go for good, threads with them; unre
   assert.equal(uuid.length, 36);
 });
 
-test('[RET-2] whoever subscribes again after retention is told what is unread now, on every process', async () => {
+test('[RET-2] a client that subscribes again after retention gets the current unread count, on every process', async () => {
   const { api } = chat.project;
   const { id: room } = await chat.conversation();
   await api.call('updateConversation', { room, body: { retentionDays: 7 } });

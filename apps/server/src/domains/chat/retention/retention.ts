@@ -4,7 +4,7 @@ import type { Db } from '../../../core/db.ts';
 import type { Hub } from '../live/hub.ts';
 import { eraseSome, findErased, findOverdue, retireMessages } from './retention-store.ts';
 
-export interface RetentionDeps {
+interface RetentionDeps {
   db: Db;
   clock: Clock;
   limits: Limits;
