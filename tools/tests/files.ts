@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 /** These stand on the database or the bus, so they run a second time, on PostgreSQL and Redis. */
 const storedFolders = ['adapters', 'core', 'domains', 'http', 'sockets'].map((name) => `apps/server/src/${name}/`);
 /** Nothing of these depends on what the service stands on. */
-const storeless = ['apps/server/src/http/docs.test.ts', 'apps/server/src/http/deploy-files'];
+const storeless = ['adapters/db/embedded/', 'http/docs.test.ts', 'http/deploy-files'].map(
+  (name) => `apps/server/src/${name}`,
+);
 /** What only several processes on one database can show. */
 const severalProcesses = ['e2e/rooms-over-processes.test.ts', 'e2e/two-processes.test.ts', 'e2e/webhook-storm.test.ts'];
 

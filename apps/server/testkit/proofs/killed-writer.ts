@@ -26,6 +26,9 @@ export function startWriter(target: string, round: number) {
   return { stored, found: () => found, kill };
 }
 
+/** A small part of tools/proof/killed-writer.ts. */
+export const killsInSuite = 4;
+
 /** Kills one writer after the other: each finds what was acknowledged to those before it. */
 export async function killRepeatedly(target: string, kills: number): Promise<void> {
   const promised = new Set<string>();

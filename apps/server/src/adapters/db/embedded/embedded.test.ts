@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
-import { emptyMigrations } from '../../../../testkit/kit/migration-folder.ts';
-import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
-import { killRepeatedly, startWriter } from '../../../../testkit/proofs/killed-writer.ts';
+import { killRepeatedly, killsInSuite, startWriter } from '../../../../testkit/proofs/killed-writer.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 import { migrate, readMigrations, serverMigrations } from '../shared/migrate.ts';
@@ -16,27 +14,14 @@ import { DataFolderLocked } from './folder-lock.ts';
 import { prepareTemplates } from './prepare-templates.ts';
 import { migratedTemplate } from './template.ts';
 
-const postgresUrl = process.env['PARLEY_TEST_DATABASE_URL'];
-
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-embedded-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A small part of tools/proof/killed-writer.ts. */
-const kills = 4;
-
 test('[STO-1] embedded: a process killed again and again while it writes loses no acknowledged row and leaves no half', (t) =>
-  killRepeatedly(newFolder(t), kills));
-
-test('[STO-1] postgres: a process killed again and again while it writes loses no acknowledged row and leaves no half', {
-  skip: !postgresUrl && 'no PARLEY_TEST_DATABASE_URL',
-}, async (t) => {
-  const { url, close } = await openTestDatabase({ migrations: emptyMigrations(), url: postgresUrl });
-  t.after(close);
-  await killRepeatedly(url ?? '', kills);
-});
+  killRepeatedly(newFolder(t), killsInSuite));
 
 test('[STO-2] embedded: a second process on the folder refuses in one sentence, and the first goes on', async (t) => {
   const folder = newFolder(t);

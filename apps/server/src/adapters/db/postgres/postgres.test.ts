@@ -6,6 +6,7 @@ import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { emptyMigrations } from '../../../../testkit/kit/migration-folder.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
 import { startTcpProxy } from '../../../../testkit/peers/tcp-proxy.ts';
+import { killRepeatedly, killsInSuite } from '../../../../testkit/proofs/killed-writer.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 import { createPostgres } from './postgres.ts';
@@ -24,6 +25,14 @@ async function openBehindProxy(t: TestContext, options: { poolSize?: number } = 
   t.after(() => db.close());
   return { db, proxy };
 }
+
+test('[STO-1] postgres: a process killed again and again while it writes loses no acknowledged row and leaves no half', {
+  skip,
+}, async (t) => {
+  const { url: own, close } = await openTestDatabase({ migrations, url });
+  t.after(close);
+  await killRepeatedly(own ?? '', killsInSuite);
+});
 
 test('[STO-6] postgres: two transactions that deadlock both commit, the loser by running again', {
   skip,
