@@ -76,7 +76,7 @@ test('[SDK-25] the layer follows the size on the page and the setting', { skip }
   await soon(async () => assert.equal(await width(), 320));
   await resize(1280);
   await soon(async () => assert.equal(await width(), 1280));
-  const wish = (quality: 'low' | 'high', fps: number) =>
+  const prefer = (quality: 'low' | 'high', fps: number) =>
     bob.page.evaluate(
       ([level, rate]) => {
         const tracks = [...(window.caller.room.participants.get('ada')?.tracks.values() ?? [])];
@@ -87,10 +87,10 @@ test('[SDK-25] the layer follows the size on the page and the setting', { skip }
       },
       [quality, fps] as const,
     );
-  await wish('low', 8);
+  await prefer('low', 8);
   await soon(async () => assert.equal(await width(), 320));
   await soon(async () => assert.ok((await bob.view('ada')).framesPerSecond <= 9));
-  await wish('high', 60);
+  await prefer('high', 60);
   await soon(async () => assert.equal(await width(), 1280));
   await soon(async () => assert.ok((await bob.view('ada')).framesPerSecond > 9));
 });

@@ -29,7 +29,7 @@ const lengthMin = 10;
 /** A secret in every dress it could leave in. */
 export function formsOf(secret: string): Form[] {
   const kept = secret.slice(0, -droppedLength);
-  if (kept.length < lengthMin) throw new Error(`"${kept}" is too short to be told from chance.`);
+  if (kept.length < lengthMin) throw new Error(`"${kept}" is too short: it could match by chance.`);
   const bytes = Buffer.from(kept);
   const hex = bytes.toString('hex');
   const forms: Form[] = [

@@ -73,7 +73,7 @@ export async function misuse(scene: Scene, workload: Workload, canaries: readonl
   }
 }
 
-/** The same for both sockets: before anybody said who they are, and after. */
+/** The same for both sockets: before authentication and after. */
 async function misuseSockets(scene: Scene, workload: Workload, whole: string): Promise<void> {
   const inUrl = encodeURIComponent(whole);
   const frames = [

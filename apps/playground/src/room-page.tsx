@@ -100,7 +100,7 @@ function Call({ name, person, source, onLeave }: CallProps) {
       stop();
     }, [room, stop]),
   );
-  const everybody: readonly Participant[] = self ? [self, ...participants] : participants;
+  const everyone: readonly Participant[] = self ? [self, ...participants] : participants;
 
   return (
     <div className="call">
@@ -110,11 +110,11 @@ function Call({ name, person, source, onLeave }: CallProps) {
           <span className="badge" data-state={connection}>
             {connection}
           </span>
-          <span className="muted">{everybody.length === 1 ? '1 person' : `${everybody.length} people`}</span>
+          <span className="muted">{everyone.length === 1 ? '1 person' : `${everyone.length} people`}</span>
         </div>
         <Problem error={error} />
-        <ul className="tiles" data-count={Math.min(everybody.length, 9)}>
-          {everybody.map((participant) => (
+        <ul className="tiles" data-count={Math.min(everyone.length, 9)}>
+          {everyone.map((participant) => (
             <Tile key={participant.identity || 'self'} participant={participant} />
           ))}
         </ul>

@@ -4,7 +4,7 @@ import { cacheFolder } from './adapters/db/embedded/template.ts';
 
 /**
  * What is loaded from here on is compiled once for all starts: here, in the threads and in the processes begun after it.
- * It is kept in our own folder: in the system's shared one anybody could lay down what we would run.
+ * It is kept in our own folder: in the system's shared one another user could plant code that we would run.
  */
 export function keepCompiled(): void {
   const folder = join(cacheFolder(), 'compiled');

@@ -69,13 +69,13 @@ const isFunction = <D>(value: D | ((source: Source) => D) | undefined): value is
   typeof value === 'function';
 
 function defaultText<D>({
-  defaultText: told,
+  defaultText: given,
   without,
   inProduction,
   isRequiredInProduction,
   ...about
 }: About<D>): string {
-  const parts = [told ?? (without === undefined ? wordsOf(about.default) : `unset: ${without}`)];
+  const parts = [given ?? (without === undefined ? wordsOf(about.default) : `unset: ${without}`)];
   if (inProduction !== undefined) parts.push(`${wordsOf(inProduction)} in production`);
   if (isRequiredInProduction) parts.push('required in production');
   return parts.join('; ');

@@ -86,9 +86,9 @@ test('[MED-32] layers nobody takes are turned off at the publisher, and on again
       ? frame.data.layers.filter(({ enabled }) => enabled).map(({ rid }) => rid)
       : undefined;
   };
-  await eventually(() => enabled()?.length === 0, 'the publisher was not told that nobody watches');
+  await eventually(() => enabled()?.length === 0, 'the publisher was not notified that no one watches');
   await bob.command('track.settings', { updates: [{ trackId, enabled: true }] });
-  await eventually(() => enabled()?.includes('f'), 'the publisher was not told that somebody watches');
+  await eventually(() => enabled()?.includes('f'), 'the publisher was not notified that someone watches');
   await framesGrow(bob);
 });
 
@@ -157,7 +157,7 @@ test('[MED-34] muting by the server stops a track, unpublishing ends it, and its
       bob.events.some(
         ({ type, data }) => type === 'stream.state' && data.trackId === trackId && data.reason === 'MUTED',
       ),
-    'bob was not told',
+    'bob was not notified',
   );
   await alice.command('track.mute', { trackId, muted: false, by: 'SERVER' });
   await framesGrow(bob);
@@ -165,7 +165,7 @@ test('[MED-34] muting by the server stops a track, unpublishing ends it, and its
   await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
   await eventually(
     () => call.control.events.some(({ type, data }) => type === 'track.unpublished' && data.trackId === trackId),
-    'nobody was told',
+    'no participant was notified',
   );
   await publish(alice, 'video');
   await framesGrow(bob);
@@ -213,7 +213,7 @@ test('[MED-18] a browser with transport-wide feedback finds its rate by itself, 
 }, async () => {
   const dora = await call.join('dora', everything, { lacks: ['transportCc'] });
   await publish(dora, 'video', SIMULCAST);
-  const toldTo = async (id: string) => {
+  const rembOf = async (id: string) => {
     const { participants } = await call.control.command('stats', { room: call.room, participant: id });
     return participants[0]?.pub?.availableBps;
   };
@@ -222,10 +222,10 @@ test('[MED-18] a browser with transport-wide feedback finds its rate by itself, 
     return Number(pair?.['availableOutgoingBitrate'] ?? 0);
   };
   await eventually(async () => {
-    const told = (await toldTo('dora')) ?? 0;
-    return told > 0 && Math.abs((await believedBy(dora)) / told - 1) < 0.05;
-  }, 'the browser does not take what it is told');
-  assert.equal(await toldTo('alice'), null);
+    const remb = (await rembOf('dora')) ?? 0;
+    return remb > 0 && Math.abs((await believedBy(dora)) / remb - 1) < 0.05;
+  }, 'the browser does not follow REMB');
+  assert.equal(await rembOf('alice'), null);
 });
 
 async function trackOf(identity: string, kind: 'AUDIO' | 'VIDEO'): Promise<string> {

@@ -55,7 +55,7 @@ export function createCallAudience(deps: CallAudienceDeps): Audience {
         unsubscribe: async (trackIds) => void (await signal.request({ type: 'unsubscribe', trackIds })),
       },
       track: {
-        wish: adaptive.wish,
+        prefer: adaptive.prefer,
         shown: adaptive.show,
         hidden(trackId, element) {
           autoplay.forget(element);

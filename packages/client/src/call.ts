@@ -105,7 +105,7 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
   const roster = new Roster(audience.take);
   const self = createCallSelf({ events, onChange, signal, transports, rpc, telemetry, onError });
   const vitals = createVitals({
-    everybody: () => [self, ...audience.participants.values()],
+    participants: () => [self, ...audience.participants.values()],
     onChange,
     onSpeakers: (speaking) => events.emit('activeSpeakersChanged', speaking),
     onQuality: (quality, participant) => events.emit('qualityChanged', quality, participant),

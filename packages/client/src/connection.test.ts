@@ -51,7 +51,7 @@ function rig({
     onFrame: () => {},
     onState(state, previous, error) {
       assert.ok(isTransition(previous, state), `${previous} → ${state}`);
-      assert.equal(previous, states.at(-1) ?? 'idle', 'each state is told with the one before it');
+      assert.equal(previous, states.at(-1) ?? 'idle', 'each state is emitted with the one before it');
       states.push(state);
       errors.push(error);
     },

@@ -33,9 +33,9 @@ async function joined(world: FakeWorld): Promise<Room> {
 
 test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no timer behind', async () => {
   const world = createFakeWorld();
-  const told: string[] = [];
+  const emitted: string[] = [];
   world.fetch = async (_url, init) => {
-    told.push((JSON.parse(String(init?.body)) as { type: string }).type);
+    emitted.push((JSON.parse(String(init?.body)) as { type: string }).type);
     return new Response();
   };
   const room = await joined(world);
@@ -49,7 +49,7 @@ test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no 
   await asking;
   await settle();
   assert.equal(world.timers, 0);
-  assert.ok(told.includes('signaling.disconnected'), told.join());
+  assert.ok(emitted.includes('signaling.disconnected'), emitted.join());
 });
 
 test('[SDK-29] a room that was never joined reports nothing and requests no token', async () => {

@@ -77,15 +77,15 @@ test('[SDK-6] one listener that throws is reported, and does not keep the others
 
 test('[SDK-6] a store gives the same snapshot until it changes, and notifies when it does', () => {
   const store = createStore({ count: 0 });
-  let told = 0;
-  const stop = store.subscribe(() => told++);
+  let emitted = 0;
+  const stop = store.subscribe(() => emitted++);
   const first = store.getSnapshot();
   store.set(first);
-  assert.equal(told, 0);
+  assert.equal(emitted, 0);
   store.set({ count: 1 });
   stop();
   store.set({ count: 2 });
-  assert.equal(told, 1);
+  assert.equal(emitted, 1);
   let computed = 0;
   const derived = createDerivedStore(() => [++computed]);
   assert.equal(derived.getSnapshot(), derived.getSnapshot());

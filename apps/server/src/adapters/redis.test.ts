@@ -5,7 +5,7 @@ import { createRedis } from './redis.ts';
 
 const skip = !hasRedisServer && 'no redis-server on this machine';
 
-/** Keeps the server busy, and everybody behind it waiting, for a tenth of a second. */
+/** Keeps the server busy, and all later commands waiting, for a tenth of a second. */
 const slow = `
 local start = redis.call('TIME')
 repeat

@@ -22,7 +22,7 @@ export interface RequestInfo {
 export interface Attempt {
   /** The same for every attempt: an id derived from it is stored once, even after a crash. */
   seed: string;
-  /** An earlier one may have done the work without anybody hearing of it. */
+  /** An earlier one may have done the work without answering. */
   isRetry: boolean;
 }
 

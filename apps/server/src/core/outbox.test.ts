@@ -28,13 +28,13 @@ const undispatched = async (): Promise<number> =>
   (await database.db.query(sql`select 1 from events where dispatched_at is null`)).length;
 
 test('[STO-3] an event is stored with its change or not at all, and published only after the commit', async () => {
-  const told: StoredEvent[] = [];
+  const committed: StoredEvent[] = [];
   const unitOfWork = createUnitOfWork({
     db: database.db,
     clock,
     ids,
     log,
-    onCommitted: (events) => told.push(...events),
+    onCommitted: (events) => committed.push(...events),
   });
   await assert.rejects(
     unitOfWork(scope, async (_tx, emit) => {
@@ -42,15 +42,15 @@ test('[STO-3] an event is stored with its change or not at all, and published on
       throw new Error('rolled back');
     }),
   );
-  assert.deepEqual([told.length, await undispatched()], [0, 0]);
+  assert.deepEqual([committed.length, await undispatched()], [0, 0]);
   const result = await unitOfWork(scope, async (_tx, emit) => {
     emit({ ...started, topic: 'stream/1' });
-    assert.equal(told.length, 0);
+    assert.equal(committed.length, 0);
     return 42;
   });
-  assert.deepEqual([result, told.length, await undispatched()], [42, 1, 1]);
+  assert.deepEqual([result, committed.length, await undispatched()], [42, 1, 1]);
   assert.deepEqual(
-    [told[0]?.type, told[0]?.topic, told[0]?.projectId],
+    [committed[0]?.type, committed[0]?.topic, committed[0]?.projectId],
     ['live_stream.started', 'stream/1', scope.projectId],
   );
 });

@@ -47,7 +47,7 @@ test('[OBS-12] a request joins the trace of its caller, and its transactions lie
   assert.equal(answer.status, 201);
   const request = await eventually(() => {
     const [span] = named('POST /v1/chat/conversations').filter((each) => each.traceId === traceId);
-    assert.ok(span, 'the request was told to the collector');
+    assert.ok(span, 'the request was exported to the collector');
     return span;
   });
   assert.equal(request.parentSpanId, 'b7ad6b7169203331');

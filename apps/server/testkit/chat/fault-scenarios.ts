@@ -78,7 +78,7 @@ export async function gather(fleet: ChatFleet, followers: readonly Follower[]) {
   return { history, faults, sightings: followers.map((follower, place) => follower.sighting(`follower ${place}`)) };
 }
 
-/** Holds the log against the store and against everybody who listened or paged. */
+/** Holds the log against the store and against all followers and readers. */
 async function verify(
   fleet: ChatFleet,
   log: readonly LogEntry[],
@@ -122,7 +122,7 @@ export async function runReadersScenario({
   return { faults, facts: { messages, readers: readers.length, perSecond: Math.round(messages / seconds) } };
 }
 
-/** kill -9 of one process after the other while everybody writes. */
+/** kill -9 of one process after the other under writes. */
 export async function runKillsScenario({
   fleet,
   kills,
@@ -182,14 +182,14 @@ export async function runCyclesScenario({
   const changes = await wholeLog(fleet);
   const faults = await verify(fleet, entries, followers);
   faults.push(...checkOperations(operations, changes.map(operationOf)));
-  const toldOf = (one: (typeof changes)[number]): string => `${one.change} ${operationOf(one)}`;
-  const told = changes.map(toldOf);
+  const labelOf = (one: (typeof changes)[number]): string => `${one.change} ${operationOf(one)}`;
+  const stored = changes.map(labelOf);
   for (const [place, follower] of followers.entries()) {
-    const heard = [...follower.changes.values()].sort((a, b) => a.change - b.change).map(toldOf);
-    const wrong = told.filter((change, at) => heard[at] !== change);
-    if (wrong.length > 0 || heard.length > told.length)
+    const heard = [...follower.changes.values()].sort((a, b) => a.change - b.change).map(labelOf);
+    const wrong = stored.filter((change, at) => heard[at] !== change);
+    if (wrong.length > 0 || heard.length > stored.length)
       faults.push(
-        `follower ${place} heard ${heard.length} changes of ${told.length}, ${wrong.length} of them otherwise`,
+        `follower ${place} heard ${heard.length} changes of ${stored.length}, ${wrong.length} of them otherwise`,
       );
     follower.drop();
   }

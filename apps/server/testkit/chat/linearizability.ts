@@ -97,8 +97,8 @@ function assertAccounted(operations: readonly Operation[], log: readonly Logged[
 }
 
 function assertExplained(operation: Operation, operations: readonly Operation[], commands: readonly Command[]): void {
-  const told = Map.groupBy(operations, ({ change }) => change ?? commands.length + 1);
-  const later = [...told]
+  const byChange = Map.groupBy(operations, ({ change }) => change ?? commands.length + 1);
+  const later = [...byChange]
     .filter(([, ones]) => ones.every(({ begun }) => begun > operation.ended))
     .map(([change]) => change);
   const could = new Set<Expected>();

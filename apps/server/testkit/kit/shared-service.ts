@@ -6,7 +6,7 @@ interface Running {
 
 const running: Running[] = [];
 
-/** Starts it for the first that asks in this test worker; everybody after it gets the same one, and the worker stops it. */
+/** Starts it for the first that asks in this test worker; later callers get the same one, and the worker stops it. */
 export function oncePerWorker<T extends Running>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
   async function startFirst(): Promise<T> {

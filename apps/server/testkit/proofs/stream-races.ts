@@ -58,11 +58,11 @@ export async function raceTransitions(options: {
     // The first calls have a head start: each action has it in turn.
     await Promise.all((round % 8 === 7 ? together.toReversed() : together).map(note));
     const { startLiveStream: starts, endLiveStream: ended } = won;
-    const told = await countEvents(service, id);
+    const events = await countEvents(service, id);
     const wasCancelled = isMixed && starts === 0;
     if (wasCancelled) cancelled += 1;
-    add(start, starts, told['live_stream.started'] ?? 0, wasCancelled ? 0 : 1);
-    add(end, ended, told['live_stream.ended'] ?? 0, 1);
+    add(start, starts, events['live_stream.started'] ?? 0, wasCancelled ? 0 : 1);
+    add(end, ended, events['live_stream.ended'] ?? 0, 1);
   }
   return { start, end, cancelled };
 }

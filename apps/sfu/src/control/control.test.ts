@@ -261,7 +261,7 @@ test('[MED-41] a crashed media process takes only its rooms, and comes back', as
   }
   const victim = kit.node.pids()[0] ?? 0;
   process.kill(victim, 'SIGKILL');
-  await eventually(() => control.events.some(({ type }) => type === 'room.closed'), 'nobody was told');
+  await eventually(() => control.events.some(({ type }) => type === 'room.closed'), 'no controller was notified');
   const lost = control.events.flatMap(({ type, data }) => (type === 'room.closed' ? [data] : []));
   const left = (await control.command('snapshot', {})).rooms.map(({ room }) => room);
   assert.ok(lost.length > 0 && lost.every(({ reason }) => reason === 'MEDIA_FAILURE'));

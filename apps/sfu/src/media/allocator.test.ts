@@ -11,11 +11,11 @@ const camera = (over: Partial<Demand> = {}): Demand => ({
   ...over,
 });
 
-test('[MED-17] with room for all everybody gets the best layer', () => {
+test('[MED-17] with enough bandwidth all get the best layer', () => {
   assert.deepEqual(allocate([camera(), camera({ ceiling: 1 })], 10_000_000), { layers: [2, 1], wantedBps: 0 });
 });
 
-test('[MED-17] when it is short everybody keeps a picture before anybody gets a better one', () => {
+test('[MED-17] when it is short all keep a picture before any gets a better one', () => {
   assert.deepEqual(allocate([camera(), camera(), camera()], 900_000).layers, [1, 0, 0]);
   assert.deepEqual(allocate([camera(), camera()], 200_000).layers, [0, -1]);
   assert.deepEqual(allocate([camera(), camera({ priority: 200 })], 200_000).layers, [-1, 0], 'a screen share first');

@@ -16,7 +16,7 @@ interface Path {
 /** Packets at a steady rate over a path that tests change as they go; what feedback about them reported, and when. */
 class Line {
   readonly path: Path = { bps: 0, delayMs: 40, queueMs: 300, loss: 0 };
-  readonly told: { at: number; bps: number }[] = [];
+  readonly estimates: { at: number; bps: number }[] = [];
   readonly #deliveries = new Deliveries();
   #now = 0;
   #freeAt = 0;
@@ -55,7 +55,7 @@ class Line {
     this.#toldAt = now;
     const arrivals = Float64Array.from(this.#arrivals);
     const bps = this.#deliveries.onFeedback({ base: this.#base ?? 0, count: arrivals.length, arrivals });
-    if (bps !== undefined) this.told.push({ at: now, bps });
+    if (bps !== undefined) this.estimates.push({ at: now, bps });
     this.#base = undefined;
     this.#arrivals = [];
   }
@@ -66,7 +66,7 @@ test('[MED-50] a path that carries everything gives no estimate, whatever single
   line.run(5000, 2_000_000);
   line.path.loss = 0.05;
   line.run(70_000, 3_000_000);
-  assert.deepEqual(line.told, []);
+  assert.deepEqual(line.estimates, []);
 });
 
 test('[MED-50] what a path bears is known within moments of its narrowing, and within five hundredths', () => {
@@ -80,9 +80,10 @@ test('[MED-50] what a path bears is known within moments of its narrowing, and w
     line.path.bps = bps;
     const narrowedAt = line.now;
     line.run(1500, sentBps);
-    const [first] = line.told;
-    assert.ok(first && first.at - narrowedAt < 900, `${bps}: told after ${first && first.at - narrowedAt} ms`);
-    for (const told of line.told) assert.ok(Math.abs(told.bps / bps - 1) < 0.05, `${bps}: ${told.bps}`);
+    const [first] = line.estimates;
+    assert.ok(first && first.at - narrowedAt < 900, `${bps}: estimates after ${first && first.at - narrowedAt} ms`);
+    for (const estimates of line.estimates)
+      assert.ok(Math.abs(estimates.bps / bps - 1) < 0.05, `${bps}: ${estimates.bps}`);
   }
 });
 
@@ -91,13 +92,13 @@ test('[MED-50] an overflowing queue goes on telling, one that drains does not', 
   line.run(2000, 1_500_000);
   line.path.bps = 400_000;
   line.run(1000, 1_500_000);
-  const before = line.told.length;
+  const before = line.estimates.length;
   line.run(1000, 1_500_000);
-  assert.ok(line.told.length > before);
+  assert.ok(line.estimates.length > before);
   const draining = line.now;
   line.run(4000, 200_000);
   assert.deepEqual(
-    line.told.filter(({ at }) => at > draining + 400),
+    line.estimates.filter(({ at }) => at > draining + 400),
     [],
   );
 });
@@ -107,10 +108,10 @@ test('[MED-50] a path that becomes longer is not taken for a queue', () => {
   line.run(3000, 1_500_000);
   line.path.delayMs = 160;
   line.run(10_000, 1_500_000);
-  assert.deepEqual(line.told, []);
+  assert.deepEqual(line.estimates, []);
   line.path.bps = 500_000;
   line.run(1000, 1_500_000);
-  assert.ok(line.told.length > 0, 'a queue on the longer path is seen');
+  assert.ok(line.estimates.length > 0, 'a queue on the longer path is seen');
 });
 
 test('[MED-50] feedback about what was never sent, or was reported before, is ignored', () => {

@@ -144,9 +144,9 @@ test('[MED-49] a leap and a long silence are a new beginning', () => {
   const log = new ArrivalLog();
   log.packet(5, 100);
   log.packet(5005, 200);
-  const told = arrivalsOf(log.take(1, 7));
-  assert.equal(told?.arrivals.length, 512);
-  assert.equal(told?.arrivals.at(-1), 200);
+  const reported = arrivalsOf(log.take(1, 7));
+  assert.equal(reported?.arrivals.length, 512);
+  assert.equal(reported?.arrivals.at(-1), 200);
   log.packet(5006, 201);
   log.packet(5007, 60_000);
   assert.deepEqual(arrivalsOf(log.take(1, 7)), { base: 5007, arrivals: [60_000] });

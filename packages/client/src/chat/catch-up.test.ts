@@ -155,13 +155,13 @@ test('[SDK-10] nothing is read for a conversation that was left, nor after disco
 test('[SDK-10] a read that is refused for good is reported once', async () => {
   const world = createFakeWorld();
   const { conversation } = await joined(world);
-  const told: string[] = [];
-  conversation.on('error', ({ code }) => told.push(code));
+  const emitted: string[] = [];
+  conversation.on('error', ({ code }) => emitted.push(code));
   newest(world).receive(message(7));
   await world.advance(300);
   await refuse(world, 'changes', { svcCode: 'SVC_SCOPE_MISSING', retryable: false });
   await world.advance(10_000);
-  assert.deepEqual([told, asked(newest(world), 'changes').length], [['SVC_SCOPE_MISSING'], 1]);
+  assert.deepEqual([emitted, asked(newest(world), 'changes').length], [['SVC_SCOPE_MISSING'], 1]);
 });
 
 test('[SDK-19] another epoch: a reload that fails is tried again, also by the next connection', async () => {

@@ -63,11 +63,11 @@ test('[SDK-11] a message is shown at once, stored, and emitted once to both', as
 test('[SDK-10] edits, removals and reactions reach everybody, with their events', async () => {
   const { alice, bob } = await pair();
   const { id } = await alice.send('first');
-  const told: string[] = [];
-  bob.on('messageUpdated', ({ text }) => told.push(`updated ${text}`));
-  bob.on('reactionAdded', (message, emoji, who) => told.push(`added ${message.text} ${emoji} ${who}`));
-  bob.on('reactionRemoved', (_message, emoji, who) => told.push(`removed ${emoji} ${who}`));
-  bob.on('messageDeleted', ({ deleted, text }) => told.push(`deleted ${deleted} ${text}`));
+  const emitted: string[] = [];
+  bob.on('messageUpdated', ({ text }) => emitted.push(`updated ${text}`));
+  bob.on('reactionAdded', (message, emoji, who) => emitted.push(`added ${message.text} ${emoji} ${who}`));
+  bob.on('reactionRemoved', (_message, emoji, who) => emitted.push(`removed ${emoji} ${who}`));
+  bob.on('messageDeleted', ({ deleted, text }) => emitted.push(`deleted ${deleted} ${text}`));
   assert.ok(id);
   await alice.edit(id, 'second');
   await alice.react(id, '👍');
@@ -77,7 +77,7 @@ test('[SDK-10] edits, removals and reactions reach everybody, with their events'
   await alice.unreact(id, '👍');
   await alice.remove(id);
   await eventually(() =>
-    assert.deepEqual(told, ['updated second', 'added second 👍 alice', 'removed 👍 alice', 'deleted true null']),
+    assert.deepEqual(emitted, ['updated second', 'added second 👍 alice', 'removed 👍 alice', 'deleted true null']),
   );
   for (const one of [alice, bob])
     await eventually(() =>
@@ -202,21 +202,21 @@ test('[SDK-15] history: newest first, one page when awaited, as many as asked wh
 
 test('[SDK-16] typing is emitted and ends by itself; presence and read marks are emitted', async () => {
   const { alice, bob, chats } = await pair();
-  const told: string[] = [];
-  bob.on('typing', (userId, isTyping) => told.push(`typing ${userId} ${isTyping}`));
-  bob.on('read', ({ userId }) => told.push(`read ${userId}`));
-  bob.on('presence', (userId, status) => told.push(`presence ${userId} ${status}`));
+  const emitted: string[] = [];
+  bob.on('typing', (userId, isTyping) => emitted.push(`typing ${userId} ${isTyping}`));
+  bob.on('read', ({ userId }) => emitted.push(`read ${userId}`));
+  bob.on('presence', (userId, status) => emitted.push(`presence ${userId} ${status}`));
   for (let key = 0; key < 5; key++) alice.setTyping();
   await eventually(() => assert.deepEqual(bob.typing.getSnapshot(), ['alice']));
   const { id } = await bob.send('hello');
   await alice.markRead(id ?? '');
-  await eventually(() => assert.ok(told.includes('read alice')));
+  await eventually(() => assert.ok(emitted.includes('read alice')));
   chats[0].setPresence('AWAY');
-  await eventually(() => assert.ok(told.includes('presence alice AWAY')));
+  await eventually(() => assert.ok(emitted.includes('presence alice AWAY')));
   await alice.send('done');
   await eventually(() => assert.deepEqual(bob.typing.getSnapshot(), []));
   assert.deepEqual(
-    told.filter((line) => line.startsWith('typing')),
+    emitted.filter((line) => line.startsWith('typing')),
     ['typing alice true', 'typing alice false'],
   );
 });
@@ -247,9 +247,9 @@ test('[SDK-18] a non-member cannot join; a removed member is notified', async ()
   const eve = await chatOf('eve');
   await assert.rejects(eve.join(id), { name: 'PermissionError', code: 'SVC_NOT_A_MEMBER' });
   const bob = await (await chatOf('bob')).join(id);
-  const told = bob.once('error', { timeoutMs: 10_000 });
+  const emitted = bob.once('error', { timeoutMs: 10_000 });
   await kit.project.api.call('removeConversationMember', { room: id, userId: 'bob' });
-  assert.equal((await told)[0].code, 'SVC_NOT_A_MEMBER');
+  assert.equal((await emitted)[0].code, 'SVC_NOT_A_MEMBER');
 });
 
 test('[SDK-3] a fixed token that is not valid ends at once; too many connections say how long to wait', async () => {

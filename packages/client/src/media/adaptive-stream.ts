@@ -1,6 +1,6 @@
 import type { Runtime } from '../runtime.ts';
 import type { TrackSettings } from '../signal/records.ts';
-import type { TrackWish } from './remote-participant.ts';
+import type { TrackPreferences } from './remote-participant.ts';
 
 export interface AdaptiveStreamDeps {
   runtime: Pick<Runtime, 'setTimer'>;
@@ -12,7 +12,7 @@ export interface AdaptiveStreamDeps {
 export interface AdaptiveStream {
   show(trackId: string, element: HTMLMediaElement): void;
   hide(trackId: string, element: HTMLMediaElement): void;
-  wish(trackId: string, wish: TrackWish): void;
+  prefer(trackId: string, preferences: TrackPreferences): void;
   forget(trackId: string): void;
   /** A new session knows none of the settings sent before. */
   reset(): void;
@@ -22,9 +22,9 @@ export interface AdaptiveStream {
 
 interface Watched {
   elements: Map<HTMLVideoElement, { isVisible: boolean }>;
-  wish: TrackWish;
+  preferences: TrackPreferences;
   /** The settings sent last, as text. */
-  told: string;
+  sent: string;
 }
 
 /** Changes within this time go out together: scrolling past fifty tiles is one frame. */
@@ -39,7 +39,7 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
   let observers: ReturnType<typeof observe> | null = null;
 
   function entryOf(trackId: string): Watched {
-    const entry = watched.get(trackId) ?? { elements: new Map(), wish: {}, told: '' };
+    const entry = watched.get(trackId) ?? { elements: new Map(), preferences: {}, sent: '' };
     watched.set(trackId, entry);
     return entry;
   }
@@ -58,24 +58,24 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
     for (const [trackId, entry] of watched) {
       const settings = settingsOf(entry);
       const text = JSON.stringify(settings);
-      if (text === entry.told || text === '{}') continue;
-      entry.told = text;
+      if (text === entry.sent || text === '{}') continue;
+      entry.sent = text;
       updates.push({ trackId, ...settings });
     }
     for (let at = 0; at < updates.length; at += BATCH_MAX) send(updates.slice(at, at + BATCH_MAX));
   }
 
-  function settingsOf({ elements, wish }: Watched): Omit<TrackSettings, 'trackId'> {
-    if (!canObserve || elements.size === 0) return wish;
+  function settingsOf({ elements, preferences }: Watched): Omit<TrackSettings, 'trackId'> {
+    if (!canObserve || elements.size === 0) return preferences;
     const isPageHidden = document.visibilityState === 'hidden';
     const visible = [...elements].filter(
       ([element, { isVisible }]) => document.pictureInPictureElement === element || (isVisible && !isPageHidden),
     );
-    if (visible.length === 0 || wish.enabled === false) return { ...wish, enabled: false };
+    if (visible.length === 0 || preferences.enabled === false) return { ...preferences, enabled: false };
     const ratio = globalThis.devicePixelRatio || 1;
     const largest = (side: 'clientWidth' | 'clientHeight'): number =>
       Math.round(Math.max(...visible.map(([element]) => element[side])) * ratio);
-    return { ...wish, enabled: true, width: largest('clientWidth'), height: largest('clientHeight') };
+    return { ...preferences, enabled: true, width: largest('clientWidth'), height: largest('clientHeight') };
   }
 
   return {
@@ -92,9 +92,9 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
       observers.unwatch(element);
       changed();
     },
-    wish(trackId, wish) {
+    prefer(trackId, preferences) {
       const entry = entryOf(trackId);
-      entry.wish = { ...entry.wish, ...wish };
+      entry.preferences = { ...entry.preferences, ...preferences };
       changed();
     },
     forget(trackId) {
@@ -102,7 +102,7 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
       watched.delete(trackId);
     },
     reset() {
-      for (const entry of watched.values()) entry.told = '';
+      for (const entry of watched.values()) entry.sent = '';
       changed();
     },
     close() {

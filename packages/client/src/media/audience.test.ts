@@ -40,7 +40,7 @@ function rig() {
   };
   const audience = createAudience(events, {
     participant: { subscribe: async () => {}, unsubscribe: async () => {} },
-    track: { wish: ignore, shown: ignore, hidden: ignore, blocked: ignore, getStats: async () => null },
+    track: { prefer: ignore, shown: ignore, hidden: ignore, blocked: ignore, getStats: async () => null },
   });
   audience.take({ is: 'joined', participant: bob });
   audience.take({ is: 'published', identity: 'bob', track: camera });

@@ -54,7 +54,7 @@ export class RemoteParticipant {
 }
 
 /** What the application asks for, whatever the size on the page. */
-export interface TrackWish {
+export interface TrackPreferences {
   enabled?: boolean;
   maxLayer?: number;
   fps?: number;
@@ -65,7 +65,7 @@ export type TrackQuality = 'low' | 'medium' | 'high';
 export interface RemoteTrackPort {
   /** What the server said last of what it sends. */
   stream(trackId: string): StreamRecord | undefined;
-  wish(trackId: string, wish: TrackWish): void;
+  prefer(trackId: string, preferences: TrackPreferences): void;
   shown(trackId: string, element: HTMLMediaElement): void;
   hidden(trackId: string, element: HTMLMediaElement): void;
   blocked(element: HTMLMediaElement): void;
@@ -127,17 +127,17 @@ export class RemoteTrack {
 
   /** False keeps the subscription but takes no media. */
   setEnabled(isEnabled: boolean): void {
-    this.#port.wish(this.id, { enabled: isEnabled });
+    this.#port.prefer(this.id, { enabled: isEnabled });
   }
 
   /** The best that may come; the size on the page may bring less. */
   setQuality(quality: TrackQuality): void {
-    this.#port.wish(this.id, { maxLayer: LAYERS[quality] });
+    this.#port.prefer(this.id, { maxLayer: LAYERS[quality] });
   }
 
   /** Frames a second at most, where the stream has frames that can be left out; others come whole. */
   setFrameRate(fps: number): void {
-    this.#port.wish(this.id, { fps });
+    this.#port.prefer(this.id, { fps });
   }
 
   /** Into this element or a new one, which you put into the page. */

@@ -3,7 +3,7 @@ import type { Participant } from '../room-types.ts';
 import { type Quality, qualityFrom } from './remote-participant.ts';
 
 export interface VitalsDeps {
-  everybody(): Participant[];
+  participants(): Participant[];
   onChange(): void;
   /** Loudest first. */
   onSpeakers(speaking: Participant[]): void;
@@ -19,8 +19,8 @@ export interface Vitals {
 }
 
 /** Active speakers, and each participant's connection quality. */
-export function createVitals({ everybody, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
-  const find = (identity: string): Participant | undefined => everybody().find((one) => one.identity === identity);
+export function createVitals({ participants, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
+  const find = (identity: string): Participant | undefined => participants().find((one) => one.identity === identity);
 
   return {
     updateSpeakers(speakers) {
@@ -29,7 +29,7 @@ export function createVitals({ everybody, onChange, onSpeakers, onQuality }: Vit
         if (participant) Object.assign(participant, { audioLevel: level, isSpeaking: active });
       }
       onChange();
-      const speaking = everybody().filter(({ isSpeaking }) => isSpeaking);
+      const speaking = participants().filter(({ isSpeaking }) => isSpeaking);
       onSpeakers(speaking.sort((a, b) => b.audioLevel - a.audioLevel));
     },
     updateQuality(updates) {

@@ -55,7 +55,7 @@ function createListener() {
       known.tracks.set(event.track.id, event.track.muted);
     } else if (event.is === 'unpublished') assert.ok(known.tracks.delete(event.trackId), 'unpublished twice');
     else {
-      assert.notEqual(known.tracks.get(event.trackId), event.muted, 'told without a change');
+      assert.notEqual(known.tracks.get(event.trackId), event.muted, 'emitted without a change');
       known.tracks.set(event.trackId, event.muted);
     }
   };
@@ -91,12 +91,12 @@ test('[SDK-20] after a fresh join the difference is emitted: no ghost stays, nob
         roster.replace(room);
         assert.deepEqual(heard(seen), shown(room));
       }
-      let told = 0;
-      const again = new Roster(() => told++);
+      let emitted = 0;
+      const again = new Roster(() => emitted++);
       again.replace(rooms.at(-1) ?? []);
-      told = 0;
+      emitted = 0;
       again.replace(rooms.at(-1) ?? []);
-      assert.equal(told, 0, 'the same room is no news');
+      assert.equal(emitted, 0, 'the same room is no news');
       roster.clear('CLIENT_INITIATED');
       assert.equal(seen.size, 0);
     }),

@@ -48,10 +48,10 @@ export function createSignal(deps: SignalDeps): Signal {
   let arriving: { joined: JoinedFrame; participants: ParticipantRecord[] } | null = null;
 
   async function welcome(link: Link<SignalingProtocol>): Promise<void> {
-    const wish = resume ? { resume } : {};
+    const resumption = resume ? { resume } : {};
     const client = describeClient();
     try {
-      await link.request({ type: 'join', connectionId, autoSubscribe, adaptiveStream, client, ...wish });
+      await link.request({ type: 'join', connectionId, autoSubscribe, adaptiveStream, client, ...resumption });
     } catch (error) {
       // The close code that follows says more than the error: whether to reconnect.
       const patience = new AbortController();

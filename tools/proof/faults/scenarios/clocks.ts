@@ -40,9 +40,9 @@ function settableClocks() {
 }
 
 /** Between a reported time and this process's. */
-function secondsOff(told: string): number {
-  const off = Math.round((Date.parse(told) - Date.now()) / 1000);
-  if (Number.isNaN(off)) throw new Error(`no time: ${told}`);
+function secondsOff(reported: string): number {
+  const off = Math.round((Date.parse(reported) - Date.now()) / 1000);
+  if (Number.isNaN(off)) throw new Error(`no time: ${reported}`);
   return off;
 }
 

@@ -15,7 +15,7 @@ import { always, core, type Scenarios } from '../scenario.ts';
 /** Long enough to see whether all is back within ten seconds. */
 const options = { nodes: 2, afterMs: 12_000 };
 
-/** It may be back before everybody has asked once. */
+/** It may be back before every client has asked once. */
 const lookMs = 2_000;
 
 const invariants = {

@@ -91,7 +91,7 @@ export function createChat(deps: ChatDeps) {
   const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
   const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });
 
-  // Two refreshes may be late before anybody is thought gone.
+  // Two refreshes may be late before a user counts as gone.
   const refreshMs = (deps.limits.CHAT_PRESENCE_TTL_SECONDS * 1000) / 3;
   const everyProcess = { onEveryProcess: true } as const;
   const jobs: PeriodicJob[] = [

@@ -219,8 +219,8 @@ test('[FLEET-6] a forced drain sends the clients to another node', async () => {
     await fleet.newNode('node-2');
     await owner.api.call('drainServer', { name: 'node-1', body: { force: true } });
     for (const one of [ada, bob]) {
-      const told = await one.take('reconnect');
-      assert.deepEqual([told['action'], told['reason']], ['RECONNECT', 'NODE_DRAINED']);
+      const reconnect = await one.take('reconnect');
+      assert.deepEqual([reconnect['action'], reconnect['reason']], ['RECONNECT', 'NODE_DRAINED']);
       assert.deepEqual(await one.whenClosed(), { code: 4503, reason: 'NODE_DRAINED' });
     }
     assert.equal((await owner.api.call('getServer', { name: 'node-1' })).status, 'DRAINED');

@@ -41,8 +41,8 @@ test('[FLEET-8] a node silent for 30 s is OFFLINE, gets no room, and its rooms m
       await other.heartbeat();
     });
     assert.equal((await owner.api.call('getServer', { name: 'node-1' })).status, 'OFFLINE');
-    const told = await ada.take('reconnect');
-    assert.deepEqual([told['action'], told['reason']], ['RECONNECT', 'MEDIA_FAILURE']);
+    const reconnect = await ada.take('reconnect');
+    assert.deepEqual([reconnect['action'], reconnect['reason']], ['RECONNECT', 'MEDIA_FAILURE']);
     assert.equal((await ada.whenClosed()).code, 4503);
     const again = await joinRoom(service.url, ada.token);
     assert.equal(again.joined.room.serverName, 'node-2');

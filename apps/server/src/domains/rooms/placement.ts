@@ -24,7 +24,7 @@ interface PlacementDeps {
 
 const attemptsMax = 10;
 
-/** A room stays on its node while anybody is in it; a dead or restarted node has lost its rooms. */
+/** A room stays on its node while it has participants; a dead or restarted node has lost its rooms. */
 export function createPlacement({ db, fleet, departures, roomChange }: PlacementDeps) {
   /** Null when the node cannot be reached just now. */
   async function reach(name: string): Promise<NodeHello | null> {

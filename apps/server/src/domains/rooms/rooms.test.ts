@@ -212,8 +212,8 @@ test('[ROOM-5] a track is muted for all, and the publisher is notified', async (
   const at = { id: room.id, identity: 'ada', trackId };
   assert.equal((await api.call('muteTrack', { ...at, body: {} })).muted, true);
   assert.deepEqual(await pick(ada.take('server.mute'), 'trackId', 'muted'), { trackId, muted: true });
-  const told = { identity: 'ada', trackId, muted: true, by: 'SERVER' };
-  assert.deepEqual(await pick(bob.take('track.muted'), 'identity', 'trackId', 'muted', 'by'), told);
+  const update = { identity: 'ada', trackId, muted: true, by: 'SERVER' };
+  assert.deepEqual(await pick(bob.take('track.muted'), 'identity', 'trackId', 'muted', 'by'), update);
   assert.equal((await api.call('muteTrack', { ...at, body: { muted: false } })).muted, false);
   await bob.take('track.muted', (frame) => frame['muted'] === false);
   await assert.rejects(
@@ -252,8 +252,8 @@ test('[ROOM-5] the room itself changes for everybody in it', async () => {
   const ada = await joinAs(service, api, room, 'ada');
   const changed = await api.call('updateRoom', { id: room.id, body: { metadata: { b: 2 }, maxParticipants: 1 } });
   assert.deepEqual([changed.metadata, changed.maxParticipants], [{ b: 2 }, 1]);
-  const told = (await ada.take('room.updated'))['room'] as Room;
-  assert.deepEqual([told.metadata, told.maxParticipants], [{ b: 2 }, 1]);
+  const update = (await ada.take('room.updated'))['room'] as Room;
+  assert.deepEqual([update.metadata, update.maxParticipants], [{ b: 2 }, 1]);
   const { token } = await mint(api, room, 'bob');
   await assert.rejects(joinRoom(service.url, token), /ROOM_FULL/);
   const cleared = await api.call('updateRoom', { id: room.id, body: { metadata: null, maxParticipants: null } });

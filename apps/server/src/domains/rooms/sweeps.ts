@@ -23,7 +23,7 @@ interface SweepDeps {
   roomChange: RoomChange;
 }
 
-/** Longer than anybody may resume. */
+/** Longer than a session can be resumed. */
 const eventsKeptMs = 5 * 60_000;
 /** Far enough back that no two looks leave a gap between them, whatever the clocks of the processes say. */
 const lookBackMs = 30_000;

@@ -39,14 +39,14 @@ test('[SIG-16] what the bus lost without a sign is read from the store, once and
 
   // Nothing else happens in the room: no later event shows that these are missing.
   await bob.take('participant.left');
-  const told = bob.frames.filter(({ seq }) => typeof seq === 'number' && seq > bob.joined.seq);
+  const received = bob.frames.filter(({ seq }) => typeof seq === 'number' && seq > bob.joined.seq);
   assert.deepEqual(
-    told.map(({ type }) => type),
+    received.map(({ type }) => type),
     ['participant.joined', 'room.updated', 'participant.left'],
   );
   assert.deepEqual(
-    told.map(({ seq }) => seq),
-    [1, 2, 3].map((step) => Number(told[0]?.['seq']) - 1 + step),
+    received.map(({ seq }) => seq),
+    [1, 2, 3].map((step) => Number(received[0]?.['seq']) - 1 + step),
   );
   await bob.close();
 });

@@ -134,11 +134,11 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
   async function resume(
     room: HubRoom,
     connection: RtcConnection,
-    { resume: wish, connectionId }: JoinFrame,
+    { resume, connectionId }: JoinFrame,
   ): Promise<Member | null> {
     const { token } = connection.session;
-    if (!wish || !(await hasAllSince(token, wish.lastSeq))) return null;
-    const resumed = await rooms.sessions.resume(token, { ...wish, connectionId });
+    if (!resume || !(await hasAllSince(token, resume.lastSeq))) return null;
+    const resumed = await rooms.sessions.resume(token, { ...resume, connectionId });
     if (!resumed) return null;
     const { session } = resumed;
     const former = room.members.get(session.id);
@@ -150,8 +150,8 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     if (!media) return null;
     connection.session.seat.state = { is: 'taken', member };
     await sendJoined(room, member, {
-      resumeToken: wish.resumeToken,
-      since: wish.lastSeq,
+      resumeToken: resume.resumeToken,
+      since: resume.lastSeq,
       resumed: true,
       media,
       participants: [],

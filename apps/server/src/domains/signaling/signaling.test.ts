@@ -251,8 +251,8 @@ test('[SIG-8] an event of the node reaches the participant it is about, or all p
   for (const client of [ada, bob]) {
     assert.deepEqual((await client.take('speakers'))['speakers'], [{ identity: 'ada', level: 0.5, active: true }]);
     await eventually(() => {
-      const told = client.frames.flatMap(({ type, updates }) => (type === 'quality' ? (updates as object[]) : []));
-      assert.equal(told.length, 150);
+      const updated = client.frames.flatMap(({ type, updates }) => (type === 'quality' ? (updates as object[]) : []));
+      assert.equal(updated.length, 150);
     });
     assert.ok(client.largest() <= 16_384);
   }

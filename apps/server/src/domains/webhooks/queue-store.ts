@@ -282,7 +282,7 @@ export function recordOutcomes(
     select * from counted where trips`);
 }
 
-/** Removes a batch of what is older than anybody may ask for; resolves with how many deliveries and events went. */
+/** Deletes a batch past its retention; resolves with the number of deliveries and events. */
 export async function deleteOld(db: Queryable, before: string, limit: number): Promise<number> {
   const deliveries = await db.execute(sql`
     delete from deliveries where ctid = any(array(

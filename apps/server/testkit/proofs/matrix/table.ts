@@ -39,7 +39,7 @@ export function idsOf({ name, things, isInProject }: Route, { ids, idsOfRoute }:
   );
 }
 
-/** The same ids, all of them of the right shape and none of them anybody's. */
+/** The same ids, all of them of the right shape and none of them in use. */
 export const missingOf = (ids: Ids): Ids =>
   Object.fromEntries(Object.entries(ids).map(([param, id]) => [param, missingLike(param, id)]));
 

@@ -121,7 +121,7 @@ test('[STO-14] embedded: the prepared template lacks no migration', async (t) =>
   assert.deepEqual(await migrate(db, serverMigrations), { applied: [] });
 });
 
-test('[STO-14] embedded: everybody may read a prepared template, and only its owner write it', async () => {
+test('[STO-14] embedded: a prepared template is world-readable, and only its owner may write it', async () => {
   await prepareTemplates();
   const template = migratedTemplate(readMigrations(serverMigrations));
   const modes = readdirSync(template, { recursive: true, withFileTypes: true }).map((entry) => {
@@ -164,7 +164,7 @@ test('[STO-11] embedded: when the disk is nearly full writes are unavailable and
   assert.deepEqual(await db.query(sql`select id from kept`), [{ id: 1 }]);
 });
 
-test('[STO-12] embedded: the log is cut short and tables are counted without anybody asking', async (t) => {
+test('[STO-12] embedded: checkpoints and analyze run by themselves', async (t) => {
   const db = await openEmbedded({ folder: newFolder(t) });
   t.after(() => db.close());
   await db.script('create table rows (id integer primary key, body text not null);');

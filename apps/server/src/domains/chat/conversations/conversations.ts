@@ -189,8 +189,8 @@ export function createConversations(deps: ConversationDeps) {
     const conversation = await read(tx, scope, entry.id, null);
     const data = { conversation };
     const number = await insertChange(tx, entry.id, { type: 'conversation.updated', data, at });
-    const told = { conversationId: entry.publicId, change: number, conversation, at };
-    hub.emitChange(emit, 'conversation.updated', told);
+    const update = { conversationId: entry.publicId, change: number, conversation, at };
+    hub.emitChange(emit, 'conversation.updated', update);
   }
 
   /** For another domain: no new content from here on. Archiving twice is the same as once. */

@@ -46,7 +46,7 @@ test('[PRES-1] presence events of a user with several tabs match the list', asyn
   const watcher = await (await chat.user('bob')).connect();
   await subscribe(watcher, id, { presence: false });
   const alice = await chat.user('alice');
-  const told = async () => {
+  const nextEvent = async () => {
     const { event, status } = await watcher.take('presence');
     const [listed] = await chat.project.api.call('listPresence', { room: id });
     assert.equal(listed?.status ?? 'OFFLINE', status);
@@ -54,15 +54,15 @@ test('[PRES-1] presence events of a user with several tabs match the list', asyn
   };
   const [one, two] = [await alice.connect(), await alice.connect()];
   await subscribe(one, id);
-  assert.deepEqual(await told(), ['enter', 'ONLINE']);
+  assert.deepEqual(await nextEvent(), ['enter', 'ONLINE']);
   await one.ask({ type: 'presence', status: 'AWAY' });
-  assert.deepEqual(await told(), ['update', 'AWAY']);
+  assert.deepEqual(await nextEvent(), ['update', 'AWAY']);
   await subscribe(two, id);
-  assert.deepEqual(await told(), ['update', 'ONLINE']);
+  assert.deepEqual(await nextEvent(), ['update', 'ONLINE']);
   await two.close();
-  assert.deepEqual(await told(), ['update', 'AWAY']);
+  assert.deepEqual(await nextEvent(), ['update', 'AWAY']);
   await one.close();
-  assert.deepEqual(await told(), ['leave', 'OFFLINE']);
+  assert.deepEqual(await nextEvent(), ['leave', 'OFFLINE']);
   assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 5);
   await watcher.close();
 });
@@ -72,25 +72,25 @@ test('[PRES-4] a subscription without presence, or a token without its scope, en
   const watcher = await (await chat.user('bob')).connect();
   await subscribe(watcher, id, { presence: false });
   const client = await (await chat.user('alice')).connect();
-  const told = async () => (await watcher.take('presence'))['event'];
+  const nextEvent = async () => (await watcher.take('presence'))['event'];
   const present = () => chat.project.api.call('listPresence', { room: id });
 
   await subscribe(client, id);
-  assert.equal(await told(), 'enter');
+  assert.equal(await nextEvent(), 'enter');
   await subscribe(client, id, { presence: false });
-  assert.equal(await told(), 'leave');
+  assert.equal(await nextEvent(), 'leave');
   assert.deepEqual(await present(), []);
 
   await subscribe(client, id);
-  assert.equal(await told(), 'enter');
+  assert.equal(await nextEvent(), 'enter');
   const { token } = await chat.user('alice', { scopes: ['chat:read'] });
   assert.equal((await client.ask({ type: 'token.refresh', token })).type, 'ack');
-  assert.equal(await told(), 'leave');
+  assert.equal(await nextEvent(), 'leave');
   assert.deepEqual(await present(), []);
   await chat.project.api.call('sendMessage', { room: id, body: { text: 'still heard', senderId: 'bob' } });
   await client.take('message');
   await client.close();
-  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 4, 'told once');
+  assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 4, 'published once');
   await watcher.close();
 });
 

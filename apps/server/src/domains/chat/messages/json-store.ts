@@ -25,7 +25,7 @@ export function reactionsJson(messageId: Sql, viewer: unknown): Sql {
 /** For what is never null and holds no character that JSON would escape: our own ids, words of our own, times. */
 const plain = (text: string): string => `'"' || ${text} || '"'`;
 const orNull = (text: string): string => `coalesce(${text}, 'null')`;
-/** For what anybody may have written. */
+/** For untrusted text. */
 const quoted = (column: string): string => orNull(`to_json(${column})::text`);
 const plainOrNull = (text: string): string => orNull(plain(text));
 

@@ -103,20 +103,20 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
   removed as (
     delete from reactions r using taken t
     where not t."isAdd" and r.message_id = t."messageId" and r.emoji = t.emoji and r.user_id = t."userId"),
-  told as (
+  announced as (
     select *, case when "isAdd" then 'reaction.added' else 'reaction.removed' end as type,
       jsonb_build_object('messageId', "messageId", 'userId', "userId", 'emoji', emoji, 'count', count) as data
     from taken),
   changed as (
     insert into conversation_changes (conversation_id, change, type, message_id, data, created_at)
-    select "conversationId", change, type, "messageId", data, at from told),
+    select "conversationId", change, type, "messageId", data, at from announced),
   recorded as (
     insert into events (id, project_id, environment, type, topic, data, created_at)
     select "eventId", project_id, environment, type, 'chat/' || public_id,
       (data || jsonb_build_object('conversationId', public_id, 'change', change,
         'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text, at
-    from told)
-  select place, null as problem, public_id as "publicId", project_id as "projectId", environment, change, count from told
+    from announced)
+  select place, null as problem, public_id as "publicId", project_id as "projectId", environment, change, count from announced
   union all
   select place, problem, public_id, project_id, environment, null, null from checked where problem is not null
   union all

@@ -141,7 +141,7 @@ const clientKeys = ({ conversationId, draft: { senderId = '', clientMessageId } 
 const fileKeys = ({ draft: { attachmentId } }: SendItem): string[] =>
   attachmentId === undefined ? [] : [attachmentId];
 
-/** A repeat is known by its own key before its file is looked at: that may still be anybody's. */
+/** A repeat is known by its own key before its file is looked at: that may still be missing. */
 function takenKeys(item: SendItem, { is }: SendOutcome): string[] {
   if (is === 'refused') return [];
   return is === 'repeated' ? clientKeys(item) : [...clientKeys(item), ...fileKeys(item)];

@@ -1,6 +1,6 @@
 import type { ServerWithLoad } from '../server-load.ts';
 
-export interface PlacementWish {
+export interface PlacementRequest {
   /** Preferred, never required. */
   region: string | null;
   /** Nodes that were tried and could not be reached. */
@@ -10,4 +10,4 @@ export interface PlacementWish {
 }
 
 /** Narrows or orders the nodes that may take a room; the best first. */
-export type Strategy = (servers: readonly ServerWithLoad[], wish: PlacementWish) => readonly ServerWithLoad[];
+export type Strategy = (servers: readonly ServerWithLoad[], request: PlacementRequest) => readonly ServerWithLoad[];
