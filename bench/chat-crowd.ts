@@ -64,7 +64,7 @@ class Member {
     this.#ws = ws;
     const heartbeat = setInterval(() => ws.readyState === ws.OPEN && ws.send('{"type":"ping"}'), heartbeatMs);
     return new Promise((resolve, reject) => {
-      ws.on('message', (data: Buffer) => this.#hear(String(data), resolve, reject));
+      ws.on('message', (data: Buffer) => this.#receive(String(data), resolve, reject));
       ws.on('error', reject);
       ws.on('close', (code) => {
         clearInterval(heartbeat);
@@ -73,7 +73,7 @@ class Member {
     });
   }
 
-  #hear(text: string, onAnswer: () => void, onRefusal: (error: Error) => void): void {
+  #receive(text: string, onAnswer: () => void, onRefusal: (error: Error) => void): void {
     if (text.startsWith('{"type":"presence"') || text.startsWith('{"type":"pong"')) return;
     const frame = JSON.parse(text) as Frame;
     if (frame.type === 'hello') this.#subscribe();

@@ -127,10 +127,10 @@ test('[SDK-27] data and questions go both ways', { skip }, async () => {
     window.caller.room.self.sendData(new Uint8Array([104, 105]), { to: ['ada'], reliable: false }),
   );
   await kit.api.call('sendRoomData', { id: room.id, body: { payload: 'from the backend' } });
-  const heard = ({ page }: CallPage) => page.evaluate(() => window.caller.data);
-  await soon(async () => assert.deepEqual((await heard(ada)).sort(), ['bob - hi', 'server - from the backend']));
+  const received = ({ page }: CallPage) => page.evaluate(() => window.caller.data);
+  await soon(async () => assert.deepEqual((await received(ada)).sort(), ['bob - hi', 'server - from the backend']));
   await soon(async () =>
-    assert.deepEqual((await heard(bob)).sort(), ['ada greeting hello', 'server - from the backend']),
+    assert.deepEqual((await received(bob)).sort(), ['ada greeting hello', 'server - from the backend']),
   );
   await bob.page.evaluate(() => {
     window.caller.room.handleRpc('add', (payload, from) => `${from}: ${Number(payload) + 1}`);

@@ -86,8 +86,8 @@ test('[SDK-37] another device takes over without a new track; one that is not th
   assert.equal(await setDevice('none'), 'device_not_found');
   assert.deepEqual(await camera(), { id: before?.id, deviceId: second, isOn: true });
   await bob.watches('ada');
-  const heard = (await bob.log()).slice(told).filter((line) => !line.startsWith('speakers'));
-  assert.deepEqual(heard, [], 'the others noticed nothing else');
+  const received = (await bob.log()).slice(told).filter((line) => !line.startsWith('speakers'));
+  assert.deepEqual(received, [], 'the others noticed nothing else');
 
   await ada.setCamera(false);
   await setDevice(first);

@@ -87,32 +87,32 @@ async function misuseSockets(scene: Scene, workload: Workload, whole: string): P
     { type: 'join', id: '3', token: `${whole}x`, connectionId: [whole], resume: { resumeToken: whole } },
   ];
   await Promise.all([
-    pester(scene, `/v1/chat/ws?token=${inUrl}`, ['svc.chat.v1', `bearer.${inUrl}x`], []),
-    pester(scene, `${signalingPath}?token=${inUrl}`, ['svc.rtc.v1', `bearer.${inUrl}x`], []),
-    pester(scene, '/v1/chat/ws', ['svc.chat.v1'], frames),
-    pester(scene, signalingPath, ['svc.rtc.v1'], frames),
-    pester(scene, '/v1/chat/ws', ['svc.chat.v1', `bearer.${workload.chat.token}`], asked),
-    pester(scene, signalingPath, ['svc.rtc.v1', `bearer.${workload.media.token}`], asked),
+    sendFrames(scene, `/v1/chat/ws?token=${inUrl}`, ['svc.chat.v1', `bearer.${inUrl}x`], []),
+    sendFrames(scene, `${signalingPath}?token=${inUrl}`, ['svc.rtc.v1', `bearer.${inUrl}x`], []),
+    sendFrames(scene, '/v1/chat/ws', ['svc.chat.v1'], frames),
+    sendFrames(scene, signalingPath, ['svc.rtc.v1'], frames),
+    sendFrames(scene, '/v1/chat/ws', ['svc.chat.v1', `bearer.${workload.chat.token}`], asked),
+    sendFrames(scene, signalingPath, ['svc.rtc.v1', `bearer.${workload.media.token}`], asked),
   ]);
 }
 
 /** Opens a socket, sends what it should not, and keeps every word of the answer. */
-async function pester(scene: Scene, path: string, protocols: string[], frames: (object | string)[]): Promise<void> {
+async function sendFrames(scene: Scene, path: string, protocols: string[], frames: (object | string)[]): Promise<void> {
   const ws = new WebSocket(`${scene.url.replace('http', 'ws')}${path}`, protocols);
-  const heard: string[] = [];
+  const received: string[] = [];
   ws.on('error', () => {});
-  ws.on('close', (code, reason) => heard.push(`${code} ${reason}`));
-  ws.on('message', (data) => heard.push(String(data)));
+  ws.on('close', (code, reason) => received.push(`${code} ${reason}`));
+  ws.on('message', (data) => received.push(String(data)));
   ws.on('unexpected-response', async (_request, response) => {
-    heard.push(JSON.stringify(response.headers));
-    for await (const chunk of response) heard.push(String(chunk));
+    received.push(JSON.stringify(response.headers));
+    for await (const chunk of response) received.push(String(chunk));
     ws.terminate();
   });
   ws.on('open', () => {
     for (const frame of frames) ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   });
   const isRefusal = (text: string) => /"type":"error"|^\d{4} |"code":/.test(text);
-  await eventually(() => heard.some(isRefusal));
+  await eventually(() => received.some(isRefusal));
   ws.terminate();
-  scene.answers.push({ where: `refusal by the socket ${path.split('?')[0]}`, text: heard.join('\n') });
+  scene.answers.push({ where: `refusal by the socket ${path.split('?')[0]}`, text: received.join('\n') });
 }

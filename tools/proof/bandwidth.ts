@@ -32,7 +32,7 @@ interface Stage {
   proxy: UdpProxy;
   alice: Caller;
   bob: Caller;
-  tell(what: string, value: string, isGood?: boolean): void;
+  report(what: string, value: string, isGood?: boolean): void;
 }
 
 async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> {
@@ -42,8 +42,8 @@ async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> 
   const call = await startCall({ SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) });
   const alice = await call.join('alice', undefined, { lacks });
   const bob = await call.join('bob', undefined, { lacks });
-  const tell: Stage['tell'] = (what, value, isGood = true) => rows.push({ feedback, what, value, isGood });
-  const stage = { proxy, alice, bob, tell };
+  const report: Stage['report'] = (what, value, isGood = true) => rows.push({ feedback, what, value, isGood });
+  const stage = { proxy, alice, bob, report };
   await publish(stage);
   await watchFrames(bob);
   for (const cap of DOWN_CAPS_BPS) await narrowDown(stage, cap);
@@ -53,20 +53,20 @@ async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> 
   proxy.close();
 }
 
-async function publish({ alice, bob, tell }: Stage): Promise<void> {
+async function publish({ alice, bob, report }: Stage): Promise<void> {
   const started = performance.now();
   await alice.page.evaluate((encodings) => window.client.publish('video', encodings), SIMULCAST);
   const rose = await msUntil(async () => (await available(alice)) >= WANTED_BPS, started);
-  tell('publisher: 1.5 Mbit/s on a clean path, from publishing on', ms(rose), rose !== undefined);
+  report('publisher: 1.5 Mbit/s on a clean path, from publishing on', ms(rose), rose !== undefined);
   await alice.page.evaluate(() => window.client.publish('audio'));
   await msUntil(() => layerOf(bob) === 2);
   await sleep(10_000);
   const settled = await available(alice);
-  tell('publisher: after ten seconds more', mbps(settled), settled >= WANTED_BPS);
+  report('publisher: after ten seconds more', mbps(settled), settled >= WANTED_BPS);
 }
 
 /** The path to the subscriber becomes narrow for ten seconds. */
-async function narrowDown({ proxy, bob, tell }: Stage, cap: number): Promise<void> {
+async function narrowDown({ proxy, bob, report }: Stage, cap: number): Promise<void> {
   await msUntil(() => layerOf(bob) === 2);
   await takeGaps(bob);
   proxy.down.bitsPerSecond = cap;
@@ -78,34 +78,38 @@ async function narrowDown({ proxy, bob, tell }: Stage, cap: number): Promise<voi
   await sleep(3000);
   const up = await takeGaps(bob);
   const name = `subscriber, ${mbps(cap)}`;
-  tell(`${name}: lower layer`, ms(fell), fell !== undefined);
-  tell(`${name}: without a picture at the cap`, gaps(down), (down[0] ?? 0) <= FREEZE_MS_MAX);
-  tell(`${name}: best layer again`, ms(climbed), climbed !== undefined);
-  tell(`${name}: without a picture on the way up`, gaps(up), (up[0] ?? 0) <= FREEZE_MS_MAX);
+  report(`${name}: lower layer`, ms(fell), fell !== undefined);
+  report(`${name}: without a picture at the cap`, gaps(down), (down[0] ?? 0) <= FREEZE_MS_MAX);
+  report(`${name}: best layer again`, ms(climbed), climbed !== undefined);
+  report(`${name}: without a picture on the way up`, gaps(up), (up[0] ?? 0) <= FREEZE_MS_MAX);
 }
 
 /** The path from the publisher becomes narrow. */
-async function narrowUp({ proxy, alice, tell }: Stage): Promise<void> {
+async function narrowUp({ proxy, alice, report }: Stage): Promise<void> {
   proxy.up.bitsPerSecond = UP_CAP_BPS;
   const slowed = await msUntil(async () => (await available(alice)) < UP_CAP_BPS * 1.2);
   await sleep(8000);
   const narrow = await available(alice);
   proxy.up.bitsPerSecond = 0;
   const recovered = await msUntil(async () => (await available(alice)) >= WANTED_BPS);
-  tell(`publisher, ${mbps(UP_CAP_BPS)}: slowed down`, ms(slowed), slowed !== undefined);
-  tell(`publisher, ${mbps(UP_CAP_BPS)}: eight seconds later`, mbps(narrow), narrow < UP_CAP_BPS * 1.2);
-  tell('publisher: 1.5 Mbit/s again', ms(recovered), recovered !== undefined);
+  report(`publisher, ${mbps(UP_CAP_BPS)}: slowed down`, ms(slowed), slowed !== undefined);
+  report(`publisher, ${mbps(UP_CAP_BPS)}: eight seconds later`, mbps(narrow), narrow < UP_CAP_BPS * 1.2);
+  report('publisher: 1.5 Mbit/s again', ms(recovered), recovered !== undefined);
 }
 
 /** A share of the packets is lost each way for a minute. */
-async function losePackets({ proxy, bob, tell }: Stage): Promise<void> {
+async function losePackets({ proxy, bob, report }: Stage): Promise<void> {
   const frozenSeconds = async () => (await bob.inbound('video'))['totalFreezesDuration'] ?? 0;
   const before = await frozenSeconds();
   for (const path of [proxy.up, proxy.down]) path.loss = LOSS;
   await sleep(LOSS_MS);
   const share = ((await frozenSeconds()) - before) / (LOSS_MS / 1000);
   for (const path of [proxy.up, proxy.down]) path.loss = 0;
-  tell(`${LOSS * 100} % lost each way: frozen`, `${(share * 100).toFixed(1)} % of a minute`, share < FROZEN_SHARE_MAX);
+  report(
+    `${LOSS * 100} % lost each way: frozen`,
+    `${(share * 100).toFixed(1)} % of a minute`,
+    share < FROZEN_SHARE_MAX,
+  );
 }
 
 async function msUntil(

@@ -87,7 +87,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
     ...tools,
     config,
     refreshGraceSeconds: limits.AUTH_REFRESH_GRACE_SECONDS,
-    onUserReady: projects.welcome,
+    onUserReady: projects.joinInvited,
   });
   const usage = createUsage({
     ...tools,

@@ -107,7 +107,7 @@ function parse(option: string, text: string) {
 type Fields = Record<string, unknown>;
 
 /** The most useful columns of a resource; the rest is in --json. */
-const telling = [
+const mainColumns = [
   'id',
   'name',
   'title',
@@ -132,7 +132,7 @@ function shown(answer: unknown): string {
 
 function listed(items: readonly Fields[]): string {
   if (items.length === 0) return 'None.';
-  const columns = telling.filter((name) => items.some((item) => name in item));
+  const columns = mainColumns.filter((name) => items.some((item) => name in item));
   const cell = (value: unknown): string => (value === null || value === undefined ? '' : String(value).slice(0, 48));
   return table(
     columns.map((name) => kebab(name).toUpperCase()),

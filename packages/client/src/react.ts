@@ -83,7 +83,7 @@ export function useConversation(chat: Chat, ref: string): Joined {
     /** On this connection; a refusal is not asked for again and again. */
     let isTried = false;
     let release: (() => void) | null = null;
-    const tell = (joined: Joined): void => setResult({ ...joined, chat, ref });
+    const setJoined = (joined: Joined): void => setResult({ ...joined, chat, ref });
     const join = async (): Promise<void> => {
       const isConnected = chat.state.getSnapshot().connection === 'connected';
       const isDue = isConnected && !isTried && !release;
@@ -94,9 +94,9 @@ export function useConversation(chat: Chat, ref: string): Joined {
         const releaseHold = hold(conversation);
         if (!isCurrent || release) return releaseHold();
         release = releaseHold;
-        tell({ conversation, error: null });
+        setJoined({ conversation, error: null });
       } catch (error) {
-        if (isCurrent) tell({ conversation: null, error: asSvcError(error) });
+        if (isCurrent) setJoined({ conversation: null, error: asSvcError(error) });
       }
     };
     const stop = chat.state.subscribe(() => void join());

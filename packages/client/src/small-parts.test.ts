@@ -37,17 +37,17 @@ test('[SDK-5] a refusal names the next step', () => {
 
 test('[SDK-6] listeners come and go: by the returned function, by a signal, once', () => {
   const events = createEmitter<{ ping: [count: number] }>();
-  const heard: string[] = [];
-  const stop = events.on('ping', (count) => heard.push(`a${count}`));
+  const received: string[] = [];
+  const stop = events.on('ping', (count) => received.push(`a${count}`));
   const leaving = new AbortController();
-  events.on('ping', (count) => heard.push(`b${count}`), { signal: leaving.signal });
-  events.on('ping', (count) => heard.push(`c${count}`), { once: true });
+  events.on('ping', (count) => received.push(`b${count}`), { signal: leaving.signal });
+  events.on('ping', (count) => received.push(`c${count}`), { once: true });
   events.emit('ping', 1);
   stop();
   events.emit('ping', 2);
   leaving.abort();
   events.emit('ping', 3);
-  assert.deepEqual(heard, ['a1', 'b1', 'c1', 'b2']);
+  assert.deepEqual(received, ['a1', 'b1', 'c1', 'b2']);
 });
 
 test('[SDK-6] once() resolves with the arguments, or rejects in time', async () => {
@@ -63,16 +63,16 @@ test('[SDK-6] one listener that throws is reported, and does not keep the others
   const events = createEmitter<{ ping: [] }>();
   const bug = new Error('a bug of the application');
   const reported: unknown[] = [];
-  const heard: string[] = [];
+  const received: string[] = [];
   events.on('ping', () => {
     throw bug;
   });
-  events.on('ping', () => heard.push('ping'));
+  events.on('ping', () => received.push('ping'));
   // As browsers have it; Node has none.
   Object.assign(globalThis, { reportError: (error: unknown) => reported.push(error) });
   events.emit('ping');
   Object.assign(globalThis, { reportError: undefined });
-  assert.deepEqual([heard, reported], [['ping'], [bug]]);
+  assert.deepEqual([received, reported], [['ping'], [bug]]);
 });
 
 test('[SDK-6] a store gives the same snapshot until it changes, and notifies when it does', () => {

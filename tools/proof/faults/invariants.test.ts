@@ -76,7 +76,7 @@ test('[FAULT-1] a lost, doubled, renumbered or unheard message is found, and a r
     seen({ history: [...good.history, { key: 'a', seq: 2 }] }),
     seen({ history: [{ key: 'a', seq: 2 }] }),
     seen({ sightings: [{ by: 'follower', keys: [] }] }),
-    seen({ followerFaults: ['follower 0 heard 1 after 1'] }),
+    seen({ followerFaults: ['follower 0 received 1 after 1'] }),
     seen({ log: [] }),
   );
 });

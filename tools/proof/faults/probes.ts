@@ -38,7 +38,7 @@ export function startProbes({ urls, apiKey, conversation, rtcTokens }: ProbeOpti
     ...(rtcTokens.length > 0 && { join: (url: string, process: number) => joinOnce(url, rtcTokens[process] ?? '') }),
   };
 
-  async function askForEver(kind: Kind, process: number): Promise<void> {
+  async function probeUntilStopped(kind: Kind, process: number): Promise<void> {
     while (!isOver) {
       const url = urls()[process] ?? '';
       const startedMs = performance.now();
@@ -49,7 +49,7 @@ export function startProbes({ urls, apiKey, conversation, rtcTokens }: ProbeOpti
   }
 
   const asking = urls().flatMap((_, process) =>
-    (Object.keys(questions) as Kind[]).map((kind) => askForEver(kind, process)),
+    (Object.keys(questions) as Kind[]).map((kind) => probeUntilStopped(kind, process)),
   );
   return {
     answers,

@@ -79,7 +79,7 @@ export async function subscribe(
 }
 
 /** Numbers of the changes a client has received of a conversation, live or recovered. */
-export function changesHeard(frames: readonly ServerFrame[], conversationId: string): number[] {
+export function changesReceived(frames: readonly ServerFrame[], conversationId: string): number[] {
   return frames.flatMap((frame) => {
     if (frame['conversationId'] !== conversationId) return [];
     if (frame.type === 'recovered') return (frame['changes'] as { change: number }[]).map(({ change }) => change);

@@ -11,7 +11,7 @@ export interface Operation {
   begun: number;
   ended: number;
   /** The last change that any client had received when it began. */
-  heard: number;
+  received: number;
   /** The change in its answer: its own, or that of the operation it repeats. */
   change?: number;
 }
@@ -102,7 +102,7 @@ function assertExplained(operation: Operation, operations: readonly Operation[],
     .filter(([, ones]) => ones.every(({ begun }) => begun > operation.ended))
     .map(([change]) => change);
   const could = new Set<Expected>();
-  for (let count = operation.heard; count < Math.min(commands.length + 1, ...later); count++)
+  for (let count = operation.received; count < Math.min(commands.length + 1, ...later); count++)
     could.add(modelAt(commands, count).apply(operation.command));
   assert.ok(could.has(operation.outcome), `${JSON.stringify(operation)} was never due; ${[...could].join(' or ')} was`);
 }

@@ -188,7 +188,7 @@ export class Follower {
   }
 
   /** Takes in what has arrived; connects again when the connection is gone. */
-  async tend(): Promise<void> {
+  async keepAlive(): Promise<void> {
     this.take();
     if (!this.isConnected) await this.connect();
     else this.#beat();
@@ -203,10 +203,10 @@ export class Follower {
 
   take(): void {
     const frames = this.#client?.frames ?? [];
-    for (; this.#taken < frames.length; this.#taken++) this.#hear(frames[this.#taken] as ServerFrame);
+    for (; this.#taken < frames.length; this.#taken++) this.#receive(frames[this.#taken] as ServerFrame);
   }
 
-  #hear(frame: ServerFrame): void {
+  #receive(frame: ServerFrame): void {
     if (frame['conversationId'] !== this.#fleet.room) return;
     if (frame.type === 'recovered') for (const change of frame['changes'] as Change[]) this.#note(change);
     else if (typeof frame['change'] === 'number') this.#note(frame as unknown as Change);
@@ -287,8 +287,8 @@ export class Follower {
   async reach(change: number, withinMs = 60_000): Promise<void> {
     await eventually(
       async () => {
-        await this.tend();
-        if (this.head < change) throw new Error(`heard everything up to ${this.head} of ${change}`);
+        await this.keepAlive();
+        if (this.head < change) throw new Error(`received everything up to ${this.head} of ${change}`);
       },
       { withinMs },
     );
@@ -298,16 +298,16 @@ export class Follower {
 /** Keeps followers connected until `stop`. */
 export function follow(followers: readonly Follower[]): { stop(): Promise<void> } {
   let isOver = false;
-  const tending = followers.map(async (follower) => {
+  const kept = followers.map(async (follower) => {
     while (!isOver) {
-      await follower.tend();
+      await follower.keepAlive();
       await pause(25);
     }
   });
   return {
     async stop() {
       isOver = true;
-      await Promise.all(tending);
+      await Promise.all(kept);
     },
   };
 }

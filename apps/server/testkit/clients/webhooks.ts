@@ -36,8 +36,8 @@ export async function record<T extends EventType>(
   events: readonly { type: T; data: RecordedData<T> }[],
   environment: Environment = 'DEVELOPMENT',
 ): Promise<void> {
-  await at.service.unitOfWork({ projectId: project.id, environment }, async (_tx, tell) => {
-    for (const event of events) tell(event);
+  await at.service.unitOfWork({ projectId: project.id, environment }, async (_tx, emit) => {
+    for (const event of events) emit(event);
   });
 }
 

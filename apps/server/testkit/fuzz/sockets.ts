@@ -72,7 +72,10 @@ export async function fuzzSockets({ service, world, seed, frames, onProgress }: 
       const { client, hints } = await door.open();
       await play(client, fc.sample(frameOf(door.table, hints), { seed: seed + round, numRuns: FRAMES_PER_SOCKET }));
       if (round % 2 === 0)
-        outcome.beforeAuth += await play(await knock(door), await firstFrames(door, world.ids, seed + round));
+        outcome.beforeAuth += await play(
+          await openUnauthenticated(door),
+          await firstFrames(door, world.ids, seed + round),
+        );
       if (round % 4 === 0)
         outcome.unreadable += await play((await door.open()).client, [unreadableFrame(door, round / 4)]);
       onProgress?.(outcome.frames);
@@ -136,7 +139,7 @@ function signalingDoor(service: TestService, world: World): Door {
 }
 
 /** A socket that has not said who it is. */
-const knock = ({ path, subprotocol }: Door): Promise<SocketClient> =>
+const openUnauthenticated = ({ path, subprotocol }: Door): Promise<SocketClient> =>
   openSocket(path, { protocols: [subprotocol], headers: { 'x-forwarded-for': nextAddress() } });
 
 let named = 0;
@@ -175,7 +178,7 @@ const isNoText = (frame: Frame): boolean => typeof frame !== 'string' && frame[0
 function createPlay(door: Door, outcome: SocketOutcome): (client: SocketClient, frames: Frame[]) => Promise<number> {
   return async (client, frames) => {
     const blame = (what: string): void => void outcome.faults.push(`${what}\nafter\n${frames.map(String).join('\n')}`);
-    const heard = client.frames.length;
+    const received = client.frames.length;
     let read = 0;
     for (let first = 0; first < frames.length && !client.closed; first += FRAMES_AT_ONCE) {
       const group = frames.slice(first, first + FRAMES_AT_ONCE);
@@ -185,7 +188,7 @@ function createPlay(door: Door, outcome: SocketOutcome): (client: SocketClient, 
       read += end === 'answered' ? group.length : 1;
       if (end === 'silent')
         blame(
-          `heard only ${JSON.stringify(client.frames.slice(before)).slice(0, 1000)} to ${group.map(String).join('\n')}`,
+          `received only ${JSON.stringify(client.frames.slice(before)).slice(0, 1000)} to ${group.map(String).join('\n')}`,
         );
       if (end !== 'answered') break;
       const missing = unanswered(client.frames.slice(before), group, door);
@@ -198,7 +201,7 @@ function createPlay(door: Door, outcome: SocketOutcome): (client: SocketClient, 
       const problem = isOwed ? null : door.checker.end(closed);
       if (problem !== null) blame(problem);
     } else await client.close();
-    for (const frame of client.frames.slice(heard)) {
+    for (const frame of client.frames.slice(received)) {
       const problem = door.checker.frame(frame);
       const asked = frames.find((one) => String(one).includes(`"id":"${frame.ref}"`)) ?? 'what was sent';
       if (problem !== null) blame(`${problem} to ${asked}`);
@@ -234,9 +237,9 @@ async function nextAnswer(client: SocketClient): Promise<'answered' | 'closed' |
 }
 
 /** How many of the group nobody answered. One that cannot be read is answered without its id. */
-function unanswered(heard: readonly ServerFrame[], group: readonly Frame[], { silent }: Door): number {
+function unanswered(received: readonly ServerFrame[], group: readonly Frame[], { silent }: Door): number {
   const isSilent = (frame: Frame): boolean => silent.some((type) => String(frame).includes(`"type":"${type}","id":`));
-  const answers = heard.filter(({ type, ref }) =>
+  const answers = received.filter(({ type, ref }) =>
     ref === undefined ? type === 'error' : group.some((frame) => String(frame).includes(`"id":"${ref}"`)),
   );
   return group.filter((frame) => !isSilent(frame)).length - answers.length;

@@ -6,16 +6,16 @@ import { sql } from '../../src/core/sql.ts';
 export type WriterMessage = { kind: 'found'; ids: string[] } | { kind: 'stored'; id: string };
 
 const [target = '', round = ''] = process.argv.slice(2);
-const tell = (message: WriterMessage) => process.send?.(message);
+const report = (message: WriterMessage) => process.send?.(message);
 
 const db = target.startsWith('postgres') ? createPostgres({ url: target }) : await openEmbedded({ folder: target });
 await db.script(`create table if not exists kept (id text primary key, half integer not null);`);
 const rows = await db.query<{ id: string; halves: number }>(
   sql`select split_part(id, '/', 1) as id, count(*) as halves from kept group by 1 having count(*) = 2`,
 );
-tell({ kind: 'found', ids: rows.map(({ id }) => id) });
+report({ kind: 'found', ids: rows.map(({ id }) => id) });
 
-async function writeForEver(writer: number): Promise<void> {
+async function writeUntilKilled(writer: number): Promise<void> {
   for (let i = 0; ; i += 1) {
     const id = `${round}-${writer}-${i}`;
     if (i % 2) {
@@ -26,8 +26,8 @@ async function writeForEver(writer: number): Promise<void> {
         await tx.execute(sql`insert into kept values (${`${id}/b`}, 2)`);
       });
     }
-    tell({ kind: 'stored', id });
+    report({ kind: 'stored', id });
   }
 }
 
-await Promise.all([0, 1, 2, 3, 4].map(writeForEver));
+await Promise.all([0, 1, 2, 3, 4].map(writeUntilKilled));

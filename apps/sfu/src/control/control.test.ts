@@ -30,7 +30,7 @@ const add = (room: string, participant: string, identity = participant) => ({
 });
 
 /** Status of an upgrade with this `Authorization`; 101 when it was let in. */
-function knock(authorization: string | undefined): Promise<number> {
+function upgradeStatus(authorization: string | undefined): Promise<number> {
   const url = `${kit.node.internalUrl.replace('http', 'ws')}/control?controller=0123456789abcdef`;
   const socket = new WebSocket(url, authorization === undefined ? {} : { headers: { authorization } });
   return new Promise((resolve) => {
@@ -45,19 +45,24 @@ function knock(authorization: string | undefined): Promise<number> {
 
 test('[MED-20] only a fresh token made with the secret for this node opens the channel, and only once', async () => {
   const token = await signMediaControl(TEST_SECRET, 'test-node', Date.now(), 'nonce-0123456789');
-  assert.equal(await knock(undefined), 401);
-  assert.equal(await knock(`Bearer ${TEST_SECRET}`), 401);
+  assert.equal(await upgradeStatus(undefined), 401);
+  assert.equal(await upgradeStatus(`Bearer ${TEST_SECRET}`), 401);
   assert.equal(
-    await knock(`Bearer ${await signMediaControl('x'.repeat(40), 'test-node', Date.now(), 'n'.repeat(20))}`),
+    await upgradeStatus(`Bearer ${await signMediaControl('x'.repeat(40), 'test-node', Date.now(), 'n'.repeat(20))}`),
     401,
   );
-  assert.equal(await knock(`Bearer ${await signMediaControl(TEST_SECRET, 'other', Date.now(), 'n'.repeat(20))}`), 401);
   assert.equal(
-    await knock(`Bearer ${await signMediaControl(TEST_SECRET, 'test-node', Date.now() - 120_000, 'n'.repeat(20))}`),
+    await upgradeStatus(`Bearer ${await signMediaControl(TEST_SECRET, 'other', Date.now(), 'n'.repeat(20))}`),
     401,
   );
-  assert.equal(await knock(`Bearer ${token}`), 101);
-  assert.equal(await knock(`Bearer ${token}`), 401, 'a second use');
+  assert.equal(
+    await upgradeStatus(
+      `Bearer ${await signMediaControl(TEST_SECRET, 'test-node', Date.now() - 120_000, 'n'.repeat(20))}`,
+    ),
+    401,
+  );
+  assert.equal(await upgradeStatus(`Bearer ${token}`), 101);
+  assert.equal(await upgradeStatus(`Bearer ${token}`), 401, 'a second use');
 });
 
 test('[MED-23] commands that make no sense are refused with a code, and the channel lives', async () => {

@@ -55,7 +55,7 @@ test('[MED-45] a closed transport leaves nothing in memory', async () => {
 test('[MED-47] a peer that knocks before its answer was taken is let in, however eager', async () => {
   const udpPort = await freeUdpPort();
   const certificate = createCertificate(Date.now());
-  const knock = async (round: number): Promise<void> => {
+  const connectEarly = async (round: number): Promise<void> => {
     const listener = { packet() {}, state() {}, data() {} };
     const onError = (error: unknown) => assert.fail(String(error));
     const name = `offerer-${round}`;
@@ -85,5 +85,5 @@ test('[MED-47] a peer that knocks before its answer was taken is let in, however
     connection.close();
   };
   for (let round = 0; round < 200; round += 40)
-    await Promise.all(Array.from({ length: 40 }, (_, index) => knock(round + index)));
+    await Promise.all(Array.from({ length: 40 }, (_, index) => connectEarly(round + index)));
 });

@@ -99,7 +99,7 @@ export class Room {
         published: (publication) => this.#onPublished(self, publication),
         unpublished: (publication) => this.#onUnpublished(self, publication),
         started: (publication) => this.#onStarted(self, publication),
-        audioLevel: (level) => this.#speakers.hear(self.identity, level),
+        audioLevel: (level) => this.#speakers.addLevel(self.identity, level),
       },
     });
     const subscriber = new Subscriber({

@@ -14,17 +14,17 @@ import {
 import { type TransportFeedback, writeTransportFeedback } from './transport-feedback.ts';
 
 const everything = () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const listener = {
-    senderReport: (report: unknown) => heard.push(['sr', report]),
-    receptionReport: (report: unknown) => heard.push(['rr', report]),
-    nack: (ssrc: number, sequences: number[]) => heard.push(['nack', ssrc, sequences]),
-    keyFrameRequest: (ssrc: number) => heard.push(['key', ssrc]),
-    remb: (bps: number, ssrcs: number[]) => heard.push(['remb', bps, ssrcs]),
-    transportFeedback: ({ base, count }: TransportFeedback) => heard.push(['feedback', base, count]),
-    bye: (ssrc: number) => heard.push(['bye', ssrc]),
+    senderReport: (report: unknown) => received.push(['sr', report]),
+    receptionReport: (report: unknown) => received.push(['rr', report]),
+    nack: (ssrc: number, sequences: number[]) => received.push(['nack', ssrc, sequences]),
+    keyFrameRequest: (ssrc: number) => received.push(['key', ssrc]),
+    remb: (bps: number, ssrcs: number[]) => received.push(['remb', bps, ssrcs]),
+    transportFeedback: ({ base, count }: TransportFeedback) => received.push(['feedback', base, count]),
+    bye: (ssrc: number) => received.push(['bye', ssrc]),
   };
-  return { heard, listener };
+  return { received, listener };
 };
 
 test('[MED-12] the numbers of a NACK come back, over the wrap too', () => {
@@ -39,9 +39,9 @@ test('[MED-12] the numbers of a NACK come back, over the wrap too', () => {
     });
   fc.assert(
     fc.property(increasing, (sequences) => {
-      const { heard, listener } = everything();
+      const { received, listener } = everything();
       readRtcp(writeNack(1, 77, sequences), listener);
-      assert.deepEqual(heard, [['nack', 77, sequences]]);
+      assert.deepEqual(received, [['nack', 77, sequences]]);
     }),
   );
 });
@@ -57,7 +57,7 @@ test('[MED-12] a compound packet is read part by part', () => {
     delaySinceLastSenderReport: 2,
   };
   const sender = { ssrc: 9, ntpSeconds: 0xe0000001, ntpFraction: 0x80000000, rtpTimestamp: 4000000000 };
-  const { heard, listener } = everything();
+  const { received, listener } = everything();
   readRtcp(
     Buffer.concat([
       writeSenderReport(sender, 1, 2),
@@ -68,7 +68,7 @@ test('[MED-12] a compound packet is read part by part', () => {
     ]),
     listener,
   );
-  assert.deepEqual(heard, [
+  assert.deepEqual(received, [
     ['sr', sender],
     ['rr', report],
     ['key', 6],
@@ -81,9 +81,9 @@ test('[MED-12] a compound packet is read part by part', () => {
 test('[MED-12] a bandwidth survives REMB within its precision', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1000, max: 1_000_000_000 }), (bps) => {
-      const { heard, listener } = everything();
+      const { received, listener } = everything();
       readRtcp(writeRemb(1, bps, [1]), listener);
-      const [, read] = heard[0] as [string, number];
+      const [, read] = received[0] as [string, number];
       assert.ok(read <= bps && read > bps * 0.9999);
     }),
   );

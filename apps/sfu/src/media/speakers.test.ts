@@ -6,11 +6,11 @@ import { Speakers } from './speakers.ts';
 test('[MED-21] a speaker is reported once, and again when silent', () => {
   const speakers = new Speakers();
   for (let packet = 0; packet < 25; packet += 1) {
-    speakers.hear('alice', 20);
-    speakers.hear('bob', 127);
+    speakers.addLevel('alice', 20);
+    speakers.addLevel('bob', 127);
   }
   assert.deepEqual(speakers.takeChanges(), [{ identity: 'alice', level: 0.1, active: true }]);
-  for (let packet = 0; packet < 25; packet += 1) speakers.hear('alice', 21);
+  for (let packet = 0; packet < 25; packet += 1) speakers.addLevel('alice', 21);
   assert.deepEqual(speakers.takeChanges(), []);
   assert.deepEqual(speakers.takeChanges(), [{ identity: 'alice', level: 0, active: false }], 'no packets at all: DTX');
 });

@@ -22,7 +22,7 @@ interface Voice {
 export class Speakers {
   readonly #voices = new Map<string, Voice>();
 
-  hear(identity: string, level: number): void {
+  addLevel(identity: string, level: number): void {
     let voice = this.#voices.get(identity);
     if (!voice) {
       voice = { packets: 0, speech: 0, sum: 0, announced: { identity, level: 0, active: false } };

@@ -47,15 +47,17 @@ async function open(world: FakeWorld): Promise<Chat> {
 }
 
 /** In `conv_1`, which is at change 5; its events are recorded. */
-async function joined(world: FakeWorld): Promise<{ chat: Chat; conversation: Conversation; heard: (number | null)[] }> {
+async function joined(
+  world: FakeWorld,
+): Promise<{ chat: Chat; conversation: Conversation; received: (number | null)[] }> {
   const chat = await open(world);
   const joining = chat.join('conv_1');
   await settle();
   await answer(world, 'subscribe', { conversations: [subscription(5, { recovered: false })] });
   const conversation = await joining;
-  const heard: (number | null)[] = [];
-  conversation.on('message', ({ seq }) => heard.push(seq));
-  return { chat, conversation, heard };
+  const received: (number | null)[] = [];
+  conversation.on('message', ({ seq }) => received.push(seq));
+  return { chat, conversation, received };
 }
 
 /** The connection is lost and made again, up to the `hello`. */
@@ -71,7 +73,7 @@ const texts = ({ messages }: Conversation) => messages.getSnapshot().map(({ text
 
 test('[SDK-10] a process that lags behind, of the same epoch, neither clears the list nor emits anything twice', async () => {
   const world = createFakeWorld();
-  const { conversation, heard } = await joined(world);
+  const { conversation, received } = await joined(world);
   for (const change of [6, 7, 8]) newest(world).receive(message(change));
   await comeBack(world);
   assert.deepEqual(asked(newest(world), 'subscribe')[0]?.['conversations'], [
@@ -80,14 +82,14 @@ test('[SDK-10] a process that lags behind, of the same epoch, neither clears the
   await answer(world, 'subscribe', { conversations: [subscription(6, { recovered: false })] });
   for (const change of [7, 8, 9]) newest(world).receive(message(change));
   await world.advance(5_000);
-  assert.deepEqual(heard, [6, 7, 8, 9]);
+  assert.deepEqual(received, [6, 7, 8, 9]);
   assert.deepEqual(texts(conversation), ['m6', 'm7', 'm8', 'm9']);
 });
 
 test('[SDK-10] what the server does not send, or sends only in part, is read page by page; the list stays', async () => {
   for (const isPart of [true, false]) {
     const world = createFakeWorld();
-    const { conversation, heard } = await joined(world);
+    const { conversation, received } = await joined(world);
     newest(world).receive(message(6));
     await comeBack(world);
     await answer(world, 'subscribe', { conversations: [subscription(10, { recovered: isPart })] });
@@ -105,14 +107,14 @@ test('[SDK-10] what the server does not send, or sends only in part, is read pag
     newest(world).receive(message(11));
     await answer(world, 'changes', page([message(8), message(9)], 9, false));
     await answer(world, 'changes', page([message(10)], 10));
-    assert.deepEqual(heard, [6, 7, 8, 9, 10, 11]);
+    assert.deepEqual(received, [6, 7, 8, 9, 10, 11]);
     assert.deepEqual(texts(conversation), ['m6', 'm7', 'm8', 'm9', 'm10', 'm11']);
   }
 });
 
 test('[SDK-10] a reading that failed is tried again, later and later, until nothing is missing', async () => {
   const world = createFakeWorld();
-  const { heard } = await joined(world);
+  const { received } = await joined(world);
   newest(world).receive(message(7));
   await world.advance(300);
   await refuse(world, 'changes', { svcCode: 'SVC_INTERNAL', retryable: true });
@@ -125,7 +127,7 @@ test('[SDK-10] a reading that failed is tried again, later and later, until noth
   await world.advance(1_500);
   assert.equal(asked(newest(world), 'changes').length, 3);
   await answer(world, 'changes', page([message(6), message(7)], 7));
-  assert.deepEqual(heard, [6, 7]);
+  assert.deepEqual(received, [6, 7]);
   await world.advance(10_000);
   assert.equal(asked(newest(world), 'changes').length, 3);
 });

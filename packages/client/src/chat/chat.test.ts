@@ -45,9 +45,9 @@ const texts = ({ messages }: Conversation) => messages.getSnapshot().map(({ text
 
 test('[SDK-11] a message is shown at once, stored, and emitted once to both', async () => {
   const { alice, bob } = await pair();
-  const heard: string[] = [];
-  alice.on('message', ({ text }) => heard.push(`alice ${text}`));
-  bob.on('message', ({ text }) => heard.push(`bob ${text}`));
+  const received: string[] = [];
+  alice.on('message', ({ text }) => received.push(`alice ${text}`));
+  bob.on('message', ({ text }) => received.push(`bob ${text}`));
   const sending = alice.send('hello');
   assert.deepEqual(
     alice.messages.getSnapshot().map(({ text, delivery, id }) => [text, delivery, id]),
@@ -56,7 +56,7 @@ test('[SDK-11] a message is shown at once, stored, and emitted once to both', as
   const sent = await sending;
   assert.equal(sent.delivery, 'sent');
   assert.match(sent.id ?? '', /^msg_/);
-  await eventually(() => assert.deepEqual(heard.sort(), ['alice hello', 'bob hello']));
+  await eventually(() => assert.deepEqual(received.sort(), ['alice hello', 'bob hello']));
   assert.deepEqual([texts(alice), texts(bob)], [['hello'], ['hello']]);
 });
 
@@ -144,8 +144,8 @@ test('[SDK-12] without a connection everything is queued, and goes out in order 
 
 test('[SDK-10] four losses under traffic: every change emitted once, in order, to all', async () => {
   const { alice, bob, id } = await pair();
-  const heard: (number | null)[] = [];
-  bob.on('message', ({ seq }) => heard.push(seq));
+  const received: (number | null)[] = [];
+  bob.on('message', ({ seq }) => received.push(seq));
   let made = 0;
   for (let loss = 0; loss < 4; loss++) {
     const sends = Array.from({ length: 25 }, () =>
@@ -154,10 +154,10 @@ test('[SDK-10] four losses under traffic: every change emitted once, in order, t
     proxy.cut();
     await Promise.all(sends);
     proxy.mend();
-    await eventually(() => assert.equal(heard.length, made), { withinMs: 60_000 });
+    await eventually(() => assert.equal(received.length, made), { withinMs: 60_000 });
   }
   assert.deepEqual(
-    heard,
+    received,
     Array.from({ length: made }, (_, index) => index + 1),
   );
   assert.equal(new Set(texts(bob)).size, made);

@@ -38,8 +38,8 @@ test('[SDK-10] a connection frozen, cut while it is made and moved: the list is 
   const { id } = await kit.conversation();
   const chat = await aliceBy(proxy);
   const conversation = await chat.join(id);
-  const heard: (number | null)[] = [];
-  conversation.on('message', ({ seq }) => heard.push(seq));
+  const received: (number | null)[] = [];
+  conversation.on('message', ({ seq }) => received.push(seq));
   const losses: (() => Promise<void>)[] = [
     async () => {
       proxy.freezeOpenOnes();
@@ -71,7 +71,7 @@ test('[SDK-10] a connection frozen, cut while it is made and moved: the list is 
   const count = (await stored(id)).length;
   await eventually(() =>
     assert.deepEqual(
-      heard,
+      received,
       Array.from({ length: count }, (_, at) => at + 1),
     ),
   );

@@ -4,13 +4,13 @@ import type { Runtime } from '../runtime.ts';
 const TELL_EVERY_MS = 4_000;
 
 /** Turns every key press into a frame now and then. */
-export function createTypingSignal({ now }: Pick<Runtime, 'now'>, tell: (isTyping: boolean) => void) {
+export function createTypingSignal({ now }: Pick<Runtime, 'now'>, send: (isTyping: boolean) => void) {
   let toldAt: number | null = null;
   return (isTyping: boolean): void => {
     if (isTyping && toldAt !== null && now() - toldAt < TELL_EVERY_MS) return;
     if (!isTyping && toldAt === null) return;
     toldAt = isTyping ? now() : null;
-    tell(isTyping);
+    send(isTyping);
   };
 }
 

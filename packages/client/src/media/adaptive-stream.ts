@@ -49,10 +49,10 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
       const state = element && elements.get(element as HTMLVideoElement);
       if (state && isVisible !== undefined) state.isVisible = isVisible;
     }
-    cancel ??= runtime.setTimer(tell, BATCH_MS);
+    cancel ??= runtime.setTimer(sendUpdates, BATCH_MS);
   }
 
-  function tell(): void {
+  function sendUpdates(): void {
     cancel = null;
     const updates: TrackSettings[] = [];
     for (const [trackId, entry] of watched) {

@@ -24,7 +24,7 @@ const paused = (reason: StreamRecord['reason']): StreamRecord => ({
 
 /** An audience with bob's camera published, and the stream states that were emitted. */
 function rig() {
-  const heard: string[] = [];
+  const received: string[] = [];
   const ignore = (): void => {};
   const events: AudienceEvents = {
     participantJoined: ignore,
@@ -36,7 +36,7 @@ function rig() {
     trackUnsubscribed: ignore,
     trackMuted: ignore,
     trackStreamStateChanged: ({ streamState, pauseReason }, { identity }) =>
-      heard.push(`${identity} ${streamState} ${pauseReason}`),
+      received.push(`${identity} ${streamState} ${pauseReason}`),
   };
   const audience = createAudience(events, {
     participant: { subscribe: async () => {}, unsubscribe: async () => {} },
@@ -45,11 +45,11 @@ function rig() {
   audience.take({ is: 'joined', participant: bob });
   audience.take({ is: 'published', identity: 'bob', track: camera });
   const track = () => audience.participants.get('bob')?.tracks.get('trk_1') ?? assert.fail('nothing arrived');
-  return { audience, heard, track };
+  return { audience, received, track };
 }
 
 test('[SDK-46] a pause is shown on the track and emitted once, with its reason', () => {
-  const { audience, heard, track } = rig();
+  const { audience, received, track } = rig();
   audience.arrived('trk_1', media);
   assert.deepEqual([track().streamState, track().pauseReason], ['active', null]);
   audience.streamChanged(paused('BANDWIDTH'));
@@ -57,16 +57,16 @@ test('[SDK-46] a pause is shown on the track and emitted once, with its reason',
   audience.streamChanged(paused('MUTED'));
   audience.streamChanged({ trackId: 'trk_1', state: 'ACTIVE', reason: null, layer: 2 });
   audience.streamChanged({ trackId: 'trk_1', state: 'ACTIVE', reason: null, layer: 1 });
-  assert.deepEqual(heard, ['bob paused bandwidth', 'bob paused muted', 'bob active null']);
+  assert.deepEqual(received, ['bob paused bandwidth', 'bob paused muted', 'bob active null']);
 });
 
 test('[SDK-46] a pause that comes before the media is there when the track arrives, and ends with it', () => {
-  const { audience, heard, track } = rig();
+  const { audience, received, track } = rig();
   audience.streamChanged(paused('SETTINGS'));
   audience.arrived('trk_1', media);
   assert.deepEqual([track().streamState, track().pauseReason], ['paused', 'settings']);
   audience.gone('trk_1');
   audience.arrived('trk_1', media);
   assert.equal(track().streamState, 'active');
-  assert.deepEqual(heard, []);
+  assert.deepEqual(received, []);
 });

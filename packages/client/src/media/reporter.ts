@@ -54,10 +54,10 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
   function watchPage(): void {
     const page = globalThis.document as Document | undefined;
     const network = (globalThis.navigator as (Navigator & { connection?: EventTarget }) | undefined)?.connection;
-    const listen = (target: EventTarget | undefined, event: string, told: () => string): void => {
-      const tell = (): void => note(told());
-      target?.addEventListener?.(event, tell);
-      cancels.push(() => target?.removeEventListener?.(event, tell));
+    const listen = (target: EventTarget | undefined, event: string, describe: () => string): void => {
+      const notify = (): void => note(describe());
+      target?.addEventListener?.(event, notify);
+      cancels.push(() => target?.removeEventListener?.(event, notify));
     };
     listen(page, 'visibilitychange', () => `page.${page?.visibilityState === 'hidden' ? 'hidden' : 'visible'}`);
     listen(network, 'change', () => 'network.changed');
@@ -96,9 +96,9 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
     },
     awaitFirstFrame(trackId, media) {
       const since = runtime.now();
-      const tell = (): void => note('track.first_frame', { trackId, ms: Math.round(runtime.now() - since) });
-      if (media.muted) media.addEventListener('unmute', tell, { once: true });
-      else tell();
+      const notify = (): void => note('track.first_frame', { trackId, ms: Math.round(runtime.now() - since) });
+      if (media.muted) media.addEventListener('unmute', notify, { once: true });
+      else notify();
     },
   };
 }

@@ -36,7 +36,7 @@ const someRoom = fc.uniqueArray(someParticipant, { selector: ({ identity }) => i
 /** What an application has that only hears the events. */
 function createListener() {
   const seen = new Map<string, { sessionId: string; metadata: string | null; tracks: Map<string, boolean> }>();
-  const hear = (event: RosterEvent): void => {
+  const listener = (event: RosterEvent): void => {
     const identity = 'identity' in event ? event.identity : event.participant.identity;
     const known = seen.get(identity);
     if (event.is === 'joined') {
@@ -59,7 +59,7 @@ function createListener() {
       known.tracks.set(event.trackId, event.muted);
     }
   };
-  return { seen, hear };
+  return { seen, listener };
 }
 
 const shown = (participants: Iterable<ParticipantRecord>) =>
@@ -72,7 +72,7 @@ const shown = (participants: Iterable<ParticipantRecord>) =>
     }))
     .sort((a, b) => a.identity.localeCompare(b.identity));
 
-const heard = (seen: ReturnType<typeof createListener>['seen']) =>
+const received = (seen: ReturnType<typeof createListener>['seen']) =>
   [...seen]
     .map(([identity, { sessionId, metadata, tracks }]) => ({
       identity,
@@ -85,11 +85,11 @@ const heard = (seen: ReturnType<typeof createListener>['seen']) =>
 test('[SDK-20] after a fresh join the difference is emitted: no ghost stays, nobody joins twice', () => {
   fc.assert(
     fc.property(fc.array(someRoom, { minLength: 1, maxLength: 6 }), (rooms) => {
-      const { seen, hear } = createListener();
-      const roster = new Roster(hear);
+      const { seen, listener } = createListener();
+      const roster = new Roster(listener);
       for (const room of rooms) {
         roster.replace(room);
-        assert.deepEqual(heard(seen), shown(room));
+        assert.deepEqual(received(seen), shown(room));
       }
       let emitted = 0;
       const again = new Roster(() => emitted++);
@@ -120,20 +120,20 @@ test('[SDK-20] room events that come twice or for an unknown participant change 
   );
   fc.assert(
     fc.property(fc.array(someFrame, { maxLength: 60 }), (frames) => {
-      const { seen, hear } = createListener();
-      const roster = new Roster(hear);
+      const { seen, listener } = createListener();
+      const roster = new Roster(listener);
       for (const frame of frames) {
         roster.take(frame);
         roster.take(frame);
-        assert.deepEqual(heard(seen), shown(roster.others.values()));
+        assert.deepEqual(received(seen), shown(roster.others.values()));
       }
     }),
   );
 });
 
 test('[SDK-20] a participant with very many tracks comes in pieces', () => {
-  const { seen, hear } = createListener();
-  const roster = new Roster(hear);
+  const { seen, listener } = createListener();
+  const roster = new Roster(listener);
   const base = { identity: 'ada', sessionId: 'ps_1', metadata: null, permissions, quality: null };
   roster.replace([
     { ...base, tracks: [track('a', false)] },

@@ -29,7 +29,7 @@ function callOn({ calls }: Scene, node: string): Call {
 }
 
 /** Retries a join until it succeeds; returns the errors, and how long the slowest refusal took. */
-async function knock(call: Call, url: string): Promise<{ slowestMs: number; refusals: string[]; node: string }> {
+async function retryJoin(call: Call, url: string): Promise<{ slowestMs: number; refusals: string[]; node: string }> {
   const refusals = new Set<string>();
   let slowestMs = 0;
   return eventually(
@@ -72,12 +72,12 @@ export const media: Scenarios = {
       begin();
       const [killed, diedMs] = [performance.now(), Date.now()];
       await nodes[0]?.kill();
-      const knocking = knock(call, fleet.url(1));
+      const joining = retryJoin(call, fleet.url(1));
       await eventually(() => call.clients.every(({ closed }) => closed !== null), patience);
       measure('toldMs', Math.round(performance.now() - killed));
       const codes = call.clients.map(({ closed }) => closed?.code);
       measure('toldToComeBack', codes.filter((code) => code === 4503).length);
-      const { slowestMs, refusals, node } = await knocking;
+      const { slowestMs, refusals, node } = await joining;
       measure('reallocatedMs', Math.round(performance.now() - killed));
       measure('slowestRefusalMs', Math.round(slowestMs));
       log(`refused meanwhile with ${refusals.join()}; now on ${node}`);
@@ -110,7 +110,7 @@ export const media: Scenarios = {
       measure('packetsWhileDraining', call.packets() - before);
       const forced = performance.now();
       await operator.call('drainServer', { name: call.node, body: { force: true } });
-      const { node, slowestMs } = await knock(call, fleet.url(1));
+      const { node, slowestMs } = await retryJoin(call, fleet.url(1));
       measure('movedMs', Math.round(performance.now() - forced));
       measure('slowestRefusalMs', Math.round(slowestMs));
       measure('isElsewhere', node === call.node ? 0 : 1);

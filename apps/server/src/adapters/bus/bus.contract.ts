@@ -15,37 +15,37 @@ export function busContract(
   });
   after(() => opened.close());
 
-  async function hear(bus: Bus, topic: string) {
-    const heard: unknown[] = [];
-    const stop = await bus.subscribe(topic, (message) => heard.push(message));
-    return { heard, stop };
+  async function listen(bus: Bus, topic: string) {
+    const received: unknown[] = [];
+    const stop = await bus.subscribe(topic, (message) => received.push(message));
+    return { received, stop };
   }
 
   test(`[STA-5] ${name}: every listener of a topic hears each message once and in order, here and elsewhere`, async () => {
     const { first, second } = opened;
-    const here = await hear(first, 'topic/order');
-    const hereToo = await hear(first, 'topic/order');
-    const there = await hear(second, 'topic/order');
-    const other = await hear(second, 'topic/other');
+    const here = await listen(first, 'topic/order');
+    const hereToo = await listen(first, 'topic/order');
+    const there = await listen(second, 'topic/order');
+    const other = await listen(second, 'topic/other');
     const messages = Array.from({ length: 200 }, (_, i) => ({ i, text: 'ä€😀' }));
     for (const message of messages) first.publish('topic/order', message);
-    for (const { heard } of [here, hereToo, there]) await eventually(() => assert.deepEqual(heard, messages));
+    for (const { received } of [here, hereToo, there]) await eventually(() => assert.deepEqual(received, messages));
     second.publish('topic/other', 'end');
-    await eventually(() => assert.deepEqual(other.heard, ['end']));
-    assert.equal(there.heard.length, 200);
+    await eventually(() => assert.deepEqual(other.received, ['end']));
+    assert.equal(there.received.length, 200);
   });
 
   test(`[STA-5] ${name}: the publishing process hears its message at once and exactly once`, async () => {
     const { first, second } = opened;
-    const here = await hear(first, 'topic/echo');
-    const there = await hear(second, 'topic/echo');
+    const here = await listen(first, 'topic/echo');
+    const there = await listen(second, 'topic/echo');
     first.publish('topic/echo', 1);
-    assert.deepEqual(here.heard, [1], 'before publish returns');
+    assert.deepEqual(here.received, [1], 'before publish returns');
     // Its own envelope is back by the time that one from the other process has come the same way after it.
-    await eventually(() => assert.deepEqual(there.heard, [1]));
+    await eventually(() => assert.deepEqual(there.received, [1]));
     second.publish('topic/echo', 2);
-    await eventually(() => assert.deepEqual(here.heard, [1, 2]));
-    assert.deepEqual(there.heard, [1, 2]);
+    await eventually(() => assert.deepEqual(here.received, [1, 2]));
+    assert.deepEqual(there.received, [1, 2]);
   });
 
   test(`[STA-5] ${name}: what a listener publishes comes after the message it is hearing, for every listener`, async () => {
@@ -53,25 +53,25 @@ export function busContract(
     await first.subscribe('topic/nested', (message) => {
       if (message === 'question') first.publish('topic/nested', 'answer');
     });
-    const { heard } = await hear(first, 'topic/nested');
+    const { received } = await listen(first, 'topic/nested');
     first.publish('topic/nested', 'question');
-    assert.deepEqual(heard, ['question', 'answer']);
+    assert.deepEqual(received, ['question', 'answer']);
   });
 
   test(`[STA-5] ${name}: a listener that has unsubscribed hears no more, the others still do`, async () => {
     const { first, second } = opened;
-    const leaving = await hear(second, 'topic/leave');
-    const staying = await hear(second, 'topic/leave');
+    const leaving = await listen(second, 'topic/leave');
+    const staying = await listen(second, 'topic/leave');
     first.publish('topic/leave', 1);
-    await eventually(() => assert.deepEqual(staying.heard, [1]));
+    await eventually(() => assert.deepEqual(staying.received, [1]));
     leaving.stop();
     first.publish('topic/leave', 2);
-    await eventually(() => assert.deepEqual(staying.heard, [1, 2]));
-    assert.deepEqual(leaving.heard, [1]);
+    await eventually(() => assert.deepEqual(staying.received, [1, 2]));
+    assert.deepEqual(leaving.received, [1]);
     staying.stop();
-    const again = await hear(second, 'topic/leave');
+    const again = await listen(second, 'topic/leave');
     first.publish('topic/leave', 3);
-    await eventually(() => assert.deepEqual(again.heard, [3]));
+    await eventually(() => assert.deepEqual(again.received, [3]));
   });
 
   test(`[STA-5] ${name}: a listener that throws is reported, and the others still get the message`, async () => {
@@ -80,22 +80,22 @@ export function busContract(
     await second.subscribe('topic/throw', () => {
       throw failure;
     });
-    const { heard } = await hear(second, 'topic/throw');
+    const { received } = await listen(second, 'topic/throw');
     first.publish('topic/throw', 1);
-    await eventually(() => assert.deepEqual(heard, [1]));
+    await eventually(() => assert.deepEqual(received, [1]));
     assert.deepEqual(errors, [failure]);
   });
 
   test(`[STA-5] ${name}: a thousand topics reach the right listeners`, async () => {
     const { first, second } = opened;
     const topics = Array.from({ length: 1_000 }, (_, i) => `conversation/${i}`);
-    const listening = await Promise.all(topics.map((topic) => hear(second, topic)));
+    const listening = await Promise.all(topics.map((topic) => listen(second, topic)));
     topics.forEach((topic, i) => {
       first.publish(topic, i);
     });
     await eventually(() =>
       assert.deepEqual(
-        listening.map(({ heard }) => heard),
+        listening.map(({ received }) => received),
         topics.map((_, i) => [i]),
       ),
     );

@@ -40,17 +40,17 @@ async function openProcess(url: string) {
   const redis = createRedis({ url, prefix: 'bus-test:' });
   await redis.ready();
   const bus = await openRedisBus({ redis, onError });
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   let gaps = 0;
   bus.onGap(() => {
     gaps += 1;
   });
-  await bus.subscribe('topic', (message) => heard.push(message));
+  await bus.subscribe('topic', (message) => received.push(message));
   const close = async () => {
     await bus.close();
     await redis.close();
   };
-  return { bus, heard, gaps: () => gaps, close };
+  return { bus, received, gaps: () => gaps, close };
 }
 
 test('[STA-6] redis: after the server was killed every process hears of a gap, and messages flow again', {
@@ -62,18 +62,18 @@ test('[STA-6] redis: after the server was killed every process hears of a gap, a
   t.after(one.close);
   t.after(two.close);
   one.bus.publish('topic', 'before');
-  await eventually(() => assert.deepEqual(two.heard, ['before']));
+  await eventually(() => assert.deepEqual(two.received, ['before']));
 
   await own.kill();
   one.bus.publish('topic', 'meanwhile');
-  await eventually(() => assert.deepEqual(one.heard, ['before', 'meanwhile']));
+  await eventually(() => assert.deepEqual(one.received, ['before', 'meanwhile']));
   await assert.rejects(one.bus.ping());
 
   await own.start();
   await eventually(() => assert.ok(one.gaps() > 0 && two.gaps() > 0));
   one.bus.publish('topic', 'after');
-  await eventually(() => assert.deepEqual(two.heard, ['before', 'after']));
-  assert.deepEqual(one.heard, ['before', 'meanwhile', 'after']);
+  await eventually(() => assert.deepEqual(two.received, ['before', 'after']));
+  assert.deepEqual(one.received, ['before', 'meanwhile', 'after']);
 });
 
 test('[STA-6] redis: a server that hangs and comes back is a gap too', { skip }, async (t) => {
@@ -89,7 +89,7 @@ test('[STA-6] redis: a server that hangs and comes back is a gap too', { skip },
   own.thaw();
   await eventually(() => assert.ok(one.gaps() > 0));
   one.bus.publish('topic', 'after');
-  await eventually(() => assert.deepEqual(one.heard, ['after']));
+  await eventually(() => assert.deepEqual(one.received, ['after']));
 });
 
 test('[STA-6] redis: a connection that is deaf without a sign is replaced', { skip }, async (t) => {
@@ -105,7 +105,7 @@ test('[STA-6] redis: a connection that is deaf without a sign is replaced', { sk
   proxy.freezeOpenOnes();
   await eventually(() => assert.ok(one.gaps() > 0));
   two.bus.publish('topic', 'after');
-  await eventually(() => assert.deepEqual(one.heard, ['after']));
+  await eventually(() => assert.deepEqual(one.received, ['after']));
 });
 
 test('[STA-6] redis: what a process could not send is a gap for its subscribers', { skip }, async (t) => {
@@ -119,10 +119,10 @@ test('[STA-6] redis: what a process could not send is a gap for its subscribers'
   t.after(other.close);
   proxy.cut();
   cutOff.bus.publish('topic', 'unheard');
-  await eventually(() => assert.deepEqual(cutOff.heard, ['unheard']));
+  await eventually(() => assert.deepEqual(cutOff.received, ['unheard']));
   proxy.mend();
   await eventually(() => assert.ok(other.gaps() > 0));
-  assert.deepEqual(other.heard, []);
+  assert.deepEqual(other.received, []);
 });
 
 test('[STA-6] redis: a process starts without a server, serves itself and joins when the server comes', {
@@ -134,11 +134,11 @@ test('[STA-6] redis: a process starts without a server, serves itself and joins 
   const one = await openProcess(own.url);
   t.after(one.close);
   one.bus.publish('topic', 1);
-  await eventually(() => assert.deepEqual(one.heard, [1]));
+  await eventually(() => assert.deepEqual(one.received, [1]));
   await own.start();
   await eventually(() => assert.ok(one.gaps() > 0));
   const two = await openProcess(own.url);
   t.after(two.close);
   two.bus.publish('topic', 2);
-  await eventually(() => assert.deepEqual(one.heard, [1, 2]));
+  await eventually(() => assert.deepEqual(one.received, [1, 2]));
 });

@@ -85,7 +85,7 @@ async function findingsWith(broken: Fault): Promise<Finding['rule'][]> {
     async () => {
       const seq = await send(`end ${end++}`);
       await new Promise((resolve) => setTimeout(resolve, 300));
-      return heard(client.frames).some((one) => one.seq >= seq);
+      return received(client.frames).some((one) => one.seq >= seq);
     },
     { withinMs: 30_000 },
   );
@@ -93,11 +93,11 @@ async function findingsWith(broken: Fault): Promise<Finding['rule'][]> {
   const { messages: newest } = await chat.project.api.call('listMessages', { room, query: { limit: 100 } });
   const history = newest.map(({ clientMessageId, seq }) => ({ key: clientMessageId ?? '', seq })).reverse();
   await client.close();
-  const findings = checkHistory(log, history, [{ by: 'alice', keys: heard(client.frames) }]);
+  const findings = checkHistory(log, history, [{ by: 'alice', keys: received(client.frames) }]);
   return [...new Set(findings.map(({ rule }) => rule))];
 }
 
-function heard(frames: readonly ServerFrame[]): Sighting['keys'] {
+function received(frames: readonly ServerFrame[]): Sighting['keys'] {
   return frames.flatMap((frame) => {
     if (frame.type !== 'message') return [];
     const { clientMessageId, seq } = frame['message'] as { clientMessageId: string; seq: number };

@@ -138,13 +138,13 @@ function startNoting(room: string, ids: readonly string[]) {
   const operations: Operation[] = [];
   let [moment, latest] = [0, 0];
   async function note(command: Command): Promise<Operation> {
-    const [begun, heard] = [++moment, latest];
+    const [begun, received] = [++moment, latest];
     let answer: Partial<Message> | null = null;
     const outcome = await outcomeOf(perform(command, room, ids).then((given) => (answer = given as Message)));
     const { id, change } = ((answer as Message | null) ?? {}) as Partial<Message>;
     const messageId = id ?? ('at' in command ? (ids[command.at % ids.length] ?? '') : '');
     latest = Math.max(latest, change ?? 0);
-    const operation = { command, messageId, outcome, begun, ended: ++moment, heard, ...(change && { change }) };
+    const operation = { command, messageId, outcome, begun, ended: ++moment, received, ...(change && { change }) };
     operations.push(operation);
     return operation;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, changesHeard, createChatKit, subscribe } from '../../../testkit/chat/chat.ts';
+import { type ChatOf, changesReceived, createChatKit, subscribe } from '../../../testkit/chat/chat.ts';
 import { openSocket } from '../../../testkit/clients/socket-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
@@ -43,8 +43,8 @@ test('[CHATWS-2] a subscriber hears each change once and in order, also of what 
   await subscribe(two, id);
   const ack = await two.ask({ type: 'message.send', conversation: id, text: 'hi', clientMessageId: 'c1' });
   const { message } = ack['data'] as { message: { id: string; change: number } };
-  const heard = await one.take('message');
-  assert.deepEqual([heard['message'], heard['change']], [message, 1]);
+  const received = await one.take('message');
+  assert.deepEqual([received['message'], received['change']], [message, 1]);
   assert.equal(((await two.take('message'))['message'] as { clientMessageId: string }).clientMessageId, 'c1');
   const messageId = message.id;
   await one.ask({ type: 'reaction.add', messageId, emoji: '👍' });
@@ -54,8 +54,8 @@ test('[CHATWS-2] a subscriber hears each change once and in order, also of what 
   const deleted = await two.ask({ type: 'message.delete', messageId });
   assert.equal((deleted['data'] as { messageId: string }).messageId, messageId);
   await two.take('message.deleted');
-  await eventually(() => changesHeard(one.frames, id).length === 4);
-  for (const client of [one, two]) assert.deepEqual(changesHeard(client.frames, id), [1, 2, 3, 4]);
+  await eventually(() => changesReceived(one.frames, id).length === 4);
+  for (const client of [one, two]) assert.deepEqual(changesReceived(client.frames, id), [1, 2, 3, 4]);
   const read = await two.take('read');
   assert.deepEqual([read['userId'], read['messageId'], read['seq']], ['alice', messageId, 1]);
   await Promise.all([one.close(), two.close()]);
@@ -80,7 +80,7 @@ test('[CHATWS-3] a client that reconnects gets what it missed, from memory and w
   assert.deepEqual([recovered['from'], recovered['to'], recovered['complete']], [1, 6, true]);
   await send(id, 'm7');
   await again.take('message');
-  assert.deepEqual(changesHeard(again.frames, id), [2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(changesReceived(again.frames, id), [2, 3, 4, 5, 6, 7]);
   await again.close();
 });
 
@@ -113,7 +113,7 @@ test('[CHATWS-4] a gap that memory does not hold is read once and recovered all 
   assert.equal(answer['recovered'], true);
   await client.take('recovered');
   assert.deepEqual(
-    changesHeard(client.frames, id),
+    changesReceived(client.frames, id),
     Array.from({ length: 20 }, (_, at) => at + 11),
   );
   assert.equal((await subscribe(client, id, { since: 99 }))['recovered'], false);
@@ -135,7 +135,7 @@ test('[CHATWS-5] what was deleted meanwhile is not handed out from memory', asyn
   const again = await alice.connect();
   await subscribe(again, id, { since: 0 });
   await again.take('recovered');
-  assert.deepEqual(changesHeard(again.frames, id), [1, 2]);
+  assert.deepEqual(changesReceived(again.frames, id), [1, 2]);
   assert.ok(!JSON.stringify(again.frames).includes('secret'));
   await again.close();
 });
@@ -212,7 +212,7 @@ test('[CHATWS-9] a page that would not fit a frame is cut, and its cursor goes o
   );
   const again = await (await chat.user('alice')).connect();
   await subscribe(again, id, { since: 0 });
-  await eventually(() => changesHeard(again.frames, id).length === 12);
+  await eventually(() => changesReceived(again.frames, id).length === 12);
   for (const frame of again.frames) assert.ok(Buffer.byteLength(JSON.stringify(frame)) <= 65_536);
   await Promise.all([client.close(), again.close()]);
 });

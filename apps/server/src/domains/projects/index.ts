@@ -20,7 +20,7 @@ interface Connections {
 export interface Projects extends Domain<typeof projectRoutes> {
   access: Access;
   /** Turns invitations of a proven address into memberships. */
-  welcome: ReturnType<typeof createMembers>['welcome'];
+  joinInvited: ReturnType<typeof createMembers>['joinInvited'];
   /** Closes the connections of projects that were archived since: their tokens are invalid. */
   cutOffArchived(connections: Connections): PeriodicJob;
 }
@@ -33,7 +33,7 @@ export function createProjectsDomain(deps: ProjectsDeps): Projects {
 
   return {
     access,
-    welcome: members.welcome,
+    joinInvited: members.joinInvited,
     start: access.start,
     cutOffArchived: (connections) => ({
       name: 'archived-projects',

@@ -113,11 +113,11 @@ export function createMembers({ db, clock, cursors, access, mail, log, publicUrl
   }
 
   /** An account has proven to own its address: invitations to it become memberships. */
-  async function welcome(tx: Tx, user: { id: string; email: string }): Promise<void> {
+  async function joinInvited(tx: Tx, user: { id: string; email: string }): Promise<void> {
     for (const projectId of await acceptInvitations(tx, user.email, user.id)) access.forgetProject(projectId);
   }
 
-  return { list, add, changeRole, remove, welcome };
+  return { list, add, changeRole, remove, joinInvited };
 }
 
 /** No one can grant a role above their own. */

@@ -71,11 +71,11 @@ async function openNew(dataFolder: string, fill: (half: string) => Promise<void>
 
 /** Jittered: in step with a client that asks every second it would always find the database busy. */
 function scheduleMaintenance(): void {
-  const tend = () => {
+  const run = () => {
     maintain();
     scheduleMaintenance();
   };
-  setTimeout(tend, 4_000 + 2_000 * Math.random()).unref();
+  setTimeout(run, 4_000 + 2_000 * Math.random()).unref();
 }
 
 // PostgreSQL panics when its log finds the disk full, and cannot start again until there is room: stop writing earlier.

@@ -30,14 +30,14 @@ function startGuard(t: TestContext) {
 
 test('[STO-9] once the database is known to be silent, all queries fail at once, until it answers', async (t) => {
   const { watch, probes, pass, answer } = startGuard(t);
-  const heard: string[] = [];
-  const wait = (who: string) => watch(never).catch((error) => heard.push(`${who} ${error.name}`));
+  const received: string[] = [];
+  const wait = (who: string) => watch(never).catch((error) => received.push(`${who} ${error.name}`));
   void wait('old');
   pass(1_000);
   assert.equal(probes.length, 1, 'a query waits for long, so the database is probed');
   void wait('young');
   await answer(false);
-  assert.deepEqual(heard, ['old DatabaseUnavailable', 'young DatabaseUnavailable']);
+  assert.deepEqual(received, ['old DatabaseUnavailable', 'young DatabaseUnavailable']);
 
   let isAsked = false;
   const ask = async () => {

@@ -7,7 +7,7 @@ import type { ChannelRow } from './channel-store.ts';
 export interface Listener {
   readonly userId: string;
   readonly connectionId: string;
-  hear(frame: SocketFrame): void;
+  receive(frame: SocketFrame): void;
   /** The subscription is over without having been asked for. */
   cut(reason: 'REMOVED' | 'DELETED'): void;
 }
@@ -49,7 +49,7 @@ export interface Channel {
   /** Changes after `since`; only for `since` from `tail` to `head`. */
   after(since: number): readonly ChangeEntry[];
   /** Emits what has no change number to all but one connection. */
-  tell(frame: SocketFrame, except?: string): void;
+  broadcast(frame: SocketFrame, except?: string): void;
   add(listener: Listener): void;
   remove(listener: Listener): void;
   /** Brought up to `head`, or undefined when it must be read again. */
@@ -72,11 +72,11 @@ export function createChannel(start: ChannelRow): Channel {
   let { status, name } = start;
   let memory = 0;
 
-  function tell(frame: SocketFrame, except?: string): void {
-    for (const listener of listeners) if (listener.connectionId !== except) listener.hear(frame);
+  function broadcast(frame: SocketFrame, except?: string): void {
+    for (const listener of listeners) if (listener.connectionId !== except) listener.receive(frame);
   }
 
-  function tellNext(entry: ChangeEntry, now: number): void {
+  function emitNext(entry: ChangeEntry, now: number): void {
     head = entry.change;
     // A new message has no older change that shows it.
     if (entry.type !== 'message') renew(entry);
@@ -93,7 +93,7 @@ export function createChannel(start: ChannelRow): Channel {
     }
     status = entry.status ?? status;
     name = entry.name ?? name;
-    tell(liveFrame(entry, now));
+    broadcast(liveFrame(entry, now));
     if (entry.type === 'member.removed') cut(({ userId }) => userId === entry.userId, 'REMOVED');
   }
 
@@ -126,7 +126,7 @@ export function createChannel(start: ChannelRow): Channel {
   function drain(now: number): boolean {
     for (let next = ahead.get(head + 1); next; next = ahead.get(head + 1)) {
       ahead.delete(next.change);
-      tellNext(next, now);
+      emitNext(next, now);
     }
     return ahead.size > 0;
   }
@@ -172,7 +172,7 @@ export function createChannel(start: ChannelRow): Channel {
       return drain(now);
     },
     fill(entries, upTo, now) {
-      for (const entry of entries) if (entry.change > head) tellNext(entry, now);
+      for (const entry of entries) if (entry.change > head) emitNext(entry, now);
       head = Math.max(head, upTo);
       for (const change of ahead.keys()) if (change <= head) ahead.delete(change);
       return drain(now);
@@ -182,7 +182,7 @@ export function createChannel(start: ChannelRow): Channel {
       tail = from;
     },
     after,
-    tell,
+    broadcast,
     add: (listener) => void listeners.add(listener),
     remove: (listener) => void listeners.delete(listener),
     member(userId) {

@@ -26,15 +26,15 @@ after(async () => {
 const at = (place: number): TestService => services[place % services.length] ?? assert.fail('no service');
 const apiAt = (place: number) => at(place).as(chat.project.apiKey);
 
-interface Heard {
+interface Received {
   key: string;
   seq: number;
   change: number;
 }
 
 /** Messages a client has received, live or recovered, each change once and by number. */
-function heardBy(frames: readonly ServerFrame[], conversationId: string): Heard[] {
-  const byChange = new Map<number, Heard>();
+function receivedBy(frames: readonly ServerFrame[], conversationId: string): Received[] {
+  const byChange = new Map<number, Received>();
   const note = (frame: Record<string, unknown>): void => {
     const message = frame['message'] as { clientMessageId: string; seq: number } | undefined;
     if (frame['type'] !== 'message' || !message) return;
@@ -87,8 +87,8 @@ test('[CHATWS-2] sixteen writers on three processes: every subscriber hears ever
   await write(id, log, 12);
   const history = await wholeHistory(id);
   assert.equal(history.length, 192);
-  await eventually(() => clients.every((client) => heardBy(client.frames, id).length === history.length));
-  const sightings = clients.map((client, place) => ({ by: `client ${place}`, keys: heardBy(client.frames, id) }));
+  await eventually(() => clients.every((client) => receivedBy(client.frames, id).length === history.length));
+  const sightings = clients.map((client, place) => ({ by: `client ${place}`, keys: receivedBy(client.frames, id) }));
   assert.deepEqual(checkHistory(log, history, sightings), []);
   for (const client of clients) {
     const numbers = client.frames.filter(({ type }) => type === 'message').map((frame) => Number(frame['change']));
@@ -118,14 +118,14 @@ test('[CHATWS-3] sixty disconnects under traffic, each to another process: each 
     await client.ask({ type: 'ping' });
     await client.close();
     frames.push(...client.frames);
-    since = heardBy(frames, id).at(-1)?.change ?? since;
+    since = receivedBy(frames, id).at(-1)?.change ?? since;
   }
   await writing;
   const last = await openSocket(`${at(0).url}/v1/chat/ws?token=${token}`);
   await subscribe(last, id, { since });
   const history = await wholeHistory(id);
-  await eventually(() => heardBy([...frames, ...last.frames], id).length === history.length);
+  await eventually(() => receivedBy([...frames, ...last.frames], id).length === history.length);
   frames.push(...last.frames);
-  assert.deepEqual(checkHistory(log, history, [{ by: 'alice', keys: heardBy(frames, id) }]), []);
+  assert.deepEqual(checkHistory(log, history, [{ by: 'alice', keys: receivedBy(frames, id) }]), []);
   await last.close();
 });

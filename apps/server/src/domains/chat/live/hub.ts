@@ -80,8 +80,8 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
     else if ('isRecount' in message) channel.forgetMembers();
     else if ('read' in message) {
       channel.noteRead(message.read.userId, message.read.seq);
-      channel.tell(frameText(message.frame));
-    } else channel.tell(frameText(message.frame), message.except);
+      channel.broadcast(frameText(message.frame));
+    } else channel.broadcast(frameText(message.frame), message.except);
   }
 
   const publish = (conversationId: string, message: Envelope): void => bus.publish(topicOf(conversationId), message);

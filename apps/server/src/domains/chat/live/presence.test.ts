@@ -87,7 +87,7 @@ test('[PRES-4] a subscription without presence, or a token without its scope, en
   assert.equal((await client.ask({ type: 'token.refresh', token })).type, 'ack');
   assert.equal(await nextEvent(), 'leave');
   assert.deepEqual(await present(), []);
-  await chat.project.api.call('sendMessage', { room: id, body: { text: 'still heard', senderId: 'bob' } });
+  await chat.project.api.call('sendMessage', { room: id, body: { text: 'still received', senderId: 'bob' } });
   await client.take('message');
   await client.close();
   assert.equal(watcher.frames.filter(({ type }) => type === 'presence').length, 4, 'published once');

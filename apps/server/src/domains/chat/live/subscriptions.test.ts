@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ChatOf, changesHeard, createChatKit, subscribe } from '../../../../testkit/chat/chat.ts';
+import { type ChatOf, changesReceived, createChatKit, subscribe } from '../../../../testkit/chat/chat.ts';
 import { openSocket, type SocketClient } from '../../../../testkit/clients/socket-client.ts';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
@@ -62,12 +62,12 @@ test('[CHATWS-4] many long gaps at once do not cut the client: what one answer c
       (frame) => frame.type === 'recovered' && frame['conversationId'] === conversationId,
     );
     assert.equal(recovered, frames.length > 0);
-    const heard = changesHeard(frames, conversationId);
+    const received = changesReceived(frames, conversationId);
     const isWhole = frames.every((frame) => frame['complete']) && recovered;
-    assert.equal(isWhole, heard.length === each);
-    const rest = await pageChanges(client, conversationId, heard.at(-1) ?? 0);
+    assert.equal(isWhole, received.length === each);
+    const rest = await pageChanges(client, conversationId, received.at(-1) ?? 0);
     assert.deepEqual(
-      [...heard, ...rest],
+      [...received, ...rest],
       Array.from({ length: each }, (_, at) => at + 1),
     );
   }
@@ -126,7 +126,7 @@ test('[CHATWS-2] a conversation that was evicted while a client subscribed is op
   await clock.advance(31_000);
   views.open();
   assert.equal((await subscribing)['change'], 0);
-  await kit.project.api.call('sendMessage', { room: id, body: { text: 'heard?' } });
+  await kit.project.api.call('sendMessage', { room: id, body: { text: 'received?' } });
   await client.take('message');
   await client.close();
   await own.stop();
@@ -200,8 +200,8 @@ test('[CHATWS-4] a client that comes from a process that is ahead loses nothing'
   let isDeaf = false;
   const deaf = (adapters: Adapters): Adapters => {
     const { bus } = adapters;
-    const subscribeTo: typeof bus.subscribe = (topic, hear) =>
-      bus.subscribe(topic, (message) => (isDeaf ? undefined : hear(message)));
+    const subscribeTo: typeof bus.subscribe = (topic, listener) =>
+      bus.subscribe(topic, (message) => (isDeaf ? undefined : listener(message)));
     return { ...adapters, bus: { ...bus, subscribe: subscribeTo } };
   };
   const late = await startService({ env, beside: service, wrap: deaf });
@@ -229,10 +229,10 @@ test('[CHATWS-6] a subscription ends by whatever leads to its conversation', asy
     await subscribe(client, by);
     const ack = await client.ask({ type: 'unsubscribe', conversations: ['nowhere', until] });
     assert.equal(ack.type, 'ack');
-    const heard = changesHeard(client.frames, room.id).length;
-    await send(room.id, 'not heard');
+    const received = changesReceived(client.frames, room.id).length;
+    await send(room.id, 'not received');
     await client.ask({ type: 'ping' });
-    assert.equal(changesHeard(client.frames, room.id).length, heard, `${by} until ${until}`);
+    assert.equal(changesReceived(client.frames, room.id).length, received, `${by} until ${until}`);
   }
   await client.close();
 });

@@ -145,7 +145,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       isPresent: wanted.presence !== false && caller.scopes.includes('chat:presence'),
       since: known?.since ?? clock.now(),
       typing: known?.typing ?? null,
-      hear: (frame) => (isHeld ? void held.push(frame) : client.connection.write(frame)),
+      receive: (frame) => (isHeld ? void held.push(frame) : client.connection.write(frame)),
       cut(reason) {
         if (client.subscriptions.get(conversationId) === subscription) drop(client, subscription);
         client.connection.send('unsubscribed', { conversationId, reason });

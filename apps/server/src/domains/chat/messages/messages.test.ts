@@ -270,9 +270,9 @@ test('[MSG-17] without an endpoint an event is stored as dispatched; with one it
   const { project } = kit;
   const url = 'https://hooks.example.com/chat';
   await project.owner.api.call('createWebhook', { projectId: project.id, body: { url } });
-  await project.api.call('sendMessage', { room, body: { text: 'heard' } });
+  await project.api.call('sendMessage', { room, body: { text: 'received' } });
   await service.service.dispatcher.settled();
-  assert.deepEqual(await find('heard'), [{ isHandedOn: true, deliveries: 1 }]);
+  assert.deepEqual(await find('received'), [{ isHandedOn: true, deliveries: 1 }]);
   assert.deepEqual(await find('unheard'), [{ isHandedOn: true, deliveries: 0 }]);
 });
 
