@@ -102,7 +102,7 @@ async function serve(
   const query = route.parseQuery?.(request.query) ?? {};
   const body = row.speaks ? sent : route.parseBody?.(sent);
   // The row's own types hold from here on: every part has been parsed by its schema.
-  const input = { caller, params, query, body, request: info } as unknown as HandlerInput<RouteRow>;
+  const input = { caller, params, query, body, request: info } as HandlerInput<RouteRow>;
 
   if (row.streams) return sendStream(reply, row.streams, request.method === 'HEAD' ? null : await route.handler(input));
 

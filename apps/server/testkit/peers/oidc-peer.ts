@@ -112,7 +112,7 @@ async function follow(start: string, pages: readonly string[]): Promise<URL> {
     if (!location) throw new Error(`the provider answered ${answer.status}: ${await answer.text()}`);
     at = new URL(location, at);
   }
-  throw new Error('the provider redirects for ever');
+  throw new Error('the provider redirects forever');
 }
 
 const listen = (server: Server): Promise<number> =>

@@ -76,7 +76,7 @@ test('[FLEET-9] when nobody was there to receive heartbeats, no node is dead for
     const { token } = await mint(api, await newRoom(api), 'bob');
     await (await joinRoom(service.url, token)).close();
     await passTime(service, 12);
-    assert.equal(await status(), 'OFFLINE', 'but not for ever');
+    assert.equal(await status(), 'OFFLINE', 'but not forever');
   }));
 
 test('[FLEET-10] a restarted node has lost its rooms: they move at once and end when it was last seen', () =>

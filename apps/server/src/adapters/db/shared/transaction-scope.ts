@@ -14,7 +14,7 @@ export function createTransactionScope() {
     },
     assertOutside(): void {
       if (open.getStore()?.isOpen)
-        throw new Error('Inside a transaction use tx, not db: db would wait for it for ever.');
+        throw new Error('Inside a transaction use tx, not db: db would wait for it forever.');
     },
   };
 }
