@@ -237,7 +237,8 @@ async function changeEverything(
   const operations: string[] = [];
   const one = async (writer: number): Promise<void> => {
     const random = seeded(seed * 31 + writer);
-    for (let place = 0; !isOver(); place++) {
+    // Every fate is met, however soon it is over.
+    for (let place = 0; place < fatesCount || !isOver(); place++) {
       const key = `c${writer}/${place}`;
       const api = fleet.api(writer + place);
       entries.push({ is: 'invoke', key });
@@ -245,7 +246,8 @@ async function changeEverything(
       const { id: messageId, seq, change } = await api.call('sendMessage', { room: fleet.room, body });
       entries.push({ is: 'ok', key, seq, change });
       operations.push(operationOf({ type: 'message', change, messageId }));
-      for (const { type, call } of fatesOf(fleet.api(writer + place + 1), messageId, `w${writer}`)[random(5)] ?? []) {
+      const fates = fatesOf(fleet.api(writer + place + 1), messageId, `w${writer}`);
+      for (const { type, call } of fates[(writer + place) % fatesCount] ?? []) {
         await call();
         operations.push(operationOf({ type, change, messageId }));
       }
@@ -255,6 +257,8 @@ async function changeEverything(
   await Promise.all(Array.from({ length: 4 }, (_, writer) => one(writer)));
   return operations;
 }
+
+const fatesCount = 5;
 
 /** What may become of a message, by the process after the one that took it. */
 function fatesOf(api: Api, messageId: string, userId: string): { type: string; call(): Promise<unknown> }[][] {
