@@ -177,8 +177,8 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   });
   http.app.server.on('upgrade', sockets.upgrade);
   tools.metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
-  const jobs = [...domains, http].flatMap((part: Part) => part.jobs ?? []);
-  const timers = createTimers({ ...tools, jobs: [...jobs, projects.cutOffArchived(sockets)] });
+  const chores = [...domains, http].flatMap((part: Part) => part.chores ?? []);
+  const timers = createTimers({ ...tools, chores: [...chores, projects.cutOffArchived(sockets)] });
   // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
   const parts: readonly Part[] = [tracing, ...domains, dispatcher, timers, http, sockets];
 

@@ -1,14 +1,14 @@
 import type { Routes } from '@parley/contract';
 import type { Handlers } from './handlers.ts';
 import type { AnySocket } from './socket.ts';
-import type { PeriodicJob } from './timers.ts';
+import type { Chore } from './timers.ts';
 
 /** Something that runs. compose.ts starts the parts in the order of its list and stops them in reverse. */
 export interface Part {
   /** Sockets that it serves. */
   readonly sockets?: readonly AnySocket[];
   /** What it does again and again while the process runs. */
-  readonly jobs?: readonly PeriodicJob[];
+  readonly chores?: readonly Chore[];
   start?(): Promise<void> | void;
   /** Resolves when nothing of it is running. */
   stop?(): Promise<void> | void;

@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 import type { Locks } from './ports.ts';
 
 /** Work that runs every `everyMs`. */
-export interface PeriodicJob {
+export interface Chore {
   name: string;
   everyMs: number;
   run(): Promise<unknown>;
@@ -15,34 +15,34 @@ interface TimersDeps {
   clock: Clock;
   locks: Locks;
   log: Log;
-  jobs: readonly PeriodicJob[];
+  chores: readonly Chore[];
 }
 
-/** Runs the jobs of every part, each on its own schedule. */
-export function createTimers({ clock, locks, log, jobs }: TimersDeps) {
+/** Runs the chores of every part, each on its own schedule. */
+export function createTimers({ clock, locks, log, chores }: TimersDeps) {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
 
-  async function once({ name, everyMs, run, onEveryProcess }: PeriodicJob): Promise<void> {
+  async function once({ name, everyMs, run, onEveryProcess }: Chore): Promise<void> {
     try {
-      // The lease is kept until it runs out, so that the next process does not repeat the job at once.
+      // The lease is kept until it runs out, so that the next process does not repeat the chore at once.
       if (!onEveryProcess && !(await locks.acquire(`chore/${name}`, Math.max(1_000, everyMs - 500)))) return;
       await run();
     } catch (error) {
-      log.warn({ error, job: name }, 'job failed; it will run again');
+      log.warn({ error, chore: name }, 'chore failed; it will run again');
     }
   }
 
-  async function repeat(job: PeriodicJob): Promise<void> {
+  async function repeat(chore: Chore): Promise<void> {
     while (!stopping.signal.aborted) {
-      await clock.sleep(job.everyMs, stopping.signal);
-      if (!stopping.signal.aborted) await once(job);
+      await clock.sleep(chore.everyMs, stopping.signal);
+      if (!stopping.signal.aborted) await once(chore);
     }
   }
 
   return {
     start(): void {
-      running = Promise.all(jobs.map(repeat));
+      running = Promise.all(chores.map(repeat));
     },
     async stop(): Promise<void> {
       stopping.abort();

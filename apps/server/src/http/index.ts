@@ -113,7 +113,7 @@ export function createHttp(deps: HttpDeps): Http {
     mounted,
     address,
     edge: { requestIdOf, ipOf: createIpOf(deps.trustProxy), refuse: toErrorAnswer },
-    jobs: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
+    chores: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
     start: async () => void (await app.listen({ host, port, backlog: backlogMax })),
     stop: () => app.close(),
   };

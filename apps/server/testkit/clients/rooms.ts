@@ -104,7 +104,7 @@ export async function joinAs(
   return Object.assign(client, { tokenId, token });
 }
 
-/** Lets time pass second by second, so that every job runs as often as it would. */
+/** Lets time pass second by second, so that every chore runs as often as it would. */
 export async function passTime(
   { clock, choreCount }: { clock: FakeClock; choreCount: number },
   seconds: number,

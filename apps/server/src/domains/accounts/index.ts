@@ -88,7 +88,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const { session, refreshToken } = await registration.seed(account);
       return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
     },
-    jobs: [{ name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired }],
+    chores: [{ name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired }],
     start: sessions.start,
     async stop() {
       sessions.stop();

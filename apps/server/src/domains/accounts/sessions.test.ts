@@ -292,7 +292,7 @@ describe('sessions', () => {
     const attempt = (candidate: string) =>
       createVisitor(service).post('/v1/auth/login', { email, password: candidate });
     const sleepersFor = (ms: number) => clock.sleeping().filter((asked) => asked === ms).length;
-    // Periodic jobs of the service may sleep as long.
+    // Chores of the service may sleep as long.
     const sleepersBefore = new Map([250, 500].map((ms) => [ms, sleepersFor(ms)]));
     for (let n = 0; n < 8; n++) assert.equal((await attempt('a guess')).status, 401);
 

@@ -44,7 +44,7 @@ export function createAudit({ db, clock, ids, log, spoolPath }: AuditDeps): Audi
   const retryKept = (): Promise<void> => spool.drain((entry) => insertEntry(db, entry.projectId, entry));
 
   return {
-    jobs: [{ name: 'audit-spool', everyMs: 5_000, run: retryKept, onEveryProcess: true }],
+    chores: [{ name: 'audit-spool', everyMs: 5_000, run: retryKept, onEveryProcess: true }],
 
     async record(action, caller, subject, request) {
       if (caller.kind !== 'session') return;

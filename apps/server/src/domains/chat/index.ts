@@ -10,7 +10,7 @@ import { isLossy } from '../../core/lossy-bus.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
-import type { PeriodicJob } from '../../core/timers.ts';
+import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
 import { createAttachments } from './attachments/attachments.ts';
@@ -30,11 +30,11 @@ import { createHistory } from './messages/history.ts';
 import { createReactions } from './messages/reactions.ts';
 import { createSends } from './messages/send.ts';
 import { createThreads } from './messages/threads.ts';
-import { renewEpochs } from './retention/epoch-store.ts';
-import { createRetention } from './retention/retention.ts';
 import { createChatSocket, placeOf, presenceTurns, quietly } from './socket.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens } from './tokens.ts';
+import { renewEpochs } from './upkeep/epoch-store.ts';
+import { createRetention } from './upkeep/retention.ts';
 
 export type { ConversationDraft, RoomsOfChat } from './conversations/conversations.ts';
 
@@ -94,7 +94,7 @@ export function createChat(deps: ChatDeps) {
   // Two refreshes may be late before a user counts as gone.
   const refreshMs = (deps.limits.CHAT_PRESENCE_TTL_SECONDS * 1000) / 3;
   const everyProcess = { onEveryProcess: true } as const;
-  const jobs: PeriodicJob[] = [
+  const chores: Chore[] = [
     { name: 'chat-connections', everyMs: 1_000, run: () => connections.flush(), ...everyProcess },
     { name: 'chat-alive', everyMs: 10_000, run: () => connections.markAlive(), ...everyProcess },
     {
@@ -119,7 +119,7 @@ export function createChat(deps: ChatDeps) {
   return {
     handlers: createHandlers({ ...deps, ...parts, threads, attachments, tokens, dashboard }),
     sockets: [chatSocket.socket],
-    jobs,
+    chores,
     /** The dispatcher's callback for what a killed process left. */
     recover: hub.recover,
     authenticateToken: tokens.authenticate,
@@ -131,7 +131,7 @@ export function createChat(deps: ChatDeps) {
     ensureMember: members.ensure,
     dismissMember: members.dismiss,
     signToken: tokens.sign,
-    /** The jobs, for tests that do not want to wait. */
+    /** The chores, for tests that do not want to wait. */
     sweep: {
       retention: retention.sweep,
       attachments: attachments.sweep,

@@ -84,7 +84,7 @@ test('[CHATWS-3] a client that reconnects gets what it missed, from memory and w
   await again.close();
 });
 
-/** Statements on chat's own tables while `work` runs: jobs of the service are not counted. */
+/** Statements on chat's own tables while `work` runs: chores of the service are not counted. */
 async function countStatements(work: () => Promise<void>): Promise<number> {
   const { db } = service.adapters;
   const { query } = db;

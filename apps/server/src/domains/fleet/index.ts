@@ -126,7 +126,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     nodes,
     watch,
     isOffline,
-    jobs: [{ name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true }],
+    chores: [{ name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true }],
     choose: async (region, except) =>
       chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() }),
     find: (name) => findServer(db, name),

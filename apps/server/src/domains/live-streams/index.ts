@@ -10,7 +10,7 @@ export function createLiveStreams(deps: StreamDeps & { limits: Limits }): Domain
   const guests = createGuests({ ...deps, streams, chatTtlSeconds });
 
   return {
-    jobs: [{ name: 'live-streams', everyMs: 2_000, run: streams.sweep }],
+    chores: [{ name: 'live-streams', everyMs: 2_000, run: streams.sweep }],
     handlers: {
       listLiveStreams: ({ caller, query }) => streams.list(caller, query),
       createLiveStream: ({ caller, body }) => streams.create(caller, body),

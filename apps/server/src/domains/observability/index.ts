@@ -78,7 +78,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
 
   return {
     recorder,
-    jobs: [{ name: 'observability', everyMs: 15_000, run: sweep }],
+    chores: [{ name: 'observability', everyMs: 15_000, run: sweep }],
     stop: () => recorder.settled(),
     handlers: {
       listConnections: ({ caller, query }) => reads.connections(caller, query),

@@ -1,6 +1,6 @@
 import type { projectRoutes } from '@parley/contract';
 import type { Domain } from '../../core/part.ts';
-import type { PeriodicJob } from '../../core/timers.ts';
+import type { Chore } from '../../core/timers.ts';
 import { type Access, type AccessDeps, createAccess } from './access.ts';
 import { type ApiKeyDeps, createApiKeys } from './api-keys.ts';
 import { createMembers, type MemberDeps } from './members.ts';
@@ -22,7 +22,7 @@ export interface Projects extends Domain<typeof projectRoutes> {
   /** Turns invitations of a proven address into memberships. */
   joinInvited: ReturnType<typeof createMembers>['joinInvited'];
   /** Closes the connections of projects that were archived since: their tokens are invalid. */
-  cutOffArchived(connections: Connections): PeriodicJob;
+  cutOffArchived(connections: Connections): Chore;
 }
 
 export function createProjectsDomain(deps: ProjectsDeps): Projects {

@@ -7,7 +7,7 @@ import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Bus } from '../../core/ports.ts';
-import type { PeriodicJob } from '../../core/timers.ts';
+import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { Fleet } from '../fleet/index.ts';
 import type { Access } from '../projects/index.ts';
@@ -113,7 +113,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
       participants.mute(caller, params.roomId, params.identity, params.trackId, body.muted ?? true),
   };
 
-  const jobs: PeriodicJob[] = [
+  const chores: Chore[] = [
     { name: 'lost-participants', everyMs: 1_000, run: sweeps.endLostSessions, onEveryProcess: true },
     { name: 'dead-processes', everyMs: 5_000, run: sweeps.markDeadProcessesLost, onEveryProcess: true },
     { name: 'room-events', everyMs: 60_000, run: sweeps.deleteOldEvents },
@@ -122,7 +122,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
 
   return {
     handlers,
-    jobs,
+    chores,
     rooms,
     tokens,
     sessions,

@@ -170,7 +170,7 @@ export function createSignaling({
   return {
     sockets: [socket],
     handlers: createPlainWebRtc({ clock, ids, nodes, rooms, join, media }),
-    jobs: [
+    chores: [
       { name: 'signaling', everyMs: 1_000, run: refreshMembers, onEveryProcess: true },
       { name: 'room-catch-up', everyMs: 1_500, run: catchUp, onEveryProcess: true },
       { name: 'signaling-claim', everyMs: 5_000, run: reclaimSessions, onEveryProcess: true },

@@ -79,7 +79,7 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
 
   return {
     meter,
-    jobs: [{ name: 'usage', everyMs: 5_000, run: meter }],
+    chores: [{ name: 'usage', everyMs: 5_000, run: meter }],
 
     async assertAllowance(projectId) {
       if (!isEnforced) return;

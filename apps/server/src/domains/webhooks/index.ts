@@ -76,7 +76,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       return () => wake(webhookIds);
     },
     sweep,
-    jobs: [{ name: 'webhook-retention', everyMs: 60_000, run: sweep }],
+    chores: [{ name: 'webhook-retention', everyMs: 60_000, run: sweep }],
     async overdueMs() {
       const lanes = await listLanes(db, iso(clock.now()));
       return Math.max(0, ...lanes.map(({ dueAt }) => clock.now() - Date.parse(dueAt)));
