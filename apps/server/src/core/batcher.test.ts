@@ -65,6 +65,24 @@ test('[STO-16] a batch that fails fails for its own items alone', async () => {
   assert.equal(await stored, 'r2');
 });
 
+test('[STO-16] what arrives while a batch is written gathers too, unless it fills a batch', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { batcher, batches, started } = slowBatcher({ gatherMs: 50 });
+  const first = batcher.add(1);
+  t.mock.timers.tick(50);
+  const second = batcher.add(2);
+  batches[0]?.end();
+  await first;
+  assert.deepEqual(started(), [[1]], 'the second waits for company');
+  t.mock.timers.tick(50);
+  const full = [3, 4, 5].map((item) => batcher.add(item));
+  batches[1]?.end();
+  await second;
+  assert.deepEqual(started(), [[1], [2], [3, 4, 5]], 'a full batch waits for nothing');
+  batches[2]?.end();
+  await Promise.all(full);
+});
+
 test('[STO-16] flush does not wait for company, and resolves when everything is written', async () => {
   const { batcher, batches, started } = slowBatcher({ gatherMs: 60_000 });
   const result = batcher.add(1);

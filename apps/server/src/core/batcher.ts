@@ -69,6 +69,12 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     schedule();
   }
 
+  /** Without waiting for the end of the turn: the writer has nothing to do while results are handed out. */
+  function startNext(): void {
+    if (gatherMs === undefined || waiting.length >= batchMax) start();
+    else schedule();
+  }
+
   function nextBatch(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
@@ -86,8 +92,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     try {
       const results = (await write(items)) ?? [];
       ended();
-      // Without waiting for the end of the turn: the writer has nothing to do while results are handed out.
-      start();
+      startNext();
       await nextTurn();
       onWritten?.(items, results);
       // Index by index: `write` answers in the order of the items.
@@ -95,7 +100,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     } catch (error) {
       ended();
       for (const { reject } of batch) reject(error);
-      start();
+      startNext();
     }
   }
 
