@@ -8,8 +8,8 @@ import { findChannel } from './channel-store.ts';
 /** What travels between processes. */
 export type Envelope =
   | { entry: ChangeEntry }
-  /** The store has changes that were never announced. */
-  | { isBehind: true }
+  /** Changes up to this one are in the store, and perhaps were not announced. */
+  | { upTo: number }
   | { isRecount: true }
   | { read: { userId: string; seq: number }; frame: string }
   | { frame: string; except?: string };

@@ -76,8 +76,9 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
   function receive(channel: Channel, message: Envelope): void {
     if ('entry' in message) {
       if (channel.take(message.entry, clock.now())) catchUp.fillSoon(channel);
-    } else if ('isBehind' in message) catchUp.fillNow(channel);
-    else if ('isRecount' in message) channel.forgetMembers();
+    } else if ('upTo' in message) {
+      if (channel.head < message.upTo) catchUp.fillNow(channel);
+    } else if ('isRecount' in message) channel.forgetMembers();
     else if ('read' in message) {
       channel.noteRead(message.read.userId, message.read.seq);
       channel.broadcast(frameText(message.frame));
@@ -124,14 +125,15 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
     },
     recount: (conversationId) => publish(conversationId, { isRecount: true }),
     recover(events) {
-      const ofChat = events.filter(({ topic }) => topic?.startsWith(topicOf('')));
-      for (const { type, data } of ofChat) {
+      const upTo = new Map<string, number>();
+      for (const { topic, type, data } of events) {
+        if (!topic?.startsWith(topicOf(''))) continue;
         // The event table says what this type carries.
         if (type === 'message.read') announceRead(data as RecordedData<'message.read'>);
+        const { change } = data;
+        if (typeof change === 'number') upTo.set(topic, Math.max(change, upTo.get(topic) ?? 0));
       }
-      for (const topic of new Set(ofChat.map((event) => event.topic))) {
-        if (topic !== null) bus.publish(topic, { isBehind: true } satisfies Envelope);
-      }
+      for (const [topic, change] of upTo) bus.publish(topic, { upTo: change } satisfies Envelope);
     },
     catchUp: catchUp.catchUp,
     evictIdle: channels.evictIdle,
