@@ -4,6 +4,7 @@ import { ServiceError } from '@parley/contract';
 import type { FastifyInstance } from 'fastify';
 import { startSockets, type TestSockets } from '../../testkit/clients/sockets.ts';
 import { createHttpServer } from '../http/server.ts';
+import { BatcherFull } from './batcher.ts';
 import { DatabaseUnavailable } from './db.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -12,6 +13,7 @@ import { BlobsFull, BlobsUnavailable, SharedStateUnavailable } from './ports.ts'
 const faults: Readonly<Record<string, unknown>> = {
   database: new DatabaseUnavailable('the database is gone'),
   sharedState: new SharedStateUnavailable('Redis is gone'),
+  tooManyWaiting: new BatcherFull('100000 items are waiting'),
   blobs: new BlobsUnavailable('the bucket is gone'),
   fullBlobs: new BlobsFull('the bucket is full'),
   refusal: new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds: 41 }),
@@ -22,6 +24,7 @@ const faults: Readonly<Record<string, unknown>> = {
 const expected: Readonly<Record<string, object>> = {
   database: { code: 'SVC_SERVICE_UNAVAILABLE', retryAfterSeconds: 2 },
   sharedState: { code: 'SVC_SERVICE_UNAVAILABLE', retryAfterSeconds: 2 },
+  tooManyWaiting: { code: 'SVC_SERVICE_UNAVAILABLE', retryAfterSeconds: 2 },
   blobs: { code: 'SVC_STORAGE_UNAVAILABLE', retryAfterSeconds: 2 },
   fullBlobs: { code: 'SVC_STORAGE_UNAVAILABLE', retryAfterSeconds: 2 },
   refusal: { code: 'SVC_RATE_LIMITED', retryAfterSeconds: 41 },

@@ -1,4 +1,5 @@
 import { type ErrorCode, ServiceError } from '@parley/contract';
+import { BatcherFull } from './batcher.ts';
 import { DatabaseUnavailable } from './db.ts';
 import { BlobsUnavailable, SharedStateUnavailable } from './ports.ts';
 
@@ -8,6 +9,7 @@ type FaultClass = new (...parameters: never[]) => Error;
 const unavailable: readonly (readonly [FaultClass, ErrorCode])[] = [
   [DatabaseUnavailable, 'SVC_SERVICE_UNAVAILABLE'],
   [SharedStateUnavailable, 'SVC_SERVICE_UNAVAILABLE'],
+  [BatcherFull, 'SVC_SERVICE_UNAVAILABLE'],
   [BlobsUnavailable, 'SVC_STORAGE_UNAVAILABLE'],
 ];
 
