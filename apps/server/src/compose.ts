@@ -180,7 +180,8 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   const chores = [...domains, http].flatMap((part: Part) => part.chores ?? []);
   const timers = createTimers({ ...tools, chores: [...chores, projects.cutOffArchived(sockets)] });
   // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
-  const parts: readonly Part[] = [tracing, ...domains, dispatcher, timers, http, sockets];
+  const recorders = domains.filter((domain) => domain !== webhooks);
+  const parts: readonly Part[] = [tracing, webhooks, dispatcher, ...recorders, timers, http, sockets];
 
   return {
     app: http.app,

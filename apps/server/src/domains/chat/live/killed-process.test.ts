@@ -6,6 +6,7 @@ import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 import { systemClock } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
+import type { Part } from '../../../core/part.ts';
 import type { Adapters } from '../../../core/ports.ts';
 
 /** Commits what it is asked to, and is killed before it announces or dispatches it. */
@@ -38,7 +39,7 @@ after(async () => {
 
 test('[STO-3] subscribers of another process get every change that a killed process stored, in order', async () => {
   // Without an endpoint messages are stored as dispatched: then only catching up finds them.
-  await addWebhook(chat.project, { url: `${alive.url}/none`, events: ['message.created'] });
+  await addWebhook(chat.project, { url: `${alive.url}/none`, events: ['live_stream.started'] });
   const { id: room } = await chat.conversation(['alice', 'bob']);
   const client = await (await chat.user('alice')).connect();
   await subscribe(client, room, { presence: false });
@@ -64,4 +65,19 @@ test('[STO-3] subscribers of another process get every change that a killed proc
   await alive.service.dispatcher.sweep();
   await client.take('unsubscribed');
   await client.close();
+});
+
+test('[STO-3] a process that stops takes events until all who record them have stopped', async () => {
+  const { service, stop } = await startService({ beside: alive });
+  const { chat: recorder, dispatcher, webhooks } = service;
+  const order: string[] = [];
+  for (const [name, part] of Object.entries<Part>({ webhooks, dispatcher, recorder })) {
+    const own = part.stop;
+    part.stop = async () => {
+      order.push(name);
+      await own?.();
+    };
+  }
+  await stop();
+  assert.deepEqual(order, ['recorder', 'dispatcher', 'webhooks']);
 });
