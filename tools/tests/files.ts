@@ -23,7 +23,7 @@ export function chooseFiles({ isProduction, words }: { isProduction: boolean; wo
 }
 
 /** These judge the quality of media: the load of another test would be a bad network of its own. */
-const alone = ['apps/sfu/src/bad-network.test.ts', 'e2e/sdk/call.test.ts'];
+const alone = ['apps/sfu/src/bad-network.test.ts', 'apps/sfu/src/call.test.ts', 'e2e/sdk/call.test.ts'];
 
 type Weight = 'light' | 'heavy' | 'alone';
 

@@ -25,6 +25,8 @@ interface SweepDeps {
 
 /** Longer than a session can be resumed. */
 const eventsKeptMs = 5 * 60_000;
+/** Rooms that are changed side by side: a killed process may have had thousands. */
+const roomsAtOnce = 8;
 /** Far enough back that no two looks leave a gap between them, whatever the clocks of the processes say. */
 const lookBackMs = 30_000;
 
@@ -50,21 +52,21 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
     /** Ends who did not come back in time; their minutes stop where the socket was lost. */
     async endLostSessions(): Promise<void> {
       const lostBefore = iso(clock.now() - resumeWindowMs);
-      for (const room of await listRoomsWithLost(db, lostBefore)) {
-        await departures.depart(room, room.id, { lostBefore }, 'CONNECTION_TIMEOUT', { signalLost: true });
-      }
+      await forEachRoom(await listRoomsWithLost(db, lostBefore), (room) =>
+        departures.depart(room, room.id, { lostBefore }, 'CONNECTION_TIMEOUT', { signalLost: true }),
+      );
     },
 
     /** The sockets of a killed process are gone too, without a close. */
     async markDeadProcessesLost(): Promise<void> {
       for (const { id, seenAt } of await watch.deadProcesses()) {
-        for (const room of await listRoomsOfProcess(db, id)) {
-          await roomChange(room, room.id, async (tx, record) => {
+        await forEachRoom(await listRoomsOfProcess(db, id), (room) =>
+          roomChange(room, room.id, async (tx, record) => {
             for (const { identity, kind } of await updateProcessLost(tx, room.id, id, seenAt)) {
               if (kind === 'MEMBER') announceLost(record, identity);
             }
-          });
-        }
+          }),
+        );
       }
     },
 
@@ -79,4 +81,15 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
   };
 }
 
-export type Sweeps = ReturnType<typeof createSweeps>;
+/** A room that fails does not keep the others waiting; the sweep fails with it when all have had their turn. */
+async function forEachRoom<T>(rooms: readonly T[], work: (room: T) => Promise<unknown>): Promise<void> {
+  const left = [...rooms];
+  const errors: unknown[] = [];
+  const next = async (): Promise<void> => {
+    for (let room = left.shift(); room !== undefined; room = left.shift()) {
+      await work(room).catch((error: unknown) => errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: roomsAtOnce }, next));
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${rooms.length} rooms were not swept`);
+}
