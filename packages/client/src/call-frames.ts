@@ -2,10 +2,10 @@ import type { SignalingServerFrames } from '@parley/contract';
 import { asSvcError, ConnectionError, errorFrom, type SvcError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import type { FrameHandlers } from './frames.ts';
-import type { Audience } from './media/audience.ts';
 import { payloadOf } from './media/data.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
 import type { Publisher } from './media/publisher.ts';
+import type { RemoteParticipants } from './media/remote-participants.ts';
 import type { Subscriber } from './media/subscriber.ts';
 import type { Vitals } from './media/vitals.ts';
 import type { RoomEvents } from './room-types.ts';
@@ -18,7 +18,7 @@ export interface CallFrameDeps {
   events: Emitter<RoomEvents>;
   self: LocalParticipant;
   roster: Roster;
-  audience: Audience;
+  others: RemoteParticipants;
   publisher: Publisher;
   subscriber: Subscriber;
   vitals: Vitals;
@@ -32,7 +32,7 @@ export type CallFrameHandlers = FrameHandlers<SignalingServerFrames, CallFrame['
 
 /** What a call does with each frame of the signaling socket. */
 export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers {
-  const { events, self, roster, audience, publisher, subscriber, vitals, rpc, onSelfChanged, onError } = deps;
+  const { events, self, roster, others, publisher, subscriber, vitals, rpc, onSelfChanged, onError } = deps;
   const fail = (error: unknown): void => onError(asSvcError(error));
 
   /** The room's events come for this participant too, who knows most of it already. */
@@ -61,7 +61,7 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
       // The server repeats the offer after a lost connection; any other failure leaves the transport unusable.
       subscriber.offer(offer).catch((error) => error instanceof ConnectionError || fail(error));
     },
-    'stream.state': audience.streamChanged,
+    'stream.state': others.streamChanged,
     'publish.quality': ({ trackId, layers }) => void publisher.setLayers(trackId, layers).catch(fail),
     speakers: ({ speakers }) => vitals.updateSpeakers(speakers),
     quality: ({ updates }) => vitals.updateQuality(updates),

@@ -1,7 +1,7 @@
 import type { SignalingServerFrames } from '@parley/contract';
-import { createCallAudience } from './call-audience.ts';
 import { createCallFrameHandlers } from './call-frames.ts';
 import { createCallLifecycle } from './call-lifecycle.ts';
+import { createCallParticipants } from './call-participants.ts';
 import { createCallSelf } from './call-self.ts';
 import { createCredential } from './credential.ts';
 import type { SvcError } from './errors.ts';
@@ -48,7 +48,7 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
   const events = createEmitter<RoomEvents>();
   const state = createDerivedStore<RoomState>(() => ({
     connection: lifecycle.state,
-    participants: [...audience.participants.values()],
+    participants: [...others.participants.values()],
     self: self.permissions === null ? null : self,
   }));
   const onChange = state.invalidate;
@@ -63,7 +63,7 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     connectionId,
     autoSubscribe,
     adaptiveStream,
-    onJoined: (joined, others) => lifecycle.joined(joined, others),
+    onJoined: (joined, participants) => lifecycle.joined(joined, participants),
     onFrame(frame) {
       logger?.debug(`frame ${frame.type}`, frame);
       dispatch<SignalingServerFrames, CallFrame['type']>(handlers, frame);
@@ -86,13 +86,13 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     runtime,
     telemetry,
     signal,
-    onTrack: (trackId, media) => audience.arrived(trackId, media),
-    onTrackGone: (trackId) => audience.gone(trackId),
+    onTrack: (trackId, media) => others.arrived(trackId, media),
+    onTrackGone: (trackId) => others.gone(trackId),
     onData: ({ head, payload }) => onData(payload, head.from ?? null, head.topic),
     onBroken: (isBroken) => lifecycle.mediaBroken(isBroken),
   });
   const { publisher, subscriber, reporter } = transports;
-  const audience = createCallAudience({
+  const others = createCallParticipants({
     events,
     onChange,
     signal,
@@ -102,10 +102,10 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     telemetry,
     reporter,
   });
-  const roster = new Roster(audience.take);
+  const roster = new Roster(others.take);
   const self = createCallSelf({ events, onChange, signal, transports, rpc, telemetry, onError });
   const vitals = createVitals({
-    participants: () => [self, ...audience.participants.values()],
+    participants: () => [self, ...others.participants.values()],
     onChange,
     onSpeakers: (speaking) => events.emit('activeSpeakersChanged', speaking),
     onQuality: (quality, participant) => events.emit('qualityChanged', quality, participant),
@@ -127,7 +127,7 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     events,
     self,
     roster,
-    audience,
+    others,
     publisher,
     subscriber,
     vitals,
@@ -141,7 +141,7 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
   });
 
   function onData(payload: Uint8Array, from: string | null, topic: string | undefined): void {
-    const sender = from === null ? null : (audience.participants.get(from) ?? null);
+    const sender = from === null ? null : (others.participants.get(from) ?? null);
     events.emit('dataReceived', payload, sender, ...(topic === undefined ? [] : ([topic] as const)));
   }
 
@@ -156,7 +156,7 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     events,
     state,
     self,
-    participants: audience.participants,
+    participants: others.participants,
     handleRpc: rpc.handle,
     getStats: transports.getStats,
     startAudio: autoplay.start,

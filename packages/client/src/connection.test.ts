@@ -6,6 +6,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { type Credential, type CredentialSource, createCredential } from './credential.ts';
 import { ConnectionError } from './errors.ts';
 import type { ChatProtocol } from './frames.ts';
+import { type Link, RefusedLink } from './link.ts';
 import type { ConnectionState, ReconnectOptions } from './reconnect.ts';
 
 /** Which state may follow which. Every `reconnecting` ends in `connected` or `disconnected`. */
@@ -31,11 +32,13 @@ function rig({
   reconnect = { giveUpAfterMs: 120_000 },
   random = () => 0.5,
   credential = createCredential(token),
+  welcome = async () => {},
 }: {
   token?: Credential;
   credential?: CredentialSource;
   reconnect?: Required<ReconnectOptions> | false;
   random?: () => number;
+  welcome?: (link: Link<ChatProtocol>) => Promise<void>;
 } = {}): Rig {
   const world = createFakeWorld(random);
   const states: ConnectionState[] = [];
@@ -47,7 +50,7 @@ function rig({
     credential,
     reconnect,
     runtime: world,
-    welcome: async () => {},
+    welcome,
     onFrame: () => {},
     onState(state, previous, error) {
       assert.ok(isTransition(previous, state), `${previous} → ${state}`);
@@ -179,6 +182,48 @@ test('[SDK-3] an expired token is renewed once', async () => {
   assert.equal(parts.connection.state, 'disconnected');
   assert.equal(parts.errors.at(-1)?.reason, 'token_expired');
 });
+
+test('[SDK-2] a server that asks to reconnect during the welcome gets a new connection after it', async () => {
+  const parts = rig({
+    // As signaling does: a link that closes during the welcome is a refusal.
+    async welcome(link) {
+      if (parts.world.sockets.length > 1) return;
+      parts.connection.cycle(0);
+      const joined = new Promise<null>((resolve) => parts.world.setTimer(() => resolve(null), 10));
+      const close = await Promise.race([link.closed, joined]);
+      if (close) throw new RefusedLink(close, undefined);
+    },
+  });
+  const done = parts.connection.connect();
+  await settle();
+  lastSocket(parts).hello();
+  await parts.world.advance(10);
+  await done;
+  lastSocket(parts).hello();
+  await settle();
+  assert.deepEqual(parts.states, ['connecting', 'connected', 'reconnecting', 'connected']);
+  assert.equal(parts.world.sockets.length, 2);
+});
+
+test('[SDK-4] a disconnect() at any moment of the welcome stays disconnected', async () => {
+  for (let turns = 0; turns < 8; turns++) {
+    const parts = rig({
+      async welcome() {
+        void afterTurns(turns).then(() => parts.connection.disconnect());
+      },
+    });
+    const done = parts.connection.connect().catch(() => {});
+    await settle();
+    lastSocket(parts).hello();
+    await done;
+    await settle();
+    assert.equal(parts.connection.state, 'disconnected', `after ${turns} turns`);
+  }
+});
+
+async function afterTurns(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await null;
+}
 
 test('[SDK-2] a network that is back is used at once', async () => {
   const parts = await connected(rig());

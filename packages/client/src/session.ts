@@ -69,6 +69,8 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
   async function connectOnce(renewToken: boolean) {
     try {
       const link = await dial(renewToken);
+      // Checked with nothing awaited before `connected`: the session may have ended at any moment.
+      if (!link.isOpen) throw new RefusedLink(await link.closed, undefined);
       policy.connected();
       events.onState('connected');
       ready.resolve();
@@ -101,7 +103,6 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
       link.close();
       throw error;
     }
-    if (!link.isOpen) throw new RefusedLink(await link.closed, undefined);
     return link;
   }
 
@@ -150,14 +151,15 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
       if (signal?.aborted) onAbort();
       else void run();
     },
-    cycle(afterMs) {
+    async cycle(afterMs) {
       const leaving = phase;
       if (leaving.is !== 'linked') return;
-      void sleep(runtime, afterMs, ending.signal).then(() => {
-        if (phase !== leaving) return;
-        leaving.isCycling = true;
-        leaving.link.close();
-      });
+      await sleep(runtime, afterMs, ending.signal);
+      // A link that closes during the welcome would count as a refusal.
+      await ready.promise.catch(() => {});
+      if (phase !== leaving) return;
+      leaving.isCycling = true;
+      leaving.link.close();
     },
     end,
   };

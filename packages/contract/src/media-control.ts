@@ -151,7 +151,7 @@ export interface MediaEvents {
     /** Layer being sent, 0 the lowest; null while paused. */
     layer: number | null;
   };
-  /** To the publisher: layers nobody takes may be turned off. */
+  /** To the publisher: layers without a subscriber may be turned off. */
   'publish.quality': MediaAddress & { trackId: string; layers: { rid: string; enabled: boolean }[] };
   /** For a receiver that has no open data channel. */
   data: MediaAddress & {

@@ -54,10 +54,18 @@ export function createFrameAnswers<S extends SocketSession, V extends ServerFram
   const refuse: FrameAnswers['refuse'] = (error, frame) =>
     sendError(error, frame, (refusal) => endsWith(frame.type, refusal));
 
+  const pong: FrameAnswers['pong'] = ({ id, fields }) => {
+    writer.send('pong', { t: fields['t'], serverTime: clock.now() });
+    writer.reply(id, undefined);
+  };
+
   return {
     sendError,
     refuse,
+    pong,
     async answer(frame) {
+      // One that came while the token was checked.
+      if (frame.type === 'ping') return pong(frame);
       try {
         const route = routes.get(frame.type) ?? fail('SVC_UNKNOWN_FRAME');
         const run = route.read(frame.fields);
@@ -66,10 +74,6 @@ export function createFrameAnswers<S extends SocketSession, V extends ServerFram
       } catch (error) {
         refuse(error, frame);
       }
-    },
-    pong({ id, fields }) {
-      writer.send('pong', { t: fields['t'], serverTime: clock.now() });
-      writer.reply(id, undefined);
     },
   };
 }

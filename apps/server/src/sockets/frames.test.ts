@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { openSocket } from '../../testkit/clients/socket-client.ts';
 import { startSockets, type TestSockets } from '../../testkit/clients/sockets.ts';
@@ -96,6 +97,19 @@ test('[SOCK-8] frames of one connection are handled one after the other, pings a
     client.frames.filter((frame) => frame.type === 'ack').map((frame) => frame['data']),
     [{ name: 'first' }, { text: 'second' }],
   );
+  await client.close();
+});
+
+test('[SOCK-8] frames and pings that come while the token is checked are answered after it', async () => {
+  const client = await at.chat('good-slow');
+  await eventually(() => at.started.includes('good-slow'));
+  const [pong, echo] = [client.ask({ type: 'ping', t: 7 }), client.ask({ type: 'echo', text: 'early' })];
+  // Its answer proves that the frames before it have arrived.
+  client.ws.ping();
+  await once(client.ws, 'pong');
+  at.letSlowGo();
+  assert.deepEqual([(await pong).type, (await echo).type], ['ack', 'ack']);
+  assert.equal((await client.take('pong'))['t'], 7);
   await client.close();
 });
 

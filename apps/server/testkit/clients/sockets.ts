@@ -22,9 +22,9 @@ export interface TestSockets {
   sockets: Sockets;
   /** The ends of connections that the domain was notified of. */
   closed: readonly { id: string; code: number }[];
-  /** Names of the `slow` frames that are or were at work. */
+  /** Names of the `slow` frames that are or were at work, and `good-slow` for that token's check. */
   started: readonly string[];
-  /** The last `slow` frame is answered. */
+  /** The last of them is answered. */
   letSlowGo(): void;
   /** Of a new user. */
   newToken(): string;
@@ -113,6 +113,13 @@ function createDomain(clock: FakeClock, faults: Readonly<Record<string, unknown>
   const started: string[] = [];
   let letSlowGo = (): void => {};
 
+  async function waitSlowly(name: string): Promise<void> {
+    started.push(name);
+    await new Promise<void>((resolve) => {
+      letSlowGo = resolve;
+    });
+  }
+
   const socketAt = (path: string, subprotocol: string, extra: object = {}): AnySocket =>
     socket<SocketSession, typeof frames, ServerFrameTable>({
       path,
@@ -126,6 +133,7 @@ function createDomain(clock: FakeClock, faults: Readonly<Record<string, unknown>
       async authenticate(token) {
         if (token === 'late') fail('SVC_TOKEN_EXPIRED');
         if (!token.startsWith('good')) fail('SVC_INVALID_TOKEN');
+        if (token === 'good-slow') await waitSlowly(token);
         return { projectId: 'project', environment: 'DEVELOPMENT', subject: token, expiresAt: clock.now() + 3_600_000 };
       },
       opened(connection) {
@@ -139,10 +147,7 @@ function createDomain(clock: FakeClock, faults: Readonly<Record<string, unknown>
         auth: async () => undefined,
         echo: async (_connection, { text }) => ({ text }),
         async slow(_connection, { name }) {
-          started.push(name);
-          await new Promise<void>((resolve) => {
-            letSlowGo = resolve;
-          });
+          await waitSlowly(name);
           return { name };
         },
         break: async (_connection, { fault = '' }) => {

@@ -65,7 +65,7 @@ export const placeOf = (client: Client, { channel, userId, since }: Subscription
 
 /** Presence and typing may fail with the shared store; chat goes on without them. */
 export const quietly = (log: Log, work: Promise<unknown>): void =>
-  void work.catch((error) => log.debug({ error }, 'presence not told'));
+  void work.catch((error) => log.debug({ error }, 'presence not announced'));
 
 export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
   const { clock, limits, tokens, presence, subscriptions, connections, log } = deps;

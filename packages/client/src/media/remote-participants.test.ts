@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamRecord } from '../signal/records.ts';
-import { type AudienceEvents, createAudience } from './audience.ts';
+import { createRemoteParticipants, type RemoteParticipantEvents } from './remote-participants.ts';
 
 const permissions = {
   join: true,
@@ -13,7 +13,7 @@ const permissions = {
 };
 const bob = { identity: 'bob', sessionId: 'ps_1', metadata: null, permissions, quality: null, tracks: [] };
 const camera = { id: 'trk_1', kind: 'VIDEO', source: 'CAMERA', name: null, muted: false } as const;
-// What an audience uses of the browser's track: nothing but its identity.
+// What is used of the browser's track: nothing but its identity.
 const media = {} as MediaStreamTrack;
 const paused = (reason: StreamRecord['reason']): StreamRecord => ({
   trackId: 'trk_1',
@@ -22,11 +22,11 @@ const paused = (reason: StreamRecord['reason']): StreamRecord => ({
   layer: null,
 });
 
-/** An audience with bob's camera published, and the stream states that were emitted. */
+/** Participants: bob, with the camera published, and the stream states that were emitted. */
 function rig() {
   const received: string[] = [];
   const ignore = (): void => {};
-  const events: AudienceEvents = {
+  const events: RemoteParticipantEvents = {
     participantJoined: ignore,
     participantLeft: ignore,
     participantUpdated: ignore,
@@ -38,35 +38,35 @@ function rig() {
     trackStreamStateChanged: ({ streamState, pauseReason }, { identity }) =>
       received.push(`${identity} ${streamState} ${pauseReason}`),
   };
-  const audience = createAudience(events, {
+  const others = createRemoteParticipants(events, {
     participant: { subscribe: async () => {}, unsubscribe: async () => {} },
     track: { prefer: ignore, shown: ignore, hidden: ignore, blocked: ignore, getStats: async () => null },
   });
-  audience.take({ is: 'joined', participant: bob });
-  audience.take({ is: 'published', identity: 'bob', track: camera });
-  const track = () => audience.participants.get('bob')?.tracks.get('trk_1') ?? assert.fail('nothing arrived');
-  return { audience, received, track };
+  others.take({ is: 'joined', participant: bob });
+  others.take({ is: 'published', identity: 'bob', track: camera });
+  const track = () => others.participants.get('bob')?.tracks.get('trk_1') ?? assert.fail('nothing arrived');
+  return { others, received, track };
 }
 
 test('[SDK-46] a pause is shown on the track and emitted once, with its reason', () => {
-  const { audience, received, track } = rig();
-  audience.arrived('trk_1', media);
+  const { others, received, track } = rig();
+  others.arrived('trk_1', media);
   assert.deepEqual([track().streamState, track().pauseReason], ['active', null]);
-  audience.streamChanged(paused('BANDWIDTH'));
-  audience.streamChanged(paused('BANDWIDTH'));
-  audience.streamChanged(paused('MUTED'));
-  audience.streamChanged({ trackId: 'trk_1', state: 'ACTIVE', reason: null, layer: 2 });
-  audience.streamChanged({ trackId: 'trk_1', state: 'ACTIVE', reason: null, layer: 1 });
+  others.streamChanged(paused('BANDWIDTH'));
+  others.streamChanged(paused('BANDWIDTH'));
+  others.streamChanged(paused('MUTED'));
+  others.streamChanged({ trackId: 'trk_1', state: 'ACTIVE', reason: null, layer: 2 });
+  others.streamChanged({ trackId: 'trk_1', state: 'ACTIVE', reason: null, layer: 1 });
   assert.deepEqual(received, ['bob paused bandwidth', 'bob paused muted', 'bob active null']);
 });
 
 test('[SDK-46] a pause that comes before the media is there when the track arrives, and ends with it', () => {
-  const { audience, received, track } = rig();
-  audience.streamChanged(paused('SETTINGS'));
-  audience.arrived('trk_1', media);
+  const { others, received, track } = rig();
+  others.streamChanged(paused('SETTINGS'));
+  others.arrived('trk_1', media);
   assert.deepEqual([track().streamState, track().pauseReason], ['paused', 'settings']);
-  audience.gone('trk_1');
-  audience.arrived('trk_1', media);
+  others.gone('trk_1');
+  others.arrived('trk_1', media);
   assert.equal(track().streamState, 'active');
   assert.deepEqual(received, []);
 });

@@ -1,14 +1,14 @@
 import type { Emitter } from './events.ts';
 import type { AdaptiveStream } from './media/adaptive-stream.ts';
-import { type Audience, createAudience } from './media/audience.ts';
 import type { Autoplay } from './media/autoplay.ts';
+import { createRemoteParticipants, type RemoteParticipants } from './media/remote-participants.ts';
 import type { Reporter } from './media/reporter.ts';
 import type { Subscriber } from './media/subscriber.ts';
 import type { RoomEvents } from './room-types.ts';
 import type { Signal } from './signal/signal-client.ts';
 import type { Telemetry } from './signal/telemetry.ts';
 
-export interface CallAudienceDeps {
+export interface CallParticipantsDeps {
   events: Emitter<RoomEvents>;
   onChange(): void;
   signal: Pick<Signal, 'request'>;
@@ -20,7 +20,7 @@ export interface CallAudienceDeps {
 }
 
 /** The others of a call: what happens to them becomes events, what the application asks of them becomes frames. */
-export function createCallAudience(deps: CallAudienceDeps): Audience {
+export function createCallParticipants(deps: CallParticipantsDeps): RemoteParticipants {
   const { events, onChange, signal, subscriber, adaptive, autoplay, telemetry, reporter } = deps;
   const announce =
     <K extends keyof RoomEvents>(name: K) =>
@@ -29,7 +29,7 @@ export function createCallAudience(deps: CallAudienceDeps): Audience {
       events.emit(name, ...args);
     };
 
-  return createAudience(
+  return createRemoteParticipants(
     {
       participantJoined: announce('participantJoined'),
       participantLeft: announce('participantLeft'),

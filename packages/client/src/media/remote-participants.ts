@@ -9,7 +9,7 @@ import {
   type RemoteTrackPort,
 } from './remote-participant.ts';
 
-export interface AudienceEvents {
+export interface RemoteParticipantEvents {
   participantJoined(participant: RemoteParticipant): void;
   participantLeft(participant: RemoteParticipant, why: DisconnectReason): void;
   participantUpdated(participant: RemoteParticipant): void;
@@ -21,7 +21,7 @@ export interface AudienceEvents {
   trackStreamStateChanged(track: RemoteTrack, participant: RemoteParticipant): void;
 }
 
-export interface Audience {
+export interface RemoteParticipants {
   readonly participants: ReadonlyMap<string, RemoteParticipant>;
   take(event: RosterEvent): void;
   /** Media of a track arrived; its publication may be known before or after. */
@@ -32,10 +32,10 @@ export interface Audience {
 }
 
 /** The others and their tracks: matches publications that signaling announces with the media that arrives. */
-export function createAudience(
-  events: AudienceEvents,
+export function createRemoteParticipants(
+  events: RemoteParticipantEvents,
   ports: { participant: RemoteParticipantPort; track: Omit<RemoteTrackPort, 'stream'> },
-): Audience {
+): RemoteParticipants {
   const participants = new Map<string, RemoteParticipant>();
   /** Media whose publication is not known yet, and media in use. */
   const arrivals = new Map<string, MediaStreamTrack>();
