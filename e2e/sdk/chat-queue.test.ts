@@ -46,6 +46,9 @@ const stored = (page: Page): Promise<string[]> =>
         request.onsuccess = () => resolve(request.result);
         request.onerror = () => reject(request.error);
       });
+    // Opening it before the SDK does would create it, without its stores.
+    const all = await indexedDB.databases();
+    if (!all.some(({ name }) => name === 'parley-chat')) return [];
     const database = await done(indexedDB.open('parley-chat'));
     const rows = await done(database.transaction('operations').objectStore('operations').getAll());
     database.close();
