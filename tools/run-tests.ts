@@ -35,17 +35,18 @@ const report = createReport(words.length > 0);
 const workers = Number(values.workers);
 const byWeight = Map.groupBy(files, weightOf);
 await runShared(byWeight.get('light') ?? [], workers);
-// In workers of their own, which share browsers, a media node and an `npm start`.
-await runShared(byWeight.get('heavy') ?? [], workers);
-await runShared(byWeight.get('alone') ?? [], 1);
+// In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
+const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
+await runShared(byWeight.get('heavy') ?? [], workers, patient);
+await runShared(byWeight.get('alone') ?? [], 1, patient);
 process.exitCode = report.conclude(files) ? 0 : 1;
 
 /** Runs the files in as many workers, which share them out among themselves. */
-async function runShared(shared: readonly string[], workers: number): Promise<void> {
+async function runShared(shared: readonly string[], workers: number, env: Record<string, string> = {}): Promise<void> {
   const claims = offerFiles(shared);
   const runOne = async (): Promise<void> => {
     // A worker that crashed took one file with it; the next one goes on with the rest.
-    while (claims.hasUnclaimed()) await runWorker(claims.env);
+    while (claims.hasUnclaimed()) await runWorker({ ...claims.env, ...env });
   };
   await Promise.all(Array.from({ length: workers }, runOne));
   claims.remove();

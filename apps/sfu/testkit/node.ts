@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patienceMs } from '../../server/testkit/kit/eventually.ts';
 import { type NodeConfig, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/media/clock.ts';
 import { type MediaNode, startNode } from '../src/node.ts';
@@ -45,7 +46,7 @@ export async function startTestNode(variables: Record<string, string> = {}, regi
 export async function eventually<T>(
   check: () => T | Promise<T>,
   what: string,
-  timeoutMs = 10_000,
+  timeoutMs = patienceMs,
 ): Promise<NonNullable<T>> {
   const until = Date.now() + timeoutMs;
   for (;;) {
