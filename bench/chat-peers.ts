@@ -9,6 +9,7 @@ import { createMemoryCounters } from '../apps/server/src/adapters/counters/memor
 import { systemClock } from '../apps/server/src/core/clock.ts';
 import type { Db } from '../apps/server/src/core/db.ts';
 import { RawJson } from '../apps/server/src/core/handlers.ts';
+import { createKeyring } from '../apps/server/src/core/keyring.ts';
 import { createLog } from '../apps/server/src/core/log.ts';
 import { createMetrics } from '../apps/server/src/core/metrics.ts';
 import { createRateLimiter } from '../apps/server/src/core/rate-limiter.ts';
@@ -101,19 +102,23 @@ function withoutDatabase(keys: readonly string[] | null): FastifyInstance {
   const table = { sendMessage: allRoutes.sendMessage };
   const app = createHttpServer({ table, log, metrics: createMetrics(), trustProxy: [], isDraining: () => false });
   const bus = createMemoryBus({ onError: () => undefined });
-  const access = createAccess({ db: memoryOf(keys ?? []), clock: systemClock, bus, log });
+  const access = createAccess({ db: memoryOf(keys ?? []), clock: systemClock, bus, log, keyring: createKeyring('') });
   const authenticators = { apiKey: access.authenticateKey } as never;
   const deps: PipelineDeps = {
     identify: keys === null ? anybody : createIdentify({ authenticators, tokens: null as never, sfuSecrets: [] }),
     spend: createSpend(
       createRateLimiter({ counters: createMemoryCounters(systemClock), limits: readLimits({}).limits }),
     ),
+    spendUserBudget: async () => undefined,
     once: (_scope, work) => work({ seed: '', isRetry: false }),
     bodyBytesMax: 262_144,
+    streams: new Set(),
     publicUrl: 'http://localhost',
     roleIn: async () => null,
+    proofs: { assertProven: async () => undefined, assertAdmitted: async () => undefined },
     originPolicy: async () => ({ origins: [], allowLocalhost: true }) as never,
     recordAudit: async () => undefined,
+    noteKeyUse: () => undefined,
     checkAnswers: false,
   };
   let seq = 0;

@@ -15,6 +15,11 @@ export const questions: Record<string, Question> = {
       'No peer. `node apps/server/src/main.ts` on the embedded database until `/readyz` answers 200; best of 3 folders.',
     load: () => import('./api-start.ts'),
   },
+  'mint-offline': {
+    title: 'Minting tokens offline',
+    peers: 'No peer: `mintRtcToken` and `mintChatToken` of the server SDK in one process, by its CPU time.',
+    load: () => import('./mint-offline.ts'),
+  },
   'chat-send': {
     title: 'Sending a message',
     peers:

@@ -88,6 +88,10 @@ async function ourSender(child: ChildProcess): Promise<Sender> {
     authenticate: async () => ({
       projectId: 'bench',
       environment: 'DEVELOPMENT',
+      userId: 'user',
+      tokenId: 'token',
+      keyId: null,
+      issuedAt: 0,
       subject: 'user',
       expiresAt: Number.MAX_SAFE_INTEGER,
     }),

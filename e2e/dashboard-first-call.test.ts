@@ -62,6 +62,8 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
     await mailedToken(kit.service, email);
     await page.getByRole('link', { name: '/dev/mail' }).click();
     await page.getByRole('link', { name: /verify-email/ }).click();
+    await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
+    await page.getByRole('button', { name: 'Confirm and sign in' }).click();
 
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
     await page.getByLabel('Project name').fill('Meetings');

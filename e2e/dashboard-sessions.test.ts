@@ -61,7 +61,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
 
   const projects = (page: Page) => page.getByRole('heading', { name: 'Projects', level: 1 });
 
-  test('[DASH-10] registering ends at the mailbox; the link there proves the address, signs in, and works once', async () => {
+  test('[DASH-10] registering ends at the mailbox; the page it leads to acts on a click, takes the password, and works once', async () => {
     const visit = await kit.visit();
     const { page } = visit;
     await visit.open('/register', 'Create an account');
@@ -88,8 +88,20 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     const link = page.getByRole('group').filter({ hasText: email }).first().getByRole('link');
     const address = (await link.getAttribute('href')) ?? '';
     await link.click();
-    await projects(page).waitFor();
+    await page.getByText(email).waitFor();
     assert.doesNotMatch(page.url(), /token/, 'the token stays in no history');
+    await assertAccessibleInBothThemes(page, 'confirm your address');
+    const api = kit.service.as();
+    await assert.rejects(
+      api.call('login', { body: { email, password } }),
+      /Verify the e-mail address/,
+      'loading the page is no proof',
+    );
+    await page.getByLabel('Password', { exact: true }).fill('chosen on this page');
+    await page.getByRole('button', { name: 'Confirm and sign in' }).click();
+    await projects(page).waitFor();
+    await assert.rejects(api.call('login', { body: { email, password } }), /E-mail or password is wrong/);
+    await api.call('login', { body: { email, password: 'chosen on this page' } });
 
     const second = await kit.visit();
     await second.page.goto(address);
@@ -244,8 +256,9 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await projects(far.page).waitFor();
 
     await page.reload();
+    const sessions = page.locator('section[aria-labelledby="sessions"]').getByRole('row');
     await eventually(async () =>
-      assert.equal(await page.getByRole('row').count(), 4, 'these two, that of the link in the mail, and a head'),
+      assert.equal(await sessions.count(), 4, 'these two, that of the link in the mail, and a head'),
     );
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
@@ -255,5 +268,50 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await far.page.getByRole('button', { name: 'Leave this page and sign out' }).click();
     await far.page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
     for (const one of [visit, far]) one.assertClean({ expected: ownDoing });
+  });
+
+  test('[DASH-17] the account page changes the password with the current one; what is refused is said at its field', async () => {
+    const email = await newAccount();
+    const visit = await kit.visit();
+    const { page } = visit;
+    await page.goto('/account');
+    await signIn(page, email);
+    await page.getByText('This one').waitFor();
+    await assertAccessibleInBothThemes(page, 'the account page');
+    const change = async (current: string, next: string) => {
+      await page.getByLabel('Current password').fill(current);
+      await page.getByLabel('New password').fill(next);
+      await page.getByRole('button', { name: 'Change password' }).click();
+    };
+    await change('not the password', 'another horse battery');
+    await page.getByText('The current password is wrong.').waitFor();
+    assert.ok(await page.getByLabel('Current password').evaluate((field) => field === document.activeElement));
+    await change(password, 'password123');
+    await page.getByText('among the first that attackers try').waitFor();
+    await change(password, 'another horse battery');
+    await page.getByRole('status').getByText('Password changed.').waitFor();
+    await kit.service.as().call('login', { body: { email, password: 'another horse battery' } });
+    visit.assertClean({ expected: ownDoing });
+  });
+});
+
+describe('dashboard registration', { skip: skipWithoutBrowser() }, () => {
+  test('[DASH-16] where registration is not open to all, the pages say so', async () => {
+    const closed = await startDashboard({ env: { REGISTRATION: 'closed' } });
+    const invite = await startDashboard({ env: { REGISTRATION: 'invite', REGISTRATION_DOMAINS: 'example.com' } });
+    const stranger = await closed.visit();
+    await stranger.open('/login', 'Sign in');
+    await stranger.page.getByRole('link', { name: 'Create an account' }).waitFor({ state: 'detached' });
+    await stranger.open('/register', 'Registration is closed');
+    await assertAccessibleInBothThemes(stranger.page, 'closed registration');
+    const guest = await invite.visit();
+    await guest.open('/login', 'Sign in');
+    await guest.page.getByRole('link', { name: 'Create an account' }).click();
+    await guest.page.getByText('Accounts here are by invitation').waitFor();
+    await guest.page.getByText('An address of example.com.').waitFor();
+    await assertAccessibleInBothThemes(guest.page, 'registration by invitation');
+    for (const visit of [stranger, guest]) visit.assertClean();
+    await closed.close();
+    await invite.close();
   });
 });

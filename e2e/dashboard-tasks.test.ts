@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { mintChatToken } from '@parley/server';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { startReceiver } from '../apps/server/testkit/peers/receiver.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
+import { assertAccessible, type DashboardKit, startDashboard } from './dashboard-kit.ts';
 
 describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
   let kit: DashboardKit;
@@ -98,5 +99,60 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     });
     await receiver.close();
     visit.assertClean();
+  });
+
+  test('[DASH-53] a signing key is made, shown once, listed and revoked beside the API keys', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${project.id}/api-keys?env=development`, 'API keys');
+    await page.getByRole('button', { name: 'New signing key' }).click();
+    const form = page.getByRole('dialog', { name: 'New signing key for development' });
+    await form.getByLabel('Name').fill('Backend');
+    await form.getByRole('button', { name: 'Create signing key' }).click();
+    const shown = page.getByRole('dialog', { name: 'Signing key Backend' });
+    const signingKey = (await shown.getByRole('status', { name: 'signing key' }).textContent()) ?? '';
+    await shown.getByLabel('I have stored it').check();
+    await shown.getByRole('button', { name: 'Done' }).click();
+    const { token } = mintChatToken({ signingKey, userId: 'ada' });
+    await kit.service.as(token).call('listConversations');
+    const table = page.getByRole('table', { name: 'Signing keys for development' });
+    await table.getByText('HS256').waitFor();
+    assert.ok(!(await page.content()).includes(signingKey.split('.')[1] ?? '?'));
+    await table.getByRole('button', { name: 'Revoke signing key Backend' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Revoke Backend?' });
+    await confirm.getByRole('textbox').fill('Backend');
+    await confirm.getByRole('button', { name: 'Revoke signing key' }).click();
+    await table.getByText('Revoked').waitFor();
+    await assert.rejects(kit.service.as(token).call('listConversations'), { code: 'SVC_TOKEN_REVOKED' });
+    visit.assertClean();
+  });
+
+  test('[DASH-54] an API key is made with bounds in its dialog; a wrong one is said there, and the list shows them', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${project.id}/api-keys?env=development`, 'API keys');
+    await page.getByRole('button', { name: 'New key', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'New API key for development' });
+    await form.getByLabel('Name').fill('Doorman');
+    await form.getByText('Bounds', { exact: true }).click();
+    await assertAccessible(page, 'the bounds of a new key');
+    await form.getByLabel('tokens', { exact: true }).check();
+    await form.getByLabel('Expires').fill('2020-01-01T00:00');
+    await form.getByLabel('Allowed networks').fill('office');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await form.getByText('Choose a time in the future.').waitFor();
+    await form.getByLabel('Expires').fill('2999-01-01T00:00');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await form.getByText('office is neither an address nor a network').waitFor();
+    await form.getByLabel('Allowed networks').fill('127.0.0.0/8\n::1');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const shown = page.getByRole('dialog', { name: 'API key Doorman' });
+    const key = (await shown.getByRole('status', { name: 'API key' }).textContent()) ?? '';
+    await shown.getByLabel('I have stored it').check();
+    await shown.getByRole('button', { name: 'Done' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Doorman' });
+    for (const bound of ['tokens', /^until/, 'from 127.0.0.0/8, ::1/128']) await row.getByText(bound).waitFor();
+    const api = kit.service.as(key);
+    await api.call('mintChatToken', { body: { userId: 'ada' } });
+    await assert.rejects(api.call('listRooms'), { code: 'SVC_SCOPE_MISSING' });
+    visit.assertClean({ expected: /Failed to load resource/ });
   });
 });

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errors } from '@parley/contract';
+import { createApi } from '@parley/server';
 import type { ServerProcess } from '../apps/server/testkit/kit/process.ts';
 import { sharedDevServer } from './playground-kit.ts';
 
@@ -41,6 +42,16 @@ const guidesWith = (language: string): Map<string, Block[]> =>
 /** Commands that need what a test has not: a registry, a Docker daemon, a cluster, root, minutes. */
 const notRun = /^(npm (install|start)|cd |cp |docker |helm |sudo |npx parley loadtest|#|$)/;
 
+/** As a newcomer makes it in the dashboard. */
+async function newSigningKey(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { SVC_DEV_EMAIL: email = '', SVC_DEV_PASSWORD: password = '', SVC_PROJECT_ID: projectId = '' } = env;
+  const { accessToken } = await createApi({ baseUrl }).call('login', { body: { email, password } });
+  const body = { name: 'guides', environment: 'DEVELOPMENT', algorithm: 'HS256' } as const;
+  return (
+    (await createApi({ baseUrl, credential: accessToken }).call('createSigningKey', { projectId, body })).key ?? ''
+  );
+}
+
 describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
   let server: ServerProcess;
   let place: string;
@@ -58,10 +69,12 @@ describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
       `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(repository, 'packages/cli/src/main.ts')}" "$@"\n`,
       { mode: 0o755 },
     );
+    const devEnv = await server.devEnv();
     snippets = await mkdtemp(join(repository, 'examples', 'snippets-'));
     env = {
       ...process.env,
-      ...(await server.devEnv()),
+      ...devEnv,
+      SVC_SIGNING_KEY: await newSigningKey(server.url, devEnv),
       // The printed address is localhost; a doctor here looks at a service that is not running in its folder.
       SVC_URL: server.url,
       PATH: `${join(place, 'bin')}:${process.env['PATH']}`,

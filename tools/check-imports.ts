@@ -12,6 +12,7 @@ interface Import {
 const domainOrder = [
   'accounts',
   'projects',
+  'end-users',
   'fleet',
   'rooms',
   'signaling',

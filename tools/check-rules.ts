@@ -3,12 +3,8 @@
  * one bullet is one rule, and the numbers of a prefix ascend.
  */
 import { readFileSync } from 'node:fs';
-import { finishCheck, repositoryFiles } from './repository-files.ts';
-
-interface Quote {
-  rule: string;
-  at: string;
-}
+import { finishCheck } from './repository-files.ts';
+import { listQuotes } from './rule-quotes.ts';
 
 const document = 'docs/behaviour.md';
 
@@ -35,22 +31,12 @@ function rulesOf(lines: readonly string[]): { rules: string[]; problems: string[
   return { rules, problems };
 }
 
-function quotesOf(path: string): Quote[] {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .flatMap((line, index) =>
-      [...line.matchAll(/\[([A-Z]+-\d+)\]/g)].map(([, rule = '']) => ({ rule, at: `${path}:${index + 1}` })),
-    );
-}
-
 const { rules, problems } = rulesOf(readFileSync(document, 'utf8').split('\n'));
-const quotes = repositoryFiles('*.test.ts', '*.test.tsx', '*.contract.ts', 'apps/server/testkit/*.ts').flatMap(
-  quotesOf,
-);
+const quotes = listQuotes();
 const quoted = new Set(quotes.map(({ rule }) => rule));
 
-for (const { rule, at } of quotes)
-  if (!rules.includes(rule)) problems.push(`${at}: ${rule} is quoted and not in ${document}`);
+for (const { rule, path, line } of quotes)
+  if (!rules.includes(rule)) problems.push(`${path}:${line}: ${rule} is quoted and not in ${document}`);
 for (const rule of new Set(rules)) if (!quoted.has(rule)) problems.push(`${document}: no test quotes ${rule}`);
 if (rules.length < 300 || quotes.length < 600)
   problems.push(`saw only ${rules.length} rules and ${quotes.length} quotes: the check is broken`);

@@ -3,12 +3,26 @@ import { readFileSync } from 'node:fs';
 import { finishCheck, repositoryFiles } from './repository-files.ts';
 
 const tablesOf: Record<string, readonly string[]> = {
-  core: ['events'],
+  core: ['events', 'quota_uses'],
   http: ['idempotency_keys'],
-  accounts: ['users', 'first_account', 'sessions', 'mail_tokens', 'oauth_identities', 'oauth_states'],
-  projects: ['projects', 'project_members', 'api_keys'],
+  accounts: [
+    'users',
+    'first_account',
+    'sessions',
+    'mail_tokens',
+    'verification_links',
+    'known_devices',
+    'oauth_identities',
+    'oauth_states',
+    'totp_secrets',
+    'passkeys',
+    'recovery_codes',
+    'factor_challenges',
+  ],
+  projects: ['projects', 'project_members', 'api_keys', 'signing_keys'],
+  'end-users': ['end_users', 'revoked_tokens'],
   fleet: ['media_servers', 'fleet_watch', 'server_processes'],
-  rooms: ['rooms', 'room_events', 'rtc_tokens', 'participant_sessions'],
+  rooms: ['rooms', 'room_events', 'rtc_tokens', 'rtc_token_cutoffs', 'participant_sessions'],
   chat: [
     'conversations',
     'conversation_members',
@@ -23,7 +37,7 @@ const tablesOf: Record<string, readonly string[]> = {
   'live-streams': ['live_streams', 'live_stream_hosts'],
   observability: ['connections', 'connection_events', 'connection_rollups', 'classified_errors'],
   usage: ['usage_days'],
-  audit: ['audit_entries'],
+  audit: ['audit_entries', 'security_entries', 'api_key_networks'],
   webhooks: ['webhooks', 'deliveries'],
 };
 

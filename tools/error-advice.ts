@@ -34,14 +34,23 @@ export const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
     '`details` lists each field with the rule it breaks. Types of the SDK keep most of these from compiling.',
   SVC_UNAUTHENTICATED: 'Send `Authorization: Bearer <credential>`.',
   SVC_INVALID_API_KEY: 'The key is unknown or revoked. Make a new one in the dashboard, under API keys.',
+  SVC_API_KEY_EXPIRED: 'The key was made with `expiresAt`. Make a new one in the dashboard, under API keys.',
+  SVC_NETWORK_NOT_ALLOWED:
+    'The key was made with `allowedNetworks`, and this request came from elsewhere. Behind a proxy of your own, TRUST_PROXY must name it.',
+  SVC_TOKEN_LIFETIME:
+    'A token signed with a signing key must live as long as minted ones may: 30 to 21,600 seconds for a room, 60 to 21,600 for chat, counted from `iat`.',
   SVC_WRONG_CREDENTIAL_TYPE:
     'The route takes another kind of credential, for example an API key instead of a token. Its reference says which.',
   SVC_ORIGIN_NOT_ALLOWED: 'The page is not on the list of allowed origins. Add it in the dashboard, under Settings.',
   SVC_PERMISSION_DENIED: 'Your role lacks `permission`. An owner of the project can change it, under Members.',
   SVC_PUBLISH_NOT_ALLOWED: 'Mint the RTC token with `permissions: speaker()` or `{ publish: true }`.',
   SVC_DATA_NOT_ALLOWED: 'Mint the RTC token with `withData(…)` or `{ publishData: true }`.',
+  SVC_METADATA_NOT_ALLOWED:
+    'Metadata is set by your backend: `rooms.updateParticipant`. To let participants change their own, mint the RTC token with `{ updateMetadata: true }`, and trust it no more than anything else a client says.',
   SVC_NOT_A_MEMBER: 'Add the user with `chat.members.add`, then join again.',
-  SVC_SCOPE_MISSING: 'Mint the chat token with this scope, or without `scopes`.',
+  SVC_SCOPE_MISSING:
+    'Mint the chat token with this scope, or without `scopes`. An API key that was made with `scopes` needs a new key that has it.',
+  SVC_USER_BANNED: 'Somebody banned the user with `users.revoke`. `users.get` says until when; `users.unban` lifts it.',
   SVC_ROOM_NAME_TAKEN: 'An open room has this name. Use it, or close it first; names are free again afterwards.',
   SVC_ROOM_FULL: 'Raise `maxParticipants` of the room, or SIGNALING_MAX_PARTICIPANTS_PER_ROOM.',
   SVC_INVALID_STATE_TRANSITION:

@@ -20,6 +20,7 @@ import {
 import { readingOrder } from '../apps/docs/src/reading-order.ts';
 import { advice, adviceByStatus } from './error-advice.ts';
 import { code, fields, header, type SchemaParts, table } from './reference-pages.ts';
+import { securityGuide } from './security-guide.ts';
 
 const errorRows = Object.entries(errors) as [ErrorCode, ErrorRow][];
 const routeRows = Object.entries(allRoutes) as [string, RouteRow][];
@@ -81,7 +82,10 @@ function limitsGuide(): string {
   const budgets = routeRows
     .filter(([, { budget }]) => budget !== undefined)
     .map(([, { at, budget, by }]) => [code(at), String(budget), by.join(', ')]);
-  return `${header('Limits')}What is bounded, by how much, and which variable changes it. A request over a limit gets an error that says which and when to retry; nothing is dropped silently.
+  const userBudgets = routeRows.flatMap(([, { at, userBudget }]) =>
+    userBudget ? [[code(at), String(limitRows[userBudget].default), code(userBudget)]] : [],
+  );
+  return `${header('Limits')}What is bounded, by how much, and which variable changes it. A request over a limit gets an error that says which and when to retry; nothing is dropped silently but data messages that came over a data channel, which has no answer; those are counted.
 
 ## Ceilings
 
@@ -90,7 +94,12 @@ ${table(['What', 'Default', 'Variable'], limits)}
 
 Requests in each window of ${limitRows.RATE_LIMIT_WINDOW_SECONDS.default} s, for each key, user or address. The answer's \`x-ratelimit-remaining\` is what is left, a 429 has \`retryAfterSeconds\`. Routes that are not listed have none.
 
-${table(['Route', 'Requests', 'By'], budgets)}`;
+${table(['Route', 'Requests', 'By'], budgets)}
+## Budgets of chat users
+
+What one user may do in each window with chat tokens, over these routes and over the [frames of the chat socket](/docs/guides/protocol-chat) with the same variable together. An API key has no such budget.
+
+${table(['Route', 'Requests', 'Variable'], userBudgets)}`;
 }
 
 const clientTable = (rows: Record<string, ClientFrameRow>): string =>
@@ -172,6 +181,7 @@ export const generatedGuides: Readonly<Record<string, () => string>> = {
   'docs/guides/limits.md': limitsGuide,
   'docs/guides/protocol-signaling.md': signalingGuide,
   'docs/guides/protocol-chat.md': chatGuide,
+  'docs/guides/security.md': securityGuide,
 };
 
 /** Entry point for language models (llmstxt.org). */

@@ -29,17 +29,24 @@ export const code = (text: string): string => `\`${text}\``;
 export function routesPage(): string {
   const rows: [string, RouteRow][] = Object.entries(allRoutes);
   const summary = table(
-    ['Route', 'Credential', 'Needs', 'Budget', 'Idempotency-Key', 'Does'],
+    ['Route', 'Credential', 'Scope', 'Needs', 'Budget', 'Idempotency-Key', 'Does'],
     rows.map(([, row]) => [
       code(row.at),
       row.by.join(', '),
+      row.scope ?? '',
       row.needs ?? '',
-      row.budget === undefined ? '' : `${row.budget} per window`,
+      budgetOf(row),
       row.replay === undefined ? '' : `${replayWindowSeconds[row.replay] / 60} min`,
       row.does,
     ]),
   );
   return `${header('Routes')}${rows.length} routes. The same as OpenAPI 3.1: \`GET /openapi.json\`.\n\n${summary}\n${rows.map(([name, row]) => routeSection(name, row)).join('\n')}`;
+}
+
+/** Of a route that has both, the budget of its users is in the limits guide. */
+function budgetOf({ budget, userBudget }: RouteRow): string {
+  if (budget !== undefined) return `${budget} per window`;
+  return userBudget === undefined ? '' : `${limitRows[userBudget].default} per user and window`;
 }
 
 function routeSection(name: string, row: RouteRow): string {

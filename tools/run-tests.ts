@@ -34,7 +34,8 @@ if (files.length === 0)
 const report = createReport(words.length > 0);
 const workers = Number(values.workers);
 const byWeight = Map.groupBy(files, weightOf);
-await runShared(byWeight.get('light') ?? [], workers);
+// One more than cores: these wait for timers and servers as much as they compute.
+await runShared(byWeight.get('light') ?? [], workers + 1);
 // In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
 const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
 await runShared(byWeight.get('heavy') ?? [], workers, patient);

@@ -172,7 +172,7 @@ test('[LIVE-5] a viewer cannot publish by any frame it sends', { skip }, async (
     subscribe: 'ok',
     unsubscribe: 'ok',
     'track.settings': 'ok',
-    'participant.update': 'ok',
+    'participant.update': 'SVC_METADATA_NOT_ALLOWED',
   });
 
   // Not by packets either: the transport on which it receives takes no media, whatever its SSRC.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { limitRows } from '@parley/contract';
@@ -99,6 +100,10 @@ describe('[DEP-3] docker-compose', () => {
     }
     assert.deepEqual(at(services['server'], 'ports'), ['127.0.0.1:4000:4000'], 'only the proxy is in front');
     for (const name of ['postgres', 'redis']) assert.equal(at(services[name], 'ports'), null, name);
+    // The node's control port listens on the name that servers dial: both must know it.
+    assert.match(String(at(services['sfu'], 'environment', 'SFU_INTERNAL_URL')), /\/\/host\.docker\.internal:/);
+    for (const name of ['server', 'sfu'])
+      assert.deepEqual(at(services[name], 'extra_hosts'), ['host.docker.internal:host-gateway'], name);
   });
 
   test('sets nothing that is no setting, holds no secret, and asks for each it needs', () => {
@@ -121,6 +126,20 @@ describe('[DEP-3] docker-compose', () => {
       'TURN_SECRET',
     ])
       assert.match(text, new RegExp(`\\$\\{${secret}:\\?`), `${secret} must be asked for`);
+  });
+
+  test('its TURN server relays to no private, carrier or local network, IPv6 ones included', () => {
+    const denied = (at(services['coturn'], 'command') as string[])
+      .filter((line) => line.startsWith('--denied-peer-ip='))
+      .map((line) => line.replace('--denied-peer-ip=', '').split('-'));
+    const list = new BlockList();
+    for (const [from = '', to = ''] of denied) list.addRange(from, to, isIP(from) === 6 ? 'ipv6' : 'ipv4');
+    const inside = ['10.1.2.3', '172.20.0.1', '192.168.1.1', '127.0.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'];
+    for (const address of inside) assert.ok(list.check(address, 'ipv4'), address);
+    for (const address of ['::1', '::ffff:10.1.2.3', 'fd00::1', 'fe80::1', '64:ff9b::a01:203'])
+      assert.ok(list.check(address, 'ipv6'), address);
+    for (const address of ['8.8.8.8', '100.128.0.1', '172.32.0.1']) assert.ok(!list.check(address, 'ipv4'), address);
+    assert.ok(!list.check('2001:4860:4860::8888', 'ipv6'));
   });
 
   test('its server would start with what it is given', () => {
@@ -147,6 +166,7 @@ describe('[DEP-4] the chart', () => {
   const values = {
     publicUrl: 'https://rtc.test',
     existingSecret: 'mine',
+    trustedProxies: '10.42.3.0/24',
     ingress: { host: 'rtc.test', tlsSecret: 'tls' },
   };
   const objects = (given: Values = {}): Values[] =>
@@ -168,6 +188,19 @@ describe('[DEP-4] the chart', () => {
     ]);
     assert.throws(() => objects({ publicUrl: '' }), new ChartRefused('publicUrl must be set'));
     assert.throws(() => objects({ existingSecret: '' }), ChartRefused);
+  });
+
+  test('believes forwarded addresses only from proxies that were named', () => {
+    assert.throws(
+      () => objects({ trustedProxies: '' }),
+      new ChartRefused('trustedProxies must name the proxies in front'),
+    );
+    const server = objects().find(({ kind }) => kind === 'Deployment');
+    const env = at(server, 'spec', 'template', 'spec', 'containers', 0, 'env') as Values[];
+    assert.deepEqual(
+      env.filter(({ name }) => name === 'TRUST_PROXY').map(({ value }) => value),
+      ['10.42.3.0/24'],
+    );
   });
 
   test('every object has a name, labels and an API version; selectors choose what the templates are labelled', () => {

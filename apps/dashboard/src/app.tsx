@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams } from 'wouter';
 import { AuthCard } from './accounts/auth-card.tsx';
 import { ExpiredDialog } from './accounts/expired-dialog.tsx';
+import { ProofDialog } from './accounts/factors/proof-dialog.tsx';
 import { explain } from './data/errors.ts';
 import { createQueryClient } from './data/queries.ts';
 import { useApi, useServices, useSession } from './data/services.tsx';
@@ -58,6 +59,7 @@ export function App() {
         </Switch>
       </Suspense>
       <ExpiredDialog />
+      <ProofDialog />
       <LiveRegion />
     </>
   );

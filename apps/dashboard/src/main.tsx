@@ -9,20 +9,21 @@ import './styles/charts.css';
 import './styles/frame.css';
 import './styles/pages.css';
 import './styles/call.css';
-import { createApi } from '@parley/server/call';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { createProofs } from './accounts/factors/proofs.ts';
 import { createSessionStore } from './accounts/session.ts';
 import { sessionHint } from './accounts/session-hint.ts';
 import { App } from './app.tsx';
-import { createSessionApi } from './data/api.ts';
+import { createAnonymousApi, createSessionApi } from './data/api.ts';
 import { createQueryClient } from './data/queries.ts';
 import { ServicesProvider } from './data/services.tsx';
 import { ToastProvider } from './kit/toast.tsx';
 
 // Plain http on another host has no locks; there one tab cannot wait for another, and the service's grace covers it.
-const anonymous = createApi({ baseUrl: '' });
+const proofs = createProofs();
+const anonymous = createAnonymousApi(proofs);
 const session = createSessionStore({
   api: anonymous,
   now: () => Date.now(),
@@ -36,7 +37,7 @@ const root = document.getElementById('root');
 if (!root) throw new Error('the page has no root');
 createRoot(root).render(
   <StrictMode>
-    <ServicesProvider value={{ api: createSessionApi(session), anonymous, session, isDevelopment }}>
+    <ServicesProvider value={{ api: createSessionApi(session, proofs), anonymous, session, proofs, isDevelopment }}>
       <QueryClientProvider client={createQueryClient()}>
         <ToastProvider>
           <App />

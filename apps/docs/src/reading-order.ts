@@ -10,4 +10,5 @@ export const readingOrder = [
   'scale',
   'capacity',
   'failures',
+  'security',
 ];

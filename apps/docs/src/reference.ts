@@ -79,6 +79,7 @@ function routeSection(name: string, row: RouteRow): string {
   const [status, answer] = row.returns;
   const facts = [
     ['Credential', row.by.map((kind) => credentials[kind] ?? kind).join(' or ')],
+    ['Scope of a bounded key', row.scope],
     ['Permission', row.needs],
     ['Budget', row.budget === undefined ? undefined : `${row.budget} requests a window`],
     ['Idempotency-Key', row.replay === undefined ? undefined : 'accepted: a repeat gets the first answer'],

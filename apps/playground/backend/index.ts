@@ -80,6 +80,9 @@ const routes: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'GET attachments/{id}': async ({ svc, parts }) => svc.chat.attachments.downloadUrl(part(parts, 'id')),
 };
 
+/** Method and path of each, below `/playground/api/`. */
+export const backendRoutes: readonly string[] = Object.keys(routes);
+
 const table = Object.entries(routes).map(([at, handle]) => {
   const [method, path = ''] = at.split(' ', 2);
   const pattern = new RegExp(`^/playground/api/${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
@@ -122,7 +125,7 @@ async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   const given = await request.text();
   try {
     const value: unknown = given === '' ? {} : JSON.parse(given);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
     // Reported below.
   }

@@ -102,7 +102,8 @@ test('[CFG-2] production refuses secrets that can be guessed, and one secret for
   for (const [secrets, expected] of cases) {
     const variables = { NODE_ENV: 'production', PUBLIC_URL: 'https://rtc.test', ...secrets };
     assert.match(problemsOf(variables).join(' '), expected);
-    assert.deepEqual(problemsOf({ ...variables, NODE_ENV: 'development' }), []);
+    const here = { NODE_ENV: 'development', PUBLIC_URL: 'http://localhost:4000' };
+    assert.deepEqual(problemsOf({ ...variables, ...here }), []);
   }
 });
 
@@ -114,4 +115,23 @@ test('[CFG-2] development makes its secrets once and keeps them to itself', () =
   assert.notEqual(first.secretKey, first.sfuSecrets[0]);
   assert.equal(statSync(join(dataDir, 'secrets.json')).mode & 0o777, 0o600);
   assert.match(readFileSync(join(dataDir, 'secrets.json'), 'utf8'), /SECRET_KEY/);
+});
+
+test('[CFG-3] development mode refuses to start where others could reach it, unless told so by name', () => {
+  const strays: [Variables, string][] = [
+    [{ PUBLIC_URL: 'https://rtc.example.com' }, 'PUBLIC_URL'],
+    [{ PUBLIC_URL: 'http://192.168.1.5:4000' }, 'PUBLIC_URL'],
+    [{ PUBLIC_URL: 'http://localhost.example.com' }, 'PUBLIC_URL'],
+    [{ HOST: '0.0.0.0' }, 'HOST'],
+    [{ HOST: '::' }, 'HOST'],
+    [{ HOST: '192.168.1.5', NODE_ENV: 'test' }, 'HOST'],
+  ];
+  for (const [variables, name] of strays) {
+    const [problem = '', ...rest] = problemsOf(variables);
+    assert.deepEqual(rest, []);
+    assert.match(problem, new RegExp(`^${name} .*set NODE_ENV=production, or ALLOW_PUBLIC_DEVELOPMENT=true`));
+    assert.deepEqual(problemsOf({ ...variables, ALLOW_PUBLIC_DEVELOPMENT: 'true' }), []);
+  }
+  for (const PUBLIC_URL of ['http://localhost:1', 'https://localhost', 'http://127.0.0.9', 'http://[::1]:4000'])
+    for (const HOST of ['localhost', '127.0.0.1', '::1']) assert.deepEqual(problemsOf({ PUBLIC_URL, HOST }), []);
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Limits, limitRows, readLimits } from '@parley/contract/limits';
+import { isLoopbackHost } from './core/hosts.ts';
 import type { Source, ValueOf } from './setting-kinds.ts';
 import { mode, settingRows, settings } from './settings.ts';
 
@@ -40,8 +41,21 @@ export function readConfig(variables: Variables): Config {
   const given = settings.read({ ...source, isProduction });
   if (isProduction && given.sfuSecrets?.some((secret) => given.secretKey?.split(',').includes(secret)))
     source.report('SECRET_KEY and SFU_REGISTRATION_SECRET must differ: media nodes know only the second.');
+  for (const problem of strayDevelopment(given)) source.report(problem);
+  if (given.secretKeyPrevious !== null && given.secretKeyPrevious === given.secretKey)
+    source.report('SECRET_KEY_PREVIOUS must be another secret than SECRET_KEY.');
   if (problems.size > 0) throw new ConfigError([...problems]);
   return { ...given, ...completeSecrets(given), limits };
+}
+
+/** Development mode shows its mail to whoever asks, so it stays on this machine: a forgotten NODE_ENV is found here. */
+function strayDevelopment({ isProduction, allowsPublicDevelopment, publicUrl, host }: Given): string[] {
+  if (isProduction || allowsPublicDevelopment) return [];
+  const remedy = 'set NODE_ENV=production, or ALLOW_PUBLIC_DEVELOPMENT=true if others may read its mail and sign in.';
+  const refused = (name: string) => `${name} is not of this machine alone, and this is development mode: ${remedy}`;
+  // One that is no URL has been reported as such.
+  const isStray = URL.canParse(publicUrl) && !isLoopbackHost(new URL(publicUrl).hostname);
+  return [...(isStray ? [refused('PUBLIC_URL')] : []), ...(isLoopbackHost(host) ? [] : [refused('HOST')])];
 }
 
 /** Production has them from its variables; a development machine makes what it was not given. */
@@ -78,6 +92,7 @@ const ownPrefixes = new Set([
   'OAUTH',
   'RTC',
   'OBSERVABILITY',
+  'REGISTRATION',
 ]);
 
 /** A variable that starts like one of ours and is none of them is a typing error that would silently do nothing. */

@@ -66,6 +66,7 @@ async function welcome(
     publicUrl,
     dataDir: config.dataDir,
     sfuSecret: config.sfuSecrets[0] ?? '',
+    textLengthMax: config.limits.CHAT_MAX_TEXT_LENGTH,
     signIn: development.signInAs,
   });
   // A join right after the start finds a node.

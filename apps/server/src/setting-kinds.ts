@@ -120,7 +120,7 @@ export function oneOf<const T extends string>(name: string, allowed: readonly T[
   );
 }
 
-export const port = (name: string, about: About<number>): Setting<number> =>
+export const port = <D = null>(name: string, about: About<D>): Setting<number | D> =>
   setting(name, { takes: 'port', parse: parsePort }, about);
 
 function parsePort(given: string, name: string, { report }: Source): number {
@@ -180,6 +180,14 @@ export const secrets = (name: string, about: About<null>): Setting<readonly stri
     name,
     { takes: `text of at least ${secretBytesMin} bytes`, parse: parseSecrets },
     { ...about, defaultText: 'generated into DATA_DIR', isRequiredInProduction: true, isSecret: true },
+  );
+
+/** One that is on its way out: it need not be there. */
+export const previousSecret = (name: string, about: About<null>): Setting<readonly string[] | null> =>
+  setting(
+    name,
+    { takes: `text of at least ${secretBytesMin} bytes`, parse: parseSecrets },
+    { ...about, defaultText: 'unset', isSecret: true },
   );
 
 function parseSecrets(given: string, name: string, { isProduction, report }: Source): readonly string[] {

@@ -7,6 +7,7 @@ import {
   mapped,
   oneOf,
   port,
+  previousSecret,
   record,
   type SettingRow,
   secrets,
@@ -57,6 +58,10 @@ export const settings = record({
     }),
     withoutEndSlash,
   ),
+  allowsPublicDevelopment: flag('ALLOW_PUBLIC_DEVELOPMENT', {
+    default: false,
+    means: 'Lets development mode have a public PUBLIC_URL or HOST. Whoever reaches it reads its mail and signs in.',
+  }),
   dataDir: mapped(text('DATA_DIR', { default: '.parley', means: 'Embedded database, blobs and dev.env.' }), (given) =>
     resolve(given),
   ),
@@ -91,9 +96,20 @@ export const settings = record({
     isSecret: true,
     means: 'Mail server.',
   }),
+  smtpAllowsPlaintext: flag('SMTP_ALLOW_PLAINTEXT', {
+    default: false,
+    inProduction: false,
+    means: 'Whether production may send mail unencrypted to a server without STARTTLS that is not on this machine.',
+  }),
   mailFrom: text('MAIL_FROM', { default: 'Parley <no-reply@localhost>', means: 'Sender of our mail.' }),
   secretKey: mapped(
     secrets('SECRET_KEY', { means: 'Signing root; keys of each token family are derived from it.' }),
+    (given) => given?.join(',') ?? null,
+  ),
+  secretKeyPrevious: mapped(
+    previousSecret('SECRET_KEY_PREVIOUS', {
+      means: 'The SECRET_KEY before this one: what it signed is good until it expires, what it sealed is sealed anew.',
+    }),
     (given) => given?.join(',') ?? null,
   ),
   sfuSecrets: secrets('SFU_REGISTRATION_SECRET', {
@@ -115,6 +131,16 @@ export const settings = record({
     }),
     (given) => (given.length > 0 ? given : privateNetworks),
   ),
+  metricsToken: text('METRICS_TOKEN', {
+    without: 'anybody who reaches it',
+    isSecret: true,
+    means: 'What a scraper of /metrics presents as Bearer.',
+  }),
+  metricsHost: text('METRICS_HOST', { default: '127.0.0.1', means: 'Address that METRICS_PORT listens on.' }),
+  metricsPort: port<null>('METRICS_PORT', {
+    without: 'PORT',
+    means: 'A port of its own for /metrics, which is then nowhere else.',
+  }),
   playgroundApiKey: mapped(
     text('PLAYGROUND_API_KEY', {
       without: 'the demo project in development, off in production',
@@ -146,6 +172,27 @@ export const settings = record({
     default: false,
     inProduction: true,
     means: 'Whether signing in needs a verified address.',
+  }),
+  registration: record({
+    policy: mapped(
+      oneOf('REGISTRATION', ['open', 'invite', 'closed'], {
+        default: 'open',
+        means: 'Who may make an account: anybody, addresses with a project invitation (and the very first), or nobody.',
+      }),
+      (given) => (({ open: 'OPEN', invite: 'INVITE', closed: 'CLOSED' }) as const)[given],
+    ),
+    domains: mapped(
+      list('REGISTRATION_DOMAINS', {
+        defaultText: 'any',
+        means: 'E-mail domains whose addresses may make an account.',
+      }),
+      (given, { report }) => {
+        for (const domain of given)
+          if (!/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(domain))
+            report(`REGISTRATION_DOMAINS: ${domain} is not a domain.`);
+        return given.map((domain) => domain.toLowerCase());
+      },
+    ),
   }),
   oauth: record({
     google: together(
@@ -236,7 +283,12 @@ const mediaNodeRows: readonly SettingRow[] = [
   ['SFU_PROCESSES', 'whole number', '1; in production one a core', 'processes that carry media.'],
   ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
   ['SFU_BIND_ADDRESS', 'address', 'all', 'address that media is received on.'],
-  ['SFU_INTERNAL_HOST', 'address', '127.0.0.1; 0.0.0.0 in production', 'address of its control port.'],
+  [
+    'SFU_INTERNAL_HOST',
+    'address',
+    'host of SFU_INTERNAL_URL, else 127.0.0.1',
+    'address of this machine that its control port listens on.',
+  ],
   ['SFU_INTERNAL_PORT', 'port', '4480', 'its control port.'],
   ['SFU_INTERNAL_URL', 'URL (http:// or https://)', 'from host and port', 'where servers reach its control port.'],
   ['SFU_VERSION', 'text', 'unset', 'build identifier shown in the fleet.'],

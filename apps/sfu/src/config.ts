@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 
 /** The settings of a node. Read once, at start; the only reader of the environment. */
@@ -7,7 +8,7 @@ export interface NodeConfig {
   region: string;
   secrets: readonly string[];
   controlUrl: string;
-  /** Where the control channel listens, and the address that the control plane dials. */
+  /** Where the control channel listens: one address, inside. Servers dial `internalUrl`, or this when there is none. */
   internalHost: string;
   internalPort: number;
   /** In development a default port that is taken is replaced by another. */
@@ -36,6 +37,8 @@ const HOST = /^[A-Za-z0-9.:-]{1,255}$/;
 /** Names that collide with routes of the fleet (S55). */
 const RESERVED = ['metrics', 'register'];
 const SECRET_BYTES_MIN = 32;
+const LOOPBACK = '127.0.0.1';
+export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
 export function readConfig(variables: Variables): NodeConfig {
   const text = (name: string): string | undefined => variables[name]?.trim() || undefined;
@@ -64,6 +67,10 @@ export function readConfig(variables: Variables): NodeConfig {
   const announcedHost = matching('SFU_ANNOUNCED_HOST', null, HOST, 'a host name or an IP address');
   if (isProduction && announcedHost === null)
     throw new ConfigError('SFU_ANNOUNCED_HOST must be set in production: the address clients send media to.');
+  const internalUrl = url('SFU_INTERNAL_URL') ?? null;
+  const internalHost = matching('SFU_INTERNAL_HOST', hostOf(internalUrl), HOST, 'an address or name of this machine');
+  if (internalUrl === null && EVERY_ADDRESS.includes(internalHost ?? ''))
+    throw new ConfigError('SFU_INTERNAL_URL must be set when SFU_INTERNAL_HOST is every address of this machine.');
   const udpPort = integer('SFU_UDP_PORT', 4443, 1024, 65_000);
   const processes = integer('SFU_PROCESSES', isProduction ? 0 : 1, 1, 256);
   return {
@@ -72,10 +79,10 @@ export function readConfig(variables: Variables): NodeConfig {
     region: matching('SFU_REGION', 'default', /^[^\p{Cc}]{1,64}$/u, '1-64 characters') ?? 'default',
     secrets: readSecrets(text('SFU_REGISTRATION_SECRET')),
     controlUrl: url('CONTROL_URL') ?? 'http://127.0.0.1:4000',
-    internalHost: matching('SFU_INTERNAL_HOST', isProduction ? '0.0.0.0' : '127.0.0.1', HOST, 'an address') ?? '',
+    internalHost: internalHost ?? LOOPBACK,
     internalPort: integer('SFU_INTERNAL_PORT', 4480, 0, 65_535),
     mayMoveInternalPort: !isProduction && text('SFU_INTERNAL_PORT') === undefined,
-    internalUrl: url('SFU_INTERNAL_URL') ?? null,
+    internalUrl,
     udpPort,
     mayMoveUdpPort: !isProduction && text('SFU_UDP_PORT') === undefined,
     announcedUdpPort: integer('SFU_ANNOUNCED_UDP_PORT', udpPort, 1, 65_535),
@@ -94,6 +101,13 @@ function readSecrets(value: string | undefined): string[] {
     throw new ConfigError(`SFU_REGISTRATION_SECRET must be at least ${SECRET_BYTES_MIN} bytes long.`);
   return secrets;
 }
+
+/** The host of a URL as one listens on it: an IPv6 address without brackets. */
+const hostOf = (url: string | null): string =>
+  url === null ? LOOPBACK : new URL(url).hostname.replaceAll(/^\[|\]$/g, '');
+
+/** The host as a URL has it. */
+export const urlHost = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
 const defaultName = () =>
   hostname()

@@ -14,6 +14,7 @@ interface Sample {
   cpuMicros: number;
   inBytes: number;
   outBytes: number;
+  dataDropped: number;
 }
 
 /** What a heartbeat says: rates are over the time since the last reading. */
@@ -22,13 +23,14 @@ export function createLoadMeter({ workers, clock, cores, memory }: LoadMeterDeps
 
   /** Counters start at zero in a new process, hence by process id. */
   function rates() {
-    const sum = { cpu: 0, inBps: 0, outBps: 0 };
+    const sum = { cpu: 0, inBps: 0, outBps: 0, dataDropped: 0 };
     const now = clock.now();
     for (const { pid, load } of workers) {
       if (pid === undefined || !load) continue;
-      const { cpuMicros, inBytes, outBytes } = load;
+      const { cpuMicros, inBytes, outBytes, dataDropped } = load;
       const last = before.get(pid);
-      before.set(pid, { at: now, cpuMicros, inBytes, outBytes });
+      before.set(pid, { at: now, cpuMicros, inBytes, outBytes, dataDropped });
+      sum.dataDropped += dataDropped - (last?.dataDropped ?? 0);
       const elapsed = last ? now - last.at : 0;
       if (!last || elapsed <= 0) continue;
       sum.cpu += (cpuMicros - last.cpuMicros) / 1000 / elapsed;
@@ -39,7 +41,7 @@ export function createLoadMeter({ workers, clock, cores, memory }: LoadMeterDeps
   }
 
   function read(): NodeLoad {
-    const { cpu, inBps, outBps } = rates();
+    const { cpu, inBps, outBps, dataDropped } = rates();
     const { free, total } = memory();
     const loads = workers.flatMap(({ load }) => (load ? [load] : []));
     return {
@@ -49,6 +51,7 @@ export function createLoadMeter({ workers, clock, cores, memory }: LoadMeterDeps
       memoryPercent: clamp(((total - free) * 100) / total),
       networkInBps: Math.max(0, Math.round(inBps)),
       networkOutBps: Math.max(0, Math.round(outBps)),
+      dataDropped,
     };
   }
 

@@ -65,6 +65,7 @@ test('[MED-42] a node registers, reports its load, and registers again when it i
     'activeParticipants',
     'activeRooms',
     'cpuPercent',
+    'dataDropped',
     'memoryPercent',
     'networkInBps',
     'networkOutBps',

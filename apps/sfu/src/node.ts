@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, totalmem } from 'node:os';
 import { announcedAddresses, candidatesOf } from './announce.ts';
-import type { NodeConfig } from './config.ts';
+import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.ts';
 import { Directory } from './control/directory.ts';
 import { createExecutor } from './control/executor.ts';
 import { startControlServer } from './control/server.ts';
@@ -45,6 +45,8 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   const workers = await startWorkers({ config, clock, directory, addresses, onError });
   const isReady = () => workers.every((worker) => worker.isReady);
   const { isDraining } = drain;
+  if (EVERY_ADDRESS.includes(config.internalHost))
+    log('warn', 'the control port listens on every address: set SFU_INTERNAL_HOST to the one that servers reach');
   const server = await startControlServer({
     node: config.name,
     instanceId,
@@ -58,8 +60,11 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     isDraining,
     isReady,
     onError,
+  }).catch(async (error: unknown) => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    throw notListening(error, config);
   });
-  const internalUrl = config.internalUrl ?? `http://${config.internalHost}:${server.port}`;
+  const internalUrl = config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`;
   const sweep = setInterval(() => evictLostControllers(directory, workers, clock.now()), SWEEP_MS);
   const publicHost = config.announcedHost ?? addresses[0] ?? '127.0.0.1';
   const registration = registers ? register(deps, workers, { publicHost, internalUrl }, drain.set) : undefined;
@@ -76,6 +81,16 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
       await server.close();
     },
   };
+}
+
+/** What to do about it, for an operator. */
+function notListening(error: unknown, { internalHost, internalPort }: NodeConfig): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE')
+    return new ConfigError(`SFU_INTERNAL_PORT ${internalPort} is taken: stop its program or choose another port.`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new ConfigError(`SFU_INTERNAL_HOST must be an address of this machine; ${internalHost} is not.`);
+  return error;
 }
 
 /** Whether the control plane drains this node, as its heartbeats are answered. */

@@ -11,6 +11,8 @@ export interface NodeLoad {
   memoryPercent: number;
   networkInBps: number;
   networkOutBps: number;
+  /** Since the last reading. */
+  dataDropped: number;
 }
 
 export interface RegistrationDeps {

@@ -31,6 +31,8 @@ export interface ControlClientOptions {
 export interface ControlClient {
   readonly hello: MediaHelloFrame['data'];
   readonly controller: string;
+  /** What the node's proof is over. */
+  readonly nonce: string;
   readonly events: MediaEventFrame[];
   command<Name extends MediaCommandName>(
     type: Name,
@@ -43,7 +45,8 @@ export interface ControlClient {
 /** The control plane's end of the channel, as small as a test needs it. */
 export async function connectControl(options: ControlClientOptions): Promise<ControlClient> {
   const { internalUrl, node, secret, controller = randomUUID(), since, onEvent } = options;
-  const token = await signMediaControl(secret, node, Date.now(), randomUUID());
+  const nonce = randomUUID();
+  const token = await signMediaControl(secret, node, Date.now(), nonce);
   const url = new URL(`${internalUrl.replace('http', 'ws')}/control`);
   url.searchParams.set('controller', controller);
   if (since !== undefined) url.searchParams.set('since', String(since));
@@ -76,6 +79,7 @@ export async function connectControl(options: ControlClientOptions): Promise<Con
   return {
     hello,
     controller,
+    nonce,
     events,
     command: (type, data) =>
       new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -250,6 +251,44 @@ describe('[CLI-5] doctor', () => {
       ['clock'],
     );
     assert.match(failed[0]?.['message'] ?? '', /(299|300|301) s behind/);
+  });
+
+  test('warns where anybody can make an account in production', async () => {
+    const secret = () => randomBytes(36).toString('base64');
+    const production = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'http://127.0.0.1:9',
+      SECRET_KEY: secret(),
+      SFU_REGISTRATION_SECRET: secret(),
+    };
+    const accounts = async (more: object) =>
+      (await examine({ ...production, ...more })).findings.find(({ check }) => check === 'accounts');
+    const open = await accounts({});
+    assert.equal(open?.['status'], 'warn');
+    assert.match(open?.['fix'] ?? '', /REGISTRATION=invite/);
+    assert.equal((await accounts({ REGISTRATION: 'invite' }))?.['status'], 'ok');
+    assert.equal((await accounts({ REGISTRATION_DOMAINS: 'example.com' }))?.['status'], 'ok');
+  });
+
+  test('advises on what is open, or on its way out, in production', async () => {
+    const production = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://rtc.test',
+      SECRET_KEY: 'Qd81kVz0pLw3Yt6RbNs2XuHj5Fm9Ga7c',
+      SFU_REGISTRATION_SECRET: 'mP4xT8vB1nK6wZ3qL0rJ7yD5sC2hG9fE',
+    };
+    const advised = async (more: Record<string, string>) => {
+      const { findings } = await examine({ ...production, ...more });
+      return findings.flatMap(({ check, status }) =>
+        status === 'warn' && ['metrics', 'mail', 'secrets'].includes(check ?? '') ? [check] : [],
+      );
+    };
+    assert.deepEqual(await advised({}), ['metrics']);
+    assert.deepEqual(await advised({ METRICS_TOKEN: 'scraper' }), []);
+    const mail = { SMTP_URL: 'smtp://mail.test', SMTP_ALLOW_PLAINTEXT: 'true', METRICS_PORT: '9464' };
+    assert.deepEqual(await advised(mail), ['mail']);
+    const rotating = { SECRET_KEY_PREVIOUS: 'eH7tY2uI9oP4aS6dF1gJ3kL8zX5cV0bN', METRICS_PORT: '9464' };
+    assert.deepEqual(await advised(rotating), ['secrets']);
   });
 
   test('finds settings that cannot be, and says which', async () => {

@@ -65,4 +65,4 @@ export function createConnection<P extends Protocol>(deps: ConnectionDeps<P>): C
   };
 }
 
-const NOT_CONNECTED = { code: 'not_connected', message: 'There is no connection. Call connect() first.' };
+const NOT_CONNECTED = { code: 'not_connected', message: 'Not connected: call connect() first.' };

@@ -98,7 +98,7 @@ const MESSAGES: Partial<Record<DisconnectReason, string>> = {
   token_revoked: 'Your backend revoked the token. Mint a new one if this user may come back.',
   rate_limited: 'Too many connection attempts from this address or user.',
   forbidden: "The server refused this page or token. Check the project's allowed origins and the token's permissions.",
-  protocol: 'Client and server do not understand each other. Use the same version of both.',
+  protocol: 'Client and server do not understand each other. Use one version.',
 };
 const UNREACHABLE = 'The server cannot be reached. Check its address and the network, then connect() again.';
 const RETRYABLE: readonly DisconnectReason[] = ['rate_limited', 'node_lost', 'network'];

@@ -2,10 +2,12 @@ import { accountRoutes } from './accounts/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { chatDashboardRoutes } from './chat/dashboard-routes.ts';
 import { chatRoutes } from './chat/routes.ts';
+import { endUserRoutes } from './end-users/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { liveStreamRoutes } from './live-streams/routes.ts';
 import { observabilityRoutes } from './observability/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
+import { signingKeyRoutes } from './projects/signing-keys.ts';
 import { roomRoutes } from './rooms/routes.ts';
 import { signalingRoutes } from './signaling/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -15,7 +17,9 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export const allRoutes = {
   ...accountRoutes,
   ...projectRoutes,
+  ...signingKeyRoutes,
   ...auditRoutes,
+  ...endUserRoutes,
   ...fleetRoutes,
   ...roomRoutes,
   ...signalingRoutes,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-export const Environment = Type.Enum(['DEVELOPMENT', 'PRODUCTION']);
+export const environments = ['DEVELOPMENT', 'PRODUCTION'] as const;
+export const Environment = Type.Enum(environments);
 export type Environment = Static<typeof Environment>;
 
 export const ProjectStatus = Type.Enum(['ACTIVE', 'ARCHIVED']);
@@ -12,8 +13,15 @@ export type DashboardRole = Static<typeof DashboardRole>;
 export const MemberStatus = Type.Enum(['ACTIVE', 'INVITED']);
 export type MemberStatus = Static<typeof MemberStatus>;
 
-export const ApiKeyStatus = Type.Enum(['ACTIVE', 'REVOKED']);
+export const ApiKeyStatus = Type.Enum(['ACTIVE', 'EXPIRED', 'REVOKED']);
 export type ApiKeyStatus = Static<typeof ApiKeyStatus>;
+
+export const SigningKeyStatus = Type.Enum(['ACTIVE', 'REVOKED']);
+export type SigningKeyStatus = Static<typeof SigningKeyStatus>;
+
+/** How tokens are signed that a backend mints by itself: with a secret, or with the private half of a pair. */
+export const SigningAlgorithm = Type.Enum(['HS256', 'EdDSA', 'ES256']);
+export type SigningAlgorithm = Static<typeof SigningAlgorithm>;
 
 /** How an environment is written inside an API key. */
 export const environmentTags = { DEVELOPMENT: 'dev', PRODUCTION: 'prod' } as const satisfies Record<

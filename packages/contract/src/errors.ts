@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { FactorChallenge } from './accounts/factor-schemas.ts';
 
 /** One row per error code: everything about it stands here and nowhere else. */
 export interface ErrorRow {
@@ -63,12 +64,16 @@ export const errors = {
   SVC_INVALID_REPLY_TARGET: invalid('replyTo is not a message of this conversation.'),
   SVC_INVALID_EMOJI: invalid('emoji must be an emoji or a short name of 1 to 64 characters.'),
   SVC_INVALID_TOKEN_LINK: invalid('This link is not valid any more. Ask for a new one.'),
+  SVC_CHALLENGE_EXPIRED: invalid('This took too long, or was used already. Start again.'),
+  SVC_PASSWORD_TOO_COMMON: invalid('This password is among the first that attackers try. Choose another.'),
 
   SVC_UNAUTHENTICATED: unauthorized('Send a credential: Authorization: Bearer <credential>.'),
   SVC_INVALID_API_KEY: unauthorized('This API key is not valid.'),
   SVC_API_KEY_REVOKED: unauthorized('This API key was revoked.'),
+  SVC_API_KEY_EXPIRED: unauthorized('This API key has expired.'),
   SVC_INVALID_TOKEN: unauthorized('This token is not valid.'),
   SVC_TOKEN_EXPIRED: unauthorized('This token has expired. Mint a new one.'),
+  SVC_TOKEN_LIFETIME: unauthorized('This token was signed for a shorter or longer life than tokens may have.'),
   SVC_TOKEN_REVOKED: unauthorized('This token was revoked.'),
   SVC_INVALID_CREDENTIALS: unauthorized('E-mail or password is wrong.'),
   SVC_SESSION_EXPIRED: unauthorized('This session has ended. Sign in again.'),
@@ -84,10 +89,23 @@ export const errors = {
   SVC_SCOPE_MISSING: { ...forbidden('This chat token lacks the scope this needs.'), fields: { scope: Type.String() } },
   SVC_NOT_A_MEMBER: forbidden('The user is not a member of this conversation.'),
   SVC_ORIGIN_NOT_ALLOWED: forbidden("This browser origin is not on the project's list of allowed origins."),
+  SVC_NETWORK_NOT_ALLOWED: forbidden('This API key may not be used from this network.'),
   SVC_WRONG_CREDENTIAL_TYPE: forbidden('This kind of credential is not accepted here.'),
   SVC_ENVIRONMENT_MISMATCH: forbidden('The credential belongs to the other environment.'),
   SVC_MESSAGE_TYPE_FORBIDDEN: forbidden('Only a server may send this type of message.'),
   SVC_EMAIL_NOT_VERIFIED: forbidden('Verify the e-mail address first: follow the link that was mailed to it.'),
+  SVC_REGISTRATION_CLOSED: forbidden('This instance takes no new accounts. Ask its operator for one.'),
+  SVC_EMAIL_DOMAIN_NOT_ALLOWED: forbidden('This instance takes accounts of certain e-mail domains only.'),
+  SVC_SECOND_FACTOR_REQUIRED: {
+    ...forbidden('This account has a second factor: end the sign-in with it.'),
+    fields: FactorChallenge.properties,
+  },
+  SVC_INVALID_SECOND_FACTOR: forbidden('This code or passkey is not right, or was used already.'),
+  SVC_STEP_UP_REQUIRED: forbidden('Prove again that it is you: this needs a proof from the last ten minutes.'),
+  SVC_PROJECT_REQUIRES_SECOND_FACTOR: forbidden(
+    'This project is open only to sessions with a second factor. Set one up in your account and prove it.',
+  ),
+  SVC_WRONG_PASSWORD: forbidden('The current password is wrong. An account without one gets it by a password reset.'),
   SVC_PUBLISH_NOT_ALLOWED: forbidden(
     'This RTC token does not allow publishing. Mint it with permissions: { publish: true }.',
   ),
@@ -95,11 +113,19 @@ export const errors = {
   SVC_DATA_NOT_ALLOWED: forbidden(
     'This RTC token does not allow data messages. Mint it with permissions: { publishData: true }.',
   ),
+  SVC_METADATA_NOT_ALLOWED: forbidden(
+    'This RTC token does not allow changing metadata. Mint it with permissions: { updateMetadata: true }.',
+  ),
   SVC_JOIN_NOT_ALLOWED: forbidden('This RTC token does not allow joining.'),
   SVC_USER_BANNED: forbidden('The user is banned.'),
   SVC_QUOTA_EXCEEDED: {
-    ...forbidden('The free RTC minutes are used up.'),
-    fields: { limitMinutes: Type.Number(), usedMinutes: Type.Number() },
+    ...forbidden('A quota is used up.'),
+    fields: {
+      quota: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Number()),
+      limitMinutes: Type.Optional(Type.Number()),
+      usedMinutes: Type.Optional(Type.Number()),
+    },
   },
 
   SVC_NOT_FOUND: notFound('There is no such route.'),
@@ -119,10 +145,12 @@ export const errors = {
   SVC_ERROR_NOT_FOUND: notFound('Error not found.'),
   SVC_PROJECT_NOT_FOUND: notFound('Project not found.'),
   SVC_API_KEY_NOT_FOUND: notFound('API key not found.'),
+  SVC_SIGNING_KEY_NOT_FOUND: notFound('Signing key not found.'),
   SVC_SESSION_NOT_FOUND: notFound('Session not found.'),
   SVC_WEBHOOK_NOT_FOUND: notFound('Webhook not found.'),
   SVC_DELIVERY_NOT_FOUND: notFound('Delivery not found.'),
   SVC_USER_NOT_FOUND: notFound('User not found.'),
+  SVC_FACTOR_NOT_FOUND: notFound('The account has no such factor.'),
   SVC_PROVIDER_NOT_FOUND: notFound('This sign-in provider is not configured.'),
 
   SVC_METHOD_NOT_ALLOWED: {
@@ -151,6 +179,7 @@ export const errors = {
   SVC_STREAM_NOT_LIVE: conflict('This stream is not live.'),
   SVC_HOST_NOT_REMOVABLE: conflict('The host of a stream cannot be removed, only co-hosts.'),
   SVC_HOST_EXISTS: conflict('This stream has a host with another identity, or the identity is a host.'),
+  SVC_FACTOR_EXISTS: conflict('The account has this factor already, or as many as it can have.'),
   SVC_EMAIL_TAKEN: conflict('This e-mail address is taken.'),
   SVC_SERVER_NAME_TAKEN: conflict('A live media server at another address has this name.'),
   SVC_LAST_OWNER: conflict('A project keeps at least one owner.'),

@@ -4,6 +4,7 @@ export const idPrefixes = {
   roomSession: 'rs_',
   participantSession: 'ps_',
   track: 'trk_',
+  signingKey: 'sgk_',
   rtcToken: 'rtk_',
   chatToken: 'ctk_',
   conversation: 'conv_',
@@ -19,3 +20,6 @@ export const idPrefixes = {
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
+
+/** What a public id of this kind looks like: its prefix and 24 characters of Crockford's base32. */
+export const idPattern = (kind: IdKind): string => `^${idPrefixes[kind]}[0-9a-hjkmnp-tv-z]{24}$`;

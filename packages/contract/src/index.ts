@@ -1,4 +1,6 @@
 /** What Parley promises, as tables. Start reading here. */
+export * from './accounts/factor-routes.ts';
+export * from './accounts/factor-schemas.ts';
 export * from './accounts/routes.ts';
 export * from './accounts/schemas.ts';
 export * from './all-events.ts';
@@ -14,6 +16,8 @@ export * from './chat/routes.ts';
 export * from './chat/schemas.ts';
 export * from './close-codes.ts';
 export * from './close-reactions.ts';
+export * from './end-users/routes.ts';
+export * from './end-users/schemas.ts';
 export * from './enums.ts';
 export * from './errors.ts';
 export * from './events.ts';
@@ -34,8 +38,11 @@ export * from './observability/routes.ts';
 export * from './observability/schemas.ts';
 export * from './openapi.ts';
 export * from './permissions.ts';
+export * from './projects/key-scopes.ts';
+export * from './projects/offline-claims.ts';
 export * from './projects/routes.ts';
 export * from './projects/schemas.ts';
+export * from './projects/signing-keys.ts';
 export * from './rooms/enums.ts';
 export * from './rooms/routes.ts';
 export * from './rooms/schemas.ts';

@@ -46,14 +46,45 @@ const specified = {
 
 /** Ours, beyond the specification. 0 means "none" where the minimum is 0. */
 const added = {
+  SIGNALING_MAX_DATA_SENT_PER_SECOND: int(
+    50,
+    'messages',
+    'Data messages of one participant that others get by signaling, for want of a data channel, per second',
+  ),
+  SIGNALING_MAX_DATA_RECEIVED_PER_SECOND: int(
+    20,
+    'messages',
+    'Data messages that one participant gets by signaling, for want of a data channel, per second',
+  ),
   CHAT_REACT_RATE_LIMIT: int(60, 'reactions', 'Chat reactions per user per window'),
   CHAT_TYPE_RATE_LIMIT: int(120, 'signals', 'Typing signals per user per window'),
   CHAT_SUBSCRIBE_RATE_LIMIT: int(60, 'frames', 'Chat subscribe frames per user per window'),
   CHAT_CONNECT_RATE_LIMIT: int(20, 'connections', 'Chat connections per user per window'),
+  CHAT_EDIT_RATE_LIMIT: int(60, 'edits', 'Message edits per user per window'),
+  CHAT_DELETE_RATE_LIMIT: int(120, 'deletions', 'Message deletions per user per window'),
+  CHAT_READ_RATE_LIMIT: int(600, 'marks', 'Read marks set per user per window'),
+  CHAT_PRESENCE_RATE_LIMIT: int(120, 'changes', 'Presence changes per user per window'),
+  CHAT_HISTORY_RATE_LIMIT: int(1200, 'readings', 'Pages of messages, changes and members read per user per window'),
+  CHAT_UNSUBSCRIBE_RATE_LIMIT: int(300, 'frames', 'Chat unsubscribe frames per user per window'),
+  CHAT_MANAGE_RATE_LIMIT: int(120, 'changes', 'Changes of conversations and members per user per window'),
+  CHAT_TOKEN_RATE_LIMIT: int(60, 'tokens', 'Tokens taken on open chat connections per user per window'),
+  CHAT_UPLOAD_RATE_LIMIT: int(120, 'uploads', 'Uploads begun per user per window'),
+  CHAT_MAX_CONVERSATIONS: int(1_000_000, 'conversations', 'Conversations per project and environment'),
+  STORAGE_MAX_BYTES_PER_USER: int(10 * 2 ** 30, 'bytes', 'Files of one user per project and environment'),
+  STORAGE_MAX_BYTES_PER_PROJECT: int(2 ** 40, 'bytes', 'Files per project and environment'),
+  PROJECTS_MAX_PER_ACCOUNT: int(1000, 'projects', 'Active projects that one account owns'),
+  INVITATIONS_MAX_PER_SENDER: int(500, 'invitations', 'Invitations mailed for one member per hour'),
+  INVITATIONS_MAX_PER_ADDRESS: int(10, 'invitations', 'Invitations mailed to one address per hour'),
   CHAT_RETENTION_DAYS: int(0, 'days', 'Message retention; 0 keeps messages', 0, 3650),
   CHAT_EDIT_WINDOW_SECONDS: int(0, 'seconds', 'How long a message may be edited; 0 is unlimited', 0),
   LIVE_STREAM_MAX_VIEWERS: int(500, 'viewers', 'Viewers per live stream; 0 for no ceiling', 0),
   USAGE_FREE_RTC_MINUTES: int(20000, 'minutes', 'Free RTC minutes per account'),
+  RTC_SESSION_MAX_AGE_SECONDS: int(
+    86400,
+    'seconds',
+    'How long after its minting an RTC token is refreshed while its participant is connected; 0 for ever',
+    0,
+  ),
   AUTH_REFRESH_GRACE_SECONDS: int(
     0,
     'seconds',
@@ -63,8 +94,11 @@ const added = {
   ),
   WEBHOOK_MAX_CONCURRENCY: int(256, 'requests', 'Webhook requests in flight per process', 2),
   WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT: int(32, 'requests', 'Webhook requests in flight per endpoint and process'),
+  WEBHOOK_MAX_ENDPOINTS: int(10_000, 'endpoints', 'Webhook endpoints per project'),
   WEBHOOK_RETENTION_DAYS: int(30, 'days', 'How long events and deliveries are kept', 1, 3650),
   OBSERVABILITY_RETENTION_DAYS: int(30, 'days', 'How long connections and their timelines are kept', 1, 3650),
+  AUDIT_RETENTION_DAYS: int(0, 'days', 'How long audit and security entries are kept; 0 for ever', 0, 3650),
+  AUDIT_MAX_FAILURES_PER_HOUR: int(20, 'entries', 'Failures recorded per account and hour'),
   HTTP_MAX_BODY_BYTES: int(262144, 'bytes', 'Request body', 65536),
   HTTP_MAX_LOOP_DELAY_MS: int(
     1000,
@@ -72,8 +106,16 @@ const added = {
     'Mean event-loop delay, three seconds in a row, above which requests are refused; 0 for never',
     0,
   ),
+  HTTP_DRAIN_SECONDS: int(10, 'seconds', 'How long a stopping server lets requests in flight finish', 0, 600),
   SOCKETS_MAX_PER_PROCESS: int(20000, 'sockets', 'Open sockets per process'),
   SOCKETS_MAX_PER_SUBJECT: int(100, 'sockets', 'Open sockets per chat user or RTC token and process'),
+  SOCKETS_MAX_MALFORMED_FRAMES: int(20, 'frames', 'Frames that cannot be read per connection per window'),
+  SOCKETS_MAX_INVALID_FRAMES: int(
+    1000,
+    'frames',
+    'Frames of unknown type or with invalid fields per connection per window',
+  ),
+  SOCKETS_MAX_PINGS: int(1200, 'frames', 'Pings per connection per window'),
 } as const;
 
 export const limitRows: Readonly<Record<LimitName, LimitRow>> = { ...specified, ...added };

@@ -29,10 +29,10 @@ export type MediaCloseReason =
   | 'RATE_LIMITED'
   | 'UNKNOWN';
 /** Not checked: a node must also remove a participant for a reason that only newer servers know. */
-const CloseReason = Type.Unsafe<MediaCloseReason>(Text);
+export const CloseReason = Type.Unsafe<MediaCloseReason>(Text);
 
 /** What the RTC token allows (specification 2, contract S14 and S15). */
-const Permissions = Type.Object({
+export const Permissions = Type.Object({
   join: Type.Boolean(),
   subscribe: Type.Boolean(),
   publish: Type.Boolean(),
@@ -85,18 +85,26 @@ const TrackSettings = Type.Object({
 export type MediaTrackSettings = Static<typeof TrackSettings>;
 
 /** Addresses a participant: a room id and a session id (`ps_…`), both made by the control plane. */
-const address = { room: Text, participant: Text };
+export const mediaAddress = { room: Text, participant: Text };
 const choice = {
   trackIds: Type.Optional(Type.Array(Text, { maxItems: 500 })),
   identities: Type.Optional(Type.Array(Text, { maxItems: 500 })),
 };
+/** Data messages by signaling a second, for receivers without a data channel: of one sender, and to one receiver. */
+const Fallback = Type.Object({ sentPerSecond: Count, receivedPerSecond: Count });
+export type DataFallback = Static<typeof Fallback>;
+
 const TrackChoice = Type.Object(choice);
 export type MediaTrackChoice = Static<typeof TrackChoice>;
 
 /** The commands of the control plane with what each carries; `MediaResponses` has what comes back. */
 export const mediaRequests = {
   /** Idempotent. A room that stays without participants closes by itself after `emptyTimeoutSeconds` (default 60). */
-  'room.open': Type.Object({ room: Text, emptyTimeoutSeconds: Type.Optional(Count) }),
+  'room.open': Type.Object({
+    room: Text,
+    emptyTimeoutSeconds: Type.Optional(Count),
+    dataFallback: Type.Optional(Fallback),
+  }),
   /** Removes everybody. Idempotent. */
   'room.close': Type.Object({ room: Text, reason: CloseReason }),
   /**
@@ -105,7 +113,7 @@ export const mediaRequests = {
    * room is closed with DUPLICATE_IDENTITY; `order` says which of two is the newer one, and an older is refused with STALE.
    */
   'participant.add': Type.Object({
-    ...address,
+    ...mediaAddress,
     identity: Text,
     order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
     permissions: Permissions,
@@ -113,31 +121,31 @@ export const mediaRequests = {
     adaptiveStream: Type.Optional(Type.Boolean()),
   }),
   /** Takes over a participant after its signaling socket moved to another process; a pending `sub.offer` is repeated. */
-  'participant.attach': Type.Object(address),
+  'participant.attach': Type.Object(mediaAddress),
   /** Idempotent. */
-  'participant.remove': Type.Object({ ...address, reason: CloseReason }),
+  'participant.remove': Type.Object({ ...mediaAddress, reason: CloseReason }),
   /** Tracks, subscriptions and data that the new permissions forbid end at once. */
-  'participant.update': Type.Object({ ...address, permissions: Permissions }),
+  'participant.update': Type.Object({ ...mediaAddress, permissions: Permissions }),
   /**
    * Publishes. The first offer is whole, later ones carry changed entries only. All or nothing: one forbidden track
    * refuses the call with FORBIDDEN.
    */
   'pub.offer': Type.Object({
-    ...address,
+    ...mediaAddress,
     tracks: Type.Array(TrackRequest, { maxItems: 16 }),
     description: OpaqueDescription,
   }),
-  'pub.unpublish': Type.Object({ ...address, trackIds: Type.Array(Text, { maxItems: 100 }) }),
+  'pub.unpublish': Type.Object({ ...mediaAddress, trackIds: Type.Array(Text, { maxItems: 100 }) }),
   /** `revision` must be that of the latest `sub.offer`, else STALE. */
-  'sub.answer': Type.Object({ ...address, revision: Count, description: OpaqueDescription }),
+  'sub.answer': Type.Object({ ...mediaAddress, revision: Count, description: OpaqueDescription }),
   /**
    * For a client that offers what it wants to receive (WHEP): its lines are all there will be, tracks of the room take
    * them in turn, and nothing is negotiated again. No `sub.offer` counts from then on.
    */
-  'sub.accept': Type.Object({ ...address, description: OpaqueDescription }),
+  'sub.accept': Type.Object({ ...mediaAddress, description: OpaqueDescription }),
   /** Accepted and not needed: the node learns the client's address from its connectivity checks. */
   ice: Type.Object({
-    ...address,
+    ...mediaAddress,
     pc: Transport,
     candidates: Type.Array(Text, { maxItems: 64 }),
     final: Type.Optional(Type.Boolean()),
@@ -147,17 +155,17 @@ export const mediaRequests = {
    * tracks named by their track id; the answer comes back. `sub`: no description; a whole `sub.offer` with
    * `restart: true` follows.
    */
-  'ice.restart': Type.Object({ ...address, pc: Transport, description: Type.Optional(OpaqueDescription) }),
+  'ice.restart': Type.Object({ ...mediaAddress, pc: Transport, description: Type.Optional(OpaqueDescription) }),
   /** `by: "SERVER"` also stops forwarding, until the server unmutes. */
   'track.mute': Type.Object({
-    ...address,
+    ...mediaAddress,
     trackId: Text,
     muted: Type.Boolean(),
     by: Type.Enum(['PUBLISHER', 'SERVER']),
   }),
-  'track.settings': Type.Object({ ...address, updates: Type.Array(TrackSettings, { maxItems: 200 }) }),
-  subscribe: Type.Object({ ...address, ...choice }),
-  unsubscribe: Type.Object({ ...address, ...choice }),
+  'track.settings': Type.Object({ ...mediaAddress, updates: Type.Array(TrackSettings, { maxItems: 200 }) }),
+  subscribe: Type.Object({ ...mediaAddress, ...choice }),
+  unsubscribe: Type.Object({ ...mediaAddress, ...choice }),
   /**
    * Sends data to a room. `participant` is the sender and must hold `publishData`; without it the control plane itself
    * speaks (`from` is then null for receivers). Receivers without an open data channel get it as a `data` event.

@@ -41,6 +41,7 @@ function operationOf(name: string, row: RouteRow) {
     responses: { ...successOf(row), ...failuresOf(codes) },
     ...(row.budget ? { 'x-rate-limit': row.budget } : {}),
     ...(row.needs ? { 'x-permission': row.needs } : {}),
+    ...(row.scope ? { 'x-scope': row.scope } : {}),
   };
 }
 
@@ -87,7 +88,9 @@ export function codesOf(row: RouteRow): ErrorCode[] {
   const credential: ErrorCode[] = row.by.includes('none')
     ? []
     : ['SVC_UNAUTHENTICATED', 'SVC_INVALID_TOKEN', 'SVC_WRONG_CREDENTIAL_TYPE'];
-  const project: ErrorCode[] = path.includes('{projectId}') ? ['SVC_PROJECT_NOT_FOUND'] : [];
+  const isForUsers = row.by.includes('chatToken') || row.by.includes('rtcToken');
+  const isInProject = path.includes('{projectId}');
+  const project: ErrorCode[] = isInProject ? ['SVC_PROJECT_NOT_FOUND', 'SVC_PROJECT_REQUIRES_SECOND_FACTOR'] : [];
   const input: ErrorCode[] = row.body
     ? ['SVC_INVALID_JSON', 'SVC_VALIDATION_FAILED', 'SVC_PAYLOAD_TOO_LARGE', 'SVC_UNSUPPORTED_MEDIA_TYPE']
     : [];
@@ -95,9 +98,13 @@ export function codesOf(row: RouteRow): ErrorCode[] {
     ...new Set<ErrorCode>([
       ...(row.throws ?? []),
       ...credential,
+      ...(isForUsers ? (['SVC_USER_BANNED'] as const) : []),
+      ...(row.by.includes('apiKey') ? (['SVC_NETWORK_NOT_ALLOWED'] as const) : []),
+      ...(row.scope && row.scope !== 'any' ? (['SVC_SCOPE_MISSING'] as const) : []),
       ...project,
       ...(row.needs ? (['SVC_PERMISSION_DENIED'] as const) : []),
-      ...(row.budget ? (['SVC_RATE_LIMITED'] as const) : []),
+      ...(row.stepUp ? (['SVC_STEP_UP_REQUIRED'] as const) : []),
+      ...(row.budget || row.userBudget ? (['SVC_RATE_LIMITED'] as const) : []),
       ...(row.replay
         ? (['SVC_INVALID_IDEMPOTENCY_KEY', 'SVC_IDEMPOTENCY_MISMATCH', 'SVC_IDEMPOTENCY_IN_PROGRESS'] as const)
         : []),

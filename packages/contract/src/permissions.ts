@@ -4,6 +4,7 @@ export const permissions = [
   'project:read',
   'project:update',
   'project:archive',
+  'project:secure',
   'member:read',
   'member:manage',
   'api_key:read',
@@ -22,17 +23,20 @@ export const permissions = [
   'audit:read',
   'server:read',
   'server:manage',
+  'security:read',
 ] as const;
 export type Permission = (typeof permissions)[number];
 
 /** Not a project's to give: they belong to the instance (see `isOperator`). */
-const instancePermissions: readonly Permission[] = ['server:read', 'server:manage'];
+const instancePermissions: readonly Permission[] = ['server:read', 'server:manage', 'security:read'];
+/** Of those, what only an operator may. */
+export const operatorPermissions: readonly Permission[] = ['server:manage', 'security:read'];
 const ofProject = permissions.filter((permission) => !instancePermissions.includes(permission));
 
 /** Which permissions a role holds. */
 export const rolePermissions: Readonly<Record<DashboardRole, readonly Permission[]>> = {
   OWNER: ofProject,
-  ADMIN: ofProject.filter((permission) => permission !== 'project:archive'),
+  ADMIN: ofProject.filter((permission) => permission !== 'project:archive' && permission !== 'project:secure'),
   DEVELOPER: [
     'project:read',
     'member:read',

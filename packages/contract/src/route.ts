@@ -1,7 +1,9 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { AuditAction } from './audit/schemas.ts';
 import type { ErrorCode } from './errors.ts';
+import type { LimitName } from './limits.ts';
 import type { Permission } from './permissions.ts';
+import type { RouteScope } from './projects/key-scopes.ts';
 
 /** What a request may present. `session` is the dashboard's JWT; `none` needs nothing. */
 export type Credential = 'apiKey' | 'chatToken' | 'rtcToken' | 'session' | 'sfuSecret' | 'none';
@@ -11,6 +13,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** How long a stored answer is replayed for the same Idempotency-Key. Credentials must not be replayed after they expired. */
 export const replayWindowSeconds = { credential: 5 * 60, resource: 24 * 60 * 60 } as const;
 export type ReplayWindow = keyof typeof replayWindowSeconds;
+
+/**
+ * Who proves themselves again: of accounts with a second factor those who have not proven it lately, for every call or
+ * for production only; `always`: of the others too those who signed in longer ago, by their password.
+ */
+export type StepUpNeed = 'withFactor' | 'inProduction' | 'always';
 
 export type SdkName = `${string}.${string}`;
 
@@ -33,10 +41,16 @@ export interface RouteRow {
   sdk?: SdkName;
   /** Credentials accepted. */
   by: readonly Credential[];
+  /** What an API key with scopes must have: every route that takes an API key has one. */
+  scope?: RouteScope;
   /** Permission the session's role must hold (an API key holds every one of its project). */
   needs?: Permission;
+  /** What the session must have proven within the last ten minutes. */
+  stepUp?: StepUpNeed;
   /** Requests per rate-limit window. */
   budget?: number;
+  /** What a chat user spends here, together with the frames that name the same limit; an API key spends nothing. */
+  userBudget?: LimitName;
   /** Accepts Idempotency-Key and replays the answer for this long. */
   replay?: ReplayWindow;
   /** Recorded in the audit log after success. */
@@ -54,7 +68,7 @@ export interface RouteRow {
   /** Body and answer are text of this media type instead of JSON. */
   speaks?: 'application/sdp';
   /** Answers with a stream of this media type instead of a JSON body. */
-  streams?: 'text/event-stream';
+  streams?: 'text/event-stream' | 'application/x-ndjson';
   /** Codes beyond those every route can raise. */
   throws?: readonly ErrorCode[];
   /** One sentence for the SDK's hover text and the reference. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   allEvents,
   allRoutes,
+  apiKeyScopes,
   codesOf,
   type ErrorRow,
   errors,
@@ -37,6 +38,14 @@ test('every route that takes an API key has one method in the SDK', () => {
     assert.equal(row.sdk !== undefined, row.by.includes('apiKey'), name);
     assert.match(row.sdk ?? 'a.b', /^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)+$/, name);
   }
+});
+
+test('[PRJ-10] every route that takes an API key has one scope, and no other route has any', () => {
+  for (const [name, row] of rows) {
+    assert.equal(row.scope !== undefined, row.by.includes('apiKey'), name);
+    if (row.scope === 'read' || row.scope === 'any') assert.equal(splitAt(row).method, 'GET', name);
+  }
+  assert.deepEqual(new Set(rows.flatMap(([, { scope }]) => scope ?? [])), new Set([...apiKeyScopes, 'any']));
 });
 
 test('a session route inside a project names the permission it needs', () => {

@@ -95,4 +95,4 @@ export function addressOf(
   return { method, url: search === '' ? filled : `${filled}?${search}` };
 }
 
-export { ApiError } from './errors.ts';
+export { ApiError, errorOf } from './errors.ts';

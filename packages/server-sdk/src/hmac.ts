@@ -1,3 +1,5 @@
+import { nodeCrypto } from './node-crypto.ts';
+
 /**
  * HMAC-SHA256 that answers at once on every runtime. WebCrypto has only a promise to offer, and `verifyWebhook` is to
  * be as plain as `JSON.parse`; where the runtime has Node's own, that one is used.
@@ -7,16 +9,6 @@ export function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array {
   return native
     ? new Uint8Array(native.createHmac('sha256', key).update(message).digest())
     : portableHmacSha256(key, message);
-}
-
-interface NodeCrypto {
-  createHmac(name: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
-}
-
-/** Without an import, which an edge runtime's bundler would stumble over. */
-function nodeCrypto(): NodeCrypto | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => NodeCrypto | undefined } };
-  return process?.getBuiltinModule?.('node:crypto');
 }
 
 const blockBytes = 64;

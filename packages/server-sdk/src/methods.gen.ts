@@ -7,6 +7,16 @@ export interface SvcMethods {
     /** Reads the API key's own project. */
     get(options?: RequestOptions): One<'getOwnProject'>;
   };
+  users: {
+    /** Lists the users that were shut out, latest first; `banned=true` gives those who are banned now. */
+    list(query?: Query<'listRevokedUsers'>, options?: RequestOptions): Many<'listRevokedUsers'>;
+    /** Reads whether a user is banned, until when, and since when the user's earlier tokens are void. */
+    get(userId: string, options?: RequestOptions): One<'getUser'>;
+    /** Shuts a user out: revokes every chat and RTC token, ends sessions and closes sockets within two seconds; with `bannedUntil` the user gets no token and joins nothing until then. */
+    revoke(userId: string, body?: Body<'revokeUser'>, options?: RequestOptions): One<'revokeUser'>;
+    /** Lifts a ban: new tokens can be minted; revoked ones stay revoked. */
+    unban(userId: string, options?: RequestOptions): One<'unbanUser'>;
+  };
   rooms: {
     /** Lists the project's active rooms, newest first. */
     list(query?: Query<'listRooms'>, options?: RequestOptions): Many<'listRooms'>;
@@ -22,8 +32,8 @@ export interface SvcMethods {
     participants(id: string, options?: RequestOptions): Many<'listRoomParticipants'>;
     /** Lists who was in the room and for how long, newest first. */
     sessions(id: string, query?: Query<'listRoomSessions'>, options?: RequestOptions): Many<'listRoomSessions'>;
-    /** Removes a participant. Revoke the token too if they may not come back. */
-    removeParticipant(id: string, identity: string, options?: RequestOptions): One<'removeParticipant'>;
+    /** Removes a participant and revokes their tokens for the room; `revokeTokens=false` lets them come back. */
+    removeParticipant(id: string, identity: string, query?: Query<'removeParticipant'>, options?: RequestOptions): One<'removeParticipant'>;
     /** Changes what a participant may do, or their metadata, while they are connected. */
     updateParticipant(id: string, identity: string, body: Body<'updateParticipant'>, options?: RequestOptions): One<'updateParticipant'>;
     /** Mutes a track at the media node; `{ "muted": false }` lets it through again. */
@@ -33,7 +43,7 @@ export interface SvcMethods {
     tokens: {
       /** Mints a token for one participant of one room. */
       create(roomId: string, body: Body<'mintRtcToken'>, options?: RequestOptions): One<'mintRtcToken'>;
-      /** Revokes a token: no join with it from now on, and a live session of it ends within two seconds. */
+      /** Revokes a token: no join with it from now on, and a live session of it ends within two seconds. Where there is a signing key, also one that was signed offline and never used. */
       revoke(roomId: string, tokenId: string, options?: RequestOptions): One<'revokeRtcToken'>;
     };
   };
@@ -159,6 +169,8 @@ export interface SvcMethods {
     tokens: {
       /** Mints a chat token for one end user. */
       create(body: Body<'mintChatToken'>, options?: RequestOptions): One<'mintChatToken'>;
+      /** Revokes a chat token by its id, also one that was signed offline and never used: it is refused from now on, and its sockets close within two seconds. */
+      revoke(tokenId: string, options?: RequestOptions): One<'revokeChatToken'>;
     };
   };
 }
@@ -166,6 +178,10 @@ export interface SvcMethods {
 /** Name: route, path parameters, what is sent, what comes back, whether Idempotency-Key is taken, how it is walked. */
 export const methodRows = {
   'project.get': { route: 'getOwnProject', params: 0, gives: 'one' },
+  'users.list': { route: 'listRevokedUsers', params: 0, takes: 'query', gives: 'many', paged: true },
+  'users.get': { route: 'getUser', params: 1, gives: 'one' },
+  'users.revoke': { route: 'revokeUser', params: 1, takes: 'body', gives: 'one' },
+  'users.unban': { route: 'unbanUser', params: 1, gives: 'one' },
   'rooms.list': { route: 'listRooms', params: 0, takes: 'query', gives: 'many', paged: true },
   'rooms.create': { route: 'createRoom', params: 0, takes: 'body', gives: 'one', takesKey: true },
   'rooms.get': { route: 'getRoom', params: 1, gives: 'one' },
@@ -173,7 +189,7 @@ export const methodRows = {
   'rooms.close': { route: 'closeRoom', params: 1, gives: 'one' },
   'rooms.participants': { route: 'listRoomParticipants', params: 1, gives: 'many' },
   'rooms.sessions': { route: 'listRoomSessions', params: 1, takes: 'query', gives: 'many', paged: true },
-  'rooms.removeParticipant': { route: 'removeParticipant', params: 2, gives: 'one' },
+  'rooms.removeParticipant': { route: 'removeParticipant', params: 2, takes: 'query', gives: 'one' },
   'rooms.updateParticipant': { route: 'updateParticipant', params: 2, takes: 'body', gives: 'one' },
   'rooms.muteTrack': { route: 'muteTrack', params: 3, takes: 'body', gives: 'one' },
   'rooms.sendData': { route: 'sendRoomData', params: 1, takes: 'body', gives: 'one' },
@@ -226,4 +242,5 @@ export const methodRows = {
   'chat.messages.markRead': { route: 'markRead', params: 1, takes: 'body', gives: 'one' },
   'chat.messages.thread': { route: 'getThread', params: 1, takes: 'query', gives: 'many', paged: true },
   'chat.tokens.create': { route: 'mintChatToken', params: 0, takes: 'body', gives: 'one', takesKey: true },
+  'chat.tokens.revoke': { route: 'revokeChatToken', params: 1, gives: 'one' },
 } as const;

@@ -9,6 +9,9 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
+import { ChangePassword } from './change-password.tsx';
+import { TwoFactorPanel } from './factors/two-factor-panel.tsx';
+import { SecurityPanel } from './security-panel.tsx';
 import { SessionsPanel, sessionsQuery } from './sessions-panel.tsx';
 
 export default function AccountPage() {
@@ -50,9 +53,15 @@ export default function AccountPage() {
           </dl>
           <Security email={user.email} />
         </section>
+        <section className="panel stack" aria-labelledby="password">
+          <h2 id="password">Password</h2>
+          <ChangePassword onDone={() => void sessions.refetch()} />
+        </section>
+        <TwoFactorPanel />
         <PreferencesPanel />
       </div>
       <SessionsPanel query={sessions} />
+      <SecurityPanel />
     </Page>
   );
 }
@@ -67,9 +76,7 @@ function Security({ email }: { email: string }) {
   const failure = reset.failure ?? signOut.failure;
   return (
     <div className="stack">
-      <p className="muted">
-        A new password is set through a link that is mailed to you. Setting it signs out every other session.
-      </p>
+      <p className="muted">Forgot your password, or have none? Set one through a link that is mailed to you.</p>
       {failure && <ErrorNotice failure={failure} />}
       <div className="row">
         <Button

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
 import { safeNext } from '../frame/url.ts';
 import { AuthCard } from './auth-card.tsx';
+import { registrationQuery } from './registration-query.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** A newcomer's machine: no password has to be looked for. */
@@ -16,7 +18,8 @@ function DevelopmentHint() {
 }
 
 export default function LoginPage() {
-  const { session } = useServices();
+  const { session, anonymous } = useServices();
+  const { data: registration } = useQuery(registrationQuery(anonymous));
   const [, navigate] = useLocation();
   const params = new URLSearchParams(location.search);
   return (
@@ -25,7 +28,7 @@ export default function LoginPage() {
       foot={
         <>
           <Link href="/forgot-password">Forgot your password?</Link>
-          <Link href="/register">Create an account</Link>
+          {registration?.policy !== 'CLOSED' && <Link href="/register">Create an account</Link>}
         </>
       }
     >

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
@@ -6,12 +7,33 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { AuthCard } from './auth-card.tsx';
-import { passwordProblem } from './passwords.ts';
+import { commonPassword, passwordProblem } from './passwords.ts';
+import { registrationQuery } from './registration-query.ts';
 import { ResendVerification } from './sign-in-form.tsx';
 
 const signIn = <Link href="/login">Sign in instead</Link>;
 
 export default function RegisterPage() {
+  const { data: policy } = useQuery(registrationQuery(useServices().anonymous));
+  if (policy?.policy === 'CLOSED') return <Closed />;
+  const domains = policy?.domains ?? [];
+  return (
+    <RegisterForm
+      isByInvitation={policy?.policy === 'INVITE'}
+      emailHint={domains.length > 0 ? `An address of ${domains.join(', ')}.` : undefined}
+    />
+  );
+}
+
+function Closed() {
+  return (
+    <AuthCard title="Registration is closed" foot={signIn}>
+      <p>This instance takes no new accounts. Ask whoever runs it for one.</p>
+    </AuthCard>
+  );
+}
+
+function RegisterForm({ isByInvitation, emailHint }: { isByInvitation: boolean; emailHint: string | undefined }) {
   const { anonymous, session } = useServices();
   const [, navigate] = useLocation();
   const [waitingFor, setWaitingFor] = useState<string | null>(null);
@@ -21,6 +43,7 @@ export default function RegisterPage() {
       email: /^[^\s@]+@[^\s@]+$/.test(email) ? undefined : 'Enter your e-mail address.',
       password: passwordProblem(password),
     }),
+    fieldOf: commonPassword,
     submit: async (body) => {
       const { verificationRequired } = await anonymous.call('register', { body });
       if (verificationRequired) return null;
@@ -36,9 +59,10 @@ export default function RegisterPage() {
   return (
     <AuthCard title="Create an account" foot={signIn}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
+        {isByInvitation && <p>Accounts here are by invitation: use the address that was invited to a project.</p>}
         {form.failure && <ErrorNotice failure={form.failure} />}
         <TextField label="Name" hint="Optional" autoComplete="name" maxLength={128} autoFocus {...form.field('name')} />
-        <TextField label="E-mail" type="email" autoComplete="email" {...form.field('email')} />
+        <TextField label="E-mail" hint={emailHint} type="email" autoComplete="email" {...form.field('email')} />
         <PasswordField
           label="Password"
           hint="At least 8 characters."
@@ -57,7 +81,8 @@ function CheckYourMail({ email }: { email: string }) {
   return (
     <AuthCard title="Check your mail" foot={signIn}>
       <p>
-        We sent a link to <strong>{email}</strong>. Open it to confirm that the address is yours.
+        We sent a link to <strong>{email}</strong>. Open it to confirm that the address is yours and to choose your
+        password.
       </p>
       <DevMailHint />
       <ResendVerification email={email} />

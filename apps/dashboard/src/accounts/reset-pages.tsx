@@ -7,7 +7,7 @@ import { PasswordField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { AuthCard } from './auth-card.tsx';
 import { takeToken } from './link-token.ts';
-import { passwordProblem } from './passwords.ts';
+import { commonPassword, passwordProblem } from './passwords.ts';
 import { DevMailHint } from './register-page.tsx';
 
 const backToSignIn = <Link href="/login">Back to sign in</Link>;
@@ -53,6 +53,7 @@ export function ResetPasswordPage() {
   const form = useForm({
     initial: { password: '' },
     check: ({ password }) => ({ password: passwordProblem(password) }),
+    fieldOf: commonPassword,
     submit: ({ password }) => anonymous.call('confirmPasswordReset', { body: { token, password } }),
     onDone: (opened) => {
       session.accept(opened);

@@ -13,7 +13,6 @@ import { NoData } from '../kit/empty-state.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
-import { browserName } from './browser-name.ts';
 
 const sessionsKey = ['account-sessions'] as const;
 
@@ -50,14 +49,14 @@ export function SessionsPanel({ query }: { query: UseQueryResult<AccountSession[
 const columns = (onEnd: (session: AccountSession) => void): readonly Column<AccountSession>[] => [
   {
     head: 'Browser',
-    cell: ({ userAgent, current }) => (
+    cell: ({ device, userAgent, current }) => (
       <span className="row">
-        {userAgent === null ? <NoData /> : <strong title={userAgent}>{browserName(userAgent)}</strong>}
+        {device === null ? <NoData /> : <strong title={userAgent ?? ''}>{device}</strong>}
         {current && <Badge tone="accent">This one</Badge>}
       </span>
     ),
   },
-  { head: 'Network', cell: ({ ip }) => (ip === null ? <NoData /> : <span className="mono">{ip}</span>) },
+  { head: 'Place', cell: ({ place }) => (place === null ? <NoData /> : <span className="mono">{place}</span>) },
   { head: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { head: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
   {
@@ -83,10 +82,9 @@ function EndDialog({ session, onClose }: { session: AccountSession; onClose: () 
       onClose();
     },
   });
-  const name = session.userAgent === null ? 'this session' : browserName(session.userAgent);
   return (
     <ConfirmDialog
-      title={`Sign out ${name}?`}
+      title={`Sign out ${session.device ?? 'this session'}?`}
       action="Sign out"
       isBusy={end.isBusy}
       failure={end.failure}

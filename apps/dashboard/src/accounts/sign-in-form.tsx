@@ -7,6 +7,7 @@ import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { askForPasskey, hasPasskeys } from './factors/passkeys.ts';
 import { oauthReturn } from './oauth-return.ts';
 
 /** E-mail and password, and the providers of this instance: on the sign-in page and in the dialog over a page. */
@@ -46,8 +47,35 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: (se
           Sign in
         </Button>
       </form>
+      <PasskeySignIn onDone={onDone} />
       <Providers />
     </>
+  );
+}
+
+/** Where the browser has passkeys: no password, no second step. */
+function PasskeySignIn({ onDone }: { onDone: (session: Session) => void }) {
+  const { anonymous } = useServices();
+  const signIn = useAction(
+    async () => {
+      const passkey = await askForPasskey(await anonymous.call('startPasskeyLogin'));
+      return anonymous.call('loginWithPasskey', { body: { passkey } });
+    },
+    { onDone },
+  );
+  if (!hasPasskeys()) return null;
+  return (
+    <div className="stack">
+      {signIn.failure &&
+        (signIn.failure.code === null ? (
+          <p role="alert">No passkey was given. Use your password, or try again.</p>
+        ) : (
+          <ErrorNotice failure={signIn.failure} />
+        ))}
+      <Button isBusy={signIn.isBusy} onClick={() => void signIn.run(undefined)}>
+        Sign in with a passkey
+      </Button>
+    </div>
   );
 }
 

@@ -2,7 +2,8 @@ import type { AuditEntry } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { asList } from '../data/queries.ts';
-import { useApi } from '../data/services.tsx';
+import { useApi, useServices } from '../data/services.tsx';
+import { useAction } from '../data/use-action.ts';
 import { FilterText } from '../frame/filter-text.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -12,9 +13,11 @@ import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
+import { exportAuditLog } from './export.ts';
 import { auditSentences, sentenceOf } from './sentences.ts';
 
 const limits = ['50', '100', '200'];
@@ -37,6 +40,10 @@ export default function AuditPage() {
       api.call('listAuditLogs', { projectId: project.id, query: { ...given, limit: count } }, { signal }),
     refetchInterval: asList,
   });
+  const { session } = useServices();
+  const download = useAction(async () =>
+    exportAuditLog({ projectId: project.id, filters: given, accessToken: await session.token() }),
+  );
   const clear = (): void => {
     setAction('');
     setActorId('');
@@ -57,7 +64,13 @@ export default function AuditPage() {
       title="Audit log"
       query={query}
       lead="Who changed what in this project. Values and secrets are never recorded, and entries cannot be changed."
+      actions={
+        <Button isBusy={download.isBusy} onClick={() => void download.run(undefined)}>
+          Export last 30 days
+        </Button>
+      }
     >
+      {download.failure && <ErrorNotice failure={download.failure} />}
       <div className="filters">
         <SelectField
           label="Action"

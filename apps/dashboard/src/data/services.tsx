@@ -1,6 +1,7 @@
 import type { User } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { createContext, use, useSyncExternalStore } from 'react';
+import type { Proofs } from '../accounts/factors/proofs.ts';
 import type { SessionState, SessionStore } from '../accounts/session.ts';
 
 /** What pages stand on: the two clients and the session. */
@@ -10,6 +11,8 @@ interface Services {
   /** Calls without a credential: signing in, mail links. */
   anonymous: Api;
   session: SessionStore;
+  /** What a call turned out to need of the person. */
+  proofs: Proofs;
   /** Development conveniences are on: the server said so in the page. */
   isDevelopment: boolean;
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { SecondFactorNotice } from '../accounts/factors/second-factor-notice.tsx';
 import { explain } from '../data/errors.ts';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SkeletonLines } from '../kit/skeleton.tsx';
@@ -33,6 +34,8 @@ export function QueryView<T>({
 /** A failed read, in the form its cause asks for. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const failure = explain(error);
+  if (failure.code === 'SVC_PROJECT_REQUIRES_SECOND_FACTOR')
+    return <SecondFactorNotice failure={failure} onRetry={onRetry} />;
   if (failure.kind === 'permission') {
     return (
       <ErrorNotice failure={failure}>

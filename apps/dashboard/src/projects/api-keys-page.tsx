@@ -14,9 +14,11 @@ import { PlusIcon } from '../kit/icons.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
+import { KeyBoundsCell } from './key-bounds.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 import { projectKeys } from './queries.ts';
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
+import { SigningKeysPanel } from './signing-keys-panel.tsx';
 
 export default function ApiKeysPage() {
   const api = useApi();
@@ -54,7 +56,7 @@ export default function ApiKeysPage() {
     <Page
       title="API keys"
       query={query}
-      lead={`For your backend, in ${environment.toLowerCase()}. A key can do everything in its project and environment.`}
+      lead={`For your backend, in ${environment.toLowerCase()}. A key can do everything in its project and environment, unless it has bounds.`}
       actions={rows?.length !== 0 && create}
     >
       <QueryView query={query} skeleton={table(undefined)}>
@@ -69,6 +71,7 @@ export default function ApiKeysPage() {
         }
       </QueryView>
       <More query={query} />
+      <SigningKeysPanel />
       {dialog !== null && 'create' in dialog && (
         <CreateKeyDialog onClose={close} onCreated={(show) => setDialog({ show })} />
       )}
@@ -85,19 +88,40 @@ function columns(options: { mayRevoke: boolean; onRevoke: (key: ApiKey) => void 
     {
       head: 'Status',
       cell: ({ status }) =>
-        status === 'ACTIVE' ? <Badge tone="ok">Active</Badge> : <Badge shape="square">Revoked</Badge>,
+        status === 'ACTIVE' ? (
+          <Badge tone="ok">Active</Badge>
+        ) : (
+          <Badge shape="square">{status === 'EXPIRED' ? 'Expired' : 'Revoked'}</Badge>
+        ),
     },
+    { head: 'Bounds', cell: (key) => <KeyBoundsCell apiKey={key} /> },
     {
       head: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt ? <Ago at={lastUsedAt} /> : <span className="no-data">Never</span>),
+      cell: ({ lastUsedAt, lastUsedFrom }) =>
+        lastUsedAt ? (
+          <>
+            <Ago at={lastUsedAt} />
+            {lastUsedFrom && <div className="muted">from {lastUsedFrom}</div>}
+          </>
+        ) : (
+          <span className="no-data">Never</span>
+        ),
     },
-    { head: 'Created by', cell: ({ createdBy }) => createdBy ?? <span className="no-data">Removed user</span> },
-    { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      // One column: with one more the button would be out of sight on a window of common width.
+      head: 'Created',
+      cell: ({ createdAt, createdBy }) => (
+        <>
+          <Time at={createdAt} />
+          <div className="muted">by {createdBy ?? 'a removed user'}</div>
+        </>
+      ),
+    },
     {
       head: '',
       align: 'end',
       cell: (key) =>
-        key.status === 'ACTIVE' && (
+        key.status !== 'REVOKED' && (
           <Button
             variant="quiet"
             aria-label={`Revoke ${key.name}`}

@@ -7,6 +7,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { checkBounds, KeyBoundsFields, noBounds, readBounds } from './key-bounds.tsx';
 import { projectKeys } from './queries.ts';
 
 export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (key: NewApiKey) => void }) {
@@ -14,9 +15,16 @@ export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; o
   const client = useQueryClient();
   const { project, environment } = useProject();
   const form = useForm({
-    initial: { name: '' },
-    check: ({ name }) => ({ name: name.trim() === '' ? 'Give the key a name, such as where it is used.' : undefined }),
-    submit: ({ name }) => api.call('createApiKey', { projectId: project.id, body: { name: name.trim(), environment } }),
+    initial: { name: '', ...noBounds },
+    check: ({ name, ...bounds }) => ({
+      ...(name.trim() === '' && { name: 'Give the key a name, such as where it is used.' }),
+      ...checkBounds(bounds),
+    }),
+    submit: ({ name, ...bounds }) =>
+      api.call('createApiKey', {
+        projectId: project.id,
+        body: { name: name.trim(), environment, ...readBounds(bounds) },
+      }),
     onDone: (created) => {
       void client.invalidateQueries({ queryKey: projectKeys.apiKeys(project.id) });
       onCreated(created);
@@ -34,6 +42,7 @@ export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; o
           autoFocus
           {...form.field('name')}
         />
+        <KeyBoundsFields form={form} />
         <div className="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>

@@ -93,7 +93,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: ProjectMember;
       <p>
         {status === 'INVITED'
           ? `The invitation to ${project.name} is withdrawn.`
-          : `${isMe ? 'You lose' : 'They lose'} access to ${project.name} at once, and API keys made by ${isMe ? 'you' : 'them'} stop working.`}
+          : `${isMe ? 'You lose' : 'They lose'} access to ${project.name} at once, and API keys made by ${isMe ? 'you' : 'them'} end for good.`}
       </p>
     </ConfirmDialog>
   );

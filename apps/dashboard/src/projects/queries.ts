@@ -7,6 +7,7 @@ export const projectKeys = {
   list: ['projects'] as const,
   one: (projectId: string) => ['project', projectId] as const,
   apiKeys: (projectId: string) => ['project', projectId, 'api-keys'] as const,
+  signingKeys: (projectId: string) => ['project', projectId, 'signing-keys'] as const,
   members: (projectId: string) => ['project', projectId, 'members'] as const,
 };
 

@@ -13,6 +13,7 @@ import { useForm } from '../kit/form.ts';
 import { Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { OriginsPanel } from './origins-panel.tsx';
+import { SecurityPanel } from './security-panel.tsx';
 import { useStoreProject } from './store-project.ts';
 
 export default function SettingsPage() {
@@ -21,6 +22,7 @@ export default function SettingsPage() {
     <Page title="Settings" aside={project.status === 'ARCHIVED' && <Badge shape="square">Archived</Badge>}>
       <NamePanel />
       <OriginsPanel key={project.updatedAt} />
+      <SecurityPanel />
       <VariablesPanel />
       <ArchivePanel />
     </Page>

@@ -164,7 +164,7 @@ function RemoveDialog(props: { room: RoomDetail; participant: Participant; onClo
       onConfirm={() => void remove.run(undefined)}
       onClose={props.onClose}
     >
-      <p>They are disconnected from {props.room.name}. With a token that still holds they can join again.</p>
+      <p>They are disconnected from {props.room.name} and their tokens for it end. A new token lets them in again.</p>
     </ConfirmDialog>
   );
 }

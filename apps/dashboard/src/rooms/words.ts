@@ -9,6 +9,7 @@ export function permissionWords(permissions: RtcTokenPermissions): string {
     permissions.subscribe ? 'watch' : '',
     publish ? `publish${kinds}` : '',
     permissions.publishData ? 'data' : '',
+    permissions.updateMetadata ? 'metadata' : '',
   ].filter((word) => word !== '');
   return words.length === 0 ? 'nothing' : words.join(', ');
 }

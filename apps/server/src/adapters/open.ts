@@ -28,7 +28,12 @@ interface AdapterConfig {
   s3: S3Options | null;
   smtpUrl: string | null;
   mailFrom: string;
+  isProduction: boolean;
+  smtpAllowsPlaintext: boolean;
 }
+
+/** A mail server on this machine: nobody is in between. */
+const ownHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 interface Deps {
   clock: Clock;
@@ -38,20 +43,20 @@ interface Deps {
 type Stores = Pick<Adapters, 'blobs' | 'mail' | 'mailbox'>;
 
 /** The database, migrated and ready. */
-export async function openDatabase(config: AdapterConfig): Promise<Db> {
-  const { db, opened } = await beginDatabase(config);
+export async function openDatabase(config: AdapterConfig, log: Log): Promise<Db> {
+  const { db, opened } = await beginDatabase(config, log);
   await opened;
   return db;
 }
 
 /** The database, which opens while its owner does something else: it may be asked when `opened` has resolved. */
-async function beginDatabase(config: AdapterConfig): Promise<{ db: Db; opened: Promise<void> }> {
+async function beginDatabase(config: AdapterConfig, log: Log): Promise<{ db: Db; opened: Promise<void> }> {
   if (config.databaseUrl !== null) {
     const db = (await import('./db/postgres/postgres.ts')).createPostgres({ url: config.databaseUrl });
     return { db, opened: openAndMigrate(db, Promise.resolve()) };
   }
   const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];
-  const db = beginEmbedded({ folder: join(config.dataDir, 'db'), templates });
+  const db = beginEmbedded({ folder: join(config.dataDir, 'db'), templates, log });
   return { db, opened: openAndMigrate(db, db.opened) };
 }
 
@@ -105,7 +110,9 @@ export async function openStores(config: AdapterConfig, { clock }: Deps): Promis
     : createFolderBlobs(join(config.dataDir, 'blobs'), clock);
   if (config.smtpUrl !== null) {
     const { createSmtpMail } = await import('./mail/smtp.ts');
-    const mail = createSmtpMail({ url: config.smtpUrl, from: config.mailFrom });
+    const isHere = ownHosts.has(new URL(config.smtpUrl).hostname);
+    const requiresTls = config.isProduction && !config.smtpAllowsPlaintext && !isHere;
+    const mail = createSmtpMail({ url: config.smtpUrl, from: config.mailFrom, requiresTls });
     return { blobs, mail, mailbox: null, close: () => closeAll([blobs, mail]) };
   }
   const mailbox = createMailbox(clock);
@@ -126,7 +133,7 @@ export async function beginAdapters(
   config: AdapterConfig,
   deps: Deps,
 ): Promise<OpenAdapters & { opened: Promise<void> }> {
-  const { db, opened } = await beginDatabase(config);
+  const { db, opened } = await beginDatabase(config, deps.log);
   opened.catch(() => {}); // who awaits it gets the error, perhaps only when the rest is open
   const [shared, stores] = await Promise.all([openSharedState(config, deps), openStores(config, deps)]).catch(
     async (error) => {

@@ -1,4 +1,4 @@
-import type { Credential, DashboardRole, Environment, RouteRow } from '@parley/contract';
+import type { ApiKeyScope, Credential, DashboardRole, Environment, RouteRow } from '@parley/contract';
 
 /** Whose data a call is about. Every project query is scoped by it. */
 export interface ProjectScope {
@@ -6,10 +6,14 @@ export interface ProjectScope {
   environment: Environment;
 }
 
-/** A developer's backend: every scope of its project and environment, for any user. */
+/** A developer's backend: anything of its project and environment that the key's scopes allow, for any user. */
 export interface ApiKeyCaller extends ProjectScope {
   kind: 'apiKey';
+  /** Of its record; the public id is in the key's text. */
+  id: string;
   publicId: string;
+  /** Null for a key that may everything. */
+  scopes: readonly ApiKeyScope[] | null;
 }
 
 /** One end user in chat; identity and scopes are fixed by the token's signature. */
@@ -17,6 +21,9 @@ export interface ChatTokenCaller extends ProjectScope {
   kind: 'chatToken';
   userId: string;
   tokenId: string;
+  /** The API key that minted the token, or the signing key; null for one minted before keys were noted. */
+  keyId: string | null;
+  issuedAt: number;
   scopes: readonly string[];
   /** Conversation ids the token may touch; null for every one the user belongs to. */
   conversations: readonly string[] | null;
@@ -31,13 +38,31 @@ export interface RtcTokenCaller extends ProjectScope {
   identity: string;
 }
 
+/** How well a session has proven who is there. */
+export interface SessionProof {
+  /** The account has a second factor. */
+  hasFactor: boolean;
+  /** When the person last proved who they are, by signing in or again. */
+  provenAt: string;
+  /** When they last did with a second factor. */
+  factorAt: string | null;
+}
+
 /** A user signed in to the dashboard. */
-export interface SessionCaller {
+export interface SessionCaller extends SessionProof {
   kind: 'session';
   userId: string;
   email: string;
   sessionId: string;
   isOperator: boolean;
+}
+
+/** What a session must have proven for a call. */
+export interface SessionProofs {
+  /** Fails when it was not lately: by accounts with a second factor, or `always`. */
+  assertProven(caller: SessionCaller, need: 'withFactor' | 'always'): Promise<void>;
+  /** Fails when the project asks for a second factor and the session has none. */
+  assertAdmitted(projectId: string, caller: SessionCaller): Promise<void>;
 }
 
 /** The same inside one project. */

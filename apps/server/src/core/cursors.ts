@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { fail } from '@parley/contract';
 import type { Keyring } from './keyring.ts';
 
@@ -12,19 +11,18 @@ export interface Cursors {
 const macBytes = 12;
 
 export function createCursors(keyring: Keyring): Cursors {
-  const sign = (scope: string, body: string): Buffer =>
-    keyring.mac('cursor', `${scope}\n${body}`).subarray(0, macBytes);
-
   return {
     write(scope, position) {
       const body = JSON.stringify(position);
-      return Buffer.concat([sign(scope, body), Buffer.from(body)]).toString('base64url');
+      const mac = keyring.mac('cursor', `${scope}\n${body}`).subarray(0, macBytes);
+      return Buffer.concat([mac, Buffer.from(body)]).toString('base64url');
     },
     read(scope, cursor) {
       const bytes = Buffer.from(cursor, 'base64url');
       if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) fail('SVC_INVALID_CURSOR');
       const body = bytes.subarray(macBytes).toString();
-      if (!timingSafeEqual(bytes.subarray(0, macBytes), sign(scope, body))) fail('SVC_INVALID_CURSOR');
+      const mac = bytes.subarray(0, macBytes);
+      if (!keyring.isMac('cursor', `${scope}\n${body}`, mac, macBytes)) fail('SVC_INVALID_CURSOR');
       return JSON.parse(body) as (string | number)[];
     },
   };

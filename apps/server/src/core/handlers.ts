@@ -48,10 +48,13 @@ export interface AuditSubject {
 export class Answer<T> {
   readonly body: T;
   readonly isRepeat: boolean;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly subject: AuditSubject | null;
 
-  constructor(body: T, extra: { isRepeat?: boolean; headers?: Record<string, string>; subject?: AuditSubject } = {}) {
+  constructor(
+    body: T,
+    extra: { isRepeat?: boolean; headers?: Record<string, string | string[]>; subject?: AuditSubject } = {},
+  ) {
     this.body = body;
     this.isRepeat = extra.isRepeat ?? false;
     this.headers = extra.headers ?? {};
@@ -62,9 +65,12 @@ export class Answer<T> {
 /** An answer that goes on until either side ends it. */
 export class Stream {
   readonly content: Readable;
+  /** Ends it after what was sent: the process stops. */
+  readonly end: () => void;
 
-  constructor(content: Readable) {
+  constructor(content: Readable, end: () => void) {
     this.content = content;
+    this.end = end;
   }
 }
 

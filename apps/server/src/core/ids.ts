@@ -65,6 +65,13 @@ export function createIds(clock: Clock): Ids {
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** A number as base62, filled with zeros on the left. */
+export function base62Of(number: number, length: number): string {
+  let text = '';
+  for (let rest = number; text.length < length; rest = Math.floor(rest / 62)) text = base62.charAt(rest % 62) + text;
+  return text;
+}
+
 /** Random base62 text; `length` 43 holds 256 bits. */
 export function randomBase62(length: number): string {
   let text = '';

@@ -6,22 +6,68 @@ import {
   hkdfSync,
   type KeyObject,
   randomBytes,
+  timingSafeEqual,
 } from 'node:crypto';
 
 /** What a derived key is for. One purpose each, so that one family's token can never pass for another's. */
 type KeyPurpose = 'session' | 'chat' | 'rtc' | 'signed-url' | 'cursor' | 'refresh' | 'seal' | 'sfu-control';
 
 export interface Keyring {
+  /** There is a key before this one, and what it sealed is to be sealed anew. */
+  readonly isRotating: boolean;
   key(purpose: KeyPurpose): KeyObject;
   /** HMAC-SHA256 of `text`. */
   mac(purpose: KeyPurpose, text: string): Buffer;
+  /** Whether `given` is that, or its beginning of `bytes` bytes; made with the key before this one, too. */
+  isMac(purpose: KeyPurpose, text: string, given: Uint8Array, bytes?: number): boolean;
   /** Encrypts what must be kept but never in clear: replayed answers, webhook secrets. */
   seal(text: string): string;
-  /** Throws when the text was altered or sealed under another key. */
+  /** Throws when the text was altered or sealed under another key than the two. */
   unseal(sealed: string): string;
+  /** The same sealed under the present key; null when it is already, or when there was no other. */
+  renew(sealed: string): string | null;
 }
 
-export function createKeyring(secretKey: string): Keyring {
+const macBytesMax = 32;
+
+/** The keys of a service; while its root is rotated, what the one before it signed and sealed is still good. */
+export function createKeyring(secretKey: string, previousKey: string | null = null): Keyring {
+  const present = createKeys(secretKey);
+  const previous = previousKey === null ? null : createKeys(previousKey);
+
+  return {
+    isRotating: previous !== null,
+    key: present.key,
+    mac: present.mac,
+    seal: present.seal,
+    isMac(purpose, text, given, bytes = macBytesMax) {
+      const isOf = (keys: Keys): boolean =>
+        given.length === bytes && timingSafeEqual(given, keys.mac(purpose, text).subarray(0, bytes));
+      return isOf(present) || (previous !== null && isOf(previous));
+    },
+    unseal(sealed) {
+      if (previous === null) return present.unseal(sealed);
+      try {
+        return present.unseal(sealed);
+      } catch {
+        return previous.unseal(sealed);
+      }
+    },
+    renew(sealed) {
+      if (previous === null) return null;
+      try {
+        present.unseal(sealed);
+        return null;
+      } catch {
+        return present.seal(previous.unseal(sealed));
+      }
+    },
+  };
+}
+
+type Keys = Pick<Keyring, 'key' | 'mac' | 'seal' | 'unseal'>;
+
+function createKeys(secretKey: string): Keys {
   const root = createSecretKey(Buffer.from(secretKey, 'utf8'));
   const derived = new Map<KeyPurpose, KeyObject>();
 

@@ -1,5 +1,5 @@
 import { fail, type LimitName, type Limits } from '@parley/contract';
-import type { ProjectScope } from './caller.ts';
+import type { Caller, ProjectScope } from './caller.ts';
 import type { Counters } from './ports.ts';
 
 /** What is left of a budget. */
@@ -15,7 +15,7 @@ export interface RateLimiter {
   /** Takes one of `limit` uses of `key`. A window is RATE_LIMIT_WINDOW_SECONDS long by default. */
   take(key: string, limit: number, windowMs?: number): Promise<Allowance>;
   /** The same, or SVC_RATE_LIMITED when nothing is left. */
-  spend(key: string, limit: number): Promise<Allowance>;
+  spend(key: string, limit: number, windowMs?: number): Promise<Allowance>;
   /** Spends a row of the limits table for one subject of a project, over REST and sockets together. */
   spendFor(name: LimitName, scope: ProjectScope, subject: string): Promise<Allowance>;
 }
@@ -28,8 +28,8 @@ export function createRateLimiter({ counters, limits }: { counters: Counters; li
     return { isAllowed: taken, remaining: Math.max(0, limit - count), resetSeconds: wholeSeconds(remainingMs) };
   }
 
-  async function spend(key: string, limit: number): Promise<Allowance> {
-    const allowance = await take(key, limit);
+  async function spend(key: string, limit: number, windowMs?: number): Promise<Allowance> {
+    const allowance = await take(key, limit, windowMs);
     return allowance.isAllowed ? allowance : fail('SVC_RATE_LIMITED', { retryAfterSeconds: allowance.resetSeconds });
   }
 
@@ -39,6 +39,11 @@ export function createRateLimiter({ counters, limits }: { counters: Counters; li
     spendFor: (name, { projectId, environment }, subject) =>
       spend(`budget:${name}:${projectId}:${environment}:${subject}`, limits[name]),
   };
+}
+
+/** One budget for both doors, counted for users; a developer's backend has none. */
+export async function spendUserBudget(limiter: RateLimiter, name: LimitName, caller: Caller): Promise<void> {
+  if (caller.kind === 'chatToken') await limiter.spendFor(name, caller, caller.userId);
 }
 
 /** The `retryAfterSeconds` of a wait: never 0, never too short. */

@@ -9,7 +9,7 @@ import type {
   ServerFrameTable,
   ServiceError,
 } from '@parley/contract';
-import type { ProjectScope } from './caller.ts';
+import type { Grant } from './grant.ts';
 
 /** A whole WebSocket text frame, built once and written to every socket that gets it. */
 export type SocketFrame = Buffer;
@@ -34,8 +34,8 @@ export function frameText(text: string): SocketFrame {
   return frame;
 }
 
-/** Who is behind an authenticated connection. */
-export interface SocketSession extends ProjectScope {
+/** Who is behind an authenticated connection, and by which token. */
+export interface SocketSession extends Grant {
   /** The subject that budgets of frames and connections are counted for. */
   subject: string;
   /** When the credential ends, in epoch milliseconds. */

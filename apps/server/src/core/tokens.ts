@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import { fail } from '@parley/contract';
 import type { Clock } from './clock.ts';
 import type { Keyring } from './keyring.ts';
+import { readOfflineHeader } from './offline-header.ts';
 
 /** Kinds of token we sign. Each has its own key and its own header, and neither can stand in for another. */
 export const tokenFamilies = ['session', 'chat', 'rtc'] as const;
@@ -29,7 +29,7 @@ export interface Tokens {
   verify(family: TokenFamily, token: string): Claims;
   /** The claims of a token that we signed, whatever became of it since; null for any other. */
   read(family: TokenFamily, token: string): Claims | null;
-  /** Which family the token says it is of, by its header. Proves nothing. */
+  /** Which family the token says it is of, by its header, whoever signed it. Proves nothing. */
   familyOf(token: string): TokenFamily | null;
 }
 
@@ -43,7 +43,8 @@ const base64url = (text: string): string => Buffer.from(text, 'utf8').toString('
 
 /**
  * The header is one constant text per family and is compared as bytes: there is no algorithm to negotiate, no `kid`,
- * `jku` or `jwk` to follow, and `none` is just another wrong header.
+ * `jku` or `jwk` to follow, and `none` is just another wrong header. Tokens with a `kid` are not ours: a project's
+ * backend signed them, and they are verified where its keys are (domains/projects/offline-tokens.ts).
  */
 const headers: Readonly<Record<TokenFamily, string>> = {
   session: base64url('{"alg":"HS256","typ":"session+jwt"}'),
@@ -51,14 +52,14 @@ const headers: Readonly<Record<TokenFamily, string>> = {
   rtc: base64url('{"alg":"HS256","typ":"rtc+jwt"}'),
 };
 
-const tokenLengthMax = 16_384;
+export const tokenLengthMax = 16_384;
 
 export function createTokens({ keyring, clock, issuer }: { keyring: Keyring; clock: Clock; issuer: string }): Tokens {
-  const familyOf = (token: string): TokenFamily | null =>
-    tokenFamilies.find((family) => token.startsWith(`${headers[family]}.`)) ?? null;
+  const ownFamilyOf = (token: string): TokenFamily | undefined =>
+    tokenFamilies.find((family) => token.startsWith(`${headers[family]}.`));
 
   return {
-    familyOf,
+    familyOf: (token) => ownFamilyOf(token) ?? readOfflineHeader(token)?.family ?? null,
 
     sign(family, claims, ttlSeconds) {
       const iat = Math.floor(clock.now() / 1000);
@@ -70,12 +71,12 @@ export function createTokens({ keyring, clock, issuer }: { keyring: Keyring; clo
     },
 
     read(family, token) {
-      if (token.length > tokenLengthMax || familyOf(token) !== family) return null;
+      if (token.length > tokenLengthMax || ownFamilyOf(token) !== family) return null;
       const end = token.lastIndexOf('.');
       const given = Buffer.from(token.slice(end + 1), 'base64url');
-      const expected = keyring.mac(family, token.slice(0, end));
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
-      if (token.slice(end + 1) !== expected.toString('base64url')) return null;
+      if (!keyring.isMac(family, token.slice(0, end), given)) return null;
+      // Base64 has several texts for the same bytes: a token has one.
+      if (token.slice(end + 1) !== given.toString('base64url')) return null;
       // Our signature covers it, so the payload is JSON that we wrote.
       return JSON.parse(Buffer.from(token.slice(headers[family].length + 1, end), 'base64url').toString()) as Claims;
     },

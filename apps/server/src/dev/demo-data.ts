@@ -30,11 +30,11 @@ const messages: readonly DemoMessage[] = [
 ];
 
 /** Makes what is missing; what is there stays as the developer left it. */
-export async function seedDemo(svc: Svc): Promise<void> {
+export async function seedDemo(svc: Svc, textLengthMax: number): Promise<void> {
   const room = (await found(svc.rooms.get(demoName))) ?? (await svc.rooms.create({ name: demoName }));
   if ((await found(svc.chat.conversations.get(demoName))) !== null) return;
   await svc.chat.conversations.create({ name: demoName, roomId: room.id, members: [...demoUsers] });
-  await seedMessages(svc);
+  await seedMessages(svc, (text) => [...text].slice(0, textLengthMax).join(''));
   await svc.liveStreams.create({
     title: 'Demo stream',
     description: 'Go live from the playground, and watch it in a second tab.',
@@ -42,17 +42,18 @@ export async function seedDemo(svc: Svc): Promise<void> {
   });
 }
 
-async function seedMessages(svc: Svc): Promise<void> {
+/** A deployment may allow less text than the demo has: what fits is enough to look at. */
+async function seedMessages(svc: Svc, fitting: (text: string) => string): Promise<void> {
   const ids: string[] = [];
   for (const { by, text, replyTo, editedTo, isDeleted, reaction } of messages) {
     const answered = replyTo === undefined ? undefined : ids[replyTo];
     const { id } = await svc.chat.messages.send(demoName, {
-      text,
+      text: fitting(text),
       senderId: by,
       ...(answered ? { replyTo: answered } : {}),
     });
     ids.push(id);
-    if (editedTo !== undefined) await svc.chat.messages.update(id, { text: editedTo });
+    if (editedTo !== undefined) await svc.chat.messages.update(id, { text: fitting(editedTo) });
     if (isDeleted) await svc.chat.messages.delete(id);
     if (reaction) await svc.chat.reactions.add(id, { emoji: reaction.emoji, userId: reaction.by });
   }

@@ -8,6 +8,7 @@ interface FirstRunOptions {
   publicUrl: string;
   dataDir: string;
   sfuSecret: string;
+  textLengthMax: number;
   /** Makes sure of the account and signs in without spending a sign-in budget. Returns the access token. */
   signIn: (email: string, password: string) => Promise<string>;
 }
@@ -20,7 +21,7 @@ export const devEmail = 'dev@localhost';
  * make the same way.
  */
 export async function firstRun(options: FirstRunOptions): Promise<{ env: DevEnv; isNew: boolean }> {
-  const { url, publicUrl, dataDir, sfuSecret } = options;
+  const { url, publicUrl, dataDir, sfuSecret, textLengthMax } = options;
   const known = readDevEnv(dataDir);
   const isNew = !(await isKeyValid(url, known.SVC_API_KEY));
   const password = known.SVC_DEV_PASSWORD ?? randomBase62(20);
@@ -39,7 +40,7 @@ export async function firstRun(options: FirstRunOptions): Promise<{ env: DevEnv;
   };
   writeDevEnv(dataDir, env);
   if (session) env.SVC_WEBHOOK_SECRET = await receiveEvents(session, env, `${publicUrl}/dev/events`);
-  await seedDemo(new Svc({ apiKey: env.SVC_API_KEY, baseUrl: url }));
+  await seedDemo(new Svc({ apiKey: env.SVC_API_KEY, baseUrl: url }), textLengthMax);
   writeDevEnv(dataDir, env);
   return { env, isNew };
 }

@@ -1,6 +1,20 @@
 /** What one look found. `fail` keeps the service, or a caller, from working. */
 export interface Finding {
-  check: 'settings' | 'runtime' | 'port' | 'folder' | 'database' | 'redis' | 'storage' | 'udp' | 'address' | 'clock';
+  check:
+    | 'settings'
+    | 'accounts'
+    | 'secrets'
+    | 'metrics'
+    | 'mail'
+    | 'runtime'
+    | 'port'
+    | 'folder'
+    | 'database'
+    | 'redis'
+    | 'storage'
+    | 'udp'
+    | 'address'
+    | 'clock';
   status: 'ok' | 'warn' | 'fail';
   message: string;
   /** What to do about it. */

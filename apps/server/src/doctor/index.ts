@@ -28,6 +28,8 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
     return;
   }
   yield ok('settings', `Settings are valid for ${config.isProduction ? 'production' : 'development'}.`);
+  if (config.isProduction) yield checkRegistration(config);
+  yield* adviseOnExposure(config);
   yield ok('runtime', `Node ${process.versions.node}.`);
   const isRunning = await isOurs(config.port);
   yield await checkPort(config, isRunning);
@@ -38,6 +40,31 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   yield await checkStorage(config);
   if (config.runsMediaNode) yield* await checkMedia(config, config.sfuAnnouncedHost, isRunning);
   yield* await checkClock(config, database?.facts ?? null);
+}
+
+/** An instance on the internet that anybody may register on serves anybody. */
+const checkRegistration = ({ registration: { policy, domains } }: Config): Finding =>
+  policy === 'OPEN' && domains.length === 0
+    ? warn(
+        'accounts',
+        'Anybody who reaches this instance can make an account.',
+        'Set REGISTRATION=invite, or list your domains in REGISTRATION_DOMAINS, unless strangers are welcome.',
+      )
+    : ok('accounts', `Accounts: ${policy.toLowerCase()}${domains.length > 0 ? `, of ${domains.join(', ')}` : ''}.`);
+
+/** What works and is still not how it should stay. */
+function* adviseOnExposure(config: Config): Generator<Finding> {
+  const { isProduction, metricsToken, metricsPort, secretKeyPrevious, smtpUrl, smtpAllowsPlaintext } = config;
+  if (isProduction && metricsToken === null && metricsPort === null)
+    yield warn('metrics', '/metrics answers everybody who reaches this port.', 'Set METRICS_TOKEN or METRICS_PORT.');
+  if (isProduction && smtpUrl !== null && smtpAllowsPlaintext)
+    yield warn('mail', 'Mail may leave unencrypted, with links that sign in.', 'Unset SMTP_ALLOW_PLAINTEXT.');
+  if (secretKeyPrevious !== null)
+    yield warn(
+      'secrets',
+      'SECRET_KEY is being rotated: what the previous one signed is still accepted.',
+      'Unset SECRET_KEY_PREVIOUS 30 days after the last process that signs with it.',
+    );
 }
 
 /** What the table says of the variable that a problem begins with. */

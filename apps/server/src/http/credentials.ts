@@ -6,14 +6,19 @@ import type { TokenFamily, Tokens } from '../core/tokens.ts';
 
 /** How each kind of credential becomes a caller; the domains supply these. Each fails with the contract's 401. */
 export interface Authenticators {
-  apiKey(key: string): Promise<Callers['apiKey']>;
+  /** The address is the client's, behind the proxies that count. */
+  apiKey(key: string, ip: string): Promise<Callers['apiKey']>;
   chatToken(token: string): Promise<Callers['chatToken']>;
   rtcToken(token: string): Promise<Callers['rtcToken']>;
   session(token: string): Promise<Callers['session']>;
 }
 
 export type IdentifiedCaller = Callers[Credential];
-export type Identify = (accepted: readonly Credential[], headers: IncomingHttpHeaders) => Promise<IdentifiedCaller>;
+export type Identify = (
+  accepted: readonly Credential[],
+  headers: IncomingHttpHeaders,
+  ip: string,
+) => Promise<IdentifiedCaller>;
 
 const byFamily = { session: 'session', chat: 'chatToken', rtc: 'rtcToken' } as const satisfies Record<
   TokenFamily,
@@ -31,20 +36,20 @@ interface IdentifyDeps {
 export function createIdentify({ authenticators, tokens, sfuSecrets }: IdentifyDeps): Identify {
   const isSfuSecret = (given: string): boolean => sfuSecrets.some((secret) => equalTexts(given, secret));
 
-  async function identifyBearer(bearer: string, takesNodes: boolean): Promise<IdentifiedCaller> {
-    if (bearer.startsWith('svk_')) return authenticators.apiKey(bearer);
+  async function identifyBearer(bearer: string, ip: string, takesNodes: boolean): Promise<IdentifiedCaller> {
+    if (bearer.startsWith('svk_')) return authenticators.apiKey(bearer, ip);
     const family = tokens.familyOf(bearer);
     if (family) return authenticators[byFamily[family]](bearer);
     if (isSfuSecret(bearer)) return { kind: 'sfuSecret' };
     return fail(takesNodes ? 'SVC_INVALID_SFU_SECRET' : 'SVC_INVALID_TOKEN');
   }
 
-  return async (accepted, headers) => {
+  return async (accepted, headers, ip) => {
     if (accepted.includes('none')) return { kind: 'none' };
     const takesNodes = accepted.includes('sfuSecret');
     const bearer = bearerOf(headers) ?? (takesNodes ? headers['x-sfu-secret'] : undefined);
     if (typeof bearer !== 'string') return fail('SVC_UNAUTHENTICATED');
-    const caller = await identifyBearer(bearer, takesNodes);
+    const caller = await identifyBearer(bearer, ip, takesNodes);
     return accepted.includes(caller.kind) ? caller : fail('SVC_WRONG_CREDENTIAL_TYPE');
   };
 }

@@ -1,6 +1,8 @@
 import { escapeHtml } from '@parley/page-build/html';
 import { type WebhookEvent, webhookHandler } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
+import type { IsOwnHost } from '../core/hosts.ts';
+import { onlyAt } from './own-host.ts';
 import { page, sendPage } from './page.ts';
 
 export interface DevEventsDeps {
@@ -12,7 +14,8 @@ export interface DevEventsDeps {
 const keptMax = 200;
 
 /** The built-in receiver: webhooks as an application would take them, shown as a page. Never mounted in production. */
-export function mountDevEvents(app: FastifyInstance, { secret, onEvent }: DevEventsDeps): void {
+export function mountDevEvents(app: FastifyInstance, { secret, onEvent }: DevEventsDeps, isOwnHost: IsOwnHost): void {
+  const guarded = { onRequest: onlyAt(isOwnHost) };
   const kept: WebhookEvent[] = [];
   const receive = async (event: WebhookEvent): Promise<void> => {
     kept.unshift(event);
@@ -20,14 +23,14 @@ export function mountDevEvents(app: FastifyInstance, { secret, onEvent }: DevEve
     await onEvent(event);
   };
 
-  app.post('/dev/events', async (request, reply) => {
+  app.post('/dev/events', guarded, async (request, reply) => {
     // The secret is made by the first run, after this was mounted.
     const handler = webhookHandler({ secret: secret(), on: { '*': receive } });
     reply.hijack();
     await handler.node(request.raw, reply.raw);
   });
-  app.get('/dev/events.json', async () => kept);
-  app.get('/dev/events', async (_request, reply) => sendPage(reply, eventsPage(kept)));
+  app.get('/dev/events.json', guarded, async () => kept);
+  app.get('/dev/events', guarded, async (_request, reply) => sendPage(reply, eventsPage(kept)));
 }
 
 function eventsPage(events: readonly WebhookEvent[]): string {

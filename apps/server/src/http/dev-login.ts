@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { IsOwnHost } from '../core/hosts.ts';
+import { onlyAt } from './own-host.ts';
 import { page, sendPage } from './page.ts';
 
 export interface DevLoginDeps {
@@ -12,8 +14,8 @@ export interface DevLoginDeps {
 const hintCookie = 'parley_has_session=1; Path=/; SameSite=Strict; Max-Age=2592000';
 
 /** The printed link: signs the developer of this machine in, once. Never mounted in production. */
-export function mountDevLogin(app: FastifyInstance, { signIn, landing }: DevLoginDeps): void {
-  app.get('/dev/login', async (request, reply) => {
+export function mountDevLogin(app: FastifyInstance, { signIn, landing }: DevLoginDeps, isOwnHost: IsOwnHost): void {
+  app.get('/dev/login', { onRequest: onlyAt(isOwnHost) }, async (request, reply) => {
     const { code } = request.query as { code?: unknown };
     const cookie = typeof code === 'string' ? await signIn(code) : null;
     if (cookie === null) return sendPage(reply.code(403), usedPage);

@@ -1,12 +1,15 @@
 import { escapeHtml } from '@parley/page-build/html';
 import type { FastifyInstance } from 'fastify';
+import type { IsOwnHost } from '../core/hosts.ts';
 import type { Mailbox } from '../core/ports.ts';
+import { onlyAt } from './own-host.ts';
 import { page, sendPage } from './page.ts';
 
 /** The development mailbox: what would have been mailed, newest first. Never mounted in production. */
-export function mountMailbox(app: FastifyInstance, mailbox: Mailbox): void {
-  app.get('/dev/mail.json', async () => mailbox.list());
-  app.get('/dev/mail', async (_request, reply) => sendPage(reply, mailPage(mailbox)));
+export function mountMailbox(app: FastifyInstance, mailbox: Mailbox, isOwnHost: IsOwnHost): void {
+  const guarded = { onRequest: onlyAt(isOwnHost) };
+  app.get('/dev/mail.json', guarded, async () => mailbox.list());
+  app.get('/dev/mail', guarded, async (_request, reply) => sendPage(reply, mailPage(mailbox)));
 }
 
 function mailPage(mailbox: Mailbox): string {

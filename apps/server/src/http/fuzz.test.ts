@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
 import { chatFrameChecker, signalingFrameChecker } from '../../testkit/fuzz/frame-checker.ts';
+import { fuzzLink } from '../../testkit/fuzz/link.ts';
+import { fuzzPlayground } from '../../testkit/fuzz/playground.ts';
 import { FUZZ_LIMITS, fuzzRoutes, unreached } from '../../testkit/fuzz/routes.ts';
 import { fuzzSockets } from '../../testkit/fuzz/sockets.ts';
 import type { Person } from '../../testkit/kit/people.ts';
@@ -59,6 +61,15 @@ test('[SEC-11] whatever a route is asked, it answers, with the envelope, and nev
   assert.deepEqual(unreached(outcome), []);
 });
 
+test("[SEC-11] whatever the playground's backend is asked, it answers, and never 5xx", async () => {
+  const world = await createWorld(service, await service.newProject(), 'DEVELOPMENT');
+  const { faults, reached, requests } = await fuzzPlayground({ service, world, seed: SEED, perRoute: 24 });
+  assert.deepEqual(faults.slice(0, 3), []);
+  assert.ok(requests > 250, `only ${requests} requests`);
+  const statuses = new Set([...reached.values()].flatMap((set) => [...set]));
+  for (const status of [200, 400, 404]) assert.ok(statuses.has(status), `nothing was answered with ${status}`);
+});
+
 const sockets = async (frames: number) =>
   fuzzSockets({
     service,
@@ -77,6 +88,13 @@ test('[SEC-11] whatever a socket is sent, it answers or says why it closes', asy
     [],
     'binary, unauthenticated and oversized frames each cut a socket',
   );
+});
+
+test('[SEC-20] whatever a media node says, the server lives, and only the participants on that node hear of it', async () => {
+  const { api } = await service.newProject();
+  const { frames, passedOn, faults } = await fuzzLink({ service, api, seed: SEED, frames: 300 });
+  assert.deepEqual(faults.slice(0, 3), []);
+  assert.ok(frames >= 300 && passedOn > 0, `${frames} frames, ${passedOn} passed on`);
 });
 
 test('[SEC-11] the fuzz sees a route and a frame that fail', async () => {

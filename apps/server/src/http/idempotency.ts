@@ -9,7 +9,7 @@ import { claimKey, findAnswer, releaseKey, type StoredAnswer, storeAnswer, unloc
 /** An answer as it goes out, ready to be kept and sent again. */
 export interface WireAnswer {
   status: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   /** JSON text, or '' when there is no body. */
   text: string;
 }

@@ -5,13 +5,14 @@ import type { Svc } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
-import type { Handlers } from '../core/handlers.ts';
+import type { Handlers, Stream } from '../core/handlers.ts';
+import { createIsOwnHost, type IsOwnHost } from '../core/hosts.ts';
 import type { Keyring } from '../core/keyring.ts';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Part } from '../core/part.ts';
 import type { Mailbox } from '../core/ports.ts';
-import type { RateLimiter } from '../core/rate-limiter.ts';
+import { type RateLimiter, spendUserBudget } from '../core/rate-limiter.ts';
 import type { Tokens } from '../core/tokens.ts';
 import type { Tracer } from '../core/tracing.ts';
 import { type Authenticators, createIdentify } from './credentials.ts';
@@ -19,11 +20,13 @@ import { type DevEventsDeps, mountDevEvents } from './dev-events.ts';
 import { type DevLoginDeps, mountDevLogin } from './dev-login.ts';
 import { mountMailbox } from './dev-mail.ts';
 import { mountDocs } from './docs.ts';
+import { createDrain } from './drain.ts';
 import { toErrorAnswer } from './errors.ts';
 import { type FileRoutes, mountFiles } from './file-routes.ts';
 import { createOnce } from './idempotency.ts';
 import { deleteExpiredKeys } from './idempotency-store.ts';
 import { createLoadGuard, type LoopDelay, watchLoopDelay } from './load-guard.ts';
+import { createMetricsServer } from './metrics-server.ts';
 import { collectRoutes } from './mounted-routes.ts';
 import { mountOperations } from './operations.ts';
 import { mountRoutes, type PipelineDeps } from './pipeline.ts';
@@ -33,7 +36,7 @@ import { createIpOf, requestIdOf } from './request-info.ts';
 import { createHttpServer } from './server.ts';
 import { mountPages } from './static.ts';
 
-interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'originPolicy' | 'recordAudit'> {
+interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolicy' | 'recordAudit' | 'noteKeyUse'> {
   db: Db;
   clock: Clock;
   log: Log;
@@ -44,11 +47,16 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'originPolicy' | 'recor
   rateLimiter: RateLimiter;
   limits: Limits;
   isProduction: boolean;
+  /** Development mode may be reached by others. */
+  allowsPublicDevelopment: boolean;
   host: string;
   port: number;
   publicUrl: string;
   trustProxy: readonly string[];
   sfuSecrets: readonly string[];
+  metricsToken: string | null;
+  metricsHost: string;
+  metricsPort: number | null;
   playgroundApiKey: string | null;
   handlers: Handlers<AllRoutes>;
   authenticators: Authenticators;
@@ -88,11 +96,13 @@ const backlogMax = 65_535;
 
 /** Everything that is answered over HTTP. */
 export function createHttp(deps: HttpDeps): Http {
-  const { db, clock, metrics, isProduction, host, port, publicUrl, isReady } = deps;
+  const { db, clock, isProduction, host, port, publicUrl } = deps;
   const loopDelay = deps.loopDelay ?? watchLoopDelay();
   const isOverloaded = createLoadGuard({ clock, limits: deps.limits, loopDelay });
   const app = createHttpServer({ ...deps, table: allRoutes, isOverloaded });
   const mounted = collectRoutes(app);
+  const drain = createDrain(app);
+  const metricsServer = createMetricsServer(deps);
 
   function address(): { url: string; publicUrl: string } {
     const bound = app.server.address();
@@ -101,12 +111,14 @@ export function createHttp(deps: HttpDeps): Http {
     return { url: `http://${name.includes(':') ? `[${name}]` : name}:${own}`, publicUrl };
   }
 
-  mountApi(app, deps);
-  mountDevelopment(app, deps);
-  mountOperations(app, { db, metrics, isReady });
+  const isOwnHost = createIsOwnHost({ publicUrl, isPublic: isProduction || deps.allowsPublicDevelopment });
+  const streams = new Set<Stream>();
+  mountApi(app, deps, streams);
+  mountDevelopment(app, deps, isOwnHost);
+  mountOperations(app, deps);
   mountDocs(app, { folder: builtDocs, fonts: fontFiles, publicUrl });
   mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl });
-  mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, ownUrl: () => address().url });
+  mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, isOwnHost, ownUrl: () => address().url });
 
   return {
     app,
@@ -114,27 +126,36 @@ export function createHttp(deps: HttpDeps): Http {
     address,
     edge: { requestIdOf, ipOf: createIpOf(deps.trustProxy), refuse: toErrorAnswer },
     chores: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
-    start: async () => void (await app.listen({ host, port, backlog: backlogMax })),
-    stop: () => app.close(),
+    async start() {
+      await metricsServer.start?.();
+      await app.listen({ host, port, backlog: backlogMax });
+    },
+    async stop() {
+      for (const stream of streams) stream.end();
+      await drain(deps.limits.HTTP_DRAIN_SECONDS * 1000);
+      await metricsServer.stop?.();
+    },
   };
 }
 
-function mountApi(app: FastifyInstance, deps: HttpDeps): void {
+function mountApi(app: FastifyInstance, deps: HttpDeps, streams: Set<Stream>): void {
   const { limits, rateLimiter, handlers, files, isProduction } = deps;
   mountRoutes(app, allRoutes, handlers, {
     ...deps,
     identify: createIdentify(deps),
     spend: createSpend(rateLimiter),
+    spendUserBudget: (name, caller) => spendUserBudget(rateLimiter, name, caller),
     once: createOnce(deps),
     bodyBytesMax: limits.HTTP_MAX_BODY_BYTES,
+    streams,
     checkAnswers: !isProduction,
   });
   mountFiles(app, files);
 }
 
-function mountDevelopment(app: FastifyInstance, { development, mailbox }: HttpDeps): void {
+function mountDevelopment(app: FastifyInstance, { development, mailbox }: HttpDeps, isOwnHost: IsOwnHost): void {
   if (!development) return;
-  if (mailbox) mountMailbox(app, mailbox);
-  mountDevLogin(app, development);
-  mountDevEvents(app, development);
+  if (mailbox) mountMailbox(app, mailbox, isOwnHost);
+  mountDevLogin(app, development, isOwnHost);
+  mountDevEvents(app, development, isOwnHost);
 }

@@ -1,21 +1,27 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { allRoutes, openApiOf } from '@parley/contract';
+import { allRoutes, fail, openApiOf } from '@parley/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../core/db.ts';
 import { lazy } from '../core/lazy.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { mayScrape, metricsType } from './metrics-server.ts';
 
 interface OperationsDeps {
   db: Db;
   metrics: Metrics;
   /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */
   isReady: () => boolean;
+  /** What a scraper presents as Bearer; null asks for nothing. */
+  metricsToken: string | null;
+  /** A port of its own for `/metrics`, which then is nowhere else; null for the service's own. */
+  metricsPort: number | null;
 }
 
 const dbPatienceMs = 2_000;
 
 /** Health, readiness, metrics and the API description: outside /v1, for operators and tools. */
-export function mountOperations(app: FastifyInstance, { db, metrics, isReady }: OperationsDeps): void {
+export function mountOperations(app: FastifyInstance, deps: OperationsDeps): void {
+  const { db, metrics, isReady } = deps;
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   app.addHook('onClose', async () => delay.disable());
@@ -42,7 +48,11 @@ export function mountOperations(app: FastifyInstance, { db, metrics, isReady }: 
     return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'OK' : 'DOWN' });
   });
 
-  app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(metrics.render()));
+  if (deps.metricsPort === null)
+    app.get('/metrics', async ({ headers }, reply) => {
+      if (!mayScrape(deps.metricsToken, headers.authorization)) fail('SVC_UNAUTHENTICATED');
+      return reply.type(metricsType).send(metrics.render());
+    });
 
   // Made when first asked for: a start should not wait for what few will read.
   const openApi = lazy(() => JSON.stringify(openApiOf(allRoutes)));

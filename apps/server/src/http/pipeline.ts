@@ -1,7 +1,11 @@
 import {
   type AuditAction,
   type DashboardRole,
+  type Environment,
   fail,
+  type LimitName,
+  missingScope,
+  operatorPermissions,
   type RouteRow,
   type Routes,
   roleMay,
@@ -9,7 +13,7 @@ import {
 } from '@parley/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
-import type { Caller } from '../core/caller.ts';
+import type { ApiKeyCaller, Caller, SessionProofs } from '../core/caller.ts';
 import { readEnvironment } from '../core/environment.ts';
 import { Answer, type AuditSubject, type HandlerInput, RawJson, type RequestInfo, Stream } from '../core/handlers.ts';
 import { lazy } from '../core/lazy.ts';
@@ -26,14 +30,21 @@ import { bodyParser, checkParams, queryParser } from './validate.ts';
 export interface PipelineDeps {
   identify: Identify;
   spend: Spend;
+  /** Spends what the row costs a user, when there is something to do; or 429. */
+  spendUserBudget: (name: LimitName, caller: Caller) => Promise<void>;
   once: Once;
   bodyBytesMax: number;
+  /** Answers that go on until either side ends them. */
+  streams: Set<Stream>;
   publicUrl: string;
   /** The caller's role in a project, or null when there is no such project for them. */
   roleIn: (projectId: string, userId: string) => Promise<DashboardRole | null>;
+  proofs: SessionProofs;
   originPolicy: (projectId: string) => Promise<OriginPolicy>;
   /** Never rejects: an audit write that fails must not fail the request. */
   recordAudit: (action: AuditAction, caller: Caller, subject: AuditSubject, request: RequestInfo) => Promise<void>;
+  /** Told of every request by an API key; returns at once. */
+  noteKeyUse: (caller: ApiKeyCaller, request: RequestInfo) => void;
   /** Checks answers against their schema: in development and tests a drift from the contract is an error. */
   checkAnswers: boolean;
 }
@@ -90,8 +101,10 @@ async function serve(
   const info = requestInfo(request, deps.publicUrl);
   const params = request.params as Record<string, string>;
 
-  const identified = await deps.identify(row.by, request.headers);
+  const identified = await deps.identify(row.by, request.headers, info.ip);
+  if (identified.kind === 'apiKey') deps.noteKeyUse(identified, info);
   await checkOrigin(row, identified, request, reply, deps);
+  checkScope(row, identified);
   checkParams(params);
   const caller = await enterProject(row, identified, params, request.query, deps);
   reply.headers(await deps.spend(name, row, caller, info.ip));
@@ -101,10 +114,14 @@ async function serve(
     : await readBody(request.raw, deps.bodyBytesMax);
   const query = route.parseQuery?.(request.query) ?? {};
   const body = row.speaks ? sent : route.parseBody?.(sent);
+  await stepUp(row, caller, body, deps);
   // The row's own types hold from here on: every part has been parsed by its schema.
   const input = { caller, params, query, body, request: info } as HandlerInput<RouteRow>;
 
-  if (row.streams) return sendStream(reply, row.streams, request.method === 'HEAD' ? null : await route.handler(input));
+  if (row.streams) {
+    const result = request.method === 'HEAD' ? null : await route.handler(input);
+    return sendStream(reply, row.streams, result, deps.streams);
+  }
 
   const key = request.headers['idempotency-key'];
   const answer =
@@ -137,6 +154,12 @@ async function checkOrigin(
   );
 }
 
+/** A key that was made with scopes reaches their routes only. */
+function checkScope(row: RouteRow, caller: IdentifiedCaller): void {
+  const scope = caller.kind === 'apiKey' ? missingScope(caller.scopes, row) : null;
+  if (scope !== null) fail('SVC_SCOPE_MISSING', { scope, message: `This API key lacks the scope "${scope}".` });
+}
+
 /** A session enters the project its path names, if its role allows what the row needs. */
 async function enterProject(
   row: RouteRow,
@@ -148,13 +171,23 @@ async function enterProject(
   if (caller.kind !== 'session') return caller;
   const { projectId } = params;
   if (projectId === undefined) {
-    if (row.needs === 'server:manage' && !caller.isOperator) fail('SVC_PERMISSION_DENIED', { permission: row.needs });
+    if (row.needs && operatorPermissions.includes(row.needs) && !caller.isOperator)
+      fail('SVC_PERMISSION_DENIED', { permission: row.needs });
     return caller;
   }
   const role = (await deps.roleIn(projectId, caller.userId)) ?? fail('SVC_PROJECT_NOT_FOUND');
+  await deps.proofs.assertAdmitted(projectId, caller);
   const environment = readEnvironment((query as Record<string, unknown>)['environment']);
   if (row.needs && !roleMay(role, row.needs, environment)) fail('SVC_PERMISSION_DENIED', { permission: row.needs });
   return { ...caller, projectId, environment, role };
+}
+
+/** What a thief of a session must not do asks for a fresh proof; an environment is the body's, or that of the page. */
+async function stepUp(row: RouteRow, caller: Caller, body: unknown, deps: PipelineDeps): Promise<void> {
+  if (row.stepUp === undefined || caller.kind !== 'session') return;
+  if (row.stepUp !== 'inProduction') return deps.proofs.assertProven(caller, row.stepUp);
+  const of = { ...caller, ...(body as { environment?: Environment }) };
+  if ('environment' in of && of.environment === 'PRODUCTION') await deps.proofs.assertProven(caller, 'withFactor');
 }
 
 async function handle(
@@ -162,6 +195,7 @@ async function handle(
   input: HandlerInput<RouteRow>,
   deps: PipelineDeps,
 ): Promise<WireAnswer> {
+  if (row.userBudget) await deps.spendUserBudget(row.userBudget, input.caller);
   const result = await handler(input);
   const [status, schema, repeatStatus] = row.returns;
   const statusOf = (isRepeat: boolean): number => (isRepeat && repeatStatus !== undefined ? repeatStatus : status);
@@ -192,9 +226,12 @@ function send(reply: FastifyReply, { status, headers, text }: WireAnswer): Fasti
 }
 
 /** Sent as it comes; no proxy may hold it back or keep it. */
-function sendStream(reply: FastifyReply, mediaType: string, result: unknown): FastifyReply {
+function sendStream(reply: FastifyReply, mediaType: string, result: unknown, streams: Set<Stream>): FastifyReply {
   reply.headers({ 'content-type': mediaType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
-  return result instanceof Stream ? reply.send(result.content) : reply.send();
+  if (!(result instanceof Stream)) return reply.send();
+  streams.add(result);
+  result.content.once('close', () => streams.delete(result));
+  return reply.send(result.content);
 }
 
 /** Whose Idempotency-Keys these are. */

@@ -1,32 +1,30 @@
-import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { fail } from '@parley/contract';
 import type { FastifyInstance } from 'fastify';
+import type { IsOwnHost } from '../core/hosts.ts';
 import { declaredBytes } from './body.ts';
+import { onlyAt } from './own-host.ts';
 import { requestInfo } from './request-info.ts';
 
 export interface PlaygroundDeps {
   /** The playground's own backend, as any application could have it. */
   backend: (request: Request) => Promise<Response>;
   publicUrl: string;
+  isOwnHost: IsOwnHost;
 }
 
 const bodyBytesMax = 65_536;
 
 /** The backend of the playground, behind the pages it serves and no others. */
-export function mountPlaygroundApi(app: FastifyInstance, { backend, publicUrl }: PlaygroundDeps): void {
-  const ownName = new URL(publicUrl).hostname;
+export function mountPlaygroundApi(app: FastifyInstance, { backend, publicUrl, isOwnHost }: PlaygroundDeps): void {
   app.route({
     method: ['GET', 'POST'],
     url: '/playground/api/*',
+    // It hands out tokens without asking who is there: another site's page must not get at it, nor one that had its own
+    // name point to this machine.
+    onRequest: onlyAt(isOwnHost),
     async handler(request, reply) {
-      // It hands out tokens without asking who is there: another site's page must not get at it, nor one that had its
-      // own name point to this machine.
-      const asked = `http://${request.headers.host ?? ''}`;
-      const hostname = URL.canParse(asked) ? new URL(asked).hostname : '';
-      const isOwnHost =
-        hostname === ownName || hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
-      if (!isOwnHost || !requestInfo(request, publicUrl).isSameOrigin)
+      if (!requestInfo(request, publicUrl).isSameOrigin)
         fail('SVC_ORIGIN_NOT_ALLOWED', { message: 'This is for the playground only.' });
       declaredBytes(request, bodyBytesMax);
       const answer = await backend(

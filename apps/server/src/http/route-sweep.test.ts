@@ -246,11 +246,15 @@ test('[REQ-4] query strings of any kind are never a fault of ours', async () => 
 });
 
 test('[REQ-6] the request after the budget is 429 on every limited route', async () => {
+  // One for all of them: budgets are by route, and making keys has one too.
+  const freshKey = await mine.newKey('DEVELOPMENT');
   for (const [index, [name, row]] of rows.entries()) {
     const bearer = row.by.map((kind) => credentials.get(kind)).find((credential) => credential !== undefined);
     if (row.budget === undefined || (bearer === undefined && !row.by.includes('none'))) continue;
-    const person = row.by.includes('session') ? (await mine.member('ADMIN')).accessToken : bearer;
-    const key = row.by.includes('apiKey') ? await mine.newKey('DEVELOPMENT') : person;
+    // Members have a budget of their own: only a route of the project needs one.
+    const signedIn = () => (row.at.includes('{projectId}') ? mine.member('ADMIN') : service.newPerson());
+    const person = row.by.includes('session') ? (await signedIn()).accessToken : bearer;
+    const key = row.by.includes('apiKey') ? freshKey : person;
     const headers = { 'x-forwarded-for': `10.3.${index}.1` };
     for (let spent = 0; spent < row.budget; spent++) {
       const { status } = await ask(row, pathOf(row, mine.id), { bearer: key, body: '{', headers });

@@ -16,6 +16,8 @@ interface HttpServerDeps {
   /** Traces nothing unless given. */
   tracer?: Tracer;
   trustProxy: readonly string[];
+  /** With https browsers are told to use nothing else. */
+  publicUrl?: string;
   /** True once the process is draining: new requests are sent elsewhere. */
   isDraining: () => boolean;
   /** Never unless given. */
@@ -23,6 +25,8 @@ interface HttpServerDeps {
 }
 
 const urlLengthMax = 8_192;
+/** A year, and this host alone: what else is under its domain is not ours to decide. */
+const hsts = 'max-age=31536000';
 /** Health checks and operators are answered also under overload. */
 const answeredAnyway = new Set(['/healthz', '/readyz', '/metrics']);
 
@@ -37,13 +41,15 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     return503OnClosing: false,
-    forceCloseConnections: true,
+    // `drain` closes them, when what they carry is through.
+    forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => sendError(error, request, reply),
     clientErrorHandler: answerMalformed,
     routerOptions: { maxParamLength: 512 },
     http: { headersTimeout: 10_000 },
   });
 
+  const isSecure = deps.publicUrl?.startsWith('https:') ?? false;
   const answerOtherMethod = createOtherMethods(table);
 
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -70,14 +76,17 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
+    if (isSecure) reply.header('strict-transport-security', hsts);
     if (request.url.length > urlLengthMax) fail('SVC_URI_TOO_LONG');
-    if (isDraining()) {
-      reply.header('connection', 'close');
-      fail('SVC_DRAINING', { retryAfterSeconds: 1 });
-    }
+    if (isDraining()) fail('SVC_DRAINING', { retryAfterSeconds: 1 });
     if (isOverloaded() && !answeredAnyway.has(routeOf(request))) {
       fail('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
     }
+  });
+  // A connection that is about to close takes no further request: a client must not send one into its end.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isDraining()) reply.header('connection', 'close');
+    done(null, payload);
   });
   app.addHook('onResponse', async (request, reply) => {
     const route = routeOf(request);

@@ -1,14 +1,16 @@
 import { type CloseCode, fail, type Limits, type ServerFrameTable, ServiceError } from '@parley/contract';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../core/clock.ts';
+import type { Grant } from '../core/grant.ts';
 import type { Log } from '../core/log.ts';
-import type { RateLimiter } from '../core/rate-limiter.ts';
+import { type RateLimiter, wholeSeconds } from '../core/rate-limiter.ts';
 import type { Connection, SocketDefinition, SocketSession } from '../core/socket.ts';
 import { clockLeewaySeconds } from '../core/tokens.ts';
 import { createFrameAnswers, type End } from './frame-answers.ts';
 import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
 import { createFrameWriter } from './frame-writer.ts';
 import { createInbox } from './inbox.ts';
+import { createMeter } from './meter.ts';
 import type { Outbox } from './outbox.ts';
 import { closeCodeOf, closeReason } from './socket-errors.ts';
 
@@ -53,8 +55,8 @@ export interface Wire {
 
 /** A connection as the sockets hold it. */
 export interface LiveConnection {
-  /** Whose it is; null before authentication and after the end. */
-  readonly projectId: string | null;
+  /** What it was opened by; null before authentication and after the end. */
+  readonly grant: Grant | null;
   /** Deadlines: authentication, heartbeat, expiry. Called about once a second. */
   tick(times: { now: number; elapsed: number }): void;
   /** Asks the client to reconnect to another process. */
@@ -81,13 +83,12 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   let lastSession: S | null = null;
   const outbox = createOutbox(() => close(4408, 'SLOW_CONSUMER'));
   const writer = createFrameWriter(outbox, clock, definition.replyType);
-  const inbox = createInbox({
-    ws,
-    outbox,
-    frameBudget: definition.frameBudget ? limits[definition.frameBudget] : null,
-    windowMs: limits.RATE_LIMIT_WINDOW_SECONDS * 1000,
-    handle,
-  });
+  const windowMs = limits.RATE_LIMIT_WINDOW_SECONDS * 1000;
+  const frameBudget = definition.frameBudget ? limits[definition.frameBudget] : null;
+  const inbox = createInbox({ ws, outbox, frameBudget, windowMs, handle });
+  const malformed = createMeter(limits.SOCKETS_MAX_MALFORMED_FRAMES, windowMs);
+  const invalid = createMeter(limits.SOCKETS_MAX_INVALID_FRAMES, windowMs);
+  const pings = createMeter(limits.SOCKETS_MAX_PINGS, windowMs);
 
   const connection: Connection<S, V> = {
     id: visitor.connectionId,
@@ -117,7 +118,8 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   };
 
   const endsWith = (type: string, error: ServiceError): End | null => definition.endsWith?.(type, error) ?? null;
-  const answers = createFrameAnswers({ connection, routes, endsWith, writer, rateLimiter, clock, log });
+  const endOfInvalid = (error: ServiceError): End | null => (invalid(heardAt).excess > 0 ? endOf(error) : null);
+  const answers = createFrameAnswers({ connection, routes, endsWith, endOfInvalid, writer, rateLimiter, clock, log });
 
   /** Leaves every state but `closing`; the domain is notified at once, not when the handshake is over. */
   function finish(code: number): boolean {
@@ -180,16 +182,27 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     try {
       frame = readFrame(bytes);
     } catch (error) {
-      answers.sendError(error, { id: null });
+      // From somebody we do not know, one is enough.
+      const isLast = malformed(heardAt).excess > 0 || state.is === 'awaitingAuth';
+      answers.sendError(error, { id: null }, isLast ? endOf : undefined);
       return;
     }
-    if (frame.type === 'ping' && state.is === 'open') answers.pong(frame);
+    if (frame.type === 'ping' && state.is === 'open') pong(frame);
     else admit(frame);
   }
 
+  function pong(frame: RawFrame): void {
+    const { excess, remainingMs } = pings(heardAt);
+    if (excess === 0) answers.pong(frame);
+    else closeOverLimit(wholeSeconds(remainingMs));
+  }
+
+  const closeOverLimit = (retryAfterSeconds: number): void =>
+    close(4429, `RATE_LIMITED; retryAfter=${retryAfterSeconds}`);
+
   function admit(frame: RawFrame): void {
     const admission = inbox.push(frame, heardAt);
-    if (admission.is === 'close') close(4429, `RATE_LIMITED; retryAfter=${admission.retryAfterSeconds}`);
+    if (admission.is === 'close') closeOverLimit(admission.retryAfterSeconds);
     else if (admission.is === 'warn') {
       const { retryAfterSeconds } = admission;
       answers.refuse(new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }), frame);
@@ -212,8 +225,8 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   if (visitor.token !== null) inbox.runFirst(authenticate(visitor.token, null));
 
   return {
-    get projectId() {
-      return state.is === 'open' ? state.session.projectId : null;
+    get grant() {
+      return state.is === 'open' ? state.session : null;
     },
     tick({ now, elapsed }) {
       if (state.is === 'awaitingAuth') {

@@ -21,6 +21,8 @@ interface FrameAnswersDeps<S extends SocketSession, V extends ServerFrameTable> 
   routes: ReadonlyMap<string, FrameRoute<S, V>>;
   /** How the connection ends after a frame of this type was refused; null when it goes on. */
   endsWith: (type: string, error: ServiceError) => End | null;
+  /** The same after one of unknown type or with invalid fields: a client that sends too many of them is cut off. */
+  endOfInvalid: EndOf;
   writer: FrameWriter;
   rateLimiter: RateLimiter;
   clock: Clock;
@@ -40,7 +42,7 @@ interface FrameAnswers {
 export function createFrameAnswers<S extends SocketSession, V extends ServerFrameTable>(
   deps: FrameAnswersDeps<S, V>,
 ): FrameAnswers {
-  const { connection, routes, endsWith, writer, rateLimiter, clock, log } = deps;
+  const { connection, routes, endsWith, endOfInvalid, writer, rateLimiter, clock, log } = deps;
 
   const sendError: FrameAnswers['sendError'] = (error, { type, id }, endOf) => {
     const refusal = toServiceError(error);
@@ -59,6 +61,17 @@ export function createFrameAnswers<S extends SocketSession, V extends ServerFram
     writer.reply(id, undefined);
   };
 
+  /** What the frame asks for; null when it asks for nothing we know, and was refused. */
+  function prepare(frame: RawFrame) {
+    try {
+      const route = routes.get(frame.type) ?? fail('SVC_UNKNOWN_FRAME');
+      return { budget: route.budget, run: route.read(frame.fields) };
+    } catch (error) {
+      sendError(error, frame, (refusal) => endsWith(frame.type, refusal) ?? endOfInvalid(refusal));
+      return null;
+    }
+  }
+
   return {
     sendError,
     refuse,
@@ -66,11 +79,11 @@ export function createFrameAnswers<S extends SocketSession, V extends ServerFram
     async answer(frame) {
       // One that came while the token was checked.
       if (frame.type === 'ping') return pong(frame);
+      const work = prepare(frame);
+      if (!work) return;
       try {
-        const route = routes.get(frame.type) ?? fail('SVC_UNKNOWN_FRAME');
-        const run = route.read(frame.fields);
-        if (route.budget) await rateLimiter.spendFor(route.budget, connection.session, connection.session.subject);
-        writer.reply(frame.id, await run(connection));
+        if (work.budget) await rateLimiter.spendFor(work.budget, connection.session, connection.session.subject);
+        writer.reply(frame.id, await work.run(connection));
       } catch (error) {
         refuse(error, frame);
       }

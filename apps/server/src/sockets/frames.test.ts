@@ -191,3 +191,65 @@ test('[SOCK-15] several frames queued in one turn arrive whole and in order', as
   );
   await client.close();
 });
+
+test('[SOCK-17] one frame that cannot be read ends a connection that is not authenticated', async () => {
+  const unknown = await openSocket(`${at.url}/v1/chat/ws`);
+  unknown.send('{');
+  assert.deepEqual(await unknown.whenClosed(), { code: 4400, reason: 'INVALID_JSON' });
+  assert.deepEqual(
+    unknown.frames.map(({ type, code, fatal }) => ({ type, code, fatal })),
+    [{ type: 'error', code: 'INVALID_JSON', fatal: true }],
+  );
+  const checked = await at.chat('good-slow');
+  checked.send('{}');
+  assert.equal((await checked.whenClosed()).code, 4400, 'also while its token is checked');
+});
+
+for (const [path, subprotocol] of [
+  ['/v1/chat/ws', 'svc.chat.v1'],
+  ['/v1/rtc/signal', 'svc.rtc.v1'],
+] as const) {
+  const open = async (from: TestSockets) => {
+    const client = await openSocket(`${from.url}${path}`, { protocols: [subprotocol, `bearer.${from.newToken()}`] });
+    await client.take('hello');
+    return client;
+  };
+  const few = { SOCKETS_MAX_MALFORMED_FRAMES: '3', SOCKETS_MAX_INVALID_FRAMES: '4', SOCKETS_MAX_PINGS: '5' };
+
+  test(`[SOCK-17] ${path}: frames that cannot be read are counted, and one too many in a window ends with 4400`, async () => {
+    const own = await startSockets(few);
+    const client = await open(own);
+    for (let sent = 0; sent < 3; sent++) client.send('{');
+    assert.equal((await client.ask({ type: 'echo', text: 'still here' })).type === 'error', false);
+    await own.clock.advance(30_000);
+    await client.ask({ type: 'ping' });
+    await own.clock.advance(31_000);
+    for (let sent = 0; sent < 3; sent++) client.send('{');
+    await client.ask({ type: 'ping' });
+    assert.equal(client.closed, null, 'a new window starts anew');
+    for (let sent = 0; sent < 5; sent++) client.send('{');
+    assert.deepEqual(await client.whenClosed(), { code: 4400, reason: 'INVALID_JSON' });
+    assert.equal(client.frames.filter(({ type }) => type === 'error').length, 7);
+    await own.stop();
+  });
+
+  test(`[SOCK-17] ${path}: frames of unknown type or with invalid fields are counted too`, async () => {
+    const own = await startSockets(few);
+    const client = await open(own);
+    for (const frame of [{ type: 'nothing' }, { type: 'echo' }, { type: 'nothing' }, { type: 'echo', text: 7 }])
+      assert.equal((await client.ask(frame))['fatal'], undefined);
+    assert.equal((await client.ask({ type: 'echo' }))['fatal'], true);
+    assert.equal((await client.whenClosed()).code, 4400);
+    await own.stop();
+  });
+
+  test(`[SOCK-17] ${path}: pings are free up to their own limit, then 4429`, async () => {
+    const own = await startSockets(few);
+    const client = await open(own);
+    for (let sent = 0; sent < 5; sent++) await client.ask({ type: 'ping' });
+    client.send({ type: 'ping' });
+    assert.match((await client.whenClosed()).reason, /^RATE_LIMITED; retryAfter=\d+$/);
+    assert.equal(client.closed?.code, 4429);
+    await own.stop();
+  });
+}

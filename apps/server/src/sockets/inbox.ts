@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import { wholeSeconds } from '../core/rate-limiter.ts';
 import type { RawFrame } from './frame-reader.ts';
+import { createMeter } from './meter.ts';
 import { type Outbox, queuedBytesMax } from './outbox.ts';
 
 interface InboxDeps {
@@ -66,16 +67,5 @@ export function createInbox({ ws, outbox, frameBudget, windowMs, handle }: Inbox
       // A paused reader would never see the client's half of the closing handshake.
       if (ws.isPaused) ws.resume();
     },
-  };
-}
-
-/** Counts frames in fixed windows and says by how many they exceed the limit. */
-function createMeter(limit: number | null, windowMs: number) {
-  let count = 0;
-  let until = 0;
-  return (now: number): { excess: number; remainingMs: number } => {
-    if (now >= until) [count, until] = [0, now + windowMs];
-    count++;
-    return { excess: limit === null ? 0 : Math.max(0, count - limit), remainingMs: until - now };
   };
 }

@@ -4,6 +4,7 @@ import { type ClientFrameTable, fail, type LimitName, type ServerFrameTable, Ser
 import type { WebSocket } from 'ws';
 import { addressKey } from '../core/addresses.ts';
 import { toServiceError } from '../core/faults.ts';
+import type { OpenConnections } from '../core/grant.ts';
 import type { Ids } from '../core/ids.ts';
 import type { AnySocket, SocketDefinition, SocketSession } from '../core/socket.ts';
 import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor, type Wire } from './connection.ts';
@@ -31,14 +32,10 @@ interface SocketsDeps extends ConnectionDeps {
   refuse: Refuse;
 }
 
-export interface Sockets {
+export interface Sockets extends OpenConnections {
   /** Takes one `upgrade` event of the HTTP server. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   readonly count: number;
-  /** Projects that have a connection here. */
-  projects(): string[];
-  /** Closes the connections of a project whose tokens are no longer valid. */
-  cutOff(projectId: string): void;
   start(): void;
   /** Refuses new connections, asks the clients to reconnect elsewhere, spread over time, and closes by `graceMs`. */
   drain(graceMs: number): Promise<void>;
@@ -188,9 +185,9 @@ export function createSockets(deps: SocketsDeps): Sockets {
     get count() {
       return live.size;
     },
-    projects: () => [...new Set([...live].flatMap(({ projectId }) => projectId ?? []))],
-    cutOff(projectId) {
-      for (const connection of live) if (connection.projectId === projectId) connection.close(4401, 'INVALID_TOKEN');
+    projects: () => [...new Set([...live].flatMap(({ grant }) => grant?.projectId ?? []))],
+    cutOff(isOver, { code, reason }) {
+      for (const connection of live) if (connection.grant && isOver(connection.grant)) connection.close(code, reason);
     },
     start() {
       ticking = runTicks();

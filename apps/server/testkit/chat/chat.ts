@@ -36,16 +36,17 @@ export async function createChatKit(service: TestService): Promise<ChatOf> {
         userId,
         token,
         api: service.as(token),
-        async connect() {
-          const client = await openSocket(`${service.url}/v1/chat/ws`, {
-            protocols: ['svc.chat.v1', `bearer.${token}`],
-          });
-          await client.take('hello');
-          return client;
-        },
+        connect: () => chatAs(service, token),
       };
     },
   };
+}
+
+/** A socket that has said hello. */
+export async function chatAs({ url }: TestService, token: string): Promise<SocketClient> {
+  const client = await openSocket(`${url}/v1/chat/ws`, { protocols: ['svc.chat.v1', `bearer.${token}`] });
+  await client.take('hello');
+  return client;
 }
 
 /** The error a call ends with; fails when it succeeds. */

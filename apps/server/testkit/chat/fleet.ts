@@ -44,6 +44,10 @@ const fleetEnv = {
   CHAT_CONNECT_RATE_LIMIT: unlimited,
   CHAT_SUBSCRIBE_RATE_LIMIT: unlimited,
   CHAT_REACT_RATE_LIMIT: unlimited,
+  CHAT_EDIT_RATE_LIMIT: unlimited,
+  CHAT_DELETE_RATE_LIMIT: unlimited,
+  CHAT_READ_RATE_LIMIT: unlimited,
+  CHAT_HISTORY_RATE_LIMIT: unlimited,
 };
 
 export async function startFleet(options: FleetOptions): Promise<ChatFleet> {

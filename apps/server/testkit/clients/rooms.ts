@@ -8,12 +8,19 @@ import type { TestProject } from '../kit/people.ts';
 import { startService, type TestService, type TestServiceOptions } from '../kit/service.ts';
 import { oncePerWorker, sharedService } from '../kit/shared-service.ts';
 import { type ProtocolNode, startProtocolNode } from '../peers/protocol-node.ts';
+import { mediaOffer } from './media-offer.ts';
 import { everyPermission, joinRoom, type SignalClient, type SignalOptions } from './signal-client.ts';
+
+interface NewNode {
+  region?: string;
+  capacity?: number;
+  provesWith?: string;
+}
 
 /** The service with one media node that speaks the control protocol. */
 export interface RoomsService extends TestService {
   node: ProtocolNode;
-  newNode(name: string, options?: { region?: string; capacity?: number }): Promise<ProtocolNode>;
+  newNode(name: string, options?: NewNode): Promise<ProtocolNode>;
 }
 
 export async function startRooms(options: TestServiceOptions = {}): Promise<RoomsService> {
@@ -102,6 +109,23 @@ export async function joinAs(
   const { token, tokenId } = await mint(api, room, identity, body);
   const client = await joinRoom(service.url, token, options);
   return Object.assign(client, { tokenId, token });
+}
+
+export type PlainWay = 'whip' | 'whep';
+
+/** One SDP offer over HTTP, as a client without our SDK sends it. */
+export const offerPlainly = (service: TestService, roomId: string, way: PlainWay, token: string): Promise<Response> =>
+  service.fetch(`/v1/rooms/${roomId}/${way}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' },
+    body: mediaOffer(way === 'whip' ? 'sendonly' : 'recvonly'),
+  });
+
+/** Joins by such an offer; gives the session's id. */
+export async function joinPlainly(service: TestService, roomId: string, way: PlainWay, token: string): Promise<string> {
+  const response = await offerPlainly(service, roomId, way, token);
+  assert.equal(response.status, 201, await response.text());
+  return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
 /** Lets time pass second by second, so that every chore runs as often as it would. */

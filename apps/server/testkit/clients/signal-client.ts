@@ -30,7 +30,11 @@ export interface SignalOptions extends SocketClientOptions {
   connectionId?: string;
 }
 
-export const everyPermission: RtcTokenPermissionsDto = { publish: true, publishData: true };
+export const everyPermission: RtcTokenPermissionsDto = {
+  publish: true,
+  publishData: true,
+  updateMetadata: true,
+};
 
 let addresses = 0;
 /** Another address each time: the limit of connections is by address, and the service believes its proxy. */

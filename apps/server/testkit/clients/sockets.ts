@@ -134,7 +134,16 @@ function createDomain(clock: FakeClock, faults: Readonly<Record<string, unknown>
         if (token === 'late') fail('SVC_TOKEN_EXPIRED');
         if (!token.startsWith('good')) fail('SVC_INVALID_TOKEN');
         if (token === 'good-slow') await waitSlowly(token);
-        return { projectId: 'project', environment: 'DEVELOPMENT', subject: token, expiresAt: clock.now() + 3_600_000 };
+        return {
+          projectId: 'project',
+          environment: 'DEVELOPMENT',
+          userId: token,
+          tokenId: token,
+          keyId: null,
+          issuedAt: clock.now(),
+          subject: token,
+          expiresAt: clock.now() + 3_600_000,
+        };
       },
       opened(connection) {
         opened.push(connection);

@@ -35,18 +35,24 @@ export async function sendAll(
   name: string,
   tries: readonly Try[],
   outcome: FuzzOutcome,
+  check: (response: Response, text: string) => void = checkEnvelope,
 ): Promise<void> {
   const statuses = outcome.reached.get(name) ?? new Set();
   outcome.reached.set(name, statuses);
   for (let first = 0; first < tries.length; first += SIDE_BY_SIDE) {
     const answered = await Promise.all(
-      tries.slice(first, first + SIDE_BY_SIDE).map((one) => send(service, name, one, outcome)),
+      tries.slice(first, first + SIDE_BY_SIDE).map((one) => send(service, name, one, { outcome, check })),
     );
     for (const status of answered) if (status !== null) statuses.add(status);
   }
 }
 
-async function send(service: TestService, name: string, one: Try, outcome: FuzzOutcome): Promise<number | null> {
+interface Judge {
+  outcome: FuzzOutcome;
+  check(response: Response, text: string): void;
+}
+
+async function send(service: TestService, name: string, one: Try, { outcome, check }: Judge): Promise<number | null> {
   const { method, path, query, body, headers, isStream = false } = one;
   outcome.requests += 1;
   try {
@@ -70,7 +76,7 @@ async function send(service: TestService, name: string, one: Try, outcome: FuzzO
   }
 }
 
-function check(response: Response, text: string): void {
+function checkEnvelope(response: Response, text: string): void {
   assert.ok(response.status < 500, `${response.status} ${text.slice(0, 200)}`);
   const requestId = response.headers.get('x-request-id');
   assert.ok(requestId, 'no x-request-id');

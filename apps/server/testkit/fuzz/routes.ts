@@ -17,6 +17,14 @@ export const FUZZ_LIMITS = {
   CHAT_TYPE_RATE_LIMIT: '100000',
   CHAT_SUBSCRIBE_RATE_LIMIT: '100000',
   CHAT_CONNECT_RATE_LIMIT: '100000',
+  CHAT_EDIT_RATE_LIMIT: '100000',
+  CHAT_DELETE_RATE_LIMIT: '100000',
+  CHAT_READ_RATE_LIMIT: '100000',
+  CHAT_PRESENCE_RATE_LIMIT: '100000',
+  CHAT_HISTORY_RATE_LIMIT: '100000',
+  CHAT_UNSUBSCRIBE_RATE_LIMIT: '100000',
+  CHAT_MANAGE_RATE_LIMIT: '100000',
+  CHAT_TOKEN_RATE_LIMIT: '100000',
   SIGNALING_MAX_MESSAGES_PER_WINDOW: '100000',
   // Nobody takes the deliveries: the endpoint is to stay for the routes that ask for it.
   WEBHOOK_DISABLE_AFTER_FAILURES: '100000',
@@ -32,14 +40,22 @@ const ODD_HEADERS: readonly Record<string, string>[] = [
 /** Routes that no request of ours can get to work, and why. */
 const OUT_OF_REACH: Readonly<Record<string, string>> = {
   'verifyEmail by none': 'takes a token that only a mail has',
+  'readVerificationLink by none': 'takes a token that only a mail has',
   'confirmPasswordReset by none': 'takes a token that only a mail has',
+  'finishLogin by none': 'takes a proof that only the person has',
+  'loginWithPasskey by none': 'takes what only an authenticator makes',
+  'addPasskey by session': 'takes what only an authenticator makes',
+  'stepUp by session': 'takes a proof that only the person has',
   'startOAuth by none': 'no provider is set up',
   'exchangeOAuth by none': 'no provider is set up',
   'createConversation by chatToken': 'needs a scope that no token has',
 };
 
 /** Fields of a body that are needed though the schema leaves them open. */
-const NEEDED: Readonly<Record<string, object>> = { sendMessage: { text: 'hello' } };
+const NEEDED: Readonly<Record<string, object>> = {
+  sendMessage: { text: 'hello' },
+  updateProjectSecurity: { requireSecondFactor: false },
+};
 /** An API key says for whom it acts. */
 const FOR_WHOM: readonly string[] = ['userId', 'senderId', 'uploaderId'];
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Credential } from '@parley/contract';
 import type { Api } from '@parley/server';
+import { codeAt } from '../clients/factors.ts';
 import { mediaOffer } from '../clients/media-offer.ts';
-import { joinAs, mint, newRoom, type RoomsService } from '../clients/rooms.ts';
+import { joinAs, joinPlainly, mint, newRoom, type RoomsService } from '../clients/rooms.ts';
 import type { SocketClient } from '../clients/socket-client.ts';
 import type { Person, TestProject } from '../kit/people.ts';
-import { createWorld, OWNER, type World } from '../kit/world.ts';
+import { createWorld, newHolder, OWNER, type World } from '../kit/world.ts';
 import type { Hints } from './values.ts';
 
 /** What one route is asked with: ids that exist, and a credential of every kind it may take. */
@@ -128,6 +129,19 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
   };
   const ofOperator: OwnThings = async () => ({ bearers: { session: operator.accessToken } });
   const withName: OwnThings = async () => ({ ids: { name: newName() } });
+  const holder: OwnThings = async () => {
+    const { person, passkeyId } = await newHolder(service);
+    return { ids: { passkeyId }, bearers: { session: person.accessToken } };
+  };
+  const withApp = (isConfirmed: boolean): OwnThings => {
+    return async () => {
+      const { api, accessToken } = await person();
+      const { secret } = await api.call('startTotp');
+      const code = codeAt(secret, service.clock.now());
+      if (isConfirmed) await api.call('confirmTotp', { body: { code } });
+      return { ids: { code }, bearers: { session: accessToken } };
+    };
+  };
   const aMember: OwnThings = async () => ({ ids: { userId: member.userId } });
 
   return {
@@ -142,6 +156,19 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
       const [session] = await guest.api.call('listSessions', {});
       return { ids: { sessionId: session?.id ?? '' }, bearers: { session: guest.accessToken } };
     },
+    changePassword: async () => {
+      const { accessToken, password } = await person();
+      return { ids: { currentPassword: password }, bearers: { session: accessToken } };
+    },
+    startTotp: async () => ({ bearers: { session: (await person()).accessToken } }),
+    confirmTotp: withApp(false),
+    removeTotp: withApp(true),
+    startPasskey: holder,
+    addPasskey: holder,
+    renamePasskey: holder,
+    removePasskey: holder,
+    renewRecoveryCodes: holder,
+    stepUp: holder,
     endAllSessions: async () => ({ bearers: { session: (await person()).accessToken } }),
     archiveProject: async () => ({
       ids: { projectId: (await owner.api.call('createProject', { body: { name: 'to archive' } })).id },
@@ -163,6 +190,10 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
       const room = await newRoom(api);
       return { ids: { roomId: room.id, tokenId: (await mint(api, room, 'ada')).tokenId } };
     },
+    revokeChatToken: async () => {
+      const { tokenId } = await api.call('mintChatToken', { body: { userId: newName() } });
+      return { ids: { tokenId } };
+    },
     publishByWhip: plain('whip', false),
     watchByWhep: plain('whep', false),
     endWhip: plain('whip', true),
@@ -177,6 +208,7 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
       await api.call('registerHost', { streamId: made['streamId'] ?? '', body: { identity, role: 'CO_HOST' } });
       return { ids: { ...made, identity } };
     },
+    revokeUser: async () => ({ ids: { userId: newName() } }),
     updateWebhook: webhook,
     disableWebhook: webhook,
     deleteWebhook: webhook,
@@ -227,22 +259,6 @@ export async function newAttachment(api: Api, { isComplete }: { isComplete: bool
   const attachmentId = attachment.id;
   if (isComplete) await api.call('completeAttachment', { attachmentId });
   return { room, attachmentId };
-}
-
-/** Joins by one SDP offer, as a client without our SDK does; gives the session's id. */
-async function joinPlainly(
-  service: RoomsService,
-  roomId: string,
-  way: 'whip' | 'whep',
-  token: string,
-): Promise<string> {
-  const response = await service.fetch(`/v1/rooms/${roomId}/${way}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' },
-    body: SDP_OFFER,
-  });
-  assert.equal(response.status, 201, await response.text());
-  return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
 /** The cookie of a sign-in. */

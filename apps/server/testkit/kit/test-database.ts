@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbedded } from '../../src/adapters/db/embedded/embedded.ts';
@@ -43,12 +43,21 @@ async function writeSnapshot(file: string, migrations: string): Promise<void> {
   const db = await openEmbedded({ folder });
   try {
     await migrate(db, migrations);
-    const half = `${file}.${randomUUID()}`;
+    const half = join(folder, 'snapshot.tar');
     writeFileSync(half, await db.dump());
-    renameSync(half, file);
+    publishOnce(half, file);
   } finally {
     await db.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The first worker's stays: one that is replaced while another reads it cannot be read to its end. */
+function publishOnce(made: string, file: string): void {
+  try {
+    linkSync(made, file);
+  } catch (error) {
+    if (!existsSync(file)) throw error;
   }
 }
 

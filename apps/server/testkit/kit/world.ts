@@ -4,8 +4,9 @@ import type { Api } from '@parley/server';
 import { mediaOffer } from '../clients/media-offer.ts';
 import { joinAs, mint, newRoom } from '../clients/rooms.ts';
 import { openSignal } from '../clients/signal-client.ts';
+import { createSoftPasskey } from '../clients/soft-passkey.ts';
 import { eventually } from './eventually.ts';
-import type { TestProject } from './people.ts';
+import type { Person, TestProject } from './people.ts';
 import type { TestService } from './service.ts';
 
 type Ids = Readonly<Record<string, string>>;
@@ -21,6 +22,8 @@ export interface World {
   chatToken: string;
   chat: ChatTokens;
   rtcToken: string;
+  /** Has a second factor, the passkey, and nothing to do with the project. */
+  holder: Person;
   /** For the same room, and may not join it. */
   joinlessRtcToken: string;
   /** Ends the participant that is in the room meanwhile. */
@@ -61,8 +64,10 @@ export async function createWorld(
   const stream = await api.call('createLiveStream', { body: { title: 'world', hostIdentity: OWNER } });
   await api.call('registerHost', { streamId: stream.id, body: { identity: guest } });
   const ofProject = await createProjectPart(project, environment, guest);
+  const holder = await newHolder(service);
   return {
     apiKey,
+    holder: holder.person,
     chatToken: chat.token,
     chat: chat.tokens,
     rtcToken: room.token,
@@ -71,12 +76,13 @@ export async function createWorld(
       ...room.ids,
       ...chat.ids,
       ...ofProject.ids,
+      passkeyId: holder.passkeyId,
       streamId: stream.id,
       identity: guest,
       userId: guest,
       name: 'node-1',
     },
-    idsOfRoute: { ...room.idsOfRoute, ...ofProject.idsOfRoute },
+    idsOfRoute: { ...room.idsOfRoute, ...chat.idsOfRoute, ...ofProject.idsOfRoute },
     leave: () => room.client.close(),
   };
 }
@@ -139,7 +145,9 @@ async function createChatPart(api: Api, guest: string) {
   await api.call('addReaction', { messageId: message.id, body: { emoji: '👍', userId: OWNER } });
   const token = async (userId: string, body: object = {}) =>
     (await api.call('mintChatToken', { body: { userId, ...body } })).token;
+  const spare = await api.call('mintChatToken', { body: { userId: OWNER } });
   return {
+    idsOfRoute: { revokeChatToken: { tokenId: spare.id } },
     token: await token(OWNER),
     tokens: {
       elsewhere: await token(OWNER, { conversations: [elsewhere.id] }),
@@ -173,18 +181,35 @@ async function createProjectPart({ id: projectId, owner }: TestProject, environm
   const webhook = await api.call('createWebhook', { projectId, body: { url: WEBHOOK_URL, environment } });
   const delivery = await api.call('testWebhook', { projectId, webhookId: webhook.id });
   const { publicId } = await api.call('createApiKey', { projectId, body: { name: 'world', environment } });
+  // Revoked: where a key signs, a token that nobody has shown may exist, and none is unknown.
+  const signingKey = { name: 'world', environment, algorithm: 'HS256' as const };
+  const { id: signingKeyId } = await api.call('createSigningKey', { projectId, body: signingKey });
+  await api.call('revokeSigningKey', { projectId, signingKeyId });
   const email = `${guest}-${webhook.id.slice(-8)}@example.com`.toLowerCase();
   await api.call('addProjectMember', { projectId, body: { email, role: 'VIEWER' } });
   const [session] = await api.call('listSessions', {});
   const member = { userId: email };
+  const shutOut = { userId: `shut-out-${guest}` };
   return {
-    ids: { projectId, webhookId: webhook.id, deliveryId: delivery.id, publicId },
+    ids: { projectId, webhookId: webhook.id, deliveryId: delivery.id, publicId, signingKeyId },
     idsOfRoute: {
       endSession: { sessionId: known(session).id },
       changeProjectMember: member,
       removeProjectMember: member,
+      // Nobody whom the world needs.
+      revokeUser: shutOut,
+      unbanUser: shutOut,
     },
   };
+}
+
+/** A person who has a passkey. */
+export async function newHolder(service: TestService): Promise<{ person: Person; passkeyId: string }> {
+  const person = await service.newPerson('holder');
+  const { origin } = new URL(service.config.publicUrl);
+  const credential = createSoftPasskey(origin).create(await person.api.call('startPasskey'));
+  const { passkey } = await person.api.call('addPasskey', { body: { name: 'Passkey', credential } });
+  return { person, passkeyId: passkey.id };
 }
 
 /** Nothing in a world may be missing: a test about a foreign object would then be about none. */

@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type MediaCommandFrame,
+  type MediaErrorCode,
   type MediaEventName,
   type MediaEvents,
   mediaEventAudience,
 } from '@parley/contract/media-control';
-import { verifyMediaControl } from '@parley/contract/media-control-auth';
+import { proveMediaNode, verifyMediaControl } from '@parley/contract/media-control-auth';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Controller, createNodeRooms, type NodeRoom, Refusal } from './protocol-node-rooms.ts';
 
@@ -26,10 +27,20 @@ export interface ProtocolNode {
   heartbeat(load?: Record<string, unknown>): Promise<Response>;
   /** Says something by itself, as a node does when media flows. */
   emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;
+  /** Sends this to every server process as it is, frame or not. */
+  say(text: string | Uint8Array): void;
+  /** Control connections so far that were let in. */
+  readonly connections: number;
+  /** Those that have ended. */
+  readonly ended: number;
   /** Cuts the control connections; they may come back. `forget`: as if the kept events had run out. */
   disconnect(options?: { forget?: boolean }): void;
   /** Loses a participant, or one of their tracks, without an event. */
   drop(what: { room: string; participant: string; trackId?: string }): void;
+  /** The answer to every command, while it is not null, or its refusal. */
+  answersWith: object | MediaErrorCode | null;
+  /** The last command of each type. */
+  readonly heard: ReadonlyMap<string, object>;
   /** Refuses connections until switched back. */
   isDeaf: boolean;
   /** Another life: every room is gone. */
@@ -45,6 +56,8 @@ interface ProtocolNodeOptions {
   region?: string;
   capacity?: number;
   port?: number;
+  /** What it proves that it knows; the secret unless it is an impostor. */
+  provesWith?: string;
   /** Milliseconds since the epoch; the system's unless the control plane lives in another time. */
   now?: () => number;
 }
@@ -53,6 +66,10 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
   const { name, url, secret, region = 'default', capacity, now = Date.now } = options;
   let instanceId: string = randomUUID();
   let isDeaf = false;
+  let connections = 0;
+  let ended = 0;
+  let answersWith: ProtocolNode['answersWith'] = null;
+  const heard = new Map<string, object>();
   const rooms = new Map<string, NodeRoom>();
   const controllers = new Map<string, Controller>();
   const { execute, partOf } = createNodeRooms({ rooms, capacity, emit });
@@ -64,11 +81,12 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     const { searchParams } = new URL(request.url ?? '/', 'http://node');
     const bearer = request.headers.authorization?.slice('Bearer '.length) ?? '';
     const nonce = await verifyMediaControl(secret, name, now(), bearer);
+    const proof = await proveMediaNode(options.provesWith ?? secret, name, instanceId, nonce ?? '');
     if (isDeaf) socket.destroy();
     else if (nonce === null) socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
     else
       sockets.handleUpgrade(request, socket, head, (ws) =>
-        serve(ws, controllerOf(searchParams.get('controller') ?? ''), searchParams.get('since')),
+        serve(ws, controllerOf(searchParams.get('controller') ?? ''), { since: searchParams.get('since'), proof }),
       );
   });
 
@@ -78,21 +96,30 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     return known;
   }
 
-  function serve(ws: WebSocket, controller: Controller, since: string | null): void {
+  function serve(
+    ws: WebSocket,
+    controller: Controller,
+    { since, proof }: { since: string | null; proof: string },
+  ): void {
+    connections += 1;
     const from = since === null ? Number.NaN : Number(since);
     const isResumed = from === controller.seq || controller.kept.some(({ seq }) => seq === from + 1);
     controller.socket?.close(4409);
     controller.socket = ws;
-    const data = { protocol: 1, node: name, instanceId, resumed: isResumed, seq: controller.seq, draining: false };
+    const { seq } = controller;
+    const data = { protocol: 1, node: name, instanceId, proof, resumed: isResumed, seq, draining: false };
     ws.send(JSON.stringify({ type: 'hello', data }));
     if (isResumed) for (const { seq, frame } of controller.kept) if (seq > from) ws.send(frame);
     ws.on('close', () => {
+      ended += 1;
       if (controller.socket === ws) controller.socket = null;
     });
     ws.on('message', (bytes) => {
       const frame = JSON.parse(String(bytes)) as MediaCommandFrame;
+      heard.set(frame.type, frame.data);
       try {
-        ws.send(JSON.stringify({ ref: frame.id, data: execute(controller, frame) }));
+        if (typeof answersWith === 'string') throw new Refusal(answersWith);
+        ws.send(JSON.stringify({ ref: frame.id, data: answersWith ?? execute(controller, frame) }));
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         ws.send(JSON.stringify({ ref: frame.id, error: { code: error.code, message: error.message } }));
@@ -149,6 +176,15 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
       });
     },
     emit,
+    say(text) {
+      for (const { socket } of controllers.values()) socket?.send(text);
+    },
+    get connections() {
+      return connections;
+    },
+    get ended() {
+      return ended;
+    },
     disconnect({ forget = false } = {}) {
       for (const controller of controllers.values()) {
         if (forget) controller.kept = [];
@@ -159,6 +195,13 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     drop({ room, participant, trackId }) {
       if (trackId === undefined) rooms.get(room)?.participants.delete(participant);
       else partOf({ room, participant }).tracks.delete(trackId);
+    },
+    heard,
+    get answersWith() {
+      return answersWith;
+    },
+    set answersWith(answer) {
+      answersWith = answer;
     },
     get isDeaf() {
       return isDeaf;

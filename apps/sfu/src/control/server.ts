@@ -1,8 +1,7 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
-  MEDIA_CONTROL_PATH,
   MEDIA_CONTROL_PROTOCOL,
   type MediaCommand,
   type MediaCommandName,
@@ -10,20 +9,23 @@ import {
   type MediaResponseFrame,
   type MediaResponses,
 } from '@parley/contract/media-control';
-import { verifyMediaControl } from '@parley/contract/media-control-auth';
+import { proveMediaNode, verifyMediaControl } from '@parley/contract/media-control-auth';
 import { parseMediaCommand } from '@parley/contract/media-requests';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
 import type { Controller, Send } from './controllers.ts';
+import { isFromPage, readUpgrade, refuse } from './upgrade.ts';
 
 const FRAME_BYTES_MAX = 65_536;
 const QUEUED_BYTES_MAX = 16 << 20;
 const PING_MS = 10_000;
 const SILENT_MS_MAX = 30_000;
 const NONCE_MS = 130_000;
+const REQUEST_MS_MAX = 10_000;
+const CLOSE_NOT_TEXT = 1003;
+const CLOSE_MALFORMED = 1008;
 const CLOSE_REPLACED = 4409;
-const CONTROLLER = /^[A-Za-z0-9_-]{16,64}$/;
 
 interface ControlServerDeps {
   node: string;
@@ -47,49 +49,49 @@ interface ControlServer {
   close(): Promise<void>;
 }
 
-/** The control server of a node: one WebSocket for each server process of the control plane, and `/healthz`. */
+/**
+ * The control server of a node: one WebSocket for each server process of the control plane, and `/healthz`. Whatever
+ * comes over a connection ends at most that connection.
+ */
 export async function startControlServer(deps: ControlServerDeps): Promise<ControlServer> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
   const connections = new Map<string, WebSocket>();
   const authenticate = createAuthenticator(deps);
-  const server = createServer((request, response) => {
-    const isHealth = request.url === '/healthz' && request.method === 'GET';
-    const isReady = deps.isReady();
-    response.writeHead(isHealth ? (isReady ? 200 : 503) : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isHealth ? { node: deps.node, ready: isReady, draining: deps.isDraining() } : {}));
-  });
+  const timeouts = { headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX };
+  const server = createServer(timeouts, (request, response) => answerRequest(deps, request, response));
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const asked = readUpgrade(request);
+    if ('status' in asked) return refuse(socket, asked.status);
+    const proven = await authenticate(request.headers.authorization);
+    if (!proven) return refuse(socket, '401 Unauthorized');
+    const proof = await proveMediaNode(proven.secret, deps.node, deps.instanceId, proven.nonce);
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const { controller, since } = asked;
+      webSocket.on('error', () => webSocket.terminate());
+      webSocket.on('close', () => {
+        if (connections.get(controller) === webSocket) connections.delete(controller);
+      });
+      connections.get(controller)?.close(CLOSE_REPLACED, 'replaced by a newer connection');
+      connections.set(controller, webSocket);
+      serve(webSocket, deps, deps.controller(controller), { since, proof });
+    });
+  }
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const refuse = (status: string) =>
-      socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-    const url = new URL(request.url ?? '/', 'http://node');
-    const id = url.searchParams.get('controller') ?? '';
-    if (url.pathname !== MEDIA_CONTROL_PATH) return refuse('404 Not Found');
-    if (!CONTROLLER.test(id)) return refuse('400 Bad Request');
-    authenticate(request.headers.authorization)
-      .then((isGood) => {
-        if (!isGood) return refuse('401 Unauthorized');
-        sockets.handleUpgrade(request, socket, head, (webSocket) => {
-          connections.get(id)?.close(CLOSE_REPLACED, 'replaced by a newer connection');
-          connections.set(id, webSocket);
-          const since = url.searchParams.get('since');
-          serve(webSocket, deps, deps.controller(id), since === null ? undefined : Number(since));
-          webSocket.on('close', () => {
-            if (connections.get(id) === webSocket) connections.delete(id);
-          });
-        });
-      })
-      .catch((error: unknown) => {
-        deps.onError(error);
-        socket.destroy();
-      });
+    upgrade(request, socket, head).catch((error: unknown) => {
+      deps.onError(error);
+      socket.destroy();
+    });
   });
 
   await listen(server, deps.port, deps.host).catch((error: unknown) => {
     if (!deps.mayMovePort) throw error;
     return listen(server, 0, deps.host);
   });
+  // A connection that could not be accepted, for want of file descriptors for example.
+  server.on('error', deps.onError);
   return {
     // A listening TCP server always has an AddressInfo.
     port: (server.address() as AddressInfo).port,
@@ -103,6 +105,16 @@ export async function startControlServer(deps: ControlServerDeps): Promise<Contr
   };
 }
 
+/** Plain requests: the node's health, and nothing else. */
+function answerRequest(deps: ControlServerDeps, request: IncomingMessage, response: ServerResponse): void {
+  const isHealth = request.url === '/healthz' && request.method === 'GET';
+  const isReady = deps.isReady();
+  const status = isFromPage(request) ? 403 : isHealth ? (isReady ? 200 : 503) : 404;
+  const health = { node: deps.node, ready: isReady, draining: deps.isDraining() };
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify(isHealth && status !== 403 ? health : {}));
+}
+
 const listen = (server: Server, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -112,10 +124,10 @@ const listen = (server: Server, port: number, host: string) =>
     });
   });
 
-/** A nonce is accepted once. */
+/** The nonce, accepted once, and the secret that it was signed with. */
 function createAuthenticator({ secrets, node, clock }: ControlServerDeps) {
   const seen = new Map<string, number>();
-  return async (authorization: string | undefined): Promise<boolean> => {
+  return async (authorization: string | undefined): Promise<{ nonce: string; secret: string } | undefined> => {
     const token = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
     const now = clock.wall();
     for (const [nonce, at] of seen) if (now - at > NONCE_MS) seen.delete(nonce);
@@ -123,13 +135,18 @@ function createAuthenticator({ secrets, node, clock }: ControlServerDeps) {
       const nonce = await verifyMediaControl(secret, node, now, token);
       if (nonce === null || seen.has(nonce)) continue;
       seen.set(nonce, now);
-      return true;
+      return { nonce, secret };
     }
-    return false;
+    return undefined;
   };
 }
 
-function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controller, since: number | undefined): void {
+interface Admitted {
+  since: number | undefined;
+  proof: string;
+}
+
+function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controller, { since, proof }: Admitted): void {
   let heardAt = deps.clock.now();
   const send: Send = (frame) => {
     // Backpressure: a slow reader is disconnected, and resumes by sequence.
@@ -142,6 +159,7 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
       protocol: MEDIA_CONTROL_PROTOCOL,
       node: deps.node,
       instanceId: deps.instanceId,
+      proof,
       resumed: controller.canResume(since),
       seq: controller.seq,
       draining: deps.isDraining(),
@@ -157,22 +175,27 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
   socket.on('pong', () => {
     heardAt = deps.clock.now();
   });
+  // The library has queued its pong: a peer that pings and never reads must not fill our memory.
+  socket.on('ping', () => {
+    if (socket.bufferedAmount > QUEUED_BYTES_MAX) socket.terminate();
+  });
   socket.on('message', (message, isBinary) => {
     heardAt = deps.clock.now();
-    if (isBinary) return socket.close(1003, 'text frames only');
-    void answer(String(message), deps, controller, send);
+    if (isBinary) return socket.close(CLOSE_NOT_TEXT, 'text frames only');
+    const frame = parseMediaCommand(String(message));
+    if (frame) void answer(frame, deps, controller, send);
+    else socket.close(CLOSE_MALFORMED, 'not a command');
   });
   socket.on('close', () => {
     clearInterval(timer);
     controller.disconnect(send, deps.clock.now());
   });
-  socket.on('error', () => socket.terminate());
 }
 
-async function answer(text: string, deps: ControlServerDeps, controller: Controller, send: Send): Promise<void> {
+type ParsedCommand = NonNullable<ReturnType<typeof parseMediaCommand>>;
+
+async function answer(frame: ParsedCommand, deps: ControlServerDeps, controller: Controller, send: Send) {
   const respond = (response: MediaResponseFrame) => send(JSON.stringify(response));
-  const frame = parseMediaCommand(text);
-  if (!frame) return;
   try {
     if (frame.type === null) throw new MediaError('BAD_REQUEST', 'Unknown command, or its data is not as declared.');
     const data = await deps.execute(controller, frame);

@@ -7,6 +7,7 @@ import {
   encodeData,
 } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
+import { MediaError } from './errors.ts';
 import type { Participant } from './participant.ts';
 
 /** Larger messages reach only open data channels, never a signaling socket. */
@@ -17,11 +18,11 @@ interface DataRelayDeps {
   participants: ReadonlyMap<string, Participant>;
   clock: MediaClock;
   emit(event: MediaEvent): void;
-  /** A reliable channel was full, so its transport was closed. */
-  onOverflow(receiver: Participant): void;
+  /** A receiver did not get a message: it reads too slowly, has no channel that could take it, or a budget is spent. */
+  onDropped(): void;
 }
 
-/** Data messages of a room: over data channels, and by signaling to receivers without one. */
+/** Data messages of a room: over data channels, and by signaling, on a small budget, to receivers without one. */
 export class DataRelay {
   readonly #deps: DataRelayDeps;
 
@@ -36,44 +37,59 @@ export class DataRelay {
     const message = decodeData(bytes);
     if (!message) return;
     const { topic, to, text } = message.head;
-    this.send(sender, channel, { topic, text, to }, message.payload);
+    this.#send(sender, channel, { topic, text, to }, message.payload);
   }
 
-  /** How many receivers there were. S15: `publishData` governs both directions. */
+  /** A message that came as a command: a reliable one is refused whole rather than lost for want of budget. */
   send(sender: Participant | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
-    const { topic, text, to } = head;
+    const mayBeRefused = channel === 'reliable' && sender?.fallbackSent.isSpent(this.#deps.clock.now());
+    if (mayBeRefused && this.#receivers(sender, head).some((one) => !one.subscriber.transport?.isDataOpen(channel)))
+      throw new MediaError('RATE_LIMITED', 'Too much data for receivers without a data channel.');
+    return this.#send(sender, channel, head, payload);
+  }
+
+  /** S15: `publishData` governs both directions. */
+  #receivers(sender: Participant | undefined, { to }: DataHead): Participant[] {
+    return [...this.#deps.participants.values()].filter(
+      (one) => one !== sender && one.permissions.publishData && (!to || to.includes(one.identity)),
+    );
+  }
+
+  /** How many received it. */
+  #send(sender: Participant | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
+    const { topic, text } = head;
     const from = sender?.identity ?? null;
     const at = new Date(this.#deps.clock.wall()).toISOString();
     const message = encodeData({ head: { from, at, ...(topic && { topic }), ...(text && { text }) }, payload });
     const encoding = text ? 'utf8' : 'base64';
+    const fallback = () =>
+      ({ from, topic: topic ?? null, payload: Buffer.from(payload).toString(encoding), encoding, at }) as const;
+    const mayFallBack = this.#fallBackFor(sender, payload);
     let delivered = 0;
-    for (const receiver of this.#deps.participants.values()) {
-      if (receiver === sender || !receiver.permissions.publishData) continue;
-      if (to && !to.includes(receiver.identity)) continue;
-      delivered += 1;
-      if (this.#sendOverChannel(receiver, channel, message) || payload.length > FALLBACK_BYTES_MAX) continue;
-      const address = { room: this.#deps.room, participant: receiver.id };
-      const fallback = {
-        from,
-        topic: topic ?? null,
-        payload: Buffer.from(payload).toString(encoding),
-        encoding,
-        at,
-      } as const;
-      this.#deps.emit({ type: 'data', data: { ...address, ...fallback } });
+    for (const receiver of this.#receivers(sender, head)) {
+      // A receiver that reads too slowly loses messages, reliable ones too, and keeps its transport and its media.
+      const outcome = receiver.subscriber.transport?.sendData(channel, message) ?? 'closed';
+      const falls = outcome === 'closed' && mayFallBack(receiver);
+      if (falls) {
+        const address = { room: this.#deps.room, participant: receiver.id };
+        this.#deps.emit({ type: 'data', data: { ...address, ...fallback() } });
+      }
+      if (falls || outcome === 'sent') delivered += 1;
+      else this.#deps.onDropped();
     }
     return delivered;
   }
 
-  /** False when the receiver has no open channel. */
-  #sendOverChannel(receiver: Participant, channel: DataChannelName, message: Uint8Array): boolean {
-    const { transport } = receiver.subscriber;
-    const outcome = transport?.sendData(channel, message) ?? 'closed';
-    // Dropping a reliable message silently would break its promise: the receiver rebuilds its transport instead.
-    if (outcome === 'full' && channel === 'reliable') {
-      transport?.close();
-      this.#deps.onOverflow(receiver);
-    }
-    return outcome !== 'closed';
+  /** Whether a receiver may get this message by signaling; counts it. What the server itself sends has a route's budget. */
+  #fallBackFor(sender: Participant | undefined, payload: Uint8Array): (receiver: Participant) => boolean {
+    const now = this.#deps.clock.now();
+    // One message to many is not cut in half.
+    const isRefused = payload.length > FALLBACK_BYTES_MAX || sender?.fallbackSent.isSpent(now);
+    return ({ fallbackReceived }) => {
+      if (isRefused || fallbackReceived.isSpent(now)) return false;
+      sender?.fallbackSent.spend(now);
+      fallbackReceived.spend(now);
+      return true;
+    };
   }
 }

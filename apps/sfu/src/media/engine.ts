@@ -1,3 +1,4 @@
+import { limitRows } from '@parley/contract/limits';
 import type {
   MediaCommand,
   MediaCommandName,
@@ -32,12 +33,21 @@ export interface EngineLoad {
   inBytes: number;
   outBytes: number;
   outPackets: number;
+  /** Data messages that a receiver did not get, since the start. */
+  dataDropped: number;
 }
 
 /** A command without a handler does not compile. */
 type Handlers = { [Name in MediaCommandName]: (data: MediaRequests[Name]) => MediaResponses[Name] };
 
 const EMPTY_TIMEOUT_SECONDS = 60;
+/** For a control plane that says nothing of it. */
+const FALLBACK = {
+  sentPerSecond: limitRows.SIGNALING_MAX_DATA_SENT_PER_SECOND.default,
+  receivedPerSecond: limitRows.SIGNALING_MAX_DATA_RECEIVED_PER_SECOND.default,
+};
+
+type RoomOpen = MediaRequests['room.open'];
 
 /** The rooms of one media process: handles commands, emits events. */
 export class Engine {
@@ -46,6 +56,7 @@ export class Engine {
   readonly #transports = new Set<PeerTransport>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #port: native.IceUdpMuxListener;
+  #dataDropped = 0;
   readonly #closedTotals = { inBytes: 0, outBytes: 0, outPackets: 0 };
 
   constructor(deps: EngineDeps) {
@@ -100,27 +111,33 @@ export class Engine {
     return room;
   }
 
-  #open(id: string, emptyTimeoutSeconds = EMPTY_TIMEOUT_SECONDS): boolean {
+  #open({ room: id, emptyTimeoutSeconds = EMPTY_TIMEOUT_SECONDS, dataFallback = FALLBACK }: RoomOpen): boolean {
     if (this.#rooms.has(id)) return false;
     const { clock, random, newTrackId, candidates, emit, udpPort, bindAddress, certificate, onError } = this.#deps;
-    const room = new Room(id, emptyTimeoutSeconds * 1000, {
-      clock,
-      random,
-      newTrackId,
-      candidates,
-      emit,
-      newTransport: (name, hasData, listener) => {
-        const transport = new PeerTransport({ name, udpPort, bindAddress, certificate, hasData, listener, onError });
-        this.#transports.add(transport);
-        return transport;
+    const room = new Room(
+      { id, emptyTimeoutMs: emptyTimeoutSeconds * 1000, dataFallback },
+      {
+        clock,
+        random,
+        newTrackId,
+        candidates,
+        emit,
+        onDataDropped: () => {
+          this.#dataDropped += 1;
+        },
+        newTransport: (name, hasData, listener) => {
+          const transport = new PeerTransport({ name, udpPort, bindAddress, certificate, hasData, listener, onError });
+          this.#transports.add(transport);
+          return transport;
+        },
       },
-    });
+    );
     this.#rooms.set(id, room);
     return true;
   }
 
   readonly #handlers: Handlers = {
-    'room.open': ({ room, emptyTimeoutSeconds }) => ({ created: this.#open(room, emptyTimeoutSeconds) }),
+    'room.open': (data) => ({ created: this.#open(data) }),
     'room.close': ({ room: id, reason }) => {
       const room = this.#rooms.get(id);
       if (room) this.#close(room, reason);
@@ -220,7 +237,8 @@ export class Engine {
   }
 
   load(): EngineLoad {
-    const load: EngineLoad = { rooms: this.#rooms.size, participants: 0, ...this.#closedTotals };
+    const { size: rooms } = this.#rooms;
+    const load: EngineLoad = { rooms, participants: 0, dataDropped: this.#dataDropped, ...this.#closedTotals };
     for (const room of this.#rooms.values()) load.participants += room.participants.size;
     for (const transport of this.#transports) {
       load.inBytes += transport.receivedBytes;

@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Description } from '@parley/media-description';
 import fc from 'fast-check';
-import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
+import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { rtpPacket } from '../../testkit/packets.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
-// The library holds the process open until its objects are collected.
-after(async () => {
-  for (let round = 0; round < 5; round += 1) {
-    collectGarbage();
-    await turn();
-  }
-});
+after(collectPeers);
 
 /** Packets that nearly are something: RTP with odd lengths, RTCP of every type, extensions that lie. */
 const packets = fc.oneof(

@@ -1,4 +1,5 @@
 import type {
+  DataFallback,
   MediaParticipantSnapshot,
   MediaPermissions,
   MediaQuality,
@@ -6,7 +7,7 @@ import type {
   MediaTransportState,
   MediaTransportStats,
 } from '@parley/contract/media-control';
-import { DataBudget } from './data-budget.ts';
+import { DataBudget, FallbackBudget } from './data-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publisher } from './publisher.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -22,6 +23,7 @@ export interface ParticipantInit {
   permissions: MediaPermissions;
   isAutoSubscribed: boolean;
   joinedAt: number;
+  fallback: DataFallback;
 }
 
 /** One participant of a room: its publisher and subscriber side, and the state and quality of both. */
@@ -31,6 +33,9 @@ export class Participant {
   readonly order: number;
   readonly joinedAt: number;
   readonly dataBudget = new DataBudget();
+  /** Data by signaling: what others got of this participant, and what it got. */
+  readonly fallbackSent: FallbackBudget;
+  readonly fallbackReceived: FallbackBudget;
   permissions: MediaPermissions;
   isAutoSubscribed: boolean;
   state: 'JOINING' | 'JOINED' | 'ACTIVE' = 'JOINING';
@@ -50,6 +55,8 @@ export class Participant {
     this.permissions = init.permissions;
     this.isAutoSubscribed = init.isAutoSubscribed;
     this.joinedAt = init.joinedAt;
+    this.fallbackSent = new FallbackBudget(init.fallback.sentPerSecond);
+    this.fallbackReceived = new FallbackBudget(init.fallback.receivedPerSecond);
     const { publisher, subscriber } = sides(this);
     this.publisher = publisher;
     this.subscriber = subscriber;

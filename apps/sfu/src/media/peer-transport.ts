@@ -198,12 +198,12 @@ export class PeerTransport {
     }
   }
 
-  /** `full`: the reader is too slow; a lossy message is then lost, a reliable one must not be. */
+  /** `full`: the reader is too slow, and the message is not queued. */
   sendData(name: DataChannelName, message: Uint8Array): 'sent' | 'closed' | 'full' {
     const channel = this.#channels.get(name);
     if (!channel || !this.isDataOpen(name)) return 'closed';
     try {
-      if (channel.bufferedAmount() > QUEUED_BYTES_MAX) return 'full';
+      if (channel.bufferedAmount() + message.length > QUEUED_BYTES_MAX) return 'full';
       channel.sendMessageBinary(message);
       return 'sent';
     } catch {

@@ -1,4 +1,5 @@
 import type {
+  DataFallback,
   MediaCloseReason,
   MediaEvent,
   MediaEvents,
@@ -31,6 +32,14 @@ export interface RoomDeps {
   newTransport(name: string, hasData: boolean, listener: PeerTransportListener): PeerTransport;
   candidates(): string[];
   emit: Emit;
+  /** A data message was not delivered to a receiver. */
+  onDataDropped(): void;
+}
+
+interface RoomInit {
+  id: string;
+  emptyTimeoutMs: number;
+  dataFallback: DataFallback;
 }
 
 /** One room: its participants, who subscribes to whom, and the events about them. */
@@ -40,13 +49,15 @@ export class Room {
   readonly emptyTimeoutMs: number;
   emptySince: number;
   readonly #deps: RoomDeps;
+  readonly #dataFallback: DataFallback;
   readonly #participants = new Map<string, Participant>();
   readonly #speakers = new Speakers();
   readonly data: DataRelay;
 
-  constructor(id: string, emptyTimeoutMs: number, deps: RoomDeps) {
+  constructor({ id, emptyTimeoutMs, dataFallback }: RoomInit, deps: RoomDeps) {
     this.id = id;
     this.emptyTimeoutMs = emptyTimeoutMs;
+    this.#dataFallback = dataFallback;
     this.#deps = deps;
     this.openedAt = deps.clock.wall();
     this.emptySince = deps.clock.now();
@@ -54,7 +65,7 @@ export class Room {
       ...deps,
       room: id,
       participants: this.#participants,
-      onOverflow: (receiver) => this.#onTransport(receiver, 'sub', 'FAILED'),
+      onDropped: deps.onDataDropped,
     });
   }
 
@@ -68,7 +79,7 @@ export class Room {
     return participant;
   }
 
-  add(init: Omit<ParticipantInit, 'joinedAt'> & { isAdaptive: boolean }): Participant {
+  add(init: Omit<ParticipantInit, 'joinedAt' | 'fallback'> & { isAdaptive: boolean }): Participant {
     const known = this.#participants.get(init.id);
     if (known) return known;
     const others = [...this.#participants.values()].filter(({ identity }) => identity === init.identity);
@@ -76,7 +87,7 @@ export class Room {
     if (others.some(({ order }) => order > init.order))
       throw new MediaError('STALE', 'A newer session of this identity is in the room.');
     for (const { id } of others) this.remove(id, 'DUPLICATE_IDENTITY');
-    const joined = { ...init, joinedAt: this.#deps.clock.wall() };
+    const joined = { ...init, joinedAt: this.#deps.clock.wall(), fallback: this.#dataFallback };
     const participant = new Participant(joined, (self) => this.#sidesOf(self, init.isAdaptive));
     this.#participants.set(participant.id, participant);
     if (participant.wantsSubscriber) participant.subscriber.open();

@@ -25,6 +25,8 @@ capabilities: { drop: [ALL] }
 {{- define "parley.environment" -}}
 - name: PUBLIC_URL
   value: {{ required "publicUrl must be set" .Values.publicUrl | quote }}
+- name: TRUST_PROXY
+  value: {{ required "trustedProxies must name the proxies in front" .Values.trustedProxies | quote }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ $value | quote }}

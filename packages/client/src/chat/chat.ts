@@ -12,6 +12,7 @@ import type { ConnectOptions } from '../session.ts';
 import { createStore, type Store } from '../store.ts';
 import { type ConversationFrame, type ConversationPort, createConversation } from './conversation.ts';
 import type { Conversation } from './conversation-types.ts';
+import { insist } from './insist.ts';
 import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { memoryQueue, type QueueStorage } from './queue-storage.ts';
@@ -131,7 +132,10 @@ export class Chat implements Events<ChatEvents> {
   /** Shown to the others in every joined conversation, on this connection and the next ones. */
   setPresence(status: 'ONLINE' | 'AWAY'): void {
     this.#presence = status;
-    this.#connection.link?.send({ type: 'presence', status });
+    insist(this.#runtime, () => this.#request({ type: 'presence', status: this.#presence })).catch(
+      // Without a connection the next one says it.
+      (error) => error instanceof ConnectionError || this.#events.emit('error', error),
+    );
   }
 
   async #subscribe(ref: string, presence: boolean): Promise<Conversation> {
@@ -156,7 +160,8 @@ export class Chat implements Events<ChatEvents> {
       http: this.#http,
       isConnected: () => this.#portOf(id) === port && this.#connection.link?.isOpen === true,
       request: this.#request,
-      readChanges: (since) => this.#inTurn(() => this.#request({ type: 'changes', conversation: id, since })),
+      readChanges: (since) =>
+        this.#inTurn(() => insist(this.#runtime, () => this.#request({ type: 'changes', conversation: id, since }))),
       send: (frame) => this.#connection.link?.send(frame) ?? false,
       enqueue: (operation) => this.#outbox.add(operation),
       discard: (operationId) => this.#outbox.discard(operationId),

@@ -7,6 +7,7 @@ import { createDerivedStore, createStore } from '../store.ts';
 import { type ChangePage, createCatchUp } from './catch-up.ts';
 import type { Conversation, ConversationEvents } from './conversation-types.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
+import { insist } from './insist.ts';
 import type { Operation, OperationReply } from './operations.ts';
 import type { Outcome } from './outbox.ts';
 import type { Change, Message, MessageRecord, NewMessage, Subscription } from './records.ts';
@@ -195,7 +196,9 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       const forget = (): void => {
         if (unsentRead === messageId) unsentRead = null;
       };
-      await deps.request({ type: 'read', messageId }).then(forget, (error) => {
+      // What waited may have been sent with a later mark.
+      const mark = async () => unsentRead && deps.request({ type: 'read', messageId: unsentRead });
+      await insist(runtime, mark).then(forget, (error) => {
         // Kept and sent with the next connection. Any other failure is the caller's.
         if (error instanceof ConnectionError) return;
         forget();

@@ -12,7 +12,7 @@ export async function askSubscriptions(request: Request<ChatProtocol>, wanted: W
 
 export const removedError = errorFrom({
   svcCode: 'SVC_NOT_A_MEMBER',
-  message: 'This user is no longer in the conversation, or it was deleted.',
+  message: 'The user left the conversation, or it was deleted.',
 });
 
 export function refusalOf(item: { code?: string } | undefined, ref: string, limit?: number): SvcError {
@@ -27,5 +27,5 @@ export function refusalOf(item: { code?: string } | undefined, ref: string, limi
 export const otherUser = (was: string, is: string): ConnectionError =>
   new ConnectionError('forbidden', {
     code: 'other_user',
-    message: `The \`token\` function gave a token of "${is}", but this Chat belongs to "${was}". Make a new Chat for another user.`,
+    message: `The \`token\` function gave a token of "${is}", but this Chat belongs to "${was}". Make a new Chat.`,
   });

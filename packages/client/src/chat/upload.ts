@@ -78,6 +78,6 @@ function putWithProgress(
 const refused = (status: number): ApiError =>
   new ApiError({
     code: 'upload_failed',
-    message: `The file storage answered ${status}. Signed addresses last 15 minutes: upload again.`,
+    message: `The file storage answered ${status}. Upload it again.`,
     retryable: status >= 500,
   });

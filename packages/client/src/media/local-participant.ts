@@ -114,6 +114,7 @@ export class LocalParticipant {
     return this.#port.rpc(to, method, payload, timeoutMs);
   }
 
+  /** Needs `updateMetadata` in the token: metadata is the backend's otherwise. */
   setMetadata(metadata: string): Promise<void> {
     return this.#port.setMetadata(metadata);
   }

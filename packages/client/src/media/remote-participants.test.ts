@@ -10,6 +10,7 @@ const permissions = {
   publishAudio: true,
   publishVideo: true,
   publishData: true,
+  updateMetadata: false,
 };
 const bob = { identity: 'bob', sessionId: 'ps_1', metadata: null, permissions, quality: null, tracks: [] };
 const camera = { id: 'trk_1', kind: 'VIDEO', source: 'CAMERA', name: null, muted: false } as const;

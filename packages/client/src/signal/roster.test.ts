@@ -11,6 +11,7 @@ const permissions = {
   publishAudio: false,
   publishVideo: false,
   publishData: false,
+  updateMetadata: false,
 };
 const track = (id: string, muted: boolean): TrackRecord => ({
   id,

@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
+import { factorRoutes } from './factor-routes.ts';
 import {
   Accepted,
   AccountSession,
+  ChangePassword,
   EmailOnly,
   Login,
   OAuthExchange,
@@ -11,19 +13,29 @@ import {
   OAuthStarted,
   Register,
   Registered,
+  Registration,
   ResetPassword,
   Session,
+  TokenOnly,
   User,
+  VerificationLink,
   VerifyEmail,
 } from './schemas.ts';
 
 export const accountRoutes = routes({
+  getRegistration: {
+    at: 'GET /v1/auth/registration',
+    by: ['none'],
+    returns: [200, Registration],
+    does: 'Says who may register on this instance.',
+  },
   register: {
     at: 'POST /v1/auth/register',
     by: ['none'],
     budget: 5,
     body: Register,
     returns: [201, Registered],
+    throws: ['SVC_REGISTRATION_CLOSED', 'SVC_EMAIL_DOMAIN_NOT_ALLOWED', 'SVC_PASSWORD_TOO_COMMON'],
     does: 'Registers an account. The answer is the same for an address that is known already.',
   },
   login: {
@@ -32,7 +44,7 @@ export const accountRoutes = routes({
     budget: 10,
     body: Login,
     returns: [200, Session],
-    throws: ['SVC_INVALID_CREDENTIALS', 'SVC_EMAIL_NOT_VERIFIED'],
+    throws: ['SVC_INVALID_CREDENTIALS', 'SVC_EMAIL_NOT_VERIFIED', 'SVC_SECOND_FACTOR_REQUIRED'],
     does: 'Signs in: a short-lived access token, and a refresh token in an HttpOnly cookie.',
   },
   verifyEmail: {
@@ -41,8 +53,23 @@ export const accountRoutes = routes({
     budget: 10,
     body: VerifyEmail,
     returns: [200, Session],
+    throws: [
+      'SVC_INVALID_TOKEN_LINK',
+      'SVC_REGISTRATION_CLOSED',
+      'SVC_EMAIL_DOMAIN_NOT_ALLOWED',
+      'SVC_PASSWORD_TOO_COMMON',
+      'SVC_SECOND_FACTOR_REQUIRED',
+    ],
+    does: 'Verifies an e-mail address with the token that was mailed, and signs in. `password` and `name` are the account’s from then on; nothing that was set before the proof stays.',
+  },
+  readVerificationLink: {
+    at: 'POST /v1/auth/verify-email/link',
+    by: ['none'],
+    budget: 20,
+    body: TokenOnly,
+    returns: [200, VerificationLink],
     throws: ['SVC_INVALID_TOKEN_LINK'],
-    does: 'Verifies an e-mail address with the token that was mailed, and signs in.',
+    does: 'Says whose address a mailed link proves, without using it.',
   },
   resendVerification: {
     at: 'POST /v1/auth/verify-email/resend',
@@ -66,7 +93,13 @@ export const accountRoutes = routes({
     budget: 5,
     body: ResetPassword,
     returns: [200, Session],
-    throws: ['SVC_INVALID_TOKEN_LINK'],
+    throws: [
+      'SVC_INVALID_TOKEN_LINK',
+      'SVC_REGISTRATION_CLOSED',
+      'SVC_EMAIL_DOMAIN_NOT_ALLOWED',
+      'SVC_PASSWORD_TOO_COMMON',
+      'SVC_SECOND_FACTOR_REQUIRED',
+    ],
     does: 'Sets a new password with the token that was mailed; every other session ends.',
   },
   listOAuthProviders: {
@@ -94,8 +127,11 @@ export const accountRoutes = routes({
       'SVC_PROVIDER_NOT_FOUND',
       'SVC_INVALID_CREDENTIALS',
       'SVC_EMAIL_NOT_VERIFIED',
+      'SVC_REGISTRATION_CLOSED',
+      'SVC_EMAIL_DOMAIN_NOT_ALLOWED',
       'SVC_ORIGIN_NOT_ALLOWED',
       'SVC_SERVICE_UNAVAILABLE',
+      'SVC_SECOND_FACTOR_REQUIRED',
     ],
     does: 'Ends a sign-in with the code the provider sent to the browser.',
   },
@@ -119,6 +155,15 @@ export const accountRoutes = routes({
     returns: [200, User],
     does: 'Reads the signed-in user.',
   },
+  changePassword: {
+    at: 'POST /v1/auth/password',
+    by: ['session'],
+    budget: 10,
+    body: ChangePassword,
+    returns: [204, null],
+    throws: ['SVC_WRONG_PASSWORD', 'SVC_PASSWORD_TOO_COMMON'],
+    does: 'Changes the password of the signed-in user, who gives the current one; every other session ends.',
+  },
   listSessions: {
     at: 'GET /v1/auth/sessions',
     by: ['session'],
@@ -138,4 +183,5 @@ export const accountRoutes = routes({
     returns: [204, null],
     does: 'Signs the user out everywhere, here too.',
   },
+  ...factorRoutes,
 });

@@ -14,6 +14,16 @@ export type User = Static<typeof User>;
 
 export const Password = Type.String({ minLength: 8, maxLength: 128 });
 
+/** Who may make an account: anybody, who was invited to a project, or nobody. */
+export const RegistrationPolicy = Type.Enum(['OPEN', 'INVITE', 'CLOSED']);
+export type RegistrationPolicy = Static<typeof RegistrationPolicy>;
+export const Registration = Type.Object({
+  policy: RegistrationPolicy,
+  /** Only addresses of these; empty: of any. */
+  domains: Type.Array(Type.String()),
+  verificationRequired: Type.Boolean(),
+});
+
 export const Register = Type.Object({ email: Email, password: Password, name: Type.Optional(Line(0, 128)) });
 export type Register = Static<typeof Register>;
 
@@ -40,7 +50,12 @@ export const AccountSession = Type.Object({
   /** The session this was asked with. */
   current: Type.Boolean(),
   userAgent: Nullable(Type.String()),
+  /** Browser and system, as `userAgent` tells them. */
+  device: Nullable(Type.String()),
+  /** Without its last part. */
   ip: Nullable(Type.String()),
+  /** The network that the address belongs to, or what it is to this machine. */
+  place: Nullable(Type.String()),
   createdAt: Timestamp,
   /** When it last signed in or renewed its token. */
   lastSeenAt: Timestamp,
@@ -49,9 +64,19 @@ export const AccountSession = Type.Object({
 export type AccountSession = Static<typeof AccountSession>;
 
 export const MailToken = Type.String({ minLength: 1, maxLength: 256 });
-export const VerifyEmail = Type.Object({ token: MailToken });
+/** What comes with the token is the account's from then on; what was registered before is not. */
+export const VerifyEmail = Type.Object({
+  token: MailToken,
+  password: Type.Optional(Password),
+  name: Type.Optional(Line(0, 128)),
+});
+export type VerifyEmail = Static<typeof VerifyEmail>;
+export const TokenOnly = Type.Object({ token: MailToken });
+export const VerificationLink = Type.Object({ email: Type.String(), expiresAt: Timestamp });
 export const EmailOnly = Type.Object({ email: Email });
 export const ResetPassword = Type.Object({ token: MailToken, password: Password });
+export const ChangePassword = Type.Object({ currentPassword: Type.String({ maxLength: 128 }), password: Password });
+export type ChangePassword = Static<typeof ChangePassword>;
 export const Accepted = Type.Object({ accepted: Type.Literal(true) });
 
 export const OAuthProvider = Type.Object({ provider: Type.String(), label: Type.String() });

@@ -9,14 +9,35 @@ export const auditActions = {
   'project.archived': 'project',
   'api_key.created': 'api_key',
   'api_key.revoked': 'api_key',
+  'signing_key.created': 'signing_key',
+  'signing_key.revoked': 'signing_key',
+  'api_key.used_from_new_network': 'api_key',
   'member.added': 'member',
   'member.removed': 'member',
   'member.role_changed': 'member',
   'webhook.created': 'webhook',
   'webhook.updated': 'webhook',
   'webhook.deleted': 'webhook',
+  'user.revoked': 'user',
+  'user.unbanned': 'user',
 } as const;
 export type AuditAction = keyof typeof auditActions;
+
+/** What happens to a person's account and is recorded. */
+export const securityActions = {
+  'account.signed_in': 'Signed in; `method` says how.',
+  'account.sign_in_failed': 'Somebody tried to sign in and failed; `reason` says why.',
+  'account.password_reset_requested': 'A link to set a new password was mailed.',
+  'account.password_reset': 'The password was set through a mailed link.',
+  'account.password_changed': 'The password was changed inside a session.',
+  'account.password_change_failed': 'Somebody in a session gave a wrong current password.',
+  'account.signed_out': 'Signed out.',
+  'account.session_ended': 'One session was ended from another.',
+  'account.sessions_ended': 'Every session was ended.',
+  'account.refresh_token_reused': 'A refresh token was used twice, so its session was ended: it may have been stolen.',
+  'account.failures_muted': 'There are more failures than are recorded in an hour.',
+} as const;
+export type SecurityAction = keyof typeof securityActions;
 
 export const AuditEntry = Type.Object({
   id: Type.String(),
@@ -42,4 +63,38 @@ export const AuditQuery = Type.Object({
   resourceId: Type.Optional(Type.String({ maxLength: 128 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
   before: Type.Optional(Type.String({ maxLength: 64 })),
+});
+
+export const AuditExportQuery = Type.Object({
+  action: AuditQuery.properties.action,
+  actorId: AuditQuery.properties.actorId,
+  resourceId: AuditQuery.properties.resourceId,
+  from: Type.Optional(Timestamp),
+  to: Type.Optional(Timestamp),
+});
+
+export const SecurityEntry = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  userEmail: Type.String(),
+  action: Type.String(),
+  /** The browser and its system, in words. */
+  device: Nullable(Type.String()),
+  /** The network, in words; never a whole address. */
+  place: Nullable(Type.String()),
+  metadata: Metadata,
+  requestId: Type.String(),
+  createdAt: Timestamp,
+});
+export type SecurityEntry = Static<typeof SecurityEntry>;
+
+export const SecurityQuery = Type.Object({
+  action: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  before: Type.Optional(Type.String({ maxLength: 64 })),
+});
+
+export const InstanceSecurityQuery = Type.Object({
+  ...SecurityQuery.properties,
+  userId: Type.Optional(Type.String({ maxLength: 128 })),
 });

@@ -85,6 +85,7 @@ const Changes = Type.Array(Type.Unsafe<ChatChange>(AnyChange));
 export const chatClientFrames = clientFrames({
   auth: {
     data: Type.Object({ token: Token }),
+    budget: 'CHAT_TOKEN_RATE_LIMIT',
     replies: Renewed,
     does: 'Authenticates a connection whose upgrade carried no token.',
   },
@@ -106,6 +107,7 @@ export const chatClientFrames = clientFrames({
   },
   unsubscribe: {
     data: Type.Object({ conversations: Type.Array(Ref, { minItems: 1, maxItems: 100 }) }),
+    budget: 'CHAT_UNSUBSCRIBE_RATE_LIMIT',
     does: 'Ends subscriptions.',
   },
   'message.send': {
@@ -116,11 +118,13 @@ export const chatClientFrames = clientFrames({
   },
   'message.edit': {
     data: Type.Object({ messageId: Id, ...EditMessage.properties }),
+    budget: 'CHAT_EDIT_RATE_LIMIT',
     replies: Stored,
     does: 'Edits a message.',
   },
   'message.delete': {
     data: Type.Object({ messageId: Id }),
+    budget: 'CHAT_DELETE_RATE_LIMIT',
     replies: Type.Object({ messageId: Type.String(), deletedAt: Nullable(Timestamp) }),
     does: 'Soft-deletes a message.',
   },
@@ -138,6 +142,7 @@ export const chatClientFrames = clientFrames({
   },
   read: {
     data: Type.Object({ messageId: Id }),
+    budget: 'CHAT_READ_RATE_LIMIT',
     replies: ReadState,
     does: 'Marks this message and all earlier ones as read.',
   },
@@ -148,10 +153,12 @@ export const chatClientFrames = clientFrames({
   },
   presence: {
     data: Type.Object({ status: Type.Enum(['ONLINE', 'AWAY']), data: Type.Optional(Nullable(Metadata)) }),
+    budget: 'CHAT_PRESENCE_RATE_LIMIT',
     does: 'Sets the status shown in every subscribed conversation.',
   },
   history: {
     data: Type.Object({ conversation: Ref, ...historyFields }),
+    budget: 'CHAT_HISTORY_RATE_LIMIT',
     replies: MessagePage,
     does: 'Reads history, as over REST.',
   },
@@ -161,11 +168,13 @@ export const chatClientFrames = clientFrames({
       since: Type.Union([Change, Type.String({ maxLength: 256 })]),
       limit: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
+    budget: 'CHAT_HISTORY_RATE_LIMIT',
     replies: Type.Object({ ...ChangePage.properties, changes: Changes }),
     does: 'Reads the changes after a cursor or a change number.',
   },
   'token.refresh': {
     data: Type.Object({ token: Token }),
+    budget: 'CHAT_TOKEN_RATE_LIMIT',
     replies: Renewed,
     does: 'Goes on with a fresh token of the same user and project.',
   },

@@ -10,7 +10,6 @@ import {
   ChangeConversationMember,
   ChangePage,
   ChangesQuery,
-  ChatToken,
   Conversation,
   ConversationMember,
   CreateConversation,
@@ -19,7 +18,6 @@ import {
   HistoryQuery,
   Message,
   MessagePage,
-  MintChatToken,
   Presence,
   ReactionSummary,
   ReadReceipt,
@@ -29,6 +27,7 @@ import {
   Typing,
   UpdateConversation,
 } from './schemas.ts';
+import { chatTokenRoutes } from './token-routes.ts';
 
 const anyChat = ['apiKey', 'chatToken'] as const;
 const Page = Type.Object(PageQuery);
@@ -40,7 +39,9 @@ export const chatRoutes = routes({
   listConversations: {
     at: 'GET /v1/chat/conversations',
     sdk: 'chat.conversations.list',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: Page,
     paged: true,
     returns: [200, Type.Array(Conversation)],
@@ -50,6 +51,7 @@ export const chatRoutes = routes({
   createConversation: {
     at: 'POST /v1/chat/conversations',
     sdk: 'chat.conversations.create',
+    scope: 'chat',
     by: anyChat,
     replay: 'resource',
     body: CreateConversation,
@@ -61,13 +63,16 @@ export const chatRoutes = routes({
       'SVC_ROOM_CLOSED',
       'SVC_ROOM_ALREADY_ATTACHED',
       'SVC_METADATA_TOO_LARGE',
+      'SVC_QUOTA_EXCEEDED',
     ],
     does: 'Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has.',
   },
   getConversation: {
     at: 'GET /v1/chat/conversations/{room}',
     sdk: 'chat.conversations.get',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     returns: [200, Conversation],
     throws: inConversation,
     does: 'Reads one conversation by conv_ id, uuid, room id or name.',
@@ -75,7 +80,9 @@ export const chatRoutes = routes({
   updateConversation: {
     at: 'PATCH /v1/chat/conversations/{room}',
     sdk: 'chat.conversations.update',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_MANAGE_RATE_LIMIT',
     body: UpdateConversation,
     returns: [200, Conversation],
     throws: [...inConversation, 'SVC_FORBIDDEN', 'SVC_CONVERSATION_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE'],
@@ -84,6 +91,7 @@ export const chatRoutes = routes({
   deleteConversation: {
     at: 'DELETE /v1/chat/conversations/{room}',
     sdk: 'chat.conversations.delete',
+    scope: 'chat',
     by: ['apiKey'],
     returns: [200, Conversation],
     throws: ['SVC_CONVERSATION_NOT_FOUND'],
@@ -92,6 +100,7 @@ export const chatRoutes = routes({
   listUserConversations: {
     at: 'GET /v1/chat/users/{userId}/conversations',
     sdk: 'chat.conversations.listForUser',
+    scope: 'chat',
     by: ['apiKey'],
     query: Page,
     paged: true,
@@ -102,7 +111,9 @@ export const chatRoutes = routes({
   listConversationMembers: {
     at: 'GET /v1/chat/conversations/{room}/members',
     sdk: 'chat.members.list',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: Page,
     paged: true,
     returns: [200, Type.Array(ConversationMember)],
@@ -112,7 +123,9 @@ export const chatRoutes = routes({
   addConversationMember: {
     at: 'POST /v1/chat/conversations/{room}/members',
     sdk: 'chat.members.add',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_MANAGE_RATE_LIMIT',
     replay: 'resource',
     body: AddConversationMember,
     returns: [201, ConversationMember, 200],
@@ -122,7 +135,9 @@ export const chatRoutes = routes({
   changeConversationMember: {
     at: 'PATCH /v1/chat/conversations/{room}/members/{userId}',
     sdk: 'chat.members.update',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_MANAGE_RATE_LIMIT',
     body: ChangeConversationMember,
     returns: [200, ConversationMember],
     throws: [
@@ -137,7 +152,9 @@ export const chatRoutes = routes({
   removeConversationMember: {
     at: 'DELETE /v1/chat/conversations/{room}/members/{userId}',
     sdk: 'chat.members.remove',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_MANAGE_RATE_LIMIT',
     returns: [200, ConversationMember],
     throws: [...inConversation, 'SVC_MEMBER_NOT_FOUND', 'SVC_FORBIDDEN', 'SVC_CONVERSATION_ARCHIVED'],
     does: 'Removes a member; what they wrote keeps its author. Anybody may remove themselves.',
@@ -145,7 +162,9 @@ export const chatRoutes = routes({
   listMessages: {
     at: 'GET /v1/chat/conversations/{room}/messages',
     sdk: 'chat.messages.list',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: HistoryQuery,
     walk: { items: 'messages', by: 'before', orBy: 'after' },
     returns: [200, MessagePage],
@@ -155,6 +174,7 @@ export const chatRoutes = routes({
   sendMessage: {
     at: 'POST /v1/chat/conversations/{room}/messages',
     sdk: 'chat.messages.send',
+    scope: 'chat',
     by: anyChat,
     replay: 'resource',
     body: SendMessage,
@@ -177,7 +197,9 @@ export const chatRoutes = routes({
   listChanges: {
     at: 'GET /v1/chat/conversations/{room}/changes',
     sdk: 'chat.messages.changes',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: ChangesQuery,
     walk: { items: 'changes', by: 'since', until: 'complete' },
     returns: [200, ChangePage],
@@ -187,7 +209,9 @@ export const chatRoutes = routes({
   listPresence: {
     at: 'GET /v1/chat/conversations/{room}/presence',
     sdk: 'chat.state.presence',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: Page,
     paged: true,
     returns: [200, Type.Array(Presence)],
@@ -197,7 +221,9 @@ export const chatRoutes = routes({
   listTyping: {
     at: 'GET /v1/chat/conversations/{room}/typing',
     sdk: 'chat.state.typing',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: Page,
     paged: true,
     returns: [200, Type.Array(Typing)],
@@ -207,7 +233,9 @@ export const chatRoutes = routes({
   listReadReceipts: {
     at: 'GET /v1/chat/conversations/{room}/read-receipts',
     sdk: 'chat.state.readReceipts',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: Page,
     paged: true,
     returns: [200, Type.Array(ReadReceipt)],
@@ -217,7 +245,9 @@ export const chatRoutes = routes({
   getReadState: {
     at: 'GET /v1/chat/conversations/{room}/read-state',
     sdk: 'chat.state.readState',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: ForUser,
     returns: [200, ReadState],
     throws: [...inConversation, 'SVC_USER_REQUIRED'],
@@ -226,7 +256,9 @@ export const chatRoutes = routes({
   requestAttachment: {
     at: 'POST /v1/chat/conversations/{room}/attachments',
     sdk: 'chat.attachments.create',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_UPLOAD_RATE_LIMIT',
     replay: 'resource',
     body: RequestAttachment,
     returns: [201, AttachmentUpload],
@@ -238,12 +270,14 @@ export const chatRoutes = routes({
       'SVC_METADATA_TOO_LARGE',
       'SVC_RATE_LIMITED',
       'SVC_STORAGE_UNAVAILABLE',
+      'SVC_QUOTA_EXCEEDED',
     ],
     does: 'Gives a signed URL to upload one file to.',
   },
   completeAttachment: {
     at: 'POST /v1/chat/attachments/{attachmentId}/complete',
     sdk: 'chat.attachments.complete',
+    scope: 'chat',
     by: anyChat,
     returns: [200, Attachment],
     throws: [
@@ -259,7 +293,9 @@ export const chatRoutes = routes({
   getAttachmentDownload: {
     at: 'GET /v1/chat/attachments/{attachmentId}/download-url',
     sdk: 'chat.attachments.downloadUrl',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     returns: [200, AttachmentDownload],
     throws: [...onAttachment, 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
     does: 'Gives a short-lived signed URL to download from.',
@@ -267,7 +303,9 @@ export const chatRoutes = routes({
   getMessage: {
     at: 'GET /v1/chat/messages/{messageId}',
     sdk: 'chat.messages.get',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     returns: [200, Message],
     throws: onMessage,
     does: 'Reads one message.',
@@ -275,7 +313,9 @@ export const chatRoutes = routes({
   editMessage: {
     at: 'PATCH /v1/chat/messages/{messageId}',
     sdk: 'chat.messages.update',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_EDIT_RATE_LIMIT',
     body: EditMessage,
     returns: [200, Message],
     throws: [
@@ -291,7 +331,9 @@ export const chatRoutes = routes({
   deleteMessage: {
     at: 'DELETE /v1/chat/messages/{messageId}',
     sdk: 'chat.messages.delete',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_DELETE_RATE_LIMIT',
     query: ForUser,
     returns: [200, Message],
     throws: [...onMessage, 'SVC_FORBIDDEN', 'SVC_CONVERSATION_ARCHIVED'],
@@ -300,25 +342,22 @@ export const chatRoutes = routes({
   addReaction: {
     at: 'POST /v1/chat/messages/{messageId}/reactions',
     sdk: 'chat.reactions.add',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_REACT_RATE_LIMIT',
     replay: 'resource',
     query: ForUser,
     body: AddReaction,
     returns: [201, Type.Array(ReactionSummary), 200],
-    throws: [
-      ...onMessage,
-      'SVC_USER_REQUIRED',
-      'SVC_INVALID_EMOJI',
-      'SVC_REACTION_LIMIT',
-      'SVC_CONVERSATION_ARCHIVED',
-      'SVC_RATE_LIMITED',
-    ],
+    throws: [...onMessage, 'SVC_USER_REQUIRED', 'SVC_INVALID_EMOJI', 'SVC_REACTION_LIMIT', 'SVC_CONVERSATION_ARCHIVED'],
     does: 'Reacts to a message; once per user and emoji. An API key names the user.',
   },
   removeReaction: {
     at: 'DELETE /v1/chat/messages/{messageId}/reactions/{emoji}',
     sdk: 'chat.reactions.remove',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_REACT_RATE_LIMIT',
     query: ForUser,
     returns: [204, null],
     throws: [
@@ -327,14 +366,15 @@ export const chatRoutes = routes({
       'SVC_INVALID_EMOJI',
       'SVC_REACTION_NOT_FOUND',
       'SVC_CONVERSATION_ARCHIVED',
-      'SVC_RATE_LIMITED',
     ],
     does: 'Takes a reaction back.',
   },
   markRead: {
     at: 'POST /v1/chat/messages/{messageId}/read',
     sdk: 'chat.messages.markRead',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_READ_RATE_LIMIT',
     body: ForUser,
     isBodyOptional: true,
     query: ForUser,
@@ -345,21 +385,14 @@ export const chatRoutes = routes({
   getThread: {
     at: 'GET /v1/chat/messages/{messageId}/thread',
     sdk: 'chat.messages.thread',
+    scope: 'chat',
     by: anyChat,
+    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
     query: Page,
     paged: true,
     returns: [200, Type.Array(Message)],
     throws: [...onMessage, 'SVC_INVALID_CURSOR'],
     does: 'Reads the thread a message belongs to: its root, then the replies, oldest first.',
   },
-  mintChatToken: {
-    at: 'POST /v1/chat/tokens',
-    sdk: 'chat.tokens.create',
-    by: ['apiKey'],
-    replay: 'credential',
-    body: MintChatToken,
-    returns: [201, ChatToken],
-    throws: ['SVC_CONVERSATION_NOT_FOUND', 'SVC_INVALID_SCOPE', 'SVC_INVALID_TTL'],
-    does: 'Mints a chat token for one end user.',
-  },
+  ...chatTokenRoutes,
 });

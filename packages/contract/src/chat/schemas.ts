@@ -271,6 +271,9 @@ export type Presence = Static<typeof Presence>;
 export const Typing = Type.Object({ userId: Type.String(), startedAt: Timestamp, expiresAt: Timestamp });
 export type Typing = Static<typeof Typing>;
 
+/** How long a chat token may live, minted or signed offline. */
+export const chatTokenSeconds = { min: 60, max: 21_600 } as const;
+
 export const MintChatToken = Type.Object({
   userId: Identity,
   conversations: Type.Optional(Type.Array(Line(1, 128), { maxItems: 200 })),
@@ -293,6 +296,9 @@ export const ChatToken = Type.Object({
   websocketUrl: Type.String(),
 });
 export type ChatToken = Static<typeof ChatToken>;
+
+export const RevokedChatToken = Type.Object({ id: Type.String(), tokenId: Type.String(), revokedAt: Timestamp });
+export type RevokedChatToken = Static<typeof RevokedChatToken>;
 
 export const ChatOverview = Type.Object({
   conversations: Type.Object({ total: Count, active: Count, archived: Count }),

@@ -30,6 +30,8 @@ export const Heartbeat = Type.Object({
   memoryPercent: Type.Optional(percent),
   networkInBps: Type.Optional(count),
   networkOutBps: Type.Optional(count),
+  /** Data messages that a receiver did not get, since the heartbeat before. */
+  dataDropped: Type.Optional(count),
 });
 export type Heartbeat = Static<typeof Heartbeat>;
 

@@ -50,12 +50,18 @@ const getDiagnostics = {
 } as const;
 
 export const observabilityRoutes = routes({
-  listConnections: { at: 'GET /v1/connections', sdk: 'connections.list', ...byKey, ...listConnections },
-  getConnection: { at: 'GET /v1/connections/{connectionId}', sdk: 'connections.get', ...byKey, ...getConnection },
-  listErrors: { at: 'GET /v1/errors', sdk: 'errors.list', ...byKey, ...listErrors },
-  getError: { at: 'GET /v1/errors/{errorId}', sdk: 'errors.get', ...byKey, ...getError },
-  getMetrics: { at: 'GET /v1/metrics', sdk: 'metrics.get', ...byKey, ...getMetrics },
-  getDiagnostics: { at: 'GET /v1/diagnostics', sdk: 'diagnostics.get', ...byKey, ...getDiagnostics },
+  listConnections: { at: 'GET /v1/connections', sdk: 'connections.list', scope: 'read', ...byKey, ...listConnections },
+  getConnection: {
+    at: 'GET /v1/connections/{connectionId}',
+    sdk: 'connections.get',
+    scope: 'read',
+    ...byKey,
+    ...getConnection,
+  },
+  listErrors: { at: 'GET /v1/errors', sdk: 'errors.list', scope: 'read', ...byKey, ...listErrors },
+  getError: { at: 'GET /v1/errors/{errorId}', sdk: 'errors.get', scope: 'read', ...byKey, ...getError },
+  getMetrics: { at: 'GET /v1/metrics', sdk: 'metrics.get', scope: 'read', ...byKey, ...getMetrics },
+  getDiagnostics: { at: 'GET /v1/diagnostics', sdk: 'diagnostics.get', scope: 'read', ...byKey, ...getDiagnostics },
   listProjectConnections: {
     at: 'GET /v1/projects/{projectId}/connections',
     ...inProject,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ApiKeyStatus, DashboardRole, Environment, MemberStatus, ProjectStatus } from '../enums.ts';
 import { Line, Nullable, Timestamp, Uuid } from '../schema.ts';
+import { ApiKeyScope } from './key-scopes.ts';
 
 export const Project = Type.Object({
   id: Uuid,
@@ -10,6 +11,8 @@ export const Project = Type.Object({
   environment: Nullable(Environment),
   allowedOrigins: Type.Array(Type.String()),
   allowLocalhostOrigins: Type.Boolean(),
+  /** Members open it with a second factor only. */
+  requireSecondFactor: Type.Boolean(),
   role: Nullable(DashboardRole),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -20,6 +23,8 @@ export type Project = Static<typeof Project>;
 export const ProjectName = Line(1, 128);
 export const CreateProject = Type.Object({ name: ProjectName });
 export const UpdateProject = Type.Object({ name: Type.Optional(ProjectName) });
+
+export const UpdateProjectSecurity = Type.Object({ requireSecondFactor: Type.Boolean() });
 
 export const UpdateAllowedOrigins = Type.Object({
   allowedOrigins: Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 100 }),
@@ -51,7 +56,14 @@ export const ApiKey = Type.Object({
   status: ApiKeyStatus,
   prefix: Type.String(),
   createdBy: Nullable(Type.String()),
+  /** Null for a key that may everything. */
+  scopes: Nullable(Type.Array(ApiKeyScope)),
+  expiresAt: Nullable(Timestamp),
+  /** Null for a key that works from anywhere. */
+  allowedNetworks: Nullable(Type.Array(Type.String())),
   lastUsedAt: Nullable(Timestamp),
+  /** The network and not the address: `203.0.113.0/24`, `2001:db8:1::/48`. */
+  lastUsedFrom: Nullable(Type.String()),
   createdAt: Timestamp,
   revokedAt: Nullable(Timestamp),
 });
@@ -61,5 +73,15 @@ export type ApiKey = Static<typeof ApiKey>;
 export const NewApiKey = Type.Object({ ...ApiKey.properties, key: Type.String() });
 export type NewApiKey = Static<typeof NewApiKey>;
 
-export const CreateApiKey = Type.Object({ name: Line(1, 64), environment: Type.Optional(Environment) });
+/** Bounds that are left out do not exist: such a key may everything, from anywhere, for ever. */
+export const CreateApiKey = Type.Object({
+  name: Line(1, 64),
+  environment: Type.Optional(Environment),
+  scopes: Type.Optional(Type.Array(ApiKeyScope, { minItems: 1, uniqueItems: true })),
+  expiresAt: Type.Optional(Timestamp),
+  /** Networks in CIDR notation, or single addresses, of IPv4 and IPv6. */
+  allowedNetworks: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50 }),
+  ),
+});
 export type CreateApiKey = Static<typeof CreateApiKey>;

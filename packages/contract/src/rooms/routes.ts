@@ -23,6 +23,8 @@ import {
 const key = ['apiKey'] as const;
 const session = ['session'] as const;
 const environment = Type.Object(EnvironmentQuery);
+/** Whether the tokens of a removed participant end too; they do unless told otherwise. */
+const removal = { revokeTokens: Type.Optional(Type.Boolean()) } as const;
 const live = ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_MEDIA_UNAVAILABLE', 'SVC_MEDIA_TIMEOUT'] as const;
 const onParticipant = [...live, 'SVC_PARTICIPANT_NOT_FOUND'] as const;
 
@@ -31,6 +33,7 @@ export const roomRoutes = routes({
   listRooms: {
     at: 'GET /v1/rooms',
     sdk: 'rooms.list',
+    scope: 'rooms',
     by: key,
     query: Type.Object(PageQuery),
     paged: true,
@@ -40,6 +43,7 @@ export const roomRoutes = routes({
   createRoom: {
     at: 'POST /v1/rooms',
     sdk: 'rooms.create',
+    scope: 'rooms',
     by: key,
     replay: 'resource',
     body: CreateRoom,
@@ -50,6 +54,7 @@ export const roomRoutes = routes({
   getRoom: {
     at: 'GET /v1/rooms/{id}',
     sdk: 'rooms.get',
+    scope: 'rooms',
     by: key,
     returns: [200, Room],
     throws: ['SVC_ROOM_NOT_FOUND'],
@@ -58,6 +63,7 @@ export const roomRoutes = routes({
   updateRoom: {
     at: 'PATCH /v1/rooms/{id}',
     sdk: 'rooms.update',
+    scope: 'rooms',
     by: key,
     body: UpdateRoom,
     returns: [200, Room],
@@ -67,6 +73,7 @@ export const roomRoutes = routes({
   closeRoom: {
     at: 'DELETE /v1/rooms/{id}',
     sdk: 'rooms.close',
+    scope: 'rooms',
     by: key,
     returns: [200, Room],
     throws: ['SVC_ROOM_NOT_FOUND'],
@@ -75,6 +82,7 @@ export const roomRoutes = routes({
   listRoomParticipants: {
     at: 'GET /v1/rooms/{id}/participants',
     sdk: 'rooms.participants',
+    scope: 'rooms',
     by: key,
     returns: [200, Type.Array(Participant)],
     throws: live,
@@ -83,6 +91,7 @@ export const roomRoutes = routes({
   listRoomSessions: {
     at: 'GET /v1/rooms/{id}/sessions',
     sdk: 'rooms.sessions',
+    scope: 'rooms',
     by: key,
     query: Type.Object(PageQuery),
     paged: true,
@@ -93,14 +102,17 @@ export const roomRoutes = routes({
   removeParticipant: {
     at: 'DELETE /v1/rooms/{id}/participants/{identity}',
     sdk: 'rooms.removeParticipant',
+    scope: 'rooms',
     by: key,
+    query: Type.Object(removal),
     returns: [200, RemovedParticipant],
     throws: ['SVC_ROOM_NOT_FOUND', 'SVC_PARTICIPANT_NOT_FOUND'],
-    does: 'Removes a participant. Revoke the token too if they may not come back.',
+    does: 'Removes a participant and revokes their tokens for the room; `revokeTokens=false` lets them come back.',
   },
   updateParticipant: {
     at: 'PATCH /v1/rooms/{id}/participants/{identity}',
     sdk: 'rooms.updateParticipant',
+    scope: 'rooms',
     by: key,
     body: UpdateParticipant,
     returns: [200, Participant],
@@ -110,6 +122,7 @@ export const roomRoutes = routes({
   muteTrack: {
     at: 'POST /v1/rooms/{id}/participants/{identity}/tracks/{trackId}/mute',
     sdk: 'rooms.muteTrack',
+    scope: 'rooms',
     by: key,
     body: MuteTrack,
     isBodyOptional: true,
@@ -120,6 +133,7 @@ export const roomRoutes = routes({
   sendRoomData: {
     at: 'POST /v1/rooms/{id}/data',
     sdk: 'rooms.sendData',
+    scope: 'rooms',
     by: key,
     body: SendRoomData,
     returns: [200, SentRoomData],
@@ -129,22 +143,24 @@ export const roomRoutes = routes({
   mintRtcToken: {
     at: 'POST /v1/rooms/{roomId}/rtc-tokens',
     sdk: 'rooms.tokens.create',
+    scope: 'tokens',
     by: key,
     budget: 60,
     replay: 'credential',
     body: MintRtcToken,
     returns: [201, RtcToken],
-    throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_QUOTA_EXCEEDED'],
+    throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_QUOTA_EXCEEDED', 'SVC_USER_BANNED'],
     does: 'Mints a token for one participant of one room.',
   },
   revokeRtcToken: {
     at: 'DELETE /v1/rooms/{roomId}/rtc-tokens/{tokenId}',
     sdk: 'rooms.tokens.revoke',
+    scope: 'tokens',
     by: key,
     budget: 60,
     returns: [200, RevokedRtcToken],
     throws: ['SVC_ROOM_NOT_FOUND', 'SVC_TOKEN_NOT_FOUND'],
-    does: 'Revokes a token: no join with it from now on, and a live session of it ends within two seconds.',
+    does: 'Revokes a token: no join with it from now on, and a live session of it ends within two seconds. Where there is a signing key, also one that was signed offline and never used.',
   },
 
   listProjectRooms: {
@@ -195,14 +211,14 @@ export const roomRoutes = routes({
     body: MintTestToken,
     isBodyOptional: true,
     returns: [201, RtcToken],
-    throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_QUOTA_EXCEEDED', 'SVC_PROJECT_ARCHIVED'],
+    throws: ['SVC_ROOM_NOT_FOUND', 'SVC_ROOM_CLOSED', 'SVC_QUOTA_EXCEEDED', 'SVC_PROJECT_ARCHIVED', 'SVC_USER_BANNED'],
     does: 'Mints a ten-minute token with every permission, for a test call from the dashboard.',
   },
   removeProjectParticipant: {
     at: 'DELETE /v1/projects/{projectId}/rooms/{roomId}/participants/{identity}',
     by: session,
     needs: 'room:manage',
-    query: environment,
+    query: Type.Object({ ...EnvironmentQuery, ...removal }),
     returns: [200, RemovedParticipant],
     throws: ['SVC_ROOM_NOT_FOUND', 'SVC_PARTICIPANT_NOT_FOUND'],
     does: 'Removes a participant from the dashboard.',

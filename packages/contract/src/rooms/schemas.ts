@@ -45,6 +45,8 @@ export const RtcTokenPermissions = Type.Object({
   publishAudio: Type.Boolean(),
   publishVideo: Type.Boolean(),
   publishData: Type.Boolean(),
+  /** May change the participant's own metadata, which is the backend's otherwise. */
+  updateMetadata: Type.Boolean(),
 });
 export type RtcTokenPermissions = Static<typeof RtcTokenPermissions>;
 
@@ -59,6 +61,7 @@ export const defaultPermissions: RtcTokenPermissions = {
   publishAudio: false,
   publishVideo: false,
   publishData: false,
+  updateMetadata: false,
 };
 
 export const TrackLayer = Type.Object({
@@ -128,10 +131,13 @@ export type UpdateRoom = Static<typeof UpdateRoom>;
 /** The participant's own text; a string, and counted in characters. */
 export const ParticipantMetadata = Type.String({ maxLength: 1024 });
 
+/** How long an RTC token may live, minted or signed offline. */
+export const rtcTokenSeconds = { min: 30, max: 21_600 } as const;
+
 export const MintRtcToken = Type.Object({
   participantIdentity: Identity,
   permissions: Type.Optional(RtcTokenPermissionsDto),
-  ttlSeconds: Type.Optional(Type.Integer({ minimum: 30, maximum: 21_600 })),
+  ttlSeconds: Type.Optional(Type.Integer({ minimum: rtcTokenSeconds.min, maximum: rtcTokenSeconds.max })),
   metadata: Type.Optional(ParticipantMetadata),
 });
 export type MintRtcToken = Static<typeof MintRtcToken>;

@@ -181,7 +181,7 @@ export const signalingClientFrames = clientFrames({
   },
   'participant.update': {
     data: Type.Object({ metadata: ParticipantMetadata }),
-    does: "Changes the participant's own metadata.",
+    does: "Changes the participant's own metadata; needs `updateMetadata`.",
   },
   stats: {
     data: Type.Object({ report: Type.Record(Type.String(), Type.Unknown()) }),

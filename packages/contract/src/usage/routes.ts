@@ -5,6 +5,7 @@ export const usageRoutes = routes({
   getUsage: {
     at: 'GET /v1/usage',
     sdk: 'usage.get',
+    scope: 'read',
     by: ['session', 'apiKey'],
     returns: [200, Usage],
     does: "Reads the free RTC minutes and what is spent of them: over all projects a signed-in caller owns, or the API key's own project.",

@@ -21,6 +21,7 @@ export const webhookRoutes = routes({
   listWebhookEventTypes: {
     at: 'GET /v1/webhook-event-types',
     sdk: 'events.types',
+    scope: 'webhooks',
     by: ['session', 'apiKey'],
     returns: [200, Type.Array(WebhookEventType)],
     does: 'Lists every event type with the version that introduced it; the 15 of the specification come first.',
@@ -28,6 +29,7 @@ export const webhookRoutes = routes({
   streamEvents: {
     at: 'GET /v1/events',
     sdk: 'events.stream',
+    scope: 'webhooks',
     by: ['apiKey'],
     query: Type.Object({ types: Type.Optional(Type.String({ maxLength: 2048 })) }),
     returns: [200, null],
@@ -52,7 +54,7 @@ export const webhookRoutes = routes({
     audit: 'webhook.created',
     body: CreateWebhook,
     returns: [201, NewWebhook],
-    throws: [...refusals, 'SVC_UNKNOWN_FIELD', 'SVC_PROJECT_ARCHIVED'],
+    throws: [...refusals, 'SVC_UNKNOWN_FIELD', 'SVC_PROJECT_ARCHIVED', 'SVC_QUOTA_EXCEEDED'],
     does: 'Registers an endpoint. This answer is the only one that shows its signing secret.',
   },
   getWebhook: {
@@ -104,6 +106,7 @@ export const webhookRoutes = routes({
     at: 'POST /v1/projects/{projectId}/webhooks/{webhookId}/rotate-secret',
     by: ['session'],
     needs: 'webhook:manage',
+    stepUp: 'withFactor',
     replay: 'credential',
     audit: 'webhook.updated',
     body: RotateWebhookSecret,

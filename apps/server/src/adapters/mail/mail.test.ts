@@ -76,3 +76,12 @@ test('[MAIL-3] smtp: without a server sending and ping fail', async (t) => {
   await assert.rejects(mail.send(letter));
   await assert.rejects(mail.ping());
 });
+
+test('[MAIL-4] where TLS is required, a server without it gets no letter', async () => {
+  const server = await startSmtpServer();
+  const mail = createSmtpMail({ url: server.url, from: 'Parley <no-reply@example.com>', requiresTls: true });
+  await assert.rejects(mail.send(letter));
+  assert.deepEqual(server.messages(), []);
+  await mail.close();
+  await server.close();
+});

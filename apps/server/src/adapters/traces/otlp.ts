@@ -1,4 +1,4 @@
-import { createBatcher } from '../../core/batcher.ts';
+import { BatcherFull, createBatcher } from '../../core/batcher.ts';
 import type { Log } from '../../core/log.ts';
 import type { FinishedSpan } from '../../core/tracing.ts';
 
@@ -12,8 +12,7 @@ export interface OtlpOptions {
 
 interface TraceSink {
   take(span: FinishedSpan): void;
-  /** Sends what is there; resolves when it was accepted or dropped. */
-  flush(): Promise<void>;
+  /** Sends what is there, for a moment: a collector that does not answer holds up no stop. */
   close(): Promise<void>;
 }
 
@@ -22,36 +21,55 @@ const batchMax = 500;
 /** Traces are best effort: beyond this many waiting, new spans are dropped. */
 const waitingMax = 5_000;
 const timeoutMs = 5_000;
+const closeMs = 2_000;
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 
 /** OTLP over HTTP in its JSON form: what every collector takes, without a library. */
 export function createOtlpSink({ endpoint, headers, serviceName, log }: OtlpOptions): TraceSink {
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const resource = { attributes: attributesOf({ 'service.name': serviceName }) };
+  const closing = new AbortController();
+  let dropped = 0;
   const batcher = createBatcher<FinishedSpan, undefined>({ batchMax, waitingMax, gatherMs, write: send });
 
   async function send(spans: readonly FinishedSpan[]): Promise<undefined> {
+    if (closing.signal.aborted) {
+      dropped += spans.length;
+      return;
+    }
     const scopeSpans = [{ scope: { name: 'parley' }, spans: spans.map(wireSpan) }];
     try {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
       });
       await response.arrayBuffer();
       if (!response.ok) log.warn({ status: response.status, spans: spans.length }, 'traces were refused');
     } catch (error) {
       log.warn({ error, spans: spans.length }, 'traces were not taken');
     }
+    reportDropped();
+  }
+
+  function reportDropped(): void {
+    if (dropped > 0) log.warn({ spans: dropped }, 'traces were dropped: the collector does not keep up');
+    dropped = 0;
   }
 
   return {
     take(span) {
-      batcher.add(span).catch(() => undefined);
+      batcher.add(span).catch((error) => {
+        if (error instanceof BatcherFull) dropped++;
+      });
     },
-    flush: () => batcher.flush(),
-    close: () => batcher.flush(),
+    async close() {
+      const deadline = setTimeout(() => closing.abort(), closeMs);
+      await batcher.flush();
+      clearTimeout(deadline);
+      reportDropped();
+    },
   };
 }
 

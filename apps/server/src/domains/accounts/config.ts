@@ -1,3 +1,4 @@
+import type { RegistrationPolicy } from '@parley/contract';
 import type { Tx } from '../../core/db.ts';
 
 /** What a deployment decides about accounts. */
@@ -5,6 +6,8 @@ export interface AccountsConfig {
   publicUrl: string;
   isProduction: boolean;
   requireVerifiedEmail: boolean;
+  /** Without domains an address of any is taken. */
+  registration: { policy: RegistrationPolicy; domains: readonly string[] };
   /** Empty: the first account is the operator. */
   operatorEmails: readonly string[];
   oauth: OAuthConfig;
@@ -27,3 +30,9 @@ export interface OAuthClient {
 
 /** Joins an account whose address is proven to what was waiting for it (project invitations). */
 export type OnUserReady = (tx: Tx, user: { id: string; email: string }) => Promise<void>;
+
+/** Whether something waits for an account of this address (project invitations). */
+export type IsInvited = (tx: Tx, email: string) => Promise<boolean>;
+
+/** Whether sessions enter a project only with a second factor. */
+export type RequiresSecondFactor = (projectId: string) => Promise<boolean>;

@@ -1,5 +1,5 @@
 import type { accountRoutes } from '@parley/contract';
-import type { SessionCaller } from '../../core/caller.ts';
+import type { SessionCaller, SessionProofs } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -9,11 +9,14 @@ import type { Domain } from '../../core/part.ts';
 import type { Bus, Counters, Mail } from '../../core/ports.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Tokens } from '../../core/tokens.ts';
-import type { AccountsConfig, OnUserReady } from './config.ts';
+import { createAdmission } from './admission.ts';
+import type { AccountsConfig, IsInvited, OnUserReady, RequiresSecondFactor } from './config.ts';
 import { createCookie } from './cookies.ts';
+import { createDevices, deviceTtlSeconds } from './devices.ts';
+import { createTwoFactors } from './factors/index.ts';
 import { createHandlers } from './handlers.ts';
 import { createLoginThrottle } from './login-throttle.ts';
-import { createMailLinks } from './mail-links.ts';
+import { createMailBudget } from './mail-budget.ts';
 import { createMailQueue } from './mail-queue.ts';
 import { createMailTemplates } from './mail-templates.ts';
 import { deleteExpiredMailTokens } from './mail-token-store.ts';
@@ -21,10 +24,14 @@ import { createOAuth, oauthStateSeconds } from './oauth.ts';
 import { deleteExpiredOAuthStates } from './oauth-store.ts';
 import { createPasswords } from './passwords.ts';
 import { createRegistration, type Seed } from './registration.ts';
+import { createResetLinks } from './reset-links.ts';
+import { createSecurityLog, type RecordSecurity } from './security-log.ts';
 import { deleteExpiredSessions } from './session-store.ts';
 import { createSessions, refreshTtlSeconds } from './sessions.ts';
 import { createSignIn } from './sign-in.ts';
 import { createUsers } from './users.ts';
+import { deleteExpiredVerificationLinks } from './verification-link-store.ts';
+import { createVerificationLinks } from './verification-links.ts';
 
 export type { AccountsConfig, OAuthClient, OAuthConfig, OnUserReady } from './config.ts';
 export { findUserByEmail } from './user-store.ts';
@@ -43,10 +50,16 @@ interface AccountsDeps {
   config: AccountsConfig;
   refreshGraceSeconds: number;
   onUserReady: OnUserReady;
+  isInvited: IsInvited;
+  requiresSecondFactor: RequiresSecondFactor;
+  recordSecurity: RecordSecurity;
 }
 
 export interface Accounts extends Domain<typeof accountRoutes> {
   authenticateSession(token: string): Promise<SessionCaller>;
+  proofs: SessionProofs;
+  /** Seals the secrets of authenticator apps with the present SECRET_KEY; says how many were not. */
+  renewSealed(): Promise<number>;
   /** Makes the account of a development machine, or gives it this password; signs in. */
   seedAccount(account: Seed): Promise<{ accessToken: string; cookie: string }>;
 }
@@ -60,35 +73,68 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const browserCookie = createCookie({ name: 'parley_oauth', isSecure, maxAgeSeconds: oauthStateSeconds });
 
   const users = createUsers(deps);
-  const sessions = createSessions({ ...deps, users });
-  const shared = {
+  const securityLog = createSecurityLog(deps.recordSecurity);
+  const sessions = createSessions({ ...deps, users, securityLog });
+  const mayMail = createMailBudget(deps);
+  const basis = {
     ...deps,
     users,
+    mayMail,
+    admission: createAdmission(deps),
     sessions,
+    securityLog,
     passwords: createPasswords(),
     mailQueue: createMailQueue(deps),
     templates: createMailTemplates(config.publicUrl),
-    links: createMailLinks(deps),
+    resetLinks: createResetLinks({ ...deps, mayMail }),
+    verificationLinks: createVerificationLinks({ ...deps, mayMail }),
   };
+  const throttle = createLoginThrottle(deps);
+  const { challenges, factors, secondStep, stepUp, ownFactors, renewSealed } = createTwoFactors({ ...basis, throttle });
+  const shared = { ...basis, throttle, factors, secondStep };
+  const deviceCookie = createCookie({ name: 'parley_device', isSecure, maxAgeSeconds: deviceTtlSeconds });
+  const devices = createDevices(shared);
   const registration = createRegistration(shared);
-  const signIn = createSignIn({ ...shared, throttle: createLoginThrottle(deps) });
+  const signIn = createSignIn(shared);
   const oauth = createOAuth(shared);
 
   async function deleteExpired(): Promise<void> {
     const now = iso(clock.now());
     await deleteExpiredSessions(db, now, sweepBatch);
     await deleteExpiredMailTokens(db, now);
+    await deleteExpiredVerificationLinks(db, now);
     await deleteExpiredOAuthStates(db, now);
+    await challenges.deleteExpired();
+    await devices.deleteForgotten();
   }
 
   return {
-    handlers: createHandlers({ registration, signIn, oauth, sessions, users, refreshCookie, browserCookie }),
+    handlers: createHandlers({
+      registration,
+      signIn,
+      oauth,
+      sessions,
+      users,
+      devices,
+      secondStep,
+      stepUp,
+      ownFactors,
+      securityLog,
+      refreshCookie,
+      browserCookie,
+      deviceCookie,
+    }),
     authenticateSession: sessions.authenticate,
+    proofs: stepUp,
     async seedAccount(account) {
       const { session, refreshToken } = await registration.seed(account);
       return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
     },
-    chores: [{ name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired }],
+    renewSealed,
+    chores: [
+      { name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired },
+      { name: 'factor-secrets', everyMs: 10 * 60_000, run: renewSealed },
+    ],
     start: sessions.start,
     async stop() {
       sessions.stop();

@@ -8,6 +8,11 @@ export interface MailTemplates {
   /** A registration with an address that has an account. */
   alreadyRegistered(to: string): MailMessage;
   passwordChanged(to: string): MailMessage;
+  factorChanged(to: string, change: 'added' | 'removed', what: string): MailMessage;
+  /** Signed in, or proven again, with a recovery code. */
+  recoveryCodeUsed(to: string, left: number): MailMessage;
+  /** A sign-in with a browser that was not known. */
+  newDevice(to: string, from: { device: string | null; place: string | null; at: string }): MailMessage;
 }
 
 interface Draft {
@@ -26,7 +31,7 @@ export function createMailTemplates(publicUrl: string): MailTemplates {
       compose({
         to,
         subject: 'Confirm your e-mail address',
-        before: 'Somebody, hopefully you, registered this address. Confirm that it is yours:',
+        before: 'Somebody, hopefully you, registered this address. Confirm that it is yours and choose your password:',
         link: { label: 'Confirm e-mail address', url: `${base}/verify-email?token=${token}` },
         after: 'The link works once, for 24 hours. If it was not you, leave it: nothing happens without it.',
       }),
@@ -52,6 +57,30 @@ export function createMailTemplates(publicUrl: string): MailTemplates {
         subject: 'Your password was changed',
         before: 'The password of your account was changed, and every other session was signed out.',
         after: 'If it was not you, set a new password at once: your mailbox may be in other hands.',
+      }),
+    factorChanged: (to, change, what) =>
+      compose({
+        to,
+        subject: `Two-factor sign-in: ${what} was ${change}`,
+        before: `Of your account ${what} was ${change}. If it was you, there is nothing to do. See your factors:`,
+        link: { label: 'Your account', url: `${base}/account` },
+        after: 'If it was not you, change your password there and end the sessions that you do not know.',
+      }),
+    recoveryCodeUsed: (to, left) =>
+      compose({
+        to,
+        subject: 'A recovery code was used',
+        before: `One of your recovery codes was used; ${left} are left. Make new ones before they run out:`,
+        link: { label: 'Your account', url: `${base}/account` },
+        after: 'If it was not you, change your password there and make new codes.',
+      }),
+    newDevice: (to, { device, place, at }) =>
+      compose({
+        to,
+        subject: 'New sign-in to your account',
+        before: `Your account was signed in to from a new browser: ${device ?? 'unknown'}, network: ${place ?? 'unknown'}, at ${at}. If it was you, there is nothing to do. See where you are signed in:`,
+        link: { label: 'Your sessions', url: `${base}/account` },
+        after: 'If it was not you, change your password there: that signs out everywhere else.',
       }),
   };
 }

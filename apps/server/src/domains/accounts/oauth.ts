@@ -5,13 +5,14 @@ import type { Db, Tx } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
+import type { Admission } from './admission.ts';
 import type { AccountsConfig } from './config.ts';
+import type { Entry, SecondStep } from './factors/second-step.ts';
 import { failedAt } from './oauth-failures.ts';
 import { createOAuthProviders, type OAuthProfile, type OAuthProvider, type OAuthSecrets } from './oauth-providers.ts';
 import { claimOAuthState, findIdentityUser, insertIdentity, replaceOAuthState } from './oauth-store.ts';
 import { hashOf, newSecret } from './secrets.ts';
-import type { OpenSession, Sessions } from './sessions.ts';
-import { insertOrFindUser, type UserRow } from './user-store.ts';
+import { findUserByEmail, insertOrFindUser, type UserRow } from './user-store.ts';
 import type { Users } from './users.ts';
 
 interface OAuthDeps {
@@ -21,14 +22,15 @@ interface OAuthDeps {
   keyring: Keyring;
   log: Log;
   config: AccountsConfig;
-  sessions: Sessions;
+  admission: Admission;
+  secondStep: SecondStep;
   users: Users;
 }
 
 export const oauthStateSeconds = 10 * 60;
 
 /** Sign-in by OAuth. */
-export function createOAuth({ db, clock, ids, keyring, log, config, sessions, users }: OAuthDeps) {
+export function createOAuth({ db, clock, ids, keyring, log, config, admission, secondStep, users }: OAuthDeps) {
   const providers = createOAuthProviders(config, clock);
   const providerOf = (name: string): OAuthProvider => providers.get(name) ?? fail('SVC_PROVIDER_NOT_FOUND');
   const now = (): string => iso(clock.now());
@@ -52,7 +54,7 @@ export function createOAuth({ db, clock, ids, keyring, log, config, sessions, us
     return { started: { authorizationUrl, state }, binding };
   }
 
-  async function exchange(name: string, body: OAuthExchange, browser: string | undefined): Promise<OpenSession> {
+  async function exchange(name: string, body: OAuthExchange, browser: string | undefined): Promise<Entry> {
     const provider = providerOf(name);
     const kept = await claimOAuthState(db, hashOf(name, body.state, browser ?? ''), now());
     if (!kept || kept.redirectUri !== body.redirectUri) {
@@ -66,7 +68,7 @@ export function createOAuth({ db, clock, ids, keyring, log, config, sessions, us
     const profile = await provider
       .profile({ ...secrets, code, state, redirectUri: kept.redirectUri, issuer: iss })
       .catch((error) => failedAt(name, error, log));
-    return db.transaction(async (tx) => sessions.open(tx, await userOf(tx, profile)));
+    return db.transaction(async (tx) => secondStep.enter(tx, await userOf(tx, profile)));
   }
 
   async function userOf(tx: Tx, profile: OAuthProfile): Promise<UserRow> {
@@ -76,9 +78,10 @@ export function createOAuth({ db, clock, ids, keyring, log, config, sessions, us
     if (email === null || !isEmailVerified) {
       return fail('SVC_EMAIL_NOT_VERIFIED', { message: 'The provider has not verified an e-mail address of yours.' });
     }
+    if (!(await findUserByEmail(tx, email))) await admission.assertAdmitted(tx, email);
     const id = ids.newUuid();
     const draft = { id, email, name, passwordHash: null, emailVerifiedAt: now(), createdAt: now() };
-    const stored = await insertOrFindUser(tx, draft, false);
+    const stored = await insertOrFindUser(tx, draft);
     // An attacker who registered the address without proving it may know that account's password.
     if (stored.emailVerifiedAt === null) {
       return fail('SVC_EMAIL_NOT_VERIFIED', {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { fail } from '@parley/contract';
+import { assertUncommon } from './common-passwords.ts';
 
 export interface Passwords {
+  /** Of a new password; refuses the commonest. */
   hash(password: string): Promise<string>;
   /** Does the same work when there is no hash to compare with, and then says no. */
   matches(password: string, hash: string | null): Promise<boolean>;
@@ -37,7 +39,10 @@ export function createPasswords(): Passwords {
   }
 
   return {
-    hash: (password) => inTurn(() => hash(password, cost)),
+    async hash(password) {
+      assertUncommon(password);
+      return inTurn(() => hash(password, cost));
+    },
     async matches(password, known) {
       const compared = known ?? (await nobody);
       const isEqual = await inTurn(() => verify(compared, password));

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../../core/keyring.ts';
 
 /** A place in a session's line of refresh tokens. Only the newest is good; an older one has been used before. */
@@ -16,17 +15,15 @@ const pattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d{0,8})\
 
 /** Nothing is stored of a token: our key makes it, so the database alone gives no way to forge one (ADR 0011). */
 export function createRefreshTokens(keyring: Keyring): RefreshTokens {
-  const sign = (body: string): Buffer => keyring.mac('refresh', body);
-
   return {
     write({ sessionId, generation }) {
       const body = `${sessionId}.${generation}`;
-      return `${body}.${sign(body).toString('base64url')}`;
+      return `${body}.${keyring.mac('refresh', body).toString('base64url')}`;
     },
     read(text) {
       const [, sessionId, generation, mac] = pattern.exec(text) ?? [];
       if (sessionId === undefined || generation === undefined || mac === undefined) return null;
-      const isOurs = timingSafeEqual(Buffer.from(mac, 'base64url'), sign(`${sessionId}.${generation}`));
+      const isOurs = keyring.isMac('refresh', `${sessionId}.${generation}`, Buffer.from(mac, 'base64url'));
       return isOurs ? { sessionId, generation: Number(generation) } : null;
     },
   };

@@ -1,4 +1,5 @@
 import type { AccountSession } from '@parley/contract';
+import type { SessionProof } from '../../core/caller.ts';
 import type { Queryable, Tx } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
 import { type UserRow, userColumns } from './user-store.ts';
@@ -15,11 +16,11 @@ export interface SessionRow {
 
 export async function insertSession(
   tx: Tx,
-  session: { id: string; userId: string; createdAt: string; expiresAt: string },
+  session: { id: string; userId: string; createdAt: string; expiresAt: string; factorAt: string | null },
 ): Promise<void> {
   await tx.execute(sql`
-    insert into sessions (id, user_id, created_at, expires_at)
-    values (${session.id}, ${session.userId}, ${session.createdAt}, ${session.expiresAt})`);
+    insert into sessions (id, user_id, created_at, expires_at, factor_at)
+    values (${session.id}, ${session.userId}, ${session.createdAt}, ${session.expiresAt}, ${session.factorAt})`);
 }
 
 /** Moves a live session to its next generation; undefined when another call did or the session is over. */
@@ -47,17 +48,43 @@ export async function findLiveSession(db: Queryable, id: string, now: string): P
   return row;
 }
 
-/** The user of a session that is still on. */
-export async function findSessionUser(db: Queryable, id: string, now: string): Promise<UserRow | undefined> {
-  const [row] = await db.query<UserRow>(sql`
-    select ${userColumns} from sessions s join users u on u.id = s.user_id
+/** The user of a session that is still on, and what it has proven. */
+export async function findSessionUser(
+  db: Queryable,
+  id: string,
+  now: string,
+): Promise<(UserRow & SessionProof) | undefined> {
+  const [row] = await db.query<UserRow & SessionProof>(sql`
+    select ${userColumns}, coalesce(s.proven_at, s.created_at) as "provenAt", s.factor_at as "factorAt",
+      (exists (select 1 from totp_secrets t where t.user_id = u.id and t.confirmed_at is not null)
+        or exists (select 1 from passkeys p where p.user_id = u.id)) as "hasFactor"
+    from sessions s join users u on u.id = s.user_id
     where s.id = ${id} and s.ended_at is null and s.expires_at > ${now}`);
   return row;
 }
 
-export async function endSession(db: Queryable, id: string, reason: EndReason, at: string): Promise<void> {
-  await db.execute(sql`
-    update sessions set ended_at = ${at}, end_reason = ${reason} where id = ${id} and ended_at is null`);
+export async function updateSessionProof(
+  tx: Tx,
+  id: string,
+  proof: { provenAt: string; factorAt: string | null },
+): Promise<void> {
+  await tx.execute(sql`
+    update sessions set proven_at = ${proof.provenAt}, factor_at = coalesce(${proof.factorAt}::timestamptz, factor_at)
+    where id = ${id}`);
+}
+
+/** Whose it was; undefined when it was over already. */
+export async function endSession(
+  db: Queryable,
+  id: string,
+  reason: EndReason,
+  at: string,
+): Promise<{ id: string; email: string } | undefined> {
+  const [owner] = await db.query<{ id: string; email: string }>(sql`
+    update sessions s set ended_at = ${at}, end_reason = ${reason} from users u
+    where s.id = ${id} and s.ended_at is null and u.id = s.user_id
+    returning u.id, u.email`);
+  return owner;
 }
 
 export async function updateSessionSeen(
@@ -75,7 +102,7 @@ export async function listSessionsOf(
   userId: string,
   now: string,
   limit: number,
-): Promise<Omit<AccountSession, 'current'>[]> {
+): Promise<Omit<AccountSession, 'current' | 'device' | 'place'>[]> {
   return db.query(sql`
     select id, user_agent as "userAgent", ip, created_at as "createdAt",
       coalesce(last_seen_at, created_at) as "lastSeenAt", expires_at as "expiresAt"
@@ -91,11 +118,15 @@ export async function endSessionOf(db: Queryable, userId: string, id: string, at
   return ended > 0;
 }
 
-/** Ends every session of the user and says which they were. */
-export async function endSessionsOf(tx: Tx, userId: string, reason: EndReason, at: string): Promise<string[]> {
+/** Ends every session of the user, but for one that is named, and says which they were. */
+export async function endSessionsOf(
+  tx: Tx,
+  userId: string,
+  end: { reason: EndReason; at: string; except?: string | undefined },
+): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(sql`
-    update sessions set ended_at = ${at}, end_reason = ${reason}
-    where user_id = ${userId} and ended_at is null returning id`);
+    update sessions set ended_at = ${end.at}, end_reason = ${end.reason}
+    where user_id = ${userId} and ended_at is null and id is distinct from ${end.except ?? null}::uuid returning id`);
   return rows.map((row) => row.id);
 }
 

@@ -1,7 +1,6 @@
-import { type AccountSession, fail, isServiceError, type Session } from '@parley/contract';
-import { maskedAddress } from '../../core/addresses.ts';
+import { fail, isServiceError, type SecurityAction, type Session } from '@parley/contract';
 import { type Cache, createCache } from '../../core/cache.ts';
-import type { SessionCaller } from '../../core/caller.ts';
+import type { SessionCaller, SessionProof } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -9,20 +8,20 @@ import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { Tokens } from '../../core/tokens.ts';
-import { isUuid } from '../../core/uuid.ts';
+import { deleteChallengesOf } from './factors/challenge-store.ts';
+import { createOwnSessions } from './own-sessions.ts';
 import { createRefreshTokens, type RefreshToken } from './refresh-tokens.ts';
+import type { Origin, SecurityLog } from './security-log.ts';
 import {
   type EndReason,
   endSession,
-  endSessionOf,
   endSessionsOf,
   findLiveSession,
   findSessionUser,
   insertSession,
-  listSessionsOf,
   rotateSession,
   type SessionRow,
-  updateSessionSeen,
+  updateSessionProof,
 } from './session-store.ts';
 import type { UserRow } from './user-store.ts';
 import type { Users } from './users.ts';
@@ -43,6 +42,7 @@ interface SessionsDeps {
   bus: Bus;
   log: Log;
   users: Users;
+  securityLog: SecurityLog;
   refreshGraceSeconds: number;
 }
 
@@ -54,14 +54,16 @@ const accessTtlSeconds = 15 * 60;
 const cacheMs = 1_000;
 const cacheSizeMax = 10_000;
 const topic = 'accounts/sessions';
-const listedMax = 100;
-const userAgentMax = 256;
 
 export function createSessions(deps: SessionsDeps) {
-  const { db, clock, ids, tokens, bus, log, users } = deps;
+  const { db, clock, ids, tokens, bus, log, users, securityLog } = deps;
   const refreshTokens = createRefreshTokens(deps.keyring);
   const graceMs = deps.refreshGraceSeconds * 1000;
-  const live: Cache<UserRow | undefined> = createCache({ clock, ttlMs: cacheMs, sizeMax: cacheSizeMax });
+  const live: Cache<(UserRow & SessionProof) | undefined> = createCache({
+    clock,
+    ttlMs: cacheMs,
+    sizeMax: cacheSizeMax,
+  });
   const subscriptions: Unsubscribe[] = [];
 
   const now = (): string => iso(clock.now());
@@ -81,26 +83,28 @@ export function createSessions(deps: SessionsDeps) {
     };
   }
 
-  async function open(tx: Tx, user: UserRow): Promise<OpenSession> {
+  async function open(tx: Tx, user: UserRow, { isByFactor = false } = {}): Promise<OpenSession> {
     const sessionId = ids.newUuid();
-    await insertSession(tx, { id: sessionId, userId: user.id, createdAt: now(), expiresAt: expiry() });
+    const [createdAt, expiresAt] = [now(), expiry()];
+    const factorAt = isByFactor ? createdAt : null;
+    await insertSession(tx, { id: sessionId, userId: user.id, createdAt, expiresAt, factorAt });
     return issue(user, { sessionId, generation: 1 });
   }
 
-  async function refresh(text: string | undefined): Promise<OpenSession> {
+  async function refresh(text: string | undefined, from: Origin): Promise<OpenSession> {
     const given = refreshTokens.read(text ?? '') ?? fail('SVC_SESSION_EXPIRED');
     const turn = { id: given.sessionId, generation: given.generation, now: now(), expiresAt: expiry() };
     const rotated = await rotateSession(db, { ...turn, graceSince: iso(clock.now() - graceMs) });
-    const generation = rotated ?? (await supersededBy(given));
+    const generation = rotated ?? (await supersededBy(given, from));
     const user = (await findSessionUser(db, given.sessionId, now())) ?? fail('SVC_SESSION_EXPIRED');
     return issue(user, { sessionId: given.sessionId, generation });
   }
 
   /** The newest generation, for a tab that lost a race for it. Anything older was stolen: the whole family ends. */
-  async function supersededBy(given: RefreshToken): Promise<number> {
+  async function supersededBy(given: RefreshToken, from: Origin): Promise<number> {
     const session = (await findLiveSession(db, given.sessionId, now())) ?? fail('SVC_SESSION_EXPIRED');
     if (isInGrace(session, given)) return session.generation;
-    await end(session.id, 'TOKEN_REUSED');
+    await end(session.id, 'TOKEN_REUSED', 'account.refresh_token_reused', from);
     log.warn({ sessionId: session.id, userId: session.userId }, 'a refresh token was used twice; its session ended');
     return fail('SVC_SESSION_EXPIRED');
   }
@@ -110,37 +114,20 @@ export function createSessions(deps: SessionsDeps) {
     return Date.parse(session.graceStartedAt) > clock.now() - graceMs;
   }
 
-  async function end(sessionId: string, reason: EndReason): Promise<void> {
-    await endSession(db, sessionId, reason, now());
+  async function end(sessionId: string, reason: EndReason, action: SecurityAction, from: Origin): Promise<void> {
+    const owner = await endSession(db, sessionId, reason, now());
     announceEnd([sessionId]);
+    if (owner) await securityLog(action, owner, from, { sessionId });
   }
 
   /** Ends the session of either token; a refresh token counts whichever generation it is of. */
-  async function logout(refreshToken: string | undefined, accessToken: string | undefined): Promise<void> {
+  async function logout(
+    refreshToken: string | undefined,
+    accessToken: string | undefined,
+    from: Origin,
+  ): Promise<void> {
     const sessionIds = [refreshTokens.read(refreshToken ?? '')?.sessionId, sessionOf(accessToken ?? '')];
-    for (const id of new Set(sessionIds)) if (id !== undefined) await end(id, 'LOGOUT');
-  }
-
-  /** Where a session was last used: what its owner knows it by. */
-  const noteSeen = (sessionId: string, { ip, userAgent }: { ip: string; userAgent: string | null }): Promise<void> =>
-    updateSessionSeen(db, sessionId, {
-      ip: maskedAddress(ip),
-      userAgent: userAgent?.slice(0, userAgentMax) ?? null,
-      at: now(),
-    });
-
-  async function list({ userId, sessionId }: SessionCaller): Promise<AccountSession[]> {
-    const found = await listSessionsOf(db, userId, now(), listedMax);
-    return found.map((session) => ({ ...session, current: session.id === sessionId }));
-  }
-
-  async function endOne({ userId }: SessionCaller, sessionId: string): Promise<void> {
-    if (!isUuid(sessionId) || !(await endSessionOf(db, userId, sessionId, now()))) fail('SVC_SESSION_NOT_FOUND');
-    announceEnd([sessionId]);
-  }
-
-  async function endEverywhere({ userId }: SessionCaller): Promise<void> {
-    announceEnd(await db.transaction((tx) => endSessionsOf(tx, userId, 'LOGOUT', now())));
+    for (const id of new Set(sessionIds)) if (id !== undefined) await end(id, 'LOGOUT', 'account.signed_out', from);
   }
 
   function sessionOf(accessToken: string): string | undefined {
@@ -157,27 +144,45 @@ export function createSessions(deps: SessionsDeps) {
     if (sessionIds.length > 0) bus.publish(topic, { ended: sessionIds });
   }
 
+  const noteProof = (tx: Tx, sessionId: string, { isByFactor }: { isByFactor: boolean }): Promise<void> =>
+    updateSessionProof(tx, sessionId, { provenAt: now(), factorAt: isByFactor ? now() : null });
+
+  /** The caller as the store has the session now. */
+  async function reread(caller: SessionCaller): Promise<SessionCaller> {
+    const found = (await findSessionUser(db, caller.sessionId, now())) ?? fail('SVC_SESSION_EXPIRED');
+    return callerOf(found, caller.sessionId);
+  }
+
+  function callerOf(user: UserRow & SessionProof, sessionId: string): SessionCaller {
+    const { id: userId, email, hasFactor, provenAt, factorAt } = user;
+    const isOperator = users.isOperator(user);
+    return { kind: 'session', userId, email, sessionId, isOperator, hasFactor, provenAt, factorAt };
+  }
+
   /** Who a bearer token speaks for, as long as its session is on. */
   async function authenticate(token: string): Promise<SessionCaller> {
     const { sid } = tokens.verify('session', token);
     const sessionId = typeof sid === 'string' ? sid : fail('SVC_INVALID_TOKEN');
     const user = await live.get(sessionId, () => findSessionUser(db, sessionId, now()));
-    if (!user) return fail('SVC_SESSION_EXPIRED');
-    return { kind: 'session', userId: user.id, email: user.email, sessionId, isOperator: users.isOperator(user) };
+    return callerOf(user ?? fail('SVC_SESSION_EXPIRED'), sessionId);
   }
 
   return {
     open,
     refresh,
     authenticate,
-    /** Ends every session of a user; call `announceEnd` after the commit. */
-    endAll: (tx: Tx, userId: string): Promise<string[]> => endSessionsOf(tx, userId, 'PASSWORD_CHANGED', now()),
+    reread,
+    noteProof,
+    /** Every process forgets what it knew of these, ended or not. */
+    forget: announceEnd,
+    /** Ends every session of a user, but for one that is named, and sign-ins half way; call `announceEnd` after the commit. */
+    async endAll(tx: Tx, userId: string, except?: string): Promise<string[]> {
+      await deleteChallengesOf(tx, userId);
+      return endSessionsOf(tx, userId, { reason: 'PASSWORD_CHANGED', at: now(), except });
+    },
     announceEnd,
     logout,
-    noteSeen,
-    list,
-    endOne,
-    endEverywhere,
+    ...createOwnSessions({ db, clock, securityLog, announceEnd }),
     async start(): Promise<void> {
       subscriptions.push(await bus.subscribe(topic, (message) => endedIn(message).forEach(live.drop)));
       subscriptions.push(bus.onGap(() => live.dropWhere(() => true)));

@@ -1,5 +1,5 @@
 import type { Queryable, Tx } from '../../core/db.ts';
-import { raw, sql } from '../../core/sql.ts';
+import { raw, type Sql, sql } from '../../core/sql.ts';
 
 export interface UserRow {
   id: string;
@@ -17,20 +17,13 @@ export const userColumns = raw(`u.id, u.email, u.name, u.password_hash as "passw
 
 type NewUser = Omit<UserRow, 'isOperator'>;
 
-/**
- * Stores the user, or finds the one who has the address: its id then differs from the one given. With
- * `replacesUnproven` the newest password and name count until the address is verified.
- */
-export async function insertOrFindUser(tx: Tx, user: NewUser, replacesUnproven: boolean): Promise<UserRow> {
+/** Stores the user, or finds the one who has the address, unchanged: its id then differs from the one given. */
+export async function insertOrFindUser(tx: Tx, user: NewUser): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(sql`
     insert into users as u (id, email, name, password_hash, email_verified_at, created_at, last_registration_at)
     values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash}, ${user.emailVerifiedAt},
             ${user.createdAt}, ${user.createdAt})
-    on conflict (lower(email)) do update set
-      last_registration_at = excluded.last_registration_at,
-      password_hash = case when ${replacesUnproven} and u.email_verified_at is null then excluded.password_hash
-                           else u.password_hash end,
-      name = case when ${replacesUnproven} and u.email_verified_at is null then excluded.name else u.name end
+    on conflict (lower(email)) do update set last_registration_at = excluded.last_registration_at
     returning ${userColumns}`);
   if (!row) throw new Error('an upsert of a user returned no row');
   return row;
@@ -60,21 +53,25 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
   return row;
 }
 
-/** Marks the address as proven. */
-export async function updateVerified(tx: Tx, id: string, at: string): Promise<UserRow> {
-  const [row] = await tx.query<UserRow>(sql`
-    update users u set email_verified_at = coalesce(u.email_verified_at, ${at})
-    where u.id = ${id} returning ${userColumns}`);
-  if (!row) throw new Error('a verified user has no row');
-  return row;
-}
+/** Marks the address as proven, and leaves what the account has. */
+export const updateProven = (tx: Tx, id: string, at: string): Promise<UserRow> =>
+  updateUser(tx, id, sql`email_verified_at = coalesce(u.email_verified_at, ${at})`);
 
-/** Sets the password of a user who has just verified the address. */
-export async function updatePassword(tx: Tx, id: string, passwordHash: string, at: string): Promise<UserRow> {
+/** Marks the address as proven; password and name are what came with the proof, and nothing from before it. */
+export const updateClaimed = (
+  tx: Tx,
+  id: string,
+  claim: { passwordHash: string | null; name: string | null; at: string },
+): Promise<UserRow> =>
+  updateUser(tx, id, sql`email_verified_at = ${claim.at}, password_hash = ${claim.passwordHash}, name = ${claim.name}`);
+
+export const updatePassword = (tx: Tx, id: string, passwordHash: string): Promise<UserRow> =>
+  updateUser(tx, id, sql`password_hash = ${passwordHash}`);
+
+async function updateUser(tx: Tx, id: string, changes: Sql): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(sql`
-    update users u set password_hash = ${passwordHash}, email_verified_at = coalesce(u.email_verified_at, ${at})
-    where u.id = ${id} returning ${userColumns}`);
-  if (!row) throw new Error('a user with a new password has no row');
+    update users u set ${changes} where u.id = ${id} returning ${userColumns}`);
+  if (!row) throw new Error('a user who changes has no row');
   return row;
 }
 
@@ -83,4 +80,8 @@ export async function claimFirstAccount(tx: Tx, id: string): Promise<void> {
   await tx.execute(sql`
     with won as (insert into first_account (user_id) values (${id}) on conflict do nothing returning user_id)
     update users set is_operator = true where id in (select user_id from won)`);
+}
+
+export async function hasFirstAccount(tx: Tx): Promise<boolean> {
+  return (await tx.query(sql`select 1 from first_account`)).length > 0;
 }

@@ -21,7 +21,7 @@ async function registered(service: TestService, email = newEmail()): Promise<str
 async function verified(service: TestService, email = newEmail()): Promise<string> {
   await registered(service, email);
   const token = await mailedToken(service, email);
-  assert.equal((await createVisitor(service).post('/v1/auth/verify-email', { token })).status, 200);
+  assert.equal((await createVisitor(service).post('/v1/auth/verify-email', { token, password })).status, 200);
   return email;
 }
 
@@ -91,7 +91,7 @@ for (const requiresProof of [true, false]) {
     if (requiresProof) {
       assert.equal(await statusOf(), 'INVITED');
       const token = await mailedToken(service, email, 2);
-      await createVisitor(service).post('/v1/auth/verify-email', { token });
+      await createVisitor(service).post('/v1/auth/verify-email', { token, password });
     }
     assert.equal(await statusOf(), 'ACTIVE');
     const invited = service.as((await signIn(service, email)).accessToken);

@@ -1,32 +1,52 @@
 import type { AuditEntry } from '@parley/contract';
 import type { Db } from '../../core/db.ts';
-import { empty, json, sql } from '../../core/sql.ts';
+import { empty, json, type Sql, sql } from '../../core/sql.ts';
 
 export type NewAuditEntry = Omit<AuditEntry, 'publicId'>;
 
+/** Selected, so that a condition can follow. */
+const insert = (projectId: string, entry: NewAuditEntry): Sql => sql`
+  insert into audit_entries (id, project_id, environment, actor_id, actor_email, action, resource_type, resource_id,
+                             metadata, request_id, ip_address, user_agent, created_at)
+  select ${entry.id}, ${projectId}::uuid, ${entry.environment}, ${entry.actorId}::uuid, ${entry.actorEmail},
+         ${entry.action}, ${entry.resourceType}, ${entry.resourceId}, ${json(entry.metadata)}::jsonb,
+         ${entry.requestId}, ${entry.ipAddress}, ${entry.userAgent}, ${entry.createdAt}::timestamptz`;
+
 /** Writing the same entry again, after a write whose outcome is unknown, changes nothing. */
 export async function insertEntry(db: Db, projectId: string, entry: NewAuditEntry): Promise<void> {
+  await db.execute(sql`${insert(projectId, entry)} on conflict (id) do nothing`);
+}
+
+/** Writes the entry when the network is new to the key and the key has not been in too many: once, whoever asks too. */
+export async function insertNetworkEntry(
+  db: Db,
+  {
+    projectId,
+    keyId,
+    network,
+    networksMax,
+  }: { projectId: string; keyId: string; network: string; networksMax: number },
+  entry: NewAuditEntry,
+): Promise<void> {
   await db.execute(sql`
-    insert into audit_entries (id, project_id, environment, actor_id, actor_email, action, resource_type, resource_id,
-                               metadata, request_id, ip_address, user_agent, created_at)
-    values (${entry.id}, ${projectId}, ${entry.environment}, ${entry.actorId}, ${entry.actorEmail}, ${entry.action},
-            ${entry.resourceType}, ${entry.resourceId}, ${json(entry.metadata)}::jsonb, ${entry.requestId},
-            ${entry.ipAddress}, ${entry.userAgent}, ${entry.createdAt})
-    on conflict (id) do nothing`);
+    with fresh as (
+      insert into api_key_networks (key_id, network, first_used_at)
+      select ${keyId}::uuid, ${network}, ${entry.createdAt}::timestamptz
+      where (select count(*) from api_key_networks where key_id = ${keyId}) < ${networksMax}
+      on conflict do nothing
+      returning 1)
+    ${insert(projectId, entry)} from fresh`);
 }
 
 interface AuditFilter {
   action?: string | undefined;
   actorId?: string | undefined;
   resourceId?: string | undefined;
-  before?: string | undefined;
-  limit: number;
 }
 
 /** Newest first. */
-export async function listEntries(db: Db, projectId: string, filter: AuditFilter): Promise<AuditEntry[]> {
-  const { action, actorId, resourceId, before, limit } = filter;
-  return db.query<AuditEntry>(sql`
+function select(projectId: string, { action, actorId, resourceId }: AuditFilter, range: Sql, limit: number): Sql {
+  return sql`
     select id, id as "publicId", project_id as "projectId", environment, actor_id as "actorId",
            actor_email as "actorEmail", action, resource_type as "resourceType", resource_id as "resourceId", metadata,
            request_id as "requestId", ip_address as "ipAddress", user_agent as "userAgent", created_at as "createdAt"
@@ -35,9 +55,34 @@ export async function listEntries(db: Db, projectId: string, filter: AuditFilter
       ${action === undefined ? empty : sql`and action = ${action}`}
       ${actorId === undefined ? empty : sql`and actor_id::text = ${actorId}`}
       ${resourceId === undefined ? empty : sql`and resource_id = ${resourceId}`}
-      ${before === undefined ? empty : sql`and (created_at, id) < (select created_at, id from audit_entries where project_id = ${projectId} and id = ${before})`}
+      ${range}
     order by created_at desc, id desc
-    limit ${limit}`);
+    limit ${limit}`;
+}
+
+export async function listEntries(
+  db: Db,
+  projectId: string,
+  filter: AuditFilter & { before?: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  const { before, limit } = filter;
+  const range =
+    before === undefined
+      ? empty
+      : sql`and (created_at, id) < (select created_at, id from audit_entries where project_id = ${projectId} and id = ${before})`;
+  return db.query<AuditEntry>(select(projectId, filter, range, limit));
+}
+
+/** A page of a time range; `after` is the last entry of the page before. */
+export async function listRange(
+  db: Db,
+  projectId: string,
+  filter: AuditFilter & { from: string; to: string; after: AuditEntry | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  const { from, to, after, limit } = filter;
+  const range = sql`and created_at >= ${from} and created_at < ${to}
+    ${after === undefined ? empty : sql`and (created_at, id) < (${after.createdAt}::timestamptz, ${after.id})`}`;
+  return db.query<AuditEntry>(select(projectId, filter, range, limit));
 }
 
 export async function hasEntry(db: Db, projectId: string, id: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { auditActions } from '@parley/contract';
+import { type AuditEntry, auditActions } from '@parley/contract';
 import { failure } from '../../../testkit/kit/failure.ts';
 import type { TestService } from '../../../testkit/kit/service.ts';
 import { sharedService } from '../../../testkit/kit/shared-service.ts';
@@ -116,4 +116,44 @@ test('[AUD-4] listing is for owners and admins, filtered, and pages back in time
   const [first, ...rest] = await list({});
   assert.deepEqual(await list({ before: first?.id ?? '' }), rest);
   await assert.rejects(list({ before: 'aud_nothing' }), failure('SVC_INVALID_CURSOR'));
+});
+
+const rowsMany = 1_200;
+
+test('[AUD-9] the audit log of a range is exported as NDJSON, filtered, whole and newest first', async () => {
+  const { owner, id, member } = await service.newProject();
+  const developer = await member('DEVELOPER');
+  const exported = (query = '', accessToken = owner.accessToken) =>
+    service.fetch(`/v1/projects/${id}/audit-logs/export${query}`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+  const linesOf = async (response: Response): Promise<AuditEntry[]> =>
+    (await response.text())
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+
+  const recent = await exported();
+  assert.deepEqual([recent.status, recent.headers.get('content-type')], [200, 'application/x-ndjson']);
+  assert.deepEqual(await linesOf(recent), await owner.api.call('listAuditLogs', { projectId: id }));
+  assert.equal((await linesOf(await exported('?action=member.added'))).length, 1);
+  assert.equal((await linesOf(await exported(`?actorId=${developer.userId}`))).length, 0);
+
+  // More than any page holds, many in the same millisecond.
+  await service.adapters.db.execute(sql`
+    insert into audit_entries (id, project_id, actor_id, actor_email, action, resource_type, resource_id, request_id,
+                               ip_address, created_at)
+    select 'aud_' || ${id} || n, ${id}, ${owner.userId}, 'x', 'project.updated', 'project', ${id}, 'r', '::1',
+           '2025-03-01T00:00:00Z'::timestamptz + (n / 700) * interval '1 day'
+    from generate_series(1, ${rowsMany}::int) n`);
+  const spring = await linesOf(await exported('?from=2025-03-01T00:00:00Z&to=2025-04-01T00:00:00Z'));
+  assert.deepEqual([spring.length, new Set(spring.map((entry) => entry.id)).size], [rowsMany, rowsMany]);
+  const firstDay = await linesOf(await exported('?from=2025-03-01T00:00:00Z&to=2025-03-02T00:00:00Z'));
+  assert.equal(firstDay.length, 699, 'from is inclusive, to exclusive');
+
+  const codeOf = async (response: Promise<Response>): Promise<unknown> => (await (await response).json()).code;
+  assert.equal(await codeOf(exported('?from=2020-01-01T00:00:00Z')), 'SVC_VALIDATION_FAILED');
+  assert.equal(await codeOf(exported('?from=2025-04-01T00:00:00Z&to=2025-03-01T00:00:00Z')), 'SVC_VALIDATION_FAILED');
+  assert.equal(await codeOf(exported('?action=nothing')), 'SVC_INVALID_ACTION_FILTER');
+  assert.equal(await codeOf(exported('', developer.accessToken)), 'SVC_PERMISSION_DENIED');
 });

@@ -1,82 +1,161 @@
-import { type AuditAction, auditActions, type auditRoutes, fail } from '@parley/contract';
-import type { Caller } from '../../core/caller.ts';
+import { join } from 'node:path';
+import { type AuditAction, auditActions, type auditRoutes, fail, type Limits } from '@parley/contract';
+import { maskedAddress } from '../../core/addresses.ts';
+import type { ApiKeyCaller, Caller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
+import type { Counters } from '../../core/ports.ts';
 import { hasEntry, insertEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
-import { createSpool } from './spool.ts';
+import { createExport } from './export.ts';
+import { createKeyNetworks } from './key-networks.ts';
+import { deleteExpiredEntries } from './retention-store.ts';
+import { createSafeWrites } from './safe-writes.ts';
+import { createSecurityLog } from './security-log.ts';
 
 interface AuditDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
   log: Log;
+  counters: Counters;
+  limits: Limits;
   /** Where entries wait that the database refused. */
-  spoolPath: string;
+  spoolDir: string;
 }
 
 export interface Audit extends Domain<typeof auditRoutes> {
   /**
-   * Records what a person did in a project; calls with other credentials are not recorded. Never rejects: what cannot
-   * be written now is kept on disk and retried.
+   * Records what a person or an API key did in a project. Never rejects: what cannot be written now is kept on disk
+   * and retried.
    */
   record(action: AuditAction, caller: Caller, subject: AuditSubject, request: RequestInfo): Promise<void>;
+  /** Records what happened to an account. Never rejects either. */
+  recordSecurity: ReturnType<typeof createSecurityLog>['record'];
+  /** Records the first use of an API key from a network. Returns at once. */
+  noteKeyUse(caller: ApiKeyCaller, request: RequestInfo): void;
   /** Writes what was kept. */
   retryKept(): Promise<void>;
+  /** Deletes what is older than the retention. */
+  deleteExpired(): Promise<void>;
 }
 
 const pageSize = 50;
+const dayMs = 24 * 60 * 60_000;
 
-export function createAudit({ db, clock, ids, log, spoolPath }: AuditDeps): Audit {
-  const spool = createSpool<NewAuditEntry>(spoolPath);
+export function createAudit(deps: AuditDeps): Audit {
+  const { db, clock, ids, limits, spoolDir } = deps;
+  const retentionMs = limits.AUDIT_RETENTION_DAYS * dayMs;
+  const entries = createSafeWrites<NewAuditEntry>({
+    ...deps,
+    spoolPath: join(spoolDir, 'audit-spool.jsonl'),
+    insert: (entry) => insertEntry(db, entry.projectId, entry),
+  });
+  const security = createSecurityLog({
+    ...deps,
+    spoolPath: join(spoolDir, 'security-spool.jsonl'),
+    failuresPerHour: limits.AUDIT_MAX_FAILURES_PER_HOUR,
+  });
 
-  async function keep(entry: NewAuditEntry, error: unknown): Promise<void> {
-    log.error(
-      { error, auditId: entry.id, action: entry.action, requestId: entry.requestId },
-      'audit write failed; kept for retry',
-    );
-    await spool.add(entry).catch((lost) => log.error({ error: lost, entry }, 'audit entry could not be kept'));
+  const exports = createExport(deps);
+
+  function entryOf(
+    action: AuditAction,
+    projectId: string,
+    actor: Actor,
+    subject: AuditSubject,
+    request: RequestInfo,
+  ): NewAuditEntry {
+    return {
+      id: ids.newId('audit'),
+      projectId,
+      environment: subject.environment ?? null,
+      ...actor,
+      action,
+      resourceType: auditActions[action],
+      resourceId: subject.resourceId,
+      metadata: subject.metadata ?? {},
+      requestId: request.id,
+      ipAddress: request.ip,
+      userAgent: request.userAgent,
+      createdAt: iso(clock.now()),
+    };
   }
 
-  const retryKept = (): Promise<void> => spool.drain((entry) => insertEntry(db, entry.projectId, entry));
+  const keyNetworks = createKeyNetworks({
+    ...deps,
+    entryOf: (caller, network, request) => {
+      const { projectId, environment, publicId: resourceId } = caller;
+      const subject = { resourceId, environment, metadata: { network } };
+      const masked = { ...request, ip: maskedAddress(request.ip) ?? '' };
+      return entryOf('api_key.used_from_new_network', projectId, actorOfKey(caller), subject, masked);
+    },
+  });
+
+  async function retryKept(): Promise<void> {
+    await entries.retryKept();
+    await security.retryKept();
+  }
+
+  async function deleteExpired(): Promise<void> {
+    if (retentionMs > 0) await deleteExpiredEntries(db, iso(clock.now() - retentionMs));
+  }
 
   return {
-    chores: [{ name: 'audit-spool', everyMs: 5_000, run: retryKept, onEveryProcess: true }],
+    chores: [
+      { name: 'audit-spool', everyMs: 5_000, run: retryKept, onEveryProcess: true },
+      { name: 'audit-retention', everyMs: 60 * 60_000, run: deleteExpired },
+    ],
+
+    async stop() {
+      await keyNetworks.stop();
+      await security.stop();
+    },
+
+    recordSecurity: security.record,
+    noteKeyUse: keyNetworks.note,
 
     async record(action, caller, subject, request) {
-      if (caller.kind !== 'session') return;
+      const actor = actorOf(caller);
+      if (!actor) return;
       const projectId = 'projectId' in caller ? caller.projectId : subject.projectId;
       if (projectId === undefined) return;
-      const entry: NewAuditEntry = {
-        id: ids.newId('audit'),
-        projectId,
-        environment: subject.environment ?? null,
-        actorId: caller.userId,
-        actorEmail: caller.email,
-        action,
-        resourceType: auditActions[action],
-        resourceId: subject.resourceId,
-        metadata: subject.metadata ?? {},
-        requestId: request.id,
-        ipAddress: request.ip,
-        userAgent: request.userAgent,
-        createdAt: iso(clock.now()),
-      };
-      await insertEntry(db, projectId, entry).catch((error) => keep(entry, error));
+      await entries.write(entryOf(action, projectId, actor, subject, request));
     },
 
     retryKept,
+    deleteExpired,
 
     handlers: {
       listAuditLogs: async ({ caller, query }) => {
         const { action, before } = query;
-        if (action !== undefined && !Object.hasOwn(auditActions, action)) fail('SVC_INVALID_ACTION_FILTER');
+        assertKnown(action);
         if (before !== undefined && !(await hasEntry(db, caller.projectId, before))) fail('SVC_INVALID_CURSOR');
         return listEntries(db, caller.projectId, { ...query, limit: query.limit ?? pageSize });
       },
+      exportAuditLogs: async ({ caller, query }) => {
+        assertKnown(query.action);
+        return exports.stream(caller.projectId, query);
+      },
+      listSecurityLog: ({ caller, query }) => security.list({ ...query, userId: caller.userId }),
+      listInstanceSecurityLog: ({ query }) => security.list(query),
     },
   };
+}
+
+function assertKnown(action: string | undefined): void {
+  if (action !== undefined && !Object.hasOwn(auditActions, action)) fail('SVC_INVALID_ACTION_FILTER');
+}
+
+type Actor = Pick<NewAuditEntry, 'actorId' | 'actorEmail'>;
+
+/** A key has no address: its name stands where a person's would. */
+const actorOfKey = ({ id, publicId }: ApiKeyCaller): Actor => ({ actorId: id, actorEmail: `API key ${publicId}` });
+
+function actorOf(caller: Caller): Actor | null {
+  if (caller.kind === 'session') return { actorId: caller.userId, actorEmail: caller.email };
+  return caller.kind === 'apiKey' ? actorOfKey(caller) : null;
 }

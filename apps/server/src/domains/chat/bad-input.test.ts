@@ -183,6 +183,7 @@ const missingCode: Readonly<Record<string, string>> = {
   attachmentId: 'SVC_ATTACHMENT_NOT_FOUND',
   userId: 'SVC_MEMBER_NOT_FOUND',
   emoji: 'SVC_REACTION_NOT_FOUND',
+  tokenId: 'SVC_TOKEN_NOT_FOUND',
 };
 
 test('[REQ-5] every id in the path of every chat route: what is no id or names nothing is the declared error, and nothing is stored', async () => {

@@ -1,7 +1,7 @@
-import type { chatDashboardRoutes, chatRoutes, LimitName } from '@parley/contract';
+import type { chatDashboardRoutes, chatRoutes } from '@parley/contract';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
-import type { RateLimiter } from '../../core/rate-limiter.ts';
+import { type RateLimiter, spendUserBudget } from '../../core/rate-limiter.ts';
 import type { Attachments } from './attachments/attachments.ts';
 import { assertAuthor, type ChatCaller } from './callers.ts';
 import type { Conversations } from './conversations/conversations.ts';
@@ -41,11 +41,6 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
   const { ids, rateLimiter, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
   const { threads, presence, typing, attachments, tokens, dashboard } = deps;
 
-  /** One budget for both doors, counted for users; a developer's backend has none. */
-  const spend = async (name: LimitName, caller: ChatCaller): Promise<void> => {
-    if (caller.kind === 'chatToken') await rateLimiter.spendFor(name, caller, caller.userId);
-  };
-
   const seeing = async (caller: ChatCaller, reference: string): Promise<string> =>
     (await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' })).publicId;
 
@@ -69,7 +64,8 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
       const id = attempt ? ids.idOf('message', attempt.seed) : undefined;
       const earlier = id !== undefined && attempt?.isRetry ? await messages.findSent(caller, id) : undefined;
       if (earlier) return earlier;
-      await spend('CHAT_SEND_RATE_LIMIT', caller);
+      // Not in the row: a retry of what was sent must find it, whatever is left of the budget.
+      await spendUserBudget(rateLimiter, 'CHAT_SEND_RATE_LIMIT', caller);
       const { text, isRepeat } = await sends.send(caller, params.room, body, id);
       return new RawJson(text, { isRepeat });
     },
@@ -78,12 +74,8 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     deleteMessage: ({ caller, params, query }) => messages.remove(caller, params.messageId, query.userId),
     getThread: ({ caller, params, query }) => threads.page(caller, params.messageId, query),
 
-    async addReaction({ caller, params, query, body }) {
-      await spend('CHAT_REACT_RATE_LIMIT', caller);
-      return reactions.add(caller, params.messageId, { ...query, ...body });
-    },
+    addReaction: ({ caller, params, query, body }) => reactions.add(caller, params.messageId, { ...query, ...body }),
     async removeReaction({ caller, params, query }) {
-      await spend('CHAT_REACT_RATE_LIMIT', caller);
       await reactions.remove(caller, params.messageId, { emoji: params.emoji, userId: query.userId });
       return undefined;
     },
@@ -102,6 +94,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     getAttachmentDownload: ({ caller, params }) => attachments.download(caller, params.attachmentId),
 
     mintChatToken: ({ caller, body }) => tokens.mint(caller, body),
+    revokeChatToken: ({ caller, params }) => tokens.revoke(caller, params.tokenId),
 
     getChatOverview: ({ caller }) => dashboard.overview(caller),
     listChatConnections: ({ caller, query }) => dashboard.connections(caller, query),

@@ -9,10 +9,13 @@ import type { Log } from '../../core/log.ts';
 import { isLossy } from '../../core/lossy-bus.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
+import type { Quotas } from '../../core/quotas.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
+import type { RevokedTokens } from '../end-users/index.ts';
+import type { OfflineTokens } from '../projects/index.ts';
 import { createAttachments } from './attachments/attachments.ts';
 import { createConversations, type RoomsOfChat } from './conversations/conversations.ts';
 import { createEntries } from './conversations/entries.ts';
@@ -32,7 +35,7 @@ import { createSends } from './messages/send.ts';
 import { createThreads } from './messages/threads.ts';
 import { createChatSocket, placeOf, presenceTurns, quietly } from './socket.ts';
 import { createTargets } from './targets.ts';
-import { createChatTokens } from './tokens.ts';
+import { createChatTokens, type StandingOfUsers } from './tokens.ts';
 import { renewEpochs } from './upkeep/epoch-store.ts';
 import { createRetention } from './upkeep/retention.ts';
 
@@ -51,6 +54,7 @@ interface ChatDeps {
   keyring: Keyring;
   tokens: Tokens;
   rateLimiter: RateLimiter;
+  quotas: Quotas;
   limits: Limits;
   publicUrl: string;
   unitOfWork: UnitOfWork;
@@ -58,7 +62,9 @@ interface ChatDeps {
   /** Takes events that were stored outside a unit of work, right after their commit. */
   dispatch: (events: readonly EventRef[]) => void;
   rooms: RoomsOfChat;
-  assertActive: (projectId: string) => Promise<void>;
+  standing: StandingOfUsers;
+  revokedTokens: Pick<RevokedTokens, 'revoke'>;
+  offlineTokens: OfflineTokens;
 }
 
 export function createChat(deps: ChatDeps) {

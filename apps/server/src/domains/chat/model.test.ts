@@ -29,7 +29,13 @@ const users = new Map<User, Api>();
 let made = 0;
 
 before(async () => {
-  const wide = { CHAT_SEND_RATE_LIMIT: '100000', CHAT_REACT_RATE_LIMIT: '100000', RATE_LIMIT_WINDOW_SECONDS: '1' };
+  const wide = {
+    CHAT_SEND_RATE_LIMIT: '100000',
+    CHAT_REACT_RATE_LIMIT: '100000',
+    CHAT_EDIT_RATE_LIMIT: '100000',
+    CHAT_DELETE_RATE_LIMIT: '100000',
+    RATE_LIMIT_WINDOW_SECONDS: '1',
+  };
   service = await startService({ env: wide });
   server = (await service.newProject()).api;
   for (const userId of USERS)

@@ -75,8 +75,8 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
 
   async function authenticate(token: string): Promise<ChatSession> {
     const caller = await tokens.authenticate(token);
-    const { projectId, environment, userId, expiresAt } = caller;
-    return { projectId, environment, subject: userId, expiresAt, caller };
+    const { projectId, environment, userId, tokenId, keyId, issuedAt, expiresAt } = caller;
+    return { projectId, environment, userId, tokenId, keyId, issuedAt, subject: userId, expiresAt, caller };
   }
 
   const clientOf = ({ id }: ChatConnection): Client => clients.get(id) ?? fail('SVC_UNAUTHENTICATED');

@@ -1,15 +1,14 @@
 import { ServiceError } from '@parley/contract';
 import {
   MEDIA_CONTROL_PATH,
+  MEDIA_CONTROL_PROTOCOL,
   type MediaCommandName,
   type MediaCommands,
   type MediaErrorCode,
   type MediaEventFrame,
-  type MediaHelloFrame,
-  type MediaNodeFrame,
-  type MediaResponses,
 } from '@parley/contract/media-control';
-import { signMediaControl } from '@parley/contract/media-control-auth';
+import { signMediaControl, verifyMediaNode } from '@parley/contract/media-control-auth';
+import { isMediaResponse, type MediaHello, parseMediaNodeFrame } from '@parley/contract/media-node-frames';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../core/clock.ts';
 import { randomBase62 } from '../../core/ids.ts';
@@ -26,7 +25,12 @@ export class MediaRefusal extends Error {
   }
 }
 
-export type NodeHello = MediaHelloFrame['data'];
+/** The node did what no node of ours does: its connection ended for it. */
+export class LinkFault extends Error {
+  override name = 'LinkFault';
+}
+
+export type NodeHello = MediaHello;
 
 /** One open control connection to one node (docs/media-control.md). */
 export interface ControlLink {
@@ -55,13 +59,18 @@ interface LinkTarget {
 }
 
 interface LinkEvents {
-  onEvent(frame: MediaEventFrame): void;
-  onClose(): void;
+  /** Before any event of this connection. */
+  onHello(hello: NodeHello): void;
+  /** `type` is null for an event that only newer servers know. */
+  onEvent(frame: MediaEventFrame | { seq: number; type: null }): void;
+  onClose(fault: LinkFault | null): void;
 }
 
 const connectTimeoutMs = 2_000;
 const commandTimeoutMs = 5_000;
 const frameBytesMax = 16 * 1024 * 1024;
+/** Frames that may wait while the hello is verified: what a node replays at most, and some. */
+const earlyFramesMax = 4_096;
 
 /** Connects and waits for the node's hello. While a secret is being rotated the node may know only the older one. */
 export async function openLink(deps: LinkDeps, target: LinkTarget, events: LinkEvents): Promise<ControlLink> {
@@ -95,7 +104,8 @@ async function connect(
   const url = addressOf(target, processId);
   guard.check(target.internalUrl);
   const addresses = await guard.addressesOf(url.hostname);
-  const authorization = `Bearer ${await signMediaControl(secret, target.name, clock.now(), randomBase62(22))}`;
+  const nonce = randomBase62(22);
+  const authorization = `Bearer ${await signMediaControl(secret, target.name, clock.now(), nonce)}`;
   const socket = new WebSocket(url, {
     headers: { authorization },
     handshakeTimeout: connectTimeoutMs,
@@ -106,21 +116,25 @@ async function connect(
     lookup: (_host, options, found) =>
       options.all ? found(null, addresses) : found(null, addresses[0]?.address ?? '', addresses[0]?.family),
   });
-  return readLink(socket, clock, events);
+  return readLink(socket, clock, events, async ({ protocol, node, instanceId, proof }) => {
+    if (protocol !== MEDIA_CONTROL_PROTOCOL) return `it speaks protocol ${protocol}`;
+    const isProven = node === target.name && (await verifyMediaNode(secret, node, instanceId, nonce, proof));
+    return isProven ? null : 'it does not prove that it is this node and knows SFU_REGISTRATION_SECRET';
+  });
 }
 
 interface Waiting {
-  resolve(data: MediaResponses[MediaCommandName]): void;
+  /** False when this is no answer to the command. */
+  resolve(data: object): boolean;
   reject(error: unknown): void;
   /** Ends the wait for a timeout. */
   answered: AbortController;
 }
 
-function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<ControlLink> {
+/** The commands of one connection that wait for their answers. */
+function createCommands(socket: WebSocket, clock: Clock) {
   const waiting = new Map<number, Waiting>();
   let nextId = 1;
-  let heardAt = clock.elapsed();
-  let link: ControlLink | null = null;
 
   function take(id: number): Waiting | undefined {
     const asked = waiting.get(id);
@@ -134,8 +148,13 @@ function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<
       if (socket.readyState !== WebSocket.OPEN) return reject(unavailable());
       const id = nextId++;
       const answered = new AbortController();
-      // An answer carries only the number of its command, whose name is known here.
-      waiting.set(id, { resolve: (answer) => resolve(answer as MediaResponses[N]), reject, answered });
+      const settle = (answer: object): boolean => {
+        const isAnswer = isMediaResponse(type, answer);
+        if (isAnswer) resolve(answer);
+        else reject(new ServiceError('SVC_MEDIA_ERROR', { retryAfterSeconds: 2 }));
+        return isAnswer;
+      };
+      waiting.set(id, { resolve: settle, reject, answered });
       socket.send(JSON.stringify({ id, type, data }));
       void clock
         .sleep(commandTimeoutMs, answered.signal)
@@ -143,53 +162,107 @@ function readLink(socket: WebSocket, clock: Clock, events: LinkEvents): Promise<
     });
   }
 
-  function read(frame: Exclude<MediaNodeFrame, MediaHelloFrame>): void {
-    if (!('ref' in frame)) events.onEvent(frame);
-    else if ('error' in frame) take(frame.ref)?.reject(new MediaRefusal(frame.error.code, frame.error.message));
-    else take(frame.ref)?.resolve(frame.data);
+  return {
+    command,
+    take,
+    rejectAll() {
+      for (const id of [...waiting.keys()]) take(id)?.reject(unavailable());
+    },
+  };
+}
+
+/** `objection`: what speaks against a node that says hello so; null for one of ours. */
+function readLink(
+  socket: WebSocket,
+  clock: Clock,
+  events: LinkEvents,
+  objection: (hello: NodeHello) => Promise<string | null>,
+): Promise<ControlLink> {
+  const commands = createCommands(socket, clock);
+  const early: string[] = [];
+  let heardAt = clock.elapsed();
+  let isGreeted = false;
+  let link: ControlLink | null = null;
+  let fault: LinkFault | null = null;
+
+  /** What comes after it is not read. */
+  function blame(what: string): void {
+    fault ??= new LinkFault(`media node cut off: ${what}`);
+    socket.terminate();
+  }
+
+  function read(text: string): void {
+    if (fault) return;
+    const frame = parseMediaNodeFrame(text);
+    if (frame?.is === 'event') events.onEvent(frame.frame);
+    else if (frame?.is === 'unknown event') events.onEvent({ seq: frame.seq, type: null });
+    else if (frame?.is === 'refusal') commands.take(frame.ref)?.reject(new MediaRefusal(frame.code, frame.message));
+    else if (frame?.is !== 'response') blame('not a frame of the control channel');
+    // An answer that nobody waits for came too late.
+    else if (commands.take(frame.ref)?.resolve(frame.data) === false) blame('an answer that does not fit its command');
+  }
+
+  async function greet(text: string): Promise<ControlLink | null> {
+    const frame = parseMediaNodeFrame(text);
+    const problem = frame?.is === 'hello' ? await objection(frame.hello) : 'its first frame is no hello';
+    if (frame?.is !== 'hello' || problem !== null) {
+      blame(problem ?? '');
+      return null;
+    }
+    const { hello } = frame;
+    const { command } = commands;
+    return {
+      hello,
+      get heardAt() {
+        return heardAt;
+      },
+      command,
+      close: () => socket.terminate(),
+    };
   }
 
   return new Promise((resolve, reject) => {
     const settled = new AbortController();
     void clock.sleep(connectTimeoutMs * 2, settled.signal).then(() => link ?? socket.terminate());
+
+    async function open(text: string): Promise<void> {
+      const greeted = await greet(text);
+      if (!greeted || socket.readyState !== WebSocket.OPEN) return;
+      link = greeted;
+      settled.abort();
+      events.onHello(link.hello);
+      for (const waited of early.splice(0)) read(waited);
+      resolve(link);
+    }
+
     socket.on('ping', () => {
       heardAt = clock.elapsed();
     });
-    socket.on('message', (bytes) => {
+    socket.on('message', (bytes, isBinary) => {
       heardAt = clock.elapsed();
-      const frame = frameOf(String(bytes));
-      if (frame === null) socket.terminate();
-      else if (!('type' in frame) || frame.type !== 'hello') read(frame);
-      else {
-        link = {
-          hello: frame.data,
-          get heardAt() {
-            return heardAt;
-          },
-          command,
-          close: () => socket.terminate(),
-        };
-        settled.abort();
-        resolve(link);
-      }
+      if (isBinary || early.length > earlyFramesMax) return blame('binary, or too much at once');
+      if (link) return read(String(bytes));
+      if (isGreeted) return void early.push(String(bytes));
+      isGreeted = true;
+      open(String(bytes)).catch((error: unknown) => {
+        reject(error);
+        socket.terminate();
+      });
     });
-    socket.on('error', reject);
+    socket.on('error', (error) => {
+      if (isProtocolError(error)) blame(error.message);
+      reject(fault ?? error);
+    });
     socket.on('close', () => {
       settled.abort();
-      for (const id of [...waiting.keys()]) take(id)?.reject(unavailable());
-      if (link) events.onClose();
-      else reject(new Error('the node closed the connection before its hello'));
+      commands.rejectAll();
+      if (link) events.onClose(fault);
+      else reject(fault ?? new Error('the node closed the connection before its hello'));
     });
   });
 }
 
-/** The node is ours and authenticated us, but a half-written frame must not end the process. */
-function frameOf(text: string): MediaNodeFrame | null {
-  try {
-    return JSON.parse(text) as MediaNodeFrame;
-  } catch {
-    return null;
-  }
-}
+/** Frames that are none of WebSocket, or too large. */
+const isProtocolError = (error: Error): boolean => 'code' in error && String(error.code).startsWith('WS_ERR_');
 
 const unavailable = (): ServiceError => new ServiceError('SVC_MEDIA_UNAVAILABLE', { retryAfterSeconds: 2 });

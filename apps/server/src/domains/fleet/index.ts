@@ -2,6 +2,7 @@ import type { FleetTotals, fleetRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
 import { chooseServer, mayTakeRoom } from './allocator.ts';
 import { createHostGuard } from './internal-url.ts';
@@ -30,6 +31,7 @@ interface FleetDeps {
   db: Db;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   /** New at each start of this process. */
   processId: string;
   sfuSecrets: readonly string[];
@@ -54,7 +56,7 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
 }
 
 export function createFleet(deps: FleetDeps): Fleet {
-  const { db, clock, log, processId, sfuSecrets, sfuAllowedHosts, heartbeatTimeoutMs, countPlaced } = deps;
+  const { db, clock, log, metrics, processId, sfuSecrets, sfuAllowedHosts, heartbeatTimeoutMs, countPlaced } = deps;
   const load = createServerLoad(countPlaced);
   const watch = createWatch({ db, clock, processId });
   const guard = createHostGuard(sfuAllowedHosts);
@@ -69,6 +71,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   const nodes = createNodes({
     clock,
     log,
+    metrics,
     guard,
     secrets: sfuSecrets,
     processId,
@@ -106,6 +109,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     clock,
     guard,
     load,
+    metrics,
     heartbeatTimeoutMs,
     silentBefore,
     evacuate: (name) => evacuate({ server: name, reason: 'NODE_DRAINED' }),

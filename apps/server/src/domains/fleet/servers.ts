@@ -10,6 +10,7 @@ import type { SessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import { Answer } from '../../core/handlers.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import type { HostGuard } from './internal-url.ts';
 import type { ServerLoad } from './server-load.ts';
 import { updateDraining, updateHeartbeat, upsertServer } from './server-store.ts';
@@ -21,6 +22,7 @@ interface ServerDeps {
   clock: Clock;
   guard: HostGuard;
   load: ServerLoad;
+  metrics: Metrics;
   heartbeatTimeoutMs: number;
   silentBefore: () => string | null;
   /** Disconnects all participants on the node. */
@@ -33,7 +35,7 @@ const heartbeatIntervalMax = 10;
 const reservedNames = ['metrics', 'register'];
 
 export function createServers(deps: ServerDeps) {
-  const { db, clock, guard, load, heartbeatTimeoutMs, silentBefore, evacuate, onRegistered } = deps;
+  const { db, clock, guard, load, metrics, heartbeatTimeoutMs, silentBefore, evacuate, onRegistered } = deps;
   const heartbeatTimeoutSeconds = heartbeatTimeoutMs / 1000;
 
   const get = async (name: string) => (await load.find(db, name)) ?? fail('SVC_SERVER_NOT_FOUND');
@@ -60,6 +62,7 @@ export function createServers(deps: ServerDeps) {
   async function heartbeat(name: string, reported: Heartbeat) {
     const isKnown = await updateHeartbeat(db, name, reported, iso(clock.now()));
     if (!isKnown) fail('SVC_SERVER_NOT_FOUND');
+    if (reported.dataDropped) metrics.count('parley_data_dropped_total', {}, reported.dataDropped);
     const server = await get(name);
     return { status: statusOf(server, silentBefore()), draining: server.isDraining, commands: [] };
   }

@@ -8,7 +8,7 @@ import {
   type StreamCredentials,
   tokenScopes,
 } from '@parley/contract';
-import type { ProjectScope } from '../../core/caller.ts';
+import type { ApiKeyCaller, ProjectScope } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
 import { findHost, removeHost, upsertHost } from './host-store.ts';
 import { lockStream, type StoredStream } from './stream-store.ts';
@@ -21,6 +21,7 @@ const hostPermissions: RtcTokenPermissions = {
   publishAudio: true,
   publishVideo: true,
   publishData: true,
+  updateMetadata: false,
 };
 /** Whatever is asked: no field can request publish access. */
 const viewerPermissions: RtcTokenPermissions = {
@@ -30,6 +31,7 @@ const viewerPermissions: RtcTokenPermissions = {
   publishAudio: false,
   publishVideo: false,
   publishData: false,
+  updateMetadata: false,
 };
 
 /** Hosts and viewers of streams: who they are, and the credentials they get. */
@@ -39,6 +41,7 @@ export function createGuests({
   clock,
   rooms,
   chat,
+  standing,
   streams,
   chatTtlSeconds,
 }: StreamDeps & { streams: Streams; chatTtlSeconds: number }) {
@@ -47,18 +50,18 @@ export function createGuests({
     return stream.status === 'ENDED' ? fail('SVC_STREAM_ENDED') : stream;
   }
 
-  const credentials = (
-    scope: ProjectScope,
+  const credentials = async (
+    scope: ApiKeyCaller,
     stream: StoredStream,
     identity: string,
     role: StreamCredentials['role'],
     rtc: RtcToken,
-  ): StreamCredentials => ({
+  ): Promise<StreamCredentials> => ({
     streamId: stream.id,
     identity,
     role,
     rtc,
-    chat: chat.signToken(scope, {
+    chat: await chat.signToken(scope, {
       userId: identity,
       scopes: tokenScopes,
       conversations: [stream.conversationId],
@@ -70,13 +73,14 @@ export function createGuests({
 
   /** Register, mint, then emit: the event says that both have happened. */
   async function registerHost(
-    scope: ProjectScope,
+    scope: ApiKeyCaller,
     id: string,
     { identity, role: asked }: RegisterHost,
     requestId: string,
   ): Promise<StreamCredentials> {
     const stream = await open(scope, id);
     const role = hostRole(stream, identity, asked);
+    await standing.issue(scope, identity);
     await unitOfWork(scope, async (tx, emit) => {
       const locked = (await lockStream(tx, scope, id)) ?? fail('SVC_STREAM_NOT_FOUND');
       if (locked.status === 'ENDED') fail('SVC_STREAM_ENDED');
@@ -87,6 +91,7 @@ export function createGuests({
       participantIdentity: identity,
       permissions: hostPermissions,
       requestId,
+      keyId: scope.publicId,
     });
     await unitOfWork(scope, async (tx, emit) => {
       await lockStream(tx, scope, id);
@@ -117,13 +122,15 @@ export function createGuests({
   }
 
   async function mintViewer(
-    scope: ProjectScope,
+    scope: ApiKeyCaller,
     id: string,
     identity: string,
     requestId: string,
   ): Promise<StreamCredentials> {
     const stream = await open(scope, id);
     await assertNoHost(id, identity);
+    // Before anything is changed for somebody who gets no token.
+    await standing.issue(scope, identity);
     await unitOfWork(scope, (tx, emit) =>
       chat.ensureMember(tx, emit, scope, stream.conversationUuid, { userId: identity, role: 'MEMBER' }),
     );
@@ -132,6 +139,7 @@ export function createGuests({
       permissions: viewerPermissions,
       kind: 'VIEWER',
       requestId,
+      keyId: scope.publicId,
     });
     await unitOfWork(scope, async (tx, emit) => {
       const locked = await lockStream(tx, scope, id);

@@ -169,7 +169,15 @@ test('[LIVE-5] viewers only watch, are counted by the node, and cannot be a host
     [viewer.role, viewer.rtc.permissions],
     [
       'VIEWER',
-      { join: true, subscribe: true, publish: false, publishAudio: false, publishVideo: false, publishData: false },
+      {
+        join: true,
+        subscribe: true,
+        publish: false,
+        publishAudio: false,
+        publishVideo: false,
+        publishData: false,
+        updateMetadata: false,
+      },
     ],
   );
   await assert.rejects(

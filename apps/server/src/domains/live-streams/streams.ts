@@ -18,6 +18,7 @@ import { metadataJson } from '../../core/safe-json.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
 import { refuse } from '../../core/validation.ts';
 import type { Chat } from '../chat/index.ts';
+import type { Standing } from '../end-users/index.ts';
 import type { Rooms } from '../rooms/index.ts';
 import { listHosts, upsertHost } from './host-store.ts';
 import {
@@ -42,6 +43,7 @@ export interface StreamDeps {
   log: Log;
   rooms: Rooms;
   chat: Chat;
+  standing: Pick<Standing, 'issue'>;
 }
 
 const metadataBytesMax = 4_096;

@@ -2,26 +2,40 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { type DashboardRole, environmentTags, fail } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
 import type { ApiKeyCaller } from '../../core/caller.ts';
-import { type Clock, iso } from '../../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
+import type { Grant } from '../../core/grant.ts';
+import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
+import { type Networks, networkList } from '../../core/networks.ts';
+import { isSigningKeyId } from '../../core/offline-header.ts';
 import type { OriginPolicy } from '../../core/origins.ts';
 import type { Bus } from '../../core/ports.ts';
 import { isUuid } from '../../core/uuid.ts';
 import { findKey, type KeyRecord, touchKey } from './api-key-store.ts';
+import { isExpired } from './key-bounds.ts';
+import { readKeyText } from './key-text.ts';
+import { createLastUse } from './last-use.ts';
 import { findRole } from './member-store.ts';
 import { findProject, listActive } from './project-store.ts';
+import { type SigningKeyRecord, verifyingKey } from './signatures.ts';
+import { findSigningKey, touchSigningKey } from './signing-key-store.ts';
 
 /** Who may use a project: asked on every request, so kept in memory, but never for longer than a second. */
 export interface Access {
-  authenticateKey(key: string): Promise<ApiKeyCaller>;
-  /** For those who keep a connection open: false once the key was revoked. */
-  isKeyActive(publicId: string): Promise<boolean>;
+  /** Fails for a key that is over, or is shown from outside its networks. */
+  authenticateKey(key: string, ip: string): Promise<ApiKeyCaller>;
+  /** For those who keep a connection open: false once the key, of the API or for signing, was revoked or has expired. */
+  isKeyActive(keyId: string): Promise<boolean>;
+  findSigningKey(id: string): Promise<SigningKeyRecord | undefined>;
+  noteSigningKeyUse(id: string): void;
   roleIn(projectId: string, userId: string): Promise<DashboardRole | null>;
+  /** Whether members open the project with a second factor only. */
+  requiresSecondFactor(projectId: string): Promise<boolean>;
   /** The project's browser origins; fails for a project that is gone or archived. */
   originPolicy(projectId: string): Promise<OriginPolicy>;
-  /** Fails unless the project exists and is active: tokens of an archived project are worth nothing. */
-  assertActive(projectId: string): Promise<void>;
+  /** Fails for a token of an archived project, or of a key that was revoked with its tokens. */
+  assertHolds(grant: Pick<Grant, 'projectId' | 'keyId'>): Promise<void>;
   /** Which of these projects are gone or archived, as the store has it now. */
   inactiveOf(projectIds: readonly string[]): Promise<string[]>;
   /** Fails for an archived project: it takes nothing new, from its owner either. */
@@ -36,56 +50,71 @@ export interface AccessDeps {
   clock: Clock;
   bus: Bus;
   log: Log;
+  keyring: Pick<Keyring, 'unseal'>;
 }
 
 /** Revocation must bite within a second on every process even when the bus is down. */
 const cacheTtlMs = 1_000;
 const cacheSizeMax = 10_000;
 const topic = 'projects/changed';
-const touchEveryMs = 60_000;
-
-const keyPattern = /^svk_(dev|prod)_([A-Za-z0-9]{16})\.([A-Za-z0-9]{43})$/;
 
 /** By way of a string: bytes straight from the hash have a memory block of their own each, which costs more than the hash. */
 export const hashSecret = (secret: string): Buffer => Buffer.from(hash('sha256', secret, 'binary'), 'binary');
 
+interface KnownKey extends KeyRecord {
+  networks: Networks | null;
+}
+
 /** An unknown key is compared too, so that it takes as long as a known one. */
-const nobody: KeyRecord = {
+const nobody: KnownKey = {
+  id: '',
   publicId: '',
   projectId: '',
   environment: 'DEVELOPMENT',
   secretHash: hashSecret('nobody'),
   isRevoked: true,
+  areTokensRevoked: false,
   isProjectArchived: false,
   isCreatorGone: false,
+  scopes: null,
+  expiresAt: null,
+  allowedNetworks: null,
+  networks: null,
 };
 
 interface ProjectState extends OriginPolicy {
   isActive: boolean;
+  requireSecondFactor: boolean;
 }
 
-export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
+export function createAccess({ db, clock, bus, log, keyring }: AccessDeps): Access {
   const options = { clock, ttlMs: cacheTtlMs, sizeMax: cacheSizeMax };
-  const keys = createCache<KeyRecord | undefined>(options);
+  const keys = createCache<KnownKey | undefined>(options);
   const roles = createCache<DashboardRole | null>(options);
   const projects = createCache<ProjectState | null>(options);
-  const touched = new Map<string, number>();
+  const signingKeys = createCache<SigningKeyRecord | undefined>(options);
+  const noteUse = createLastUse({ clock, log });
 
   function forget(projectId: string): void {
     keys.dropWhere((record) => record?.projectId === projectId);
+    signingKeys.dropWhere((record) => record?.projectId === projectId);
     roles.dropWhere((_role, key) => key.startsWith(projectId));
     projects.drop(projectId);
   }
 
-  function noteUse(publicId: string): void {
-    const now = clock.now();
-    if (now - (touched.get(publicId) ?? 0) < touchEveryMs) return;
-    if (touched.size >= cacheSizeMax) touched.clear();
-    touched.set(publicId, now);
-    touchKey(db, publicId, iso(now), iso(now - touchEveryMs)).catch((error) =>
-      log.warn({ error, publicId }, 'last use of an API key not noted'),
-    );
-  }
+  const recordOf = (publicId: string): Promise<KnownKey | undefined> =>
+    keys.get(publicId, async () => {
+      const record = await findKey(db, publicId);
+      return record && { ...record, networks: record.allowedNetworks && networkList(record.allowedNetworks) };
+    });
+
+  const signingKey = (id: string): Promise<SigningKeyRecord | undefined> =>
+    signingKeys.get(id, async () => {
+      const stored = await findSigningKey(db, id);
+      if (!stored) return undefined;
+      const { sealedSecret, publicKey, ...facts } = stored;
+      return { ...facts, key: verifyingKey(sealedSecret === null ? null : keyring.unseal(sealedSecret), publicKey) };
+    });
 
   const stateOf = (projectId: string): Promise<ProjectState | null> =>
     projects.get(projectId, async () => {
@@ -94,23 +123,30 @@ export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
     });
 
   return {
-    async authenticateKey(key) {
-      const [, tag, publicId, secret] = keyPattern.exec(key) ?? [];
-      if (publicId === undefined || secret === undefined) return fail('SVC_INVALID_API_KEY');
-      const record = (await keys.get(publicId, () => findKey(db, publicId))) ?? nobody;
+    async authenticateKey(key, ip) {
+      const { tag, publicId, secret } = readKeyText(key) ?? fail('SVC_INVALID_API_KEY');
+      const record = (await recordOf(publicId)) ?? nobody;
       const isRight = timingSafeEqual(hashSecret(secret), record.secretHash);
       // The environment in the text is only a hint: the row decides, and the two must agree.
       if (!isRight || record === nobody || environmentTags[record.environment] !== tag)
         return fail('SVC_INVALID_API_KEY');
-      if (record.isRevoked) return fail('SVC_API_KEY_REVOKED');
       if (record.isProjectArchived || record.isCreatorGone) return fail('SVC_INVALID_API_KEY');
-      noteUse(publicId);
-      return { kind: 'apiKey', publicId, projectId: record.projectId, environment: record.environment };
+      if (record.isRevoked) return fail('SVC_API_KEY_REVOKED');
+      if (isExpired(record, clock.now())) return fail('SVC_API_KEY_EXPIRED');
+      const { id, projectId, environment, scopes, networks } = record;
+      if (networks?.includes(ip) === false) return fail('SVC_NETWORK_NOT_ALLOWED');
+      noteUse(publicId, (...when) => touchKey(db, publicId, ip, ...when));
+      return { kind: 'apiKey', id, publicId, projectId, environment, scopes };
     },
 
-    async isKeyActive(publicId) {
-      const record = await keys.get(publicId, () => findKey(db, publicId));
-      return record !== undefined && !record.isRevoked && !record.isProjectArchived && !record.isCreatorGone;
+    findSigningKey: signingKey,
+    noteSigningKeyUse: (id) => noteUse(id, (...when) => touchSigningKey(db, id, ...when)),
+
+    async isKeyActive(keyId) {
+      if (isSigningKeyId(keyId)) return (await signingKey(keyId))?.isRevoked === false;
+      const record = await recordOf(keyId);
+      if (record === undefined || isExpired(record, clock.now())) return false;
+      return !record.isRevoked && !record.isProjectArchived && !record.isCreatorGone;
     },
 
     async roleIn(projectId, userId) {
@@ -121,10 +157,17 @@ export function createAccess({ db, clock, bus, log }: AccessDeps): Access {
       );
     },
 
+    requiresSecondFactor: async (projectId) => (await stateOf(projectId))?.requireSecondFactor ?? false,
+
     originPolicy: async (projectId) => (await stateOf(projectId)) ?? fail('SVC_PROJECT_NOT_FOUND'),
 
-    async assertActive(projectId) {
+    async assertHolds({ projectId, keyId }) {
       if (!(await stateOf(projectId))?.isActive) fail('SVC_INVALID_TOKEN');
+      if (keyId === null) return;
+      const areOver = isSigningKeyId(keyId)
+        ? (await signingKey(keyId))?.isRevoked !== false
+        : (await recordOf(keyId))?.areTokensRevoked;
+      if (areOver) fail('SVC_TOKEN_REVOKED');
     },
 
     async inactiveOf(projectIds) {

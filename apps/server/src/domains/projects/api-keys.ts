@@ -1,13 +1,16 @@
-import { type ApiKey, type CreateApiKey, environmentTags, fail, type NewApiKey, roleMay } from '@parley/contract';
+import { type ApiKey, type CreateApiKey, fail, type NewApiKey } from '@parley/contract';
 import type { ProjectSessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
 import { type Answer, page, recorded } from '../../core/handlers.ts';
-import { type Ids, randomBase62 } from '../../core/ids.ts';
+import type { Ids } from '../../core/ids.ts';
 import { type Access, hashSecret } from './access.ts';
 import { findKeyOf, insertKey, listKeys, markRevoked } from './api-key-store.ts';
-import { findProject } from './project-store.ts';
+import { isExpired, readBounds } from './key-bounds.ts';
+import { assertMayMakeKey, makeKey } from './key-maker.ts';
+import { newKeyText } from './key-text.ts';
+import type { KeyTokens } from './key-tokens.ts';
 
 export interface ApiKeyDeps {
   db: Db;
@@ -15,17 +18,15 @@ export interface ApiKeyDeps {
   ids: Ids;
   cursors: Cursors;
   access: Access;
+  keyTokens: KeyTokens;
 }
 
-export function createApiKeys({ db, clock, ids, cursors, access }: ApiKeyDeps) {
+export function createApiKeys({ db, clock, ids, cursors, access, keyTokens }: ApiKeyDeps) {
   async function create(caller: ProjectSessionCaller, draft: CreateApiKey): Promise<Answer<NewApiKey>> {
     const environment = draft.environment ?? caller.environment;
-    if (!roleMay(caller.role, 'api_key:create', environment))
-      fail('SVC_PERMISSION_DENIED', { permission: 'api_key:create' });
-    const project = await findProject(db, caller.projectId);
-    if (project?.status !== 'ACTIVE') fail('SVC_PROJECT_ARCHIVED');
-    const [publicId, secret] = [randomBase62(16), randomBase62(43)];
-    const stored = await insertKey(db, {
+    assertMayMakeKey(caller.role, environment);
+    const { publicId, secret, key } = newKeyText(environment);
+    const row = {
       id: ids.newUuid(),
       publicId,
       projectId: caller.projectId,
@@ -35,9 +36,12 @@ export function createApiKeys({ db, clock, ids, cursors, access }: ApiKeyDeps) {
       createdBy: caller.userId,
       createdByEmail: caller.email,
       at: iso(clock.now()),
-    });
-    const key = `svk_${environmentTags[environment]}_${publicId}.${secret}`;
-    return recorded({ ...stored, key }, { resourceId: publicId, environment });
+      ...readBounds(draft, clock.now()),
+    };
+    const stored = await makeKey(db, caller, environment, (tx) => insertKey(tx, row));
+    const { scopes, expiresAt, allowedNetworks } = draft;
+    const metadata = { scopes, expiresAt, allowedNetworks };
+    return recorded({ ...stored, key }, { resourceId: publicId, environment, metadata });
   }
 
   async function list(
@@ -48,14 +52,27 @@ export function createApiKeys({ db, clock, ids, cursors, access }: ApiKeyDeps) {
     const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
     const rows = await listKeys(db, caller.projectId, after, limit + 1);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.createdAt, last.id]));
-    return page(items, nextCursor);
+    return page(items.map(withExpiry), nextCursor);
   }
 
-  async function revoke(caller: ProjectSessionCaller, publicId: string): Promise<Answer<ApiKey>> {
-    const isNew = await markRevoked(db, caller.projectId, publicId, iso(clock.now()));
-    access.forgetProject(caller.projectId);
-    const key = (await findKeyOf(db, caller.projectId, publicId)) ?? fail('SVC_API_KEY_NOT_FOUND');
-    return recorded(key, isNew ? { resourceId: publicId, environment: key.environment } : null);
+  const withExpiry = (key: ApiKey): ApiKey =>
+    key.status === 'ACTIVE' && isExpired(key, clock.now()) ? { ...key, status: 'EXPIRED' } : key;
+
+  async function revoke(
+    { projectId }: ProjectSessionCaller,
+    publicId: string,
+    { revokeTokens = false }: { revokeTokens?: boolean },
+  ): Promise<Answer<ApiKey>> {
+    const isNew = await markRevoked(db, projectId, publicId, iso(clock.now()));
+    access.forgetProject(projectId);
+    const key = (await findKeyOf(db, projectId, publicId)) ?? fail('SVC_API_KEY_NOT_FOUND');
+    const areTokensNew = revokeTokens && (await keyTokens.revoke(projectId, [publicId]));
+    const subject = {
+      resourceId: publicId,
+      environment: key.environment,
+      metadata: areTokensNew ? { revokeTokens } : {},
+    };
+    return recorded(key, isNew || areTokensNew ? subject : null);
   }
 
   return { create, list, revoke };

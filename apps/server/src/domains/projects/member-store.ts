@@ -66,6 +66,14 @@ export async function countOwners(tx: Tx, projectId: string): Promise<number> {
   return row?.n ?? 0;
 }
 
+/** Whether the address is invited to a project that is not archived. */
+export async function hasInvitation(tx: Queryable, email: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select 1 from project_members m join projects p on p.id = m.project_id
+    where lower(m.email) = lower(${email}) and m.user_id is null and p.status = 'ACTIVE' limit 1`);
+  return rows.length > 0;
+}
+
 /** Turns the invitations of an address into memberships; gives the projects. */
 export async function acceptInvitations(tx: Queryable, email: string, userId: string): Promise<string[]> {
   const rows = await tx.query<{ projectId: string }>(sql`

@@ -6,7 +6,7 @@ import { empty, json, sql } from '../../core/sql.ts';
 export type StoredProject = Omit<Project, 'environment' | 'role'>;
 
 const columns = sql`p.id, p.name, p.slug, p.status, p.allowed_origins as "allowedOrigins",
-  p.allow_localhost_origins as "allowLocalhostOrigins", p.created_at as "createdAt", p.updated_at as "updatedAt",
+  p.allow_localhost_origins as "allowLocalhostOrigins", p.require_second_factor as "requireSecondFactor", p.created_at as "createdAt", p.updated_at as "updatedAt",
   p.archived_at as "archivedAt"`;
 
 export async function insertProject(
@@ -37,6 +37,7 @@ interface ProjectChange {
   name?: string | undefined;
   allowedOrigins?: readonly string[] | undefined;
   allowLocalhostOrigins?: boolean | undefined;
+  requireSecondFactor?: boolean | undefined;
   at: string;
 }
 
@@ -59,6 +60,7 @@ export async function updateProject(
       ${change.name === undefined ? empty : sql`, name = ${change.name}`}
       ${change.allowedOrigins === undefined ? empty : sql`, allowed_origins = ${json(change.allowedOrigins)}::jsonb`}
       ${change.allowLocalhostOrigins === undefined ? empty : sql`, allow_localhost_origins = ${change.allowLocalhostOrigins}`}
+      ${change.requireSecondFactor === undefined ? empty : sql`, require_second_factor = ${change.requireSecondFactor}`}
     where p.id = ${projectId} and p.status = 'ACTIVE'
     returning ${columns}`);
   return row;
@@ -96,6 +98,14 @@ export async function listOwnedProjects(db: Queryable, userId: string): Promise<
   return db.query(sql`
     select p.id, p.name from project_members m join projects p on p.id = m.project_id
     where m.user_id = ${userId} and m.role = 'OWNER' order by p.created_at`);
+}
+
+/** Active ones alone: an archived project makes room for another. */
+export async function countOwnedProjects(tx: Tx, userId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    select count(*)::int as count from project_members m join projects p on p.id = m.project_id
+    where m.user_id = ${userId} and m.role = 'OWNER' and p.status = 'ACTIVE'`);
+  return row?.count ?? 0;
 }
 
 /** All projects that the owners of this one own. */

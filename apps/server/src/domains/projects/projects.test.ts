@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
@@ -33,6 +35,21 @@ test('[PRJ-1] a key is shown once, kept as a hash and reads its own project', as
   const production = await project.newKey('PRODUCTION');
   assert.match(production, /^svk_prod_/);
   assert.equal((await service.as(production).call('getOwnProject')).environment, 'PRODUCTION');
+});
+
+test('[PRJ-9] a key ends with a checksum; one made before there was any still opens its project', async () => {
+  const project = await service.newProject();
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const numberOf = (text: string): number => [...text].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
+  for (const key of [project.apiKey, await project.newKey('PRODUCTION')])
+    assert.equal(numberOf(key.slice(-6)), crc32(key.slice(0, -6)), key.slice(0, 9));
+
+  const [head = ''] = project.apiKey.split('.');
+  const secret = 'A'.repeat(43);
+  const hash = createHash('sha256').update(secret).digest();
+  const publicId = head.slice('svk_dev_'.length);
+  await service.adapters.db.execute(sql`update api_keys set secret_hash = ${hash} where public_id = ${publicId}`);
+  await service.as(`${head}.${secret}`).call('getOwnProject');
 });
 
 test('[PRJ-1] a revoked key stops on every process', async () => {

@@ -1,4 +1,4 @@
-import { type Environment, fail, type Project, type UpdateAllowedOrigins } from '@parley/contract';
+import { type Environment, fail, type Limits, type Project, type UpdateAllowedOrigins } from '@parley/contract';
 import type { ApiKeyCaller, ProjectSessionCaller, SessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
@@ -6,10 +6,12 @@ import type { Db } from '../../core/db.ts';
 import { type Answer, type AuditSubject, page, recorded } from '../../core/handlers.ts';
 import { type Ids, randomBase62 } from '../../core/ids.ts';
 import { serializedOrigin } from '../../core/origins.ts';
+import { failQuota, lockByName } from '../../core/quotas.ts';
 import type { Access } from './access.ts';
 import { insertMember } from './member-store.ts';
 import {
   archiveProject,
+  countOwnedProjects,
   findProject,
   insertProject,
   listProjectsOf,
@@ -22,10 +24,11 @@ export interface ProjectDeps {
   clock: Clock;
   ids: Ids;
   cursors: Cursors;
+  limits: Limits;
   access: Access;
 }
 
-export function createProjects({ db, clock, ids, cursors, access }: ProjectDeps) {
+export function createProjects({ db, clock, ids, cursors, limits, access }: ProjectDeps) {
   const seenBy = (stored: StoredProject, caller: { environment?: Environment; role?: Project['role'] }): Project => ({
     ...stored,
     environment: caller.environment ?? null,
@@ -34,7 +37,10 @@ export function createProjects({ db, clock, ids, cursors, access }: ProjectDeps)
 
   async function create(caller: SessionCaller, { name }: { name: string }): Promise<Answer<Project>> {
     const at = iso(clock.now());
+    const ownedMax = limits.PROJECTS_MAX_PER_ACCOUNT;
     const stored = await db.transaction(async (tx) => {
+      await tx.query(lockByName(`projects of ${caller.userId}`));
+      if ((await countOwnedProjects(tx, caller.userId)) >= ownedMax) failQuota('PROJECTS_MAX_PER_ACCOUNT', ownedMax);
       const project = await insertProject(tx, { id: ids.newUuid(), name, slug: slugOf(name), at });
       await insertMember(tx, project.id, { email: caller.email, userId: caller.userId, role: 'OWNER', at });
       return project;
@@ -61,7 +67,12 @@ export function createProjects({ db, clock, ids, cursors, access }: ProjectDeps)
   /** Records which fields were given, never their values. */
   async function change(
     caller: ProjectSessionCaller,
-    fields: { name?: string; allowedOrigins?: string[]; allowLocalhostOrigins?: boolean },
+    fields: {
+      name?: string;
+      allowedOrigins?: string[];
+      allowLocalhostOrigins?: boolean;
+      requireSecondFactor?: boolean;
+    },
   ) {
     const stored =
       (await updateProject(db, caller.projectId, { ...fields, at: iso(clock.now()) })) ?? fail('SVC_PROJECT_ARCHIVED');
@@ -83,6 +94,12 @@ export function createProjects({ db, clock, ids, cursors, access }: ProjectDeps)
     });
   }
 
+  /** Who asks others for a second factor has proven one: nobody locks themselves out. */
+  async function secure(caller: ProjectSessionCaller, { requireSecondFactor }: { requireSecondFactor: boolean }) {
+    if (requireSecondFactor && caller.factorAt === null) fail('SVC_PROJECT_REQUIRES_SECOND_FACTOR');
+    return change(caller, { requireSecondFactor });
+  }
+
   async function archive(caller: ProjectSessionCaller): Promise<Answer<Project>> {
     const archived = await archiveProject(db, caller.projectId, iso(clock.now()));
     access.forgetProject(caller.projectId);
@@ -90,7 +107,7 @@ export function createProjects({ db, clock, ids, cursors, access }: ProjectDeps)
     return recorded(seenBy(archived, caller), { resourceId: archived.id });
   }
 
-  return { create, list, get, rename: change, setOrigins, archive };
+  return { create, list, get, rename: change, setOrigins, secure, archive };
 }
 
 function readOrigin(text: string, index: number): string {

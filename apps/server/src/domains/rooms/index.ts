@@ -9,10 +9,12 @@ import type { Log } from '../../core/log.ts';
 import type { Bus } from '../../core/ports.ts';
 import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
+import type { RevokedTokens, Standing } from '../end-users/index.ts';
 import type { Fleet } from '../fleet/index.ts';
-import type { Access } from '../projects/index.ts';
+import type { Access, OfflineTokens } from '../projects/index.ts';
 import { createDepartures } from './departures.ts';
 import { createIceServers, type TurnConfig } from './ice-servers.ts';
+import { createMassRevocation } from './mass-revocation.ts';
 import { createParticipants } from './participants.ts';
 import { createPlacement } from './placement.ts';
 import { createRoomBus } from './room-bus.ts';
@@ -32,7 +34,7 @@ export type { RoomBus, RoomFrame, RoomMessage } from './room-bus.ts';
 export type { RoomEvent } from './room-event-store.ts';
 export { countPlaced, type StoredRoom } from './room-store.ts';
 export type { StoredToken } from './rtc-token-store.ts';
-export type { RtcTokens, TokenName } from './rtc-tokens.ts';
+export { grantOf, type RtcTokens, type TokenName } from './rtc-tokens.ts';
 export type { StoredSession } from './session-store.ts';
 export type { Admission } from './sessions.ts';
 
@@ -46,7 +48,10 @@ interface RoomsDeps {
   log: Log;
   limits: Limits;
   fleet: Fleet;
-  access: Pick<Access, 'assertActive' | 'assertNotArchived'>;
+  access: Pick<Access, 'assertNotArchived' | 'isKeyActive' | 'roleIn'>;
+  standing: Pick<Standing, 'issue' | 'assertHolds' | 'assertHoldsIn'>;
+  revokedTokens: Pick<RevokedTokens, 'note' | 'announce'>;
+  offlineTokens: OfflineTokens;
   turn: TurnConfig;
   signalingUrl: string;
   /** Refuses minting for a project that has used up what it may. */
@@ -59,10 +64,14 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const { db, bus, fleet, limits } = deps;
   const { processId } = fleet.watch;
   const participantsMax = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
+  const dataFallback = {
+    sentPerSecond: limits.SIGNALING_MAX_DATA_SENT_PER_SECOND,
+    receivedPerSecond: limits.SIGNALING_MAX_DATA_RECEIVED_PER_SECOND,
+  };
   const roomBus = createRoomBus({ bus });
   const roomChange = createRoomChange({ ...deps, nodes: fleet.nodes, roomBus });
   const departures = createDepartures({ ...deps, roomChange });
-  const placement = createPlacement({ db, fleet, departures, roomChange });
+  const placement = createPlacement({ db, fleet, departures, roomChange, dataFallback });
   const rooms = createRooms({ ...deps, roomChange, departures, placement, participantsMax });
   const iceServers = createIceServers(deps);
   const tokens = createRtcTokens({
@@ -71,6 +80,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
     roomChange,
     iceServers,
     ttlSecondsDefault: limits.RTC_TOKEN_DEFAULT_TTL_SECONDS,
+    refreshableSeconds: limits.RTC_SESSION_MAX_AGE_SECONDS,
     findRoom: rooms.find,
   });
   const sessions = createSessions({
@@ -92,13 +102,13 @@ export function createRoomsDomain(deps: RoomsDeps) {
     closeRoom: ({ caller, params }) => rooms.close(caller, params.id, 'API'),
     listRoomParticipants: ({ caller, params }) => participants.list(caller, params.id),
     listRoomSessions: ({ caller, params, query }) => participants.listPast(caller, params.id, query),
-    removeParticipant: ({ caller, params }) => participants.remove(caller, params.id, params.identity),
+    removeParticipant: ({ caller, params, query }) => participants.remove(caller, params.id, params.identity, query),
     updateParticipant: ({ caller, params, body }) => participants.update(caller, params.id, params.identity, body),
     muteTrack: ({ caller, params, body }) =>
       participants.mute(caller, params.id, params.identity, params.trackId, body.muted ?? true),
     sendRoomData: ({ caller, params, body }) => participants.sendData(caller, params.id, body),
     mintRtcToken: ({ caller, params, body, request }) =>
-      tokens.mint(caller, params.roomId, { ...body, requestId: request.id }),
+      tokens.mint(caller, params.roomId, { ...body, requestId: request.id, keyId: caller.publicId }),
     revokeRtcToken: ({ caller, params }) => tokens.revoke(caller, params.roomId, params.tokenId),
     listProjectRooms: ({ caller, query }) => rooms.list(caller, query),
     createProjectRoom: ({ caller, body }) => rooms.create(caller, body),
@@ -106,7 +116,8 @@ export function createRoomsDomain(deps: RoomsDeps) {
     closeProjectRoom: ({ caller, params }) => rooms.close(caller, params.roomId, 'DASHBOARD'),
     mintTestToken: ({ caller, params, body, request }) =>
       tokens.mintTest(caller, params.roomId, body.participantIdentity, request.id),
-    removeProjectParticipant: ({ caller, params }) => participants.remove(caller, params.roomId, params.identity),
+    removeProjectParticipant: ({ caller, params, query }) =>
+      participants.remove(caller, params.roomId, params.identity, query),
     updateProjectParticipant: ({ caller, params, body }) =>
       participants.update(caller, params.roomId, params.identity, body),
     muteProjectTrack: ({ caller, params, body }) =>
@@ -134,6 +145,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
     iceServers,
     participantsMax,
     authenticateRtcToken: tokens.authenticateCaller,
+    revokeTokens: createMassRevocation({ ...deps, departures, roomChange }),
     eventsAfter: (roomId: string, seq: number) => listRoomEvents(db, roomId, seq),
     /** The number of the last event of each of these rooms. */
     lastSeqs: (roomIds: readonly string[]) => listLastSeqs(db, roomIds),

@@ -12,6 +12,7 @@ import {
 } from '@parley/contract';
 import type { MediaParticipantSnapshot, MediaRoomSnapshot } from '@parley/contract/media-control';
 import type { ProjectScope } from '../../core/caller.ts';
+import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
 import { type Answer, page } from '../../core/handlers.ts';
@@ -22,11 +23,13 @@ import type { RoomChange } from './room-change.ts';
 import type { StoredRoom } from './room-store.ts';
 import type { createRooms } from './rooms.ts';
 import { updateTokenPermissions } from './rtc-token-store.ts';
+import { revokeTokensOf } from './rtc-tokens.ts';
 import { findLiveSession, listJoined, listSessions, type StoredSession } from './session-store.ts';
 import type { Sessions } from './sessions.ts';
 
 interface ParticipantDeps {
   db: Db;
+  clock: Clock;
   cursors: Cursors;
   nodes: Nodes;
   rooms: ReturnType<typeof createRooms>;
@@ -35,7 +38,16 @@ interface ParticipantDeps {
   roomChange: RoomChange;
 }
 
-export function createParticipants({ db, cursors, nodes, rooms, sessions, departures, roomChange }: ParticipantDeps) {
+export function createParticipants({
+  db,
+  clock,
+  cursors,
+  nodes,
+  rooms,
+  sessions,
+  departures,
+  roomChange,
+}: ParticipantDeps) {
   /** What the node holds of a room; fails when it cannot be asked. */
   async function snapshot(room: StoredRoom): Promise<Map<string, MediaParticipantSnapshot>> {
     if (room.serverName === null) return new Map();
@@ -84,9 +96,19 @@ export function createParticipants({ db, cursors, nodes, rooms, sessions, depart
     return page(items.map(toRoomSession), nextCursor);
   }
 
-  async function remove(scope: ProjectScope, reference: string, identity: string): Promise<RemovedParticipant> {
+  /** Without their tokens, unless told otherwise: a kick that the same token undoes is none. */
+  async function remove(
+    scope: ProjectScope,
+    reference: string,
+    identity: string,
+    { revokeTokens = true }: { revokeTokens?: boolean },
+  ): Promise<RemovedParticipant> {
     const room = await rooms.find(scope, reference);
-    const [ended] = await departures.depart(scope, room.id, { identity }, 'PARTICIPANT_REMOVED');
+    const ended = await roomChange(scope, room.id, async (tx, record) => {
+      const [session] = await departures.end(tx, record, room.id, { identity }, 'PARTICIPANT_REMOVED');
+      if (session && revokeTokens) await revokeTokensOf(tx, room.id, identity, iso(clock.now()));
+      return session;
+    });
     if (!ended?.leftAt) return fail('SVC_PARTICIPANT_NOT_FOUND');
     return {
       identity,

@@ -1,4 +1,5 @@
 import { fail, isServiceError } from '@parley/contract';
+import type { DataFallback } from '@parley/contract/media-control';
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Db } from '../../core/db.ts';
 import type { Fleet, NodeHello } from '../fleet/index.ts';
@@ -20,12 +21,13 @@ interface PlacementDeps {
   fleet: Fleet;
   departures: Departures;
   roomChange: RoomChange;
+  dataFallback: DataFallback;
 }
 
 const attemptsMax = 10;
 
 /** A room stays on its node while it has participants; a dead or restarted node has lost its rooms. */
-export function createPlacement({ db, fleet, departures, roomChange }: PlacementDeps) {
+export function createPlacement({ db, fleet, departures, roomChange, dataFallback }: PlacementDeps) {
   /** Null when the node cannot be reached just now. */
   async function reach(name: string): Promise<NodeHello | null> {
     try {
@@ -96,7 +98,7 @@ export function createPlacement({ db, fleet, departures, roomChange }: Placement
     except: Set<string>,
   ): Promise<boolean> {
     try {
-      await fleet.nodes.command(placement.serverName, 'room.open', { room: roomId });
+      await fleet.nodes.command(placement.serverName, 'room.open', { room: roomId, dataFallback });
       return true;
     } catch (error) {
       if (!(error instanceof MediaRefusal)) throw error;

@@ -106,7 +106,7 @@ export function createRooms({ db, clock, ids, cursors, roomChange, departures, p
     const at = iso(clock.now());
     await roomChange(scope, id, async (tx, changes) => {
       if (!(await updateRoomClosed(tx, scope, id, reason, at))) return;
-      await updateTokensRevoked(tx, id, null, at);
+      await updateTokensRevoked(tx, id, { all: true }, at);
       const why = reason === 'STREAM_ENDED' ? 'STREAM_ENDED' : 'ROOM_CLOSED';
       await departures.end(tx, changes, id, { all: true }, why);
     });

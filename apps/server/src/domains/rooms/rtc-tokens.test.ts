@@ -55,6 +55,7 @@ test('[TOK-1] minting gives a token bound to the room id, with defaults, where t
     publishAudio: false,
     publishVideo: false,
     publishData: false,
+    updateMetadata: false,
   });
   const { sub, jti, pid, env, room: bound, perm, typ, iat, exp } = claimsOf(minted.token);
   assert.deepEqual(

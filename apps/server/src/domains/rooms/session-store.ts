@@ -33,7 +33,7 @@ export interface StoredSession extends ProjectScope {
 
 const columns = sql`p.id, p.project_id as "projectId", p.environment, p.room_id as "roomId",
   p.room_session_id as "roomSessionId", p.admission, p.identity, p.kind, p.is_test as "isTest", p.token_id as "tokenId",
-  p.connection_id as "connectionId", p.permissions, p.metadata, p.server_name as "serverName", p.region,
+  p.connection_id as "connectionId", '{"updateMetadata":false}'::jsonb || p.permissions as permissions, p.metadata, p.server_name as "serverName", p.region,
   p.process_id as "processId", p.signal_lost_at as "signalLostAt", p.resume_hash as "resumeHash",
   p.is_publisher as "isPublisher", p.created_at as "createdAt", p.joined_at as "joinedAt", p.left_at as "leftAt",
   p.left_reason as "leftReason"`;
@@ -129,14 +129,16 @@ export async function updateAccepted(
   return row;
 }
 
-/** The socket of a session is at another process, or back at this one. */
+/** The socket of a session is at another process, or back at this one. From here on it stands on the token it came with. */
 export async function updateResumed(
   tx: RoomTx,
   id: string,
   { processId, connectionId }: { processId: string; connectionId: string },
+  token: { id: string; permissions: RtcTokenPermissions },
 ): Promise<StoredSession | undefined> {
   const [row] = await tx.query<StoredSession>(sql`
-    update participant_sessions as p set process_id = ${processId}, connection_id = ${connectionId}, signal_lost_at = null
+    update participant_sessions as p set process_id = ${processId}, connection_id = ${connectionId}, signal_lost_at = null,
+      token_id = ${token.id}, permissions = ${json(token.permissions)}::jsonb
     where p.id = ${id} and p.left_at is null and p.joined_at is not null returning ${columns}`);
   return row;
 }
@@ -196,7 +198,7 @@ export type SessionChoice =
   | { all: true }
   | { id: string }
   | { identity: string }
-  | { tokenId: string }
+  | { tokenIds: readonly string[] }
   | { lostBefore: string }
   /** Those that were on a node, or on a life of it other than this instance. */
   | { serverName: string; exceptInstance: string | null };
@@ -205,7 +207,7 @@ function chosen(choice: SessionChoice): Sql {
   if ('all' in choice) return sql`true`;
   if ('id' in choice) return sql`p.id = ${choice.id}`;
   if ('identity' in choice) return sql`p.identity = ${choice.identity}`;
-  if ('tokenId' in choice) return sql`p.token_id = ${choice.tokenId}`;
+  if ('tokenIds' in choice) return sql`p.token_id = any(${choice.tokenIds}::text[])`;
   if ('lostBefore' in choice) return sql`p.signal_lost_at < ${choice.lostBefore}`;
   const { serverName, exceptInstance } = choice;
   return exceptInstance === null

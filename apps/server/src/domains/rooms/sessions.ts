@@ -1,15 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type DisconnectReason, type ErrorCode, fail, type RoomEventType, ServiceError } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Tx } from '../../core/db.ts';
 import { type Ids, randomBase62 } from '../../core/ids.ts';
 import { clockLeewaySeconds } from '../../core/tokens.ts';
+import type { Standing } from '../end-users/index.ts';
 import type { Departures } from './departures.ts';
 import type { Placement } from './placement.ts';
 import { toParticipant } from './records.ts';
 import type { RoomChange, RoomRecord } from './room-change.ts';
 import { type RoomTx, type StoredRoom, takePlace } from './room-store.ts';
-import { findToken, type StoredToken } from './rtc-token-store.ts';
+import { findToken, isCutOff, type StoredToken } from './rtc-token-store.ts';
+import { grantOf } from './rtc-tokens.ts';
 import {
   findLiveSession,
   findSession,
@@ -25,6 +28,7 @@ export interface SessionDeps {
   ids: Ids;
   roomChange: RoomChange;
   departures: Departures;
+  standing: Pick<Standing, 'assertHoldsIn'>;
   processId: string;
   participantsMax: number;
   /** Viewers of a live stream; 0 for no ceiling. */
@@ -41,12 +45,14 @@ export interface Admission {
 const hashOf = (resumeToken: string): Buffer => createHash('sha256').update(resumeToken).digest();
 
 export function createSessions(deps: SessionDeps) {
-  const { clock, ids, roomChange, departures, processId, participantsMax, viewersMax } = deps;
+  const { clock, ids, roomChange, departures, standing, processId, participantsMax, viewersMax } = deps;
 
   /** Asked inside the transaction that holds the room's row: no revocation can come in between. */
   async function checkToken(tx: Tx, given: StoredToken): Promise<StoredToken> {
     const token = (await findToken(tx, given, given.id)) ?? fail('SVC_INVALID_TOKEN');
-    if (token.revokedAt !== null) fail('SVC_TOKEN_REVOKED');
+    await standing.assertHoldsIn(tx, grantOf(token));
+    if (token.revokedAt !== null || (token.claimsHash !== null && (await isCutOff(tx, token))))
+      fail('SVC_TOKEN_REVOKED');
     if (Date.parse(given.expiresAt) + clockLeewaySeconds * 1000 <= clock.now()) fail('SVC_TOKEN_EXPIRED');
     if (!token.permissions.join) fail('SVC_JOIN_NOT_ALLOWED');
     return token;
@@ -123,16 +129,19 @@ export function createSessions(deps: SessionDeps) {
   async function resume(
     given: StoredToken,
     { sessionId, resumeToken, connectionId }: { sessionId: string; resumeToken: string; connectionId: string },
-  ): Promise<{ room: StoredRoom; session: StoredSession } | null> {
-    return openRoomChange(given, given.roomId, async (tx, record, room) => {
-      await checkToken(tx, given);
+  ): Promise<{ session: StoredSession; isAllowedOther: boolean } | null> {
+    return openRoomChange(given, given.roomId, async (tx, record) => {
+      const token = await checkToken(tx, given);
       const session = await findSession(tx, given.roomId, sessionId);
       if (!session || session.leftAt !== null || session.identity !== given.identity) return null;
+      if (session.kind !== token.kind || session.isTest !== token.isTest) return null;
       if (!timingSafeEqual(session.resumeHash, hashOf(resumeToken))) return null;
-      const taken = await updateResumed(tx, sessionId, { processId, connectionId });
+      const taken = await updateResumed(tx, sessionId, { processId, connectionId }, token);
       if (!taken) return null;
       record.message({ is: 'moved', sessionId, processId });
-      return { room, session: taken };
+      const isAllowedOther = !isDeepStrictEqual(session.permissions, taken.permissions);
+      if (isAllowedOther) announceUpdate(record, taken);
+      return { session: taken, isAllowedOther };
     });
   }
 
@@ -147,8 +156,8 @@ export function createSessions(deps: SessionDeps) {
     const current = await updateSessionFields(tx, session.id, fields);
     // What viewers do is not seen by others.
     if (current?.kind !== 'MEMBER') return current;
-    const data = event.type === 'participant.updated' ? { participant: toParticipant(current) } : event.data;
-    record.event({ type: event.type, data });
+    if (event.type === 'participant.updated') announceUpdate(record, current);
+    else record.event(event);
     return current;
   }
 
@@ -161,6 +170,11 @@ export function createSessions(deps: SessionDeps) {
     roomChange(session, session.roomId, (tx, changes) => recordIn(tx, changes, session, event, fields));
 
   return { admit, accept, resume, record, recordIn };
+}
+
+function announceUpdate(record: RoomRecord, session: StoredSession): void {
+  if (session.kind === 'MEMBER')
+    record.event({ type: 'participant.updated', data: { participant: toParticipant(session) } });
 }
 
 /** The error for a client whose join was overtaken. */

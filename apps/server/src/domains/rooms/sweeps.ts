@@ -3,6 +3,7 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Watch } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
+import { forEachRoom } from './each-room.ts';
 import type { RoomChange, RoomRecord } from './room-change.ts';
 import { deleteRoomEvents } from './room-event-store.ts';
 import {
@@ -25,8 +26,6 @@ interface SweepDeps {
 
 /** Longer than a session can be resumed. */
 const eventsKeptMs = 5 * 60_000;
-/** Rooms that are changed side by side: a killed process may have had thousands. */
-const roomsAtOnce = 8;
 /** Far enough back that no two looks leave a gap between them, whatever the clocks of the processes say. */
 const lookBackMs = 30_000;
 
@@ -79,17 +78,4 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
 
     deleteOldEvents: (): Promise<number> => deleteRoomEvents(db, iso(clock.now() - eventsKeptMs)),
   };
-}
-
-/** A room that fails does not keep the others waiting; the sweep fails with it when all have had their turn. */
-async function forEachRoom<T>(rooms: readonly T[], work: (room: T) => Promise<unknown>): Promise<void> {
-  const left = [...rooms];
-  const errors: unknown[] = [];
-  const next = async (): Promise<void> => {
-    for (let room = left.shift(); room !== undefined; room = left.shift()) {
-      await work(room).catch((error: unknown) => errors.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: roomsAtOnce }, next));
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${rooms.length} rooms were not swept`);
 }

@@ -3,9 +3,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
+import { clockLeewaySeconds } from '../../core/tokens.ts';
 import { ownTrace, type Tracer } from '../../core/tracing.ts';
 import type { Fleet } from '../fleet/index.ts';
+import type { Access } from '../projects/index.ts';
 import type { RoomFrame, RoomMessage, Rooms } from '../rooms/index.ts';
 import { disconnect } from './disconnect.ts';
 import { createHub, type HubRoom } from './hub.ts';
@@ -24,10 +27,12 @@ interface SignalingDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  metrics: Metrics;
   tracer: Tracer;
   limits: Limits;
   fleet: Fleet;
   rooms: Rooms;
+  access: Pick<Access, 'inactiveOf'>;
   /** 0 to 1; spreads clients over time when they are sent to another node. */
   random: () => number;
   /** What the server saw of a connection. Best effort, not awaited. */
@@ -38,10 +43,12 @@ export function createSignaling({
   clock,
   ids,
   log,
+  metrics,
   tracer,
   limits,
   fleet,
   rooms,
+  access,
   random,
   connections,
 }: SignalingDeps): Domain<typeof signalingRoutes> {
@@ -66,9 +73,9 @@ export function createSignaling({
   const { roomBus, eventsAfter, lastSeqs } = rooms;
   const hub = createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessage: receive });
   const rpc = createRpc({ clock, ids, rooms });
-  const mediaEvents = createMediaEvents({ log, rooms, hub, observe });
+  const mediaEvents = createMediaEvents({ clock, log, metrics, rooms, hub, observe });
   const refresh = createTokenRefresh({ clock, log, tokens: rooms.tokens });
-  nodes.onEvent((_name, frame) => mediaEvents.receive(frame));
+  nodes.onEvent(mediaEvents.receive);
   nodes.onHello(createReconcile({ log, nodes, hub, mediaEvents }));
 
   function receive(room: HubRoom, message: Exclude<RoomMessage, { is: 'event' }>): void {
@@ -155,6 +162,25 @@ export function createSignaling({
       if (room) end(room, room.members.get(id), reason);
     }
     await Promise.all(hub.members().map(refresh));
+    const now = clock.now() - clockLeewaySeconds * 1000;
+    await depart(({ connection }) => connection !== null && connection.session.expiresAt <= now);
+  }
+
+  /** A socket ends with its token by itself; of WHIP and WHEP, and of a place that is kept, only the session does. */
+  async function depart(isOver: (member: Member) => boolean): Promise<void> {
+    const over = hub.members().filter((member) => !member.backlog && isOver(member));
+    await Promise.all(
+      over.map(({ session }) =>
+        rooms.departures.depart(session, session.roomId, { id: session.id }, 'TOKEN_EXPIRED').catch((error) => {
+          log.warn({ error, sessionId: session.id }, 'participant without a valid token not removed yet');
+        }),
+      ),
+    );
+  }
+
+  async function departArchived(): Promise<void> {
+    const inactive = await access.inactiveOf([...new Set(hub.members().map(({ session }) => session.projectId))]);
+    if (inactive.length > 0) await depart(({ session }) => inactive.includes(session.projectId));
   }
 
   async function catchUp(): Promise<void> {
@@ -172,6 +198,7 @@ export function createSignaling({
     handlers: createPlainWebRtc({ clock, ids, nodes, rooms, join, media }),
     chores: [
       { name: 'signaling', everyMs: 1_000, run: refreshMembers, onEveryProcess: true },
+      { name: 'archived-participants', everyMs: 1_500, run: departArchived, onEveryProcess: true },
       { name: 'room-catch-up', everyMs: 1_500, run: catchUp, onEveryProcess: true },
       { name: 'signaling-claim', everyMs: 5_000, run: reclaimSessions, onEveryProcess: true },
     ],

@@ -6,6 +6,7 @@ import { toServiceError } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
+import { createAttach } from './attach.ts';
 import type { Hub, HubRoom } from './hub.ts';
 import { splitJoined } from './joined-frames.ts';
 import { createMember, type Member, type RtcConnection, type RtcSession } from './member.ts';
@@ -26,6 +27,8 @@ type JoinFrame = FrameData<SignalingClientFrames['join']>;
 const movesMax = 3;
 
 export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: JoinDeps) {
+  const attach = createAttach({ clock, nodes, rooms, hub });
+
   async function join(connection: RtcConnection, frame: JoinFrame): Promise<undefined> {
     const { session } = connection;
     const { seat } = session;
@@ -140,13 +143,13 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
     if (!resume || !(await hasAllSince(token, resume.lastSeq))) return null;
     const resumed = await rooms.sessions.resume(token, { ...resume, connectionId });
     if (!resumed) return null;
-    const { session } = resumed;
+    const { session, isAllowedOther } = resumed;
     const former = room.members.get(session.id);
     const member = createMember(session, session.serverName ?? '', connection);
     for (const [id, track] of former?.tracks ?? []) member.tracks.set(id, track);
     room.members.set(session.id, member);
     if (former?.connection) leaveSeat(former.connection);
-    const media = await attach(room, member);
+    const media = await attach(room, member, isAllowedOther);
     if (!media) return null;
     connection.session.seat.state = { is: 'taken', member };
     await sendJoined(room, member, {
@@ -171,23 +174,6 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
   async function hasAllSince(token: RtcSession['token'], lastSeq: number): Promise<boolean> {
     const { eventSeq } = await rooms.rooms.find(token, token.roomId);
     return lastSeq <= eventSeq && (await rooms.eventsAfter(token.roomId, lastSeq)).length >= eventSeq - lastSeq;
-  }
-
-  /** Null when the node has lost the participant: then there is nothing to resume. */
-  async function attach(room: HubRoom, member: Member): Promise<MediaParticipantSnapshot | null> {
-    try {
-      const { participant } = await nodes.command(member.serverName, 'participant.attach', member.address);
-      for (const track of participant.tracks) member.tracks.set(track.id, track);
-      return participant;
-    } catch (error) {
-      hub.remove(room, member);
-      if (error instanceof MediaRefusal) {
-        await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'MEDIA_FAILURE');
-        return null;
-      }
-      await rooms.sweeps.markLost(member.session, clock.now());
-      throw error;
-    }
   }
 
   interface JoinedFacts {

@@ -1,13 +1,23 @@
-import type { ConnectionEventType, DisconnectReason, FrameFields, SignalingServerFrames } from '@parley/contract';
+import {
+  type ConnectionEventType,
+  DisconnectReason,
+  type FrameFields,
+  type SignalingServerFrames,
+} from '@parley/contract';
 import type { MediaAddress, MediaEventFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
+import { Compile } from 'typebox/compile';
+import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import { type Rooms, toTrack } from '../rooms/index.ts';
 import type { Hub, HubRoom } from './hub.ts';
 import { type Member, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 
 interface MediaEventDeps {
+  clock: Clock;
   log: Log;
+  metrics: Metrics;
   rooms: Rooms;
   hub: Hub;
   observe: Observe;
@@ -16,30 +26,64 @@ interface MediaEventDeps {
 type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality' | 'data';
 
 /** An event without a handler does not compile. */
-type Handlers = { [N in MediaEventName]: (data: MediaEvents[N]) => void };
+type Handlers = { [N in MediaEventName]: (data: MediaEvents[N], server: string) => void };
 
 /** Entries of one `speakers` or `quality` frame: more would not fit. */
 const entriesMax = 60;
+/** A node that says much about what is not on it fills a counter, not the log. */
+const foreignLogEveryMs = 60_000;
 
 /** Events of a node: frames for its participants here, and facts to record of those whose socket is here. */
-export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) {
-  /** The participant, when this process holds their socket. All processes of the room get the event; only this one records it. */
-  const own = ({ room, participant }: { room: string; participant: string }): Member | undefined =>
-    hub.find(room)?.members.get(participant);
+export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: MediaEventDeps) {
+  const foreignLoggedAt = new Map<string, number>();
+
+  /** The event is about a room or participant of another node: dropped. */
+  function dropForeign(server: string, roomId: string): void {
+    metrics.count('parley_media_foreign_events_total');
+    const now = clock.elapsed();
+    if (now - (foreignLoggedAt.get(server) ?? Number.NEGATIVE_INFINITY) < foreignLogEveryMs) return;
+    foreignLoggedAt.set(server, now);
+    log.warn({ server, roomId }, 'event of a media node about what is not on it');
+  }
+
+  /**
+   * The participant, when this process holds their socket and the node their media. All processes of the room get the
+   * event; only this one records it.
+   */
+  function own(
+    server: string,
+    { room, participant, identity }: { room: string; participant: string; identity?: string },
+  ): Member | undefined {
+    const member = hub.find(room)?.members.get(participant);
+    if (!member) return undefined;
+    const isOwn = member.serverName === server && (identity === undefined || identity === member.session.identity);
+    if (!isOwn) dropForeign(server, room);
+    return isOwn ? member : undefined;
+  }
 
   /** Frames that only the participant they are about gets. */
   function pass<K extends PassedType>(
-    { room, participant }: MediaAddress,
+    server: string,
+    address: MediaAddress,
     type: K,
     fields: FrameFields<SignalingServerFrames[K]>,
   ): void {
-    const member = own({ room, participant });
+    const member = own(server, address);
     if (member) sendTo(member, type, fields);
   }
 
-  function inPieces<T>(room: string, entries: readonly T[], send: (here: HubRoom, piece: T[]) => void): void {
-    const here = hub.find(room);
-    for (let at = 0; here && at < entries.length; at += entriesMax) send(here, entries.slice(at, at + entriesMax));
+  /** Entries for the members that have their media on the node. */
+  function inPieces<T>(
+    server: string,
+    roomId: string,
+    entries: readonly T[],
+    send: (here: HubRoom, piece: T[], isFor: (member: Member) => boolean) => void,
+  ): void {
+    const here = hub.find(roomId);
+    if (!here) return;
+    const isFor = ({ serverName }: Member): boolean => serverName === server;
+    if (here.members.size > 0 && ![...here.members.values()].some(isFor)) dropForeign(server, roomId);
+    for (let at = 0; at < entries.length; at += entriesMax) send(here, entries.slice(at, at + entriesMax), isFor);
   }
 
   /** In the order in which they happened, after the join itself was recorded. */
@@ -65,47 +109,56 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
   };
 
   const handlers: Handlers = {
-    'sub.offer': ({ room, participant, ...offer }) => pass({ room, participant }, 'sub.offer', offer),
-    'stream.state': ({ room, participant, ...state }) => pass({ room, participant }, 'stream.state', state),
-    'publish.quality': ({ room, participant, ...quality }) => pass({ room, participant }, 'publish.quality', quality),
-    data: ({ room, participant, ...data }) => pass({ room, participant }, 'data', data),
-    speakers: ({ room, speakers }) =>
-      inPieces(room, speakers, (here, piece) => hub.broadcast(here, 'speakers', { speakers: piece })),
-    quality: ({ room, updates }) =>
-      inPieces(room, updates, (here, piece) => hub.broadcast(here, 'quality', { updates: piece })),
+    'sub.offer': ({ room, participant, ...offer }, server) => pass(server, { room, participant }, 'sub.offer', offer),
+    'stream.state': ({ room, participant, ...state }, server) =>
+      pass(server, { room, participant }, 'stream.state', state),
+    'publish.quality': ({ room, participant, ...quality }, server) =>
+      pass(server, { room, participant }, 'publish.quality', quality),
+    data: ({ room, participant, ...data }, server) => pass(server, { room, participant }, 'data', data),
+    speakers: ({ room, speakers }, server) =>
+      inPieces(server, room, speakers, (here, piece, isFor) =>
+        hub.broadcast(here, 'speakers', { speakers: piece }, isFor),
+      ),
+    quality: ({ room, updates }, server) =>
+      inPieces(server, room, updates, (here, piece, isFor) =>
+        hub.broadcast(here, 'quality', { updates: piece }, isFor),
+      ),
 
-    'track.published': ({ identity, track, ...address }) => {
-      const member = own(address);
+    'track.published': ({ track, ...address }, server) => {
+      const member = own(server, address);
       if (!member || member.tracks.has(track.id)) return;
       member.tracks.set(track.id, track);
+      const { identity } = address;
       record(member, { type: 'track.published', data: { identity, track: toTrack(track) } }, { isPublisher: true });
       fact(member, 'track.published', { trackId: track.id, kind: track.kind, source: track.source });
     },
-    'track.started': ({ track, ...address }) => {
-      own(address)?.tracks.set(track.id, track);
+    'track.started': ({ track, ...address }, server) => {
+      own(server, address)?.tracks.set(track.id, track);
     },
-    'track.unpublished': ({ identity, trackId, ...address }) => {
-      const member = own(address);
+    'track.unpublished': ({ trackId, ...address }, server) => {
+      const member = own(server, address);
       if (!member?.tracks.delete(trackId)) return;
       const isPublisher = member.tracks.size > 0;
+      const { identity } = address;
       record(member, { type: 'track.unpublished', data: { identity, trackId } }, { isPublisher });
       fact(member, 'track.unpublished', { trackId });
     },
-    'track.muted': ({ identity, trackId, muted, by, ...address }) => {
-      const member = own(address);
+    'track.muted': ({ trackId, muted, by, ...address }, server) => {
+      const member = own(server, address);
       const track = member?.tracks.get(trackId);
       if (!member || !track || track.muted === muted) return;
       member.tracks.set(trackId, { ...track, muted });
+      const { identity } = address;
       // The route that muted it for the server has recorded that too.
       if (by === 'PUBLISHER') record(member, { type: 'track.muted', data: { identity, trackId, muted, by } });
       fact(member, muted ? 'track.muted' : 'track.unmuted', { trackId, by });
     },
-    'participant.closed': ({ reason, ...address }) => {
-      const member = own(address);
-      if (member) ended(member, reason);
+    'participant.closed': ({ reason, ...address }, server) => {
+      const member = own(server, address);
+      if (member) ended(member, isKnownReason.Check(reason) ? reason : 'UNKNOWN');
     },
-    'transport.state': ({ pc, state, ...address }) => {
-      const member = own(address);
+    'transport.state': ({ pc, state, ...address }, server) => {
+      const member = own(server, address);
       const type = transportFacts[state];
       if (member && type) fact(member, type, { pc });
     },
@@ -114,11 +167,14 @@ export function createMediaEvents({ log, rooms, hub, observe }: MediaEventDeps) 
     'room.closed': () => {},
   };
 
-  /** A newer node may emit events that this process does not know yet. */
-  const receive = <N extends MediaEventName>({ type, data }: MediaEventFrame<N>): void => handlers[type]?.(data);
+  const receive = <N extends MediaEventName>(server: string, { type, data }: MediaEventFrame<N>): void =>
+    handlers[type](data, server);
 
   return { receive, ended, record };
 }
+
+/** A node also passes on reasons of newer servers. */
+const isKnownReason = Compile(DisconnectReason);
 
 const transportFacts: Partial<Record<string, ConnectionEventType>> = {
   CONNECTING: 'ice.checking',

@@ -1,7 +1,7 @@
 import type { FrameFields, SignalingServerFrames } from '@parley/contract';
 import type { MediaAddress, MediaTrack } from '@parley/contract/media-control';
 import type { Connection, SocketSession } from '../../core/socket.ts';
-import type { StoredSession, StoredToken } from '../rooms/index.ts';
+import { grantOf, type StoredSession, type StoredToken } from '../rooms/index.ts';
 
 /** Who is behind a signaling connection: a token, and a seat once the join succeeded. */
 export interface RtcSession extends SocketSession {
@@ -9,6 +9,15 @@ export interface RtcSession extends SocketSession {
   /** The same object for the life of the connection, also when the token is refreshed. */
   seat: Seat;
 }
+
+/** What a token opens: a connection whose seat is still empty. */
+export const newRtcSession = (token: StoredToken): RtcSession => ({
+  ...grantOf(token),
+  subject: token.id,
+  expiresAt: Date.parse(token.expiresAt),
+  token,
+  seat: { state: { is: 'empty' } },
+});
 
 export type RtcConnection = Connection<RtcSession, SignalingServerFrames>;
 

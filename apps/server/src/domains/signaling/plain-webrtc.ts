@@ -9,7 +9,7 @@ import { asServiceError, type Nodes } from '../fleet/index.ts';
 import type { Rooms, StoredToken } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
-import type { Member, RtcConnection, RtcSession } from './member.ts';
+import { type Member, newRtcSession, type RtcConnection } from './member.ts';
 
 interface PlainWebRtcDeps {
   clock: Clock;
@@ -50,15 +50,7 @@ export function createPlainWebRtc({
 
   function silentConnection(token: StoredToken, { ip, userAgent }: RequestInfo): RtcConnection {
     let isOpen = true;
-    const { projectId, environment, id, expiresAt } = token;
-    let session: RtcSession = {
-      projectId,
-      environment,
-      subject: id,
-      expiresAt: Date.parse(expiresAt),
-      token,
-      seat: { state: { is: 'empty' } },
-    };
+    let session = newRtcSession(token);
     return {
       id: ids.newUuid(),
       ip,

@@ -26,24 +26,24 @@ export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps)
       // Still on the way in: the join itself finds out.
       if (member.backlog) continue;
       const media = held.get(member.session.id);
-      if (media) replay(member, media);
+      if (media) replay(name, member, media);
       else mediaEvents.ended(member, 'MEDIA_FAILURE');
     }
   }
 
-  function replay(member: Member, { identity, tracks }: MediaParticipantSnapshot): void {
+  function replay(name: string, member: Member, { identity, tracks }: MediaParticipantSnapshot): void {
     const { address } = member;
     let seq = 0;
     const receive = mediaEvents.receive;
     const there = new Set(tracks.map(({ id }) => id));
     for (const trackId of [...member.tracks.keys()]) {
       if (!there.has(trackId))
-        receive({ seq: seq++, type: 'track.unpublished', data: { ...address, identity, trackId } });
+        receive(name, { seq: seq++, type: 'track.unpublished', data: { ...address, identity, trackId } });
     }
     for (const track of tracks) {
-      receive({ seq: seq++, type: 'track.published', data: { ...address, identity, track } });
+      receive(name, { seq: seq++, type: 'track.published', data: { ...address, identity, track } });
       const data = { ...address, identity, trackId: track.id, muted: track.muted, by: 'PUBLISHER' as const };
-      receive({ seq: seq++, type: 'track.muted', data });
+      receive(name, { seq: seq++, type: 'track.muted', data });
     }
   }
 

@@ -1,6 +1,8 @@
 import {
   type CloseCode,
+  type ErrorCode,
   errors,
+  fail,
   isServiceError,
   type Limits,
   type ServiceError,
@@ -19,7 +21,7 @@ import { type AnySocket, type FrameHandlers, socket } from '../../core/socket.ts
 import type { Rooms } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
-import type { RtcConnection, RtcSession } from './member.ts';
+import { newRtcSession, type RtcConnection, type RtcSession } from './member.ts';
 import type { Observe } from './observe.ts';
 import type { createRpc } from './rpc.ts';
 
@@ -34,6 +36,9 @@ interface SignalingSocketDeps {
   observe: Observe;
   closed: (connection: RtcConnection, code: number) => Promise<void>;
 }
+
+/** Refusals of a token that the project's developer wants to see. */
+const toldRefusals: readonly ErrorCode[] = ['SVC_TOKEN_EXPIRED', 'SVC_TOKEN_REVOKED', 'SVC_USER_BANNED'];
 
 /** The signaling socket: one line a frame. */
 export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
@@ -60,6 +65,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
 
   async function updateMetadata(connection: RtcConnection, metadata: string): Promise<undefined> {
     const member = memberOf(connection);
+    if (!member.session.permissions.updateMetadata) fail('SVC_METADATA_NOT_ALLOWED');
     const event = { type: 'participant.updated' as const, data: {} };
     const current = await rooms.sessions.record(member.session, event, { metadata: metadata === '' ? null : metadata });
     if (current) member.session = current;
@@ -71,9 +77,9 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
   }
 
   /** The refused token still names its project, whose timeline shows why the join failed. */
-  function noteRefused(jwt: string, error: unknown): never {
-    const token = rooms.tokens.nameOf(jwt);
-    const isTold = isServiceError(error, 'SVC_TOKEN_EXPIRED') || isServiceError(error, 'SVC_TOKEN_REVOKED');
+  async function noteRefused(jwt: string, error: unknown): Promise<never> {
+    const token = await rooms.tokens.nameOf(jwt).catch(() => null);
+    const isTold = isServiceError(error) && toldRefusals.includes(error.code);
     // No join frame came, so there is no client's id: one of the token's stands for all its attempts.
     if (token && isTold) observe(token, 'join.failed', `refused-${token.id}`, { code: error.code });
     throw error;
@@ -101,16 +107,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     frameBudget: 'SIGNALING_MAX_MESSAGES_PER_WINDOW',
 
     async authenticate(jwt): Promise<RtcSession> {
-      const token = await rooms.tokens.authenticate(jwt).catch((error) => noteRefused(jwt, error));
-      const { projectId, environment, id, expiresAt } = token;
-      return {
-        projectId,
-        environment,
-        subject: id,
-        expiresAt: Date.parse(expiresAt),
-        token,
-        seat: { state: { is: 'empty' } },
-      };
+      return newRtcSession(await rooms.tokens.authenticate(jwt).catch((error) => noteRefused(jwt, error)));
     },
     opened: (connection) =>
       connection.send('hello', {

@@ -25,9 +25,10 @@ export function createTokenRefresh({ clock, log, tokens }: TokenRefreshDeps) {
     refreshing.add(member);
     try {
       const fresh = await tokens.refresh(session.token);
-      // Null: it was revoked, and the session ends by that.
+      // Null: it was revoked, and the session ends by that; or it is not renewed, and the session ends with it.
       if (!fresh) return;
-      connection.renew({ ...session, expiresAt: fresh.expiresAt });
+      const token = { ...session.token, expiresAt: iso(fresh.expiresAt) };
+      connection.renew({ ...session, token, expiresAt: fresh.expiresAt });
       connection.send('token.refresh', { token: fresh.token, expiresAt: iso(fresh.expiresAt) });
     } catch (error) {
       log.warn({ error, sessionId: member.session.id }, 'token not refreshed yet');

@@ -87,7 +87,10 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
         projectId,
         async () => (await summary(await listProjectsOfOwners(db, projectId))).usedMinutes,
       );
-      if (used >= freeMinutes) fail('SVC_QUOTA_EXCEEDED', { limitMinutes: freeMinutes, usedMinutes: used });
+      if (used >= freeMinutes) {
+        const message = 'The free RTC minutes are used up.';
+        fail('SVC_QUOTA_EXCEEDED', { limitMinutes: freeMinutes, usedMinutes: used, message });
+      }
     },
 
     handlers: {

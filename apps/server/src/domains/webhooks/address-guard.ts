@@ -1,5 +1,6 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { blockListOf } from '../../core/networks.ts';
 
 /** Which addresses a request may go to. */
 export interface AddressPolicy {
@@ -9,22 +10,13 @@ export interface AddressPolicy {
   allowsPrivate: boolean;
 }
 
-const listOf = (subnets: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const subnet of subnets) {
-    const [network = '', bits = ''] = subnet.split('/');
-    list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
-  }
-  return list;
-};
-
-const loopback = listOf(['127.0.0.0/8', '::1/128']);
+const loopback = blockListOf(['127.0.0.0/8', '::1/128']);
 
 /** Networks an operator may have good reasons to send to. */
-const privateNetworks = listOf(['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
+const privateNetworks = blockListOf(['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
 
 /** Denied in every mode: cloud metadata and what no receiver can have. The two single hosts are Azure's and Alibaba's. */
-const forbidden = listOf([
+const forbidden = blockListOf([
   '0.0.0.0/8',
   '169.254.0.0/16',
   '192.0.0.0/24',
@@ -53,9 +45,9 @@ const forbidden = listOf([
 ]);
 
 /** IPv4 inside IPv6 is judged as IPv4: ::ffff:a.b.c.d and its translated form ::ffff:0:a.b.c.d. */
-const embedding = listOf(['::ffff:0:0/96', '::ffff:0:0:0/96']);
+const embedding = blockListOf(['::ffff:0:0/96', '::ffff:0:0:0/96']);
 /** IPv4-compatible, deprecated: no host has such an address, but some stacks take it for IPv4. */
-const compatible = listOf(['::/96']);
+const compatible = blockListOf(['::/96']);
 
 /** True when a request may be sent to this address. What is not an address at all may not. */
 export function isAddressAllowed(text: string, policy: AddressPolicy): boolean {

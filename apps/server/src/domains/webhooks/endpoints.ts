@@ -3,6 +3,7 @@ import {
   type Environment,
   eventTypes,
   fail,
+  type Limits,
   type NewWebhook,
   roleMay,
   type UpdateWebhook,
@@ -16,10 +17,12 @@ import { readEnvironment } from '../../core/environment.ts';
 import { type Answer, page, recorded } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
+import { failQuota } from '../../core/quotas.ts';
 import { checkHeaders } from './custom-headers.ts';
 import { hintOf, newSecret } from './signing.ts';
 import { checkWebhookUrl, type UrlRules } from './url-check.ts';
 import {
+  countWebhooks,
   deleteWebhook,
   findWebhook,
   insertWebhook,
@@ -37,13 +40,16 @@ interface EndpointDeps {
   cursors: Cursors;
   keyring: Keyring;
   rules: UrlRules;
+  limits: Limits;
   /** Wakes the worker when an endpoint takes deliveries again. */
   wake: (webhookIds: readonly string[]) => void;
 }
 
 const gracePeriodSecondsDefault = 86_400;
 
-export function createEndpoints({ db, clock, ids, cursors, keyring, rules, wake }: EndpointDeps) {
+export function createEndpoints({ db, clock, ids, cursors, keyring, rules, limits, wake }: EndpointDeps) {
+  const endpointsMax = limits.WEBHOOK_MAX_ENDPOINTS;
+
   /** The endpoint, if the caller's role may change one of its environment. */
   async function getManaged(caller: ProjectSessionCaller, id: string): Promise<Webhook> {
     const webhook = await get(caller, id);
@@ -56,7 +62,7 @@ export function createEndpoints({ db, clock, ids, cursors, keyring, rules, wake 
     assertMayManage(caller, environment);
     checkWebhookUrl(draft.url, environment, rules);
     const secret = newSecret();
-    const webhook = await insertWebhook(db, caller.projectId, {
+    const row = {
       id: ids.newId('webhook'),
       environment,
       url: draft.url,
@@ -66,8 +72,12 @@ export function createEndpoints({ db, clock, ids, cursors, keyring, rules, wake 
       secretSealed: keyring.seal(secret),
       secretHint: hintOf(secret),
       at: iso(clock.now()),
-    });
-    if (!webhook) return fail('SVC_PROJECT_ARCHIVED');
+    };
+    const webhook = await insertWebhook(db, caller.projectId, row, endpointsMax);
+    if (!webhook) {
+      const isFull = (await countWebhooks(db, caller.projectId)) >= endpointsMax;
+      return isFull ? failQuota('WEBHOOK_MAX_ENDPOINTS', endpointsMax) : fail('SVC_PROJECT_ARCHIVED');
+    }
     return recorded({ ...webhook, secret }, { resourceId: webhook.id, environment });
   }
 

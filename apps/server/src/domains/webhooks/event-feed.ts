@@ -89,7 +89,7 @@ export function createEventFeed({ db, clock, isKeyActive }: EventFeedDeps) {
         done(error);
       },
     });
-    return new Stream(content);
+    return new Stream(content, () => leaving.abort());
   }
 
   return {

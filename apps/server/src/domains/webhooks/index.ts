@@ -17,6 +17,7 @@ import { createEndpoints } from './endpoints.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createOrderOf } from './order.ts';
 import { deleteOld, insertDeliveries, listLanes } from './queue-store.ts';
+import { createRenewal } from './renewal.ts';
 import { createResolve, type Resolve } from './resolver.ts';
 import { createSender } from './sender.ts';
 import { createWorker } from './worker.ts';
@@ -47,6 +48,8 @@ export interface Webhooks extends Domain<typeof webhookRoutes> {
   enqueue(tx: Tx, events: readonly EventRef[]): Promise<AfterCommit>;
   /** Removes a part of what is too old; resolves with how much. */
   sweep(): Promise<number>;
+  /** Seals anew what was sealed under the SECRET_KEY before this one; gives how many endpoints had something. */
+  renewSealed(): Promise<number>;
   /** How long the delivery that has waited longest has been due; 0 when none is. */
   overdueMs(): Promise<number>;
   /** Resolves when nothing is due and nothing in flight. */
@@ -67,6 +70,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const deliveries = createDeliveries({ ...deps, endpoints, wake });
   const feed = createEventFeed(deps);
 
+  const renewSealed = createRenewal(deps);
   const sweep = (): Promise<number> =>
     deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax);
 
@@ -76,7 +80,11 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       return () => wake(webhookIds);
     },
     sweep,
-    chores: [{ name: 'webhook-retention', everyMs: 60_000, run: sweep }],
+    renewSealed,
+    chores: [
+      { name: 'webhook-retention', everyMs: 60_000, run: sweep },
+      { name: 'webhook-secrets', everyMs: 600_000, run: renewSealed },
+    ],
     async overdueMs() {
       const lanes = await listLanes(db, iso(clock.now()));
       return Math.max(0, ...lanes.map(({ dueAt }) => clock.now() - Date.parse(dueAt)));

@@ -1,5 +1,6 @@
 import type { Environment, Webhook, WebhookStatus } from '@parley/contract';
-import type { Queryable, Tx } from '../../core/db.ts';
+import type { Db, Queryable, Tx } from '../../core/db.ts';
+import { lockByName } from '../../core/quotas.ts';
 import { empty, join, raw, type Sql, sql } from '../../core/sql.ts';
 
 const columns = sql`id, project_id as "projectId", environment, url, events, status,
@@ -21,21 +22,32 @@ interface NewWebhookRow {
   at: string;
 }
 
-/** Undefined when the project is archived. */
+/** Undefined when the project is archived, or has `max` of them already. */
 export async function insertWebhook(
-  db: Queryable,
+  db: Db,
   projectId: string,
   row: NewWebhookRow,
+  max: number,
 ): Promise<Webhook | undefined> {
-  const [webhook] = await db.query<Webhook>(sql`
+  const [webhook] = await db.transaction(async (tx) => {
+    await tx.query(lockByName(`webhooks ${projectId}`));
+    return tx.query<Webhook>(sql`
     insert into webhooks (id, project_id, environment, url, events, description, headers_sealed, header_names,
                           secret_sealed, secret_hint, created_at, updated_at)
     select ${row.id}, p.id, ${row.environment}, ${row.url}, ${row.events}::text[], ${row.description},
            ${row.headersSealed}, ${row.headerNames}::text[], ${row.secretSealed}, ${row.secretHint}, ${row.at}::timestamptz,
            ${row.at}::timestamptz
     from projects p where p.id = ${projectId} and p.status = 'ACTIVE'
+      and (select count(*) from webhooks where project_id = ${projectId}) < ${max}
     returning ${columns}`);
+  });
   return webhook;
+}
+
+export async function countWebhooks(db: Queryable, projectId: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*)::int as count from webhooks where project_id = ${projectId}`);
+  return row?.count ?? 0;
 }
 
 export async function findWebhook(db: Queryable, projectId: string, id: string): Promise<Webhook | undefined> {
@@ -130,4 +142,27 @@ export async function deleteWebhook(tx: Tx, projectId: string, id: string): Prom
     update deliveries set status = 'CANCELLED'
     where webhook_id = ${id} and project_id = ${projectId} and status in ('PENDING', 'RETRYING')`);
   return true;
+}
+
+/** What an endpoint has that is sealed. */
+export interface SealedColumns {
+  secret: string;
+  previousSecret: string | null;
+  headers: string | null;
+}
+
+export function listSealed(db: Queryable, after: string, limit: number): Promise<({ id: string } & SealedColumns)[]> {
+  return db.query(sql`
+    select id, secret_sealed as secret, previous_secret_sealed as "previousSecret", headers_sealed as headers
+    from webhooks where id > ${after} order by id limit ${limit}`);
+}
+
+/** Unless somebody has changed it meanwhile: then it is sealed anew already. Gives 1 or 0. */
+export function replaceSealed(db: Queryable, id: string, before: SealedColumns, after: SealedColumns): Promise<number> {
+  return db.execute(sql`
+    update webhooks set secret_sealed = ${after.secret}, previous_secret_sealed = ${after.previousSecret},
+      headers_sealed = ${after.headers}
+    where id = ${id} and secret_sealed = ${before.secret}
+      and previous_secret_sealed is not distinct from ${before.previousSecret}
+      and headers_sealed is not distinct from ${before.headers}`);
 }

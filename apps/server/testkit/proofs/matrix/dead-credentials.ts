@@ -98,9 +98,13 @@ async function expired(service: TestService, { apiKey, ids }: World): Promise<De
     roomId: ids['roomId'] ?? '',
     body: { participantIdentity: 'late', ttlSeconds: 30 },
   });
+  const { id: projectId, owner } = await past.newProject(person);
+  const expiresAt = new Date(past.clock.now() + HOUR_MS).toISOString();
+  const key = await owner.api.call('createApiKey', { projectId, body: { name: 'late', expiresAt } });
   await past.stop();
   const code = 'SVC_TOKEN_EXPIRED';
   return [
+    { what: 'an expired key', bearer: key.key, code: 'SVC_API_KEY_EXPIRED' },
     { what: 'an expired session', bearer: person.accessToken, code },
     { what: 'an expired chat token', bearer: chat.token, code },
     { what: 'an expired RTC token', bearer: rtc.token, code },

@@ -38,6 +38,7 @@ export function createRequests(node: ProtocolNode): (route: Route) => Sent {
     registerHost: () => ({ identity: newName() }),
     addProjectMember: () => ({ email: `${newName()}@example.com`, role: 'VIEWER' }),
     changeProjectMember: () => ({ role: 'DEVELOPER' }),
+    updateProjectSecurity: () => ({ requireSecondFactor: false }),
     recoverWebhook: () => ({ since: new Date().toISOString() }),
     createWebhook: () => ({ url: 'https://hooks.example.com/made' }),
     registerServer: () => ({

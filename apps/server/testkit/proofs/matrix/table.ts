@@ -26,6 +26,10 @@ export const guarded = table.filter(({ row }) => !row.by.includes('none'));
 /** What a caller names and no project has: media nodes, characters. */
 export const OWNERLESS: ReadonlySet<string> = new Set(['name', 'emoji']);
 
+/** End users are in every project as soon as they are named (USER-4), and chat tokens are not stored (SIGN-8): none is missing. */
+export const isAboutAnybody = ({ path }: Route): boolean =>
+  path.startsWith('/v1/users/') || path.startsWith('/v1/chat/tokens/');
+
 /** The world's own ids for a route: every one that its path names. */
 export function idsOf({ name, things, isInProject }: Route, { ids, idsOfRoute }: World): Ids {
   const all: Ids = { ...ids, ...idsOfRoute[name] };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -147,6 +147,37 @@ test('[STO-9] embedded: an engine that freezes is unavailable, and comes back wi
   await waiting.catch((error) => assert.ok(error instanceof DatabaseUnavailable));
   const rows = await eventually(() => db.query(sql`select id from kept order by id`), { withinMs: 60_000 });
   assert.deepEqual(rows, [{ id: 1 }]);
+});
+
+test('[STO-17] embedded: an engine that stops is reported with its cause, ever longer waits and its return', async (t) => {
+  const lines: { message: string; error: unknown; restartInMs?: number }[] = [];
+  const note = (fields: object, message: string) => void lines.push({ error: null, ...fields, message });
+  const folder = newFolder(t);
+  const db = await openEmbedded({
+    folder,
+    statementTimeoutMs: 1_000,
+    log: { debug: note, info: note, warn: note, error: note },
+  });
+  t.after(() => db.close());
+  const count = (rows: number) =>
+    db.query(sql`select count(*) from (select generate_series(1, ${rows}::bigint)) series`);
+  // What the statement needs is in memory from here on.
+  await count(10);
+  const data = join(folder, 'postgres');
+  renameSync(data, `${data}-away`);
+  writeFileSync(data, 'no database');
+  await assert.rejects(count(1e12), DatabaseUnavailable);
+  await eventually(() => assert.ok(lines.length >= 3), { withinMs: 60_000 });
+  rmSync(data);
+  renameSync(`${data}-away`, data);
+  await eventually(() => db.query(sql`select 1`), { withinMs: 60_000 });
+  assert.deepEqual(
+    lines.slice(0, 3).map(({ restartInMs }) => restartInMs),
+    [500, 1_000, 2_000],
+  );
+  assert.match(String(lines[0]?.error), /more than 1000 ms/);
+  assert.ok(lines.slice(0, -1).every(({ message }) => message.includes('stopped and is started again')));
+  assert.equal(lines.at(-1)?.message, 'the embedded database runs again');
 });
 
 test('[STO-11] embedded: when the disk is nearly full writes are unavailable and reads go on', async (t) => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Db, Row, Tx } from '../../../core/db.ts';
+import type { Log } from '../../../core/log.ts';
 import type { Sql } from '../../../core/sql.ts';
 import { translateError } from '../shared/errors.ts';
 import { createTransactionScope } from '../shared/transaction-scope.ts';
@@ -24,6 +25,7 @@ type EmbeddedOptions = ({ folder: string } | { folder: null; snapshotFile?: stri
   /** After it a statement is taken for frozen and the engine is started again. */
   statementTimeoutMs?: number;
   freeBytesMin?: number;
+  log?: Log;
 };
 
 /** PGlite in a worker thread behind the same `Db` as PostgreSQL. Throws `DataFolderLocked`. */
@@ -46,6 +48,7 @@ export function beginEmbedded(options: EmbeddedOptions): EmbeddedDb {
     templates: options.templates ?? [emptyTemplate()],
     snapshotFile: options.folder === null ? (options.snapshotFile ?? null) : null,
     freeBytesMin: options.freeBytesMin ?? 64 * 1024 * 1024,
+    log: options.log,
     ...(options.statementTimeoutMs && { statementTimeoutMs: options.statementTimeoutMs }),
   });
   return createEmbedded(thread, () => lock?.release());

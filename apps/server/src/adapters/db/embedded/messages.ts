@@ -12,6 +12,12 @@ export interface WorkerStart {
   freeBytesMin: number;
 }
 
+/** PostgreSQL as WebAssembly: compiled once for a process, since optimizing it costs seconds of processor time. */
+export interface Engine {
+  pgliteWasmModule: WebAssembly.Module;
+  initdbWasmModule: WebAssembly.Module;
+}
+
 export type Request =
   | { id: number; kind: 'statement'; text: string; values: WireValue[] }
   | { id: number; kind: 'script'; text: string }

@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../../core/clock.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
+import type { Log } from '../../../core/log.ts';
 import type { WireValue } from '../shared/values.ts';
+import { loadEngine } from './engine.ts';
 import type { Reply, Request, StatementResult, WireError, WorkerStart } from './messages.ts';
 
 /** One life of the worker. When it crashes its session rejects everything, so that no transaction goes on in the next. */
@@ -16,32 +18,53 @@ interface ThreadOptions extends WorkerStart {
   clock?: Clock;
   /** A statement that runs longer is taken for a frozen database: the worker is replaced, as if it had crashed. */
   statementTimeoutMs?: number;
+  /** Says why it stopped and when it is started again. */
+  log?: Log | undefined;
 }
 
-const restartPauseMs = 500;
+/** Doubles with each crash in a row: a folder that cannot be opened is not tried twice a second for ever. */
+const restartPausesMs = { first: 500, last: 30_000 };
+/** One that ran this long starts the pauses anew. */
+const stableMs = 60_000;
 
 /** Starts the worker and, when it dies, starts it again: the data folder recovers from its log as after a power switch. */
 export function startDatabaseWorker(options: ThreadOptions) {
-  const { clock = systemClock, statementTimeoutMs = 60_000, ...start } = options;
+  const { clock = systemClock, statementTimeoutMs = 60_000, log, ...start } = options;
   const isDurable = start.dataFolder !== null;
   let closing: Promise<void> | null = null;
   let session: Session | null = null;
+  const stopping = new AbortController();
+  let openedAt = clock.elapsed();
+  let pauseMs = restartPausesMs.first;
 
   const open = () => openSession(start, statementTimeoutMs, onCrash);
 
-  function onCrash(): void {
+  function onCrash(error: unknown): void {
     session = null;
-    if (isDurable) opening = restart();
+    if (clock.elapsed() - openedAt >= stableMs) pauseMs = restartPausesMs.first;
+    if (isDurable) opening = restart(error);
+    else log?.error({ error }, 'the embedded database stopped, and what it held in memory is gone');
   }
 
-  async function restart(): Promise<void> {
+  async function restart(cause: unknown): Promise<void> {
+    let error = cause;
     while (!closing && !session) {
-      await clock.sleep(restartPauseMs);
-      if (!closing) session = await open().catch(() => null);
+      log?.error({ error, restartInMs: pauseMs }, 'the embedded database stopped and is started again');
+      await clock.sleep(pauseMs, stopping.signal);
+      pauseMs = Math.min(pauseMs * 2, restartPausesMs.last);
+      if (closing) return;
+      try {
+        session = await open();
+        openedAt = clock.elapsed();
+        log?.info({}, 'the embedded database runs again');
+      } catch (failure) {
+        error = failure;
+      }
     }
   }
 
   async function close(): Promise<void> {
+    stopping.abort();
     await opening.catch(() => {}); // reported to the caller that opened it
     await session?.close();
     session = null;
@@ -73,13 +96,23 @@ interface Pending {
 
 type Unsent = Request extends infer R ? (R extends Request ? Omit<R, 'id'> : never) : never;
 
-async function openSession(start: WorkerStart, statementTimeoutMs: number, onCrash: () => void): Promise<Session> {
+async function openSession(
+  start: WorkerStart,
+  statementTimeoutMs: number,
+  onCrash: (error: unknown) => void,
+): Promise<Session> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start });
+  // It loads its own code meanwhile.
+  loadEngine().then(
+    (engine) => worker.postMessage(engine),
+    () => worker.terminate(),
+  );
   const pending = new Map<number, Pending>();
   let outbox: Request[] = [];
   let lastId = 0;
   let lastReplyAt = 0;
   let state: 'open' | 'closing' | 'ended' = 'open';
+  let lastError: unknown = null;
 
   function post(request: Unsent): Promise<Reply> {
     if (state === 'ended') return Promise.reject(new DatabaseUnavailable('The embedded database has stopped.'));
@@ -109,7 +142,9 @@ async function openSession(start: WorkerStart, statementTimeoutMs: number, onCra
   function endFrozen(): void {
     const [oldest] = pending.values();
     if (!oldest?.isLimited) return;
-    if (performance.now() - Math.max(oldest.sentAt, lastReplyAt) > statementTimeoutMs) void worker.terminate();
+    if (performance.now() - Math.max(oldest.sentAt, lastReplyAt) <= statementTimeoutMs) return;
+    lastError = new Error(`A statement has run for more than ${statementTimeoutMs} ms.`);
+    void worker.terminate();
   }
 
   function onExit(): void {
@@ -119,13 +154,16 @@ async function openSession(start: WorkerStart, statementTimeoutMs: number, onCra
     for (const { reject } of pending.values())
       reject(new DatabaseUnavailable('The embedded database stopped meanwhile.'));
     pending.clear();
-    if (!wasClosing) onCrash();
+    if (!wasClosing) onCrash(lastError);
   }
 
   await started(worker);
   const watchdog = setInterval(endFrozen, 1_000).unref();
   worker.on('message', onReply);
-  worker.on('error', () => {}); // 'exit' follows
+  worker.on('error', (error) => {
+    // 'exit' follows.
+    lastError = error;
+  });
   worker.on('exit', onExit);
 
   return {

@@ -5,7 +5,7 @@ import { planner } from '../shared/planner.ts';
 import { createStatementNames } from '../shared/statement-names.ts';
 import type { WireValue } from '../shared/values.ts';
 import { createMaintenance } from './maintenance.ts';
-import type { Reply, Request, WireError, WorkerStart } from './messages.ts';
+import type { Engine, Reply, Request, WireError, WorkerStart } from './messages.ts';
 import { initDbStartParams } from './template.ts';
 import { warmUp } from './warm-up.ts';
 import { type Answer, readAnswer } from './wire-reader.ts';
@@ -22,6 +22,7 @@ const prepared = new Set<string>();
 let lastRequestAt = 0;
 let isClosing = false;
 
+const engine = await new Promise<Engine>((resolve) => port.once('message', resolve));
 const pg = await open(start);
 for (const [name, value] of Object.entries(planner)) exchange(serialize.query(`set ${name} = ${value}`));
 port.on('message', (requests: Request[]) => {
@@ -39,9 +40,12 @@ if (start.dataFolder !== null) await warmUp((text, values) => exchange(extended(
 
 async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promise<PGlite> {
   if (dataFolder === null) {
-    return await PGlite.create(snapshotFile ? { loadDataDir: await openAsBlob(snapshotFile) } : { initDbStartParams });
+    return await PGlite.create({
+      ...engine,
+      ...(snapshotFile ? { loadDataDir: await openAsBlob(snapshotFile) } : { initDbStartParams }),
+    });
   }
-  if (existsSync(dataFolder)) return await PGlite.create({ dataDir: dataFolder });
+  if (existsSync(dataFolder)) return await PGlite.create({ ...engine, dataDir: dataFolder });
   for (const template of templates.filter((folder) => existsSync(folder))) {
     const copy = await openNew(dataFolder, async (half) => cpSync(template, half, { recursive: true })).catch(
       () => null,
@@ -50,7 +54,7 @@ async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promi
     if (copy) return copy;
   }
   return await openNew(dataFolder, async (half) => {
-    await (await PGlite.create({ dataDir: half, initDbStartParams })).close();
+    await (await PGlite.create({ ...engine, dataDir: half, initDbStartParams })).close();
   });
 }
 
@@ -61,7 +65,7 @@ async function openNew(dataFolder: string, fill: (half: string) => Promise<void>
   await fill(half);
   renameSync(half, dataFolder);
   try {
-    return await PGlite.create({ dataDir: dataFolder });
+    return await PGlite.create({ ...engine, dataDir: dataFolder });
   } catch (error) {
     // Nothing is in it yet; left there, every later start would take it for the database.
     rmSync(dataFolder, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import type { Attachment, AttachmentStatus, ChatMemberRole, Environment } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Db, Queryable } from '../../../core/db.ts';
+import type { Queryable, Tx } from '../../../core/db.ts';
+import { lockByName } from '../../../core/quotas.ts';
 import { json, sql } from '../../../core/sql.ts';
 
 const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a.filename, a.mime_type as "mimeType",
@@ -41,15 +42,13 @@ interface NewAttachment {
  * to lock for a count over conversations: a lock by name makes the next one see what was counted before it.
  */
 export async function insertAttachment(
-  db: Db,
+  tx: Tx,
   scope: ProjectScope,
   row: NewAttachment,
   quota: { perUploader: number; perEnvironment: number },
 ): Promise<boolean> {
-  const name = `attachments ${scope.projectId} ${scope.environment}`;
-  const lock = sql`select from pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
-  const [, inserted = []] = await db.batch([lock, insertWithin(scope, row, quota)]);
-  return inserted.length === 1;
+  await tx.query(lockByName(`attachments ${scope.projectId} ${scope.environment}`));
+  return (await tx.query(insertWithin(scope, row, quota))).length === 1;
 }
 
 const insertWithin = (
@@ -126,6 +125,15 @@ export async function takeExpired(
     returning a.id, a.blob_key as "blobKey", a.status`);
 }
 
-export async function deleteAttachments(db: Queryable, ids: readonly string[]): Promise<void> {
-  await db.execute(sql`delete from attachments where id = any(${ids}) and status = 'EXPIRED'`);
+/** What a deleted file took up, and of whose quota. */
+export interface FreedFile extends ProjectScope {
+  uploaderId: string | null;
+  size: number;
+}
+
+export async function deleteAttachments(tx: Tx, ids: readonly string[]): Promise<FreedFile[]> {
+  return tx.query(sql`
+    delete from attachments a using conversations c
+    where c.id = a.conversation_id and a.id = any(${ids}) and a.status = 'EXPIRED'
+    returning c.project_id as "projectId", c.environment, a.uploader_id as "uploaderId", a.size`);
 }

@@ -13,26 +13,28 @@ import type { Db } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Keyring } from '../../../core/keyring.ts';
 import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../../core/ports.ts';
+import { ownerOf, type Quotas } from '../../../core/quotas.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import { assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { createKeyedQueue } from '../conversations/keyed-queue.ts';
 import {
   type AttachmentEntry,
-  deleteAttachments,
   findAttachment,
   findSignedAttachment,
   insertAttachment,
   markCompleted,
   markUploaded,
-  takeExpired,
 } from './attachment-store.ts';
 import { cleanFilename, isInlineType } from './filenames.ts';
 import { createSignedUrls } from './signed-urls.ts';
 import { createStorageCheck } from './storage-check.ts';
+import { createStorageQuota } from './storage-quota.ts';
+import { createSweep, uploadKey } from './sweep.ts';
 
 interface AttachmentDeps {
   db: Db;
+  quotas: Quotas;
   blobs: Blobs;
   entries: Entries;
   clock: Clock;
@@ -48,7 +50,6 @@ export type Attachments = ReturnType<typeof createAttachments>;
 const pendingQuota = { perUploader: 50, perEnvironment: 5_000 };
 /** A completed file that no message takes. */
 const unusedMs = 24 * 60 * 60 * 1000;
-const sweepMax = 100;
 
 /** What the endpoint that serves bytes needs. */
 interface ServedFile {
@@ -61,12 +62,10 @@ export interface SignedQuery {
   sig?: string;
 }
 
-/** Where a store takes what is sent to its own signed URL. */
-const uploadKey = (id: string): string => `chat/${id}/0`;
-
 export function createAttachments(deps: AttachmentDeps) {
   const { db, blobs, entries, clock, ids, limits } = deps;
   const signedUrls = createSignedUrls(deps);
+  const storage = createStorageQuota(deps.quotas);
   const assertStorage = createStorageCheck(deps);
   const inOrder = createKeyedQueue();
   const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
@@ -95,8 +94,12 @@ export function createAttachments(deps: AttachmentDeps) {
       at: iso(now),
       expiresAt: iso(now + 2 * uploadTtl * 1000),
     };
-    const isInserted = await inOrder(`${caller.projectId} ${caller.environment}`, () =>
-      insertAttachment(db, caller, row, pendingQuota),
+    const isInserted = await inOrder(ownerOf(caller), () =>
+      db.transaction(async (tx) => {
+        if (!(await insertAttachment(tx, caller, row, pendingQuota))) return false;
+        await storage.take(tx, { ...caller, ...row });
+        return true;
+      }),
     );
     if (!isInserted) {
       fail('SVC_RATE_LIMITED', {
@@ -249,18 +252,5 @@ export function createAttachments(deps: AttachmentDeps) {
     };
   }
 
-  /** Removes files that were never completed, never used, or whose message is gone. */
-  async function sweep(): Promise<number> {
-    const expired = await takeExpired(db, iso(clock.now()), sweepMax);
-    const removed: string[] = [];
-    for (const { id, blobKey } of expired) {
-      // What came after the file was completed lies where it was first sent to.
-      for (const key of new Set([blobKey, uploadKey(id)])) await blobs.delete(key);
-      removed.push(id);
-    }
-    if (removed.length > 0) await deleteAttachments(db, removed);
-    return removed.length;
-  }
-
-  return { request, receive, complete, download, serve, sweep };
+  return { request, receive, complete, download, serve, sweep: createSweep({ ...deps, storage }) };
 }

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { fail } from '@parley/contract';
 import type { Clock } from '../../../core/clock.ts';
 import type { Keyring } from '../../../core/keyring.ts';
@@ -17,14 +16,13 @@ type Signable = Pick<AttachmentEntry, 'id' | 'environment' | 'size' | 'mimeType'
 export function createSignedUrls(deps: { keyring: Keyring; clock: Clock; publicUrl: string }): SignedUrls {
   const { keyring, clock, publicUrl } = deps;
 
-  const sign = (method: string, { id, environment, size, mimeType, filename }: Signable, exp: number): string =>
-    keyring
-      .mac('signed-url', JSON.stringify([method, id, environment, exp, size, mimeType, filename]))
-      .toString('base64url');
+  const textOf = (method: string, { id, environment, size, mimeType, filename }: Signable, exp: number): string =>
+    JSON.stringify([method, id, environment, exp, size, mimeType, filename]);
 
   const urlOf = (method: 'PUT' | 'GET', folder: string, attachment: Signable, ttlSeconds: number): string => {
     const exp = Math.floor(clock.now() / 1000) + ttlSeconds;
-    return `${publicUrl}/v1/chat/${folder}/${attachment.id}?exp=${exp}&sig=${sign(method, attachment, exp)}`;
+    const sig = keyring.mac('signed-url', textOf(method, attachment, exp)).toString('base64url');
+    return `${publicUrl}/v1/chat/${folder}/${attachment.id}?exp=${exp}&sig=${sig}`;
   };
 
   return {
@@ -33,8 +31,9 @@ export function createSignedUrls(deps: { keyring: Keyring; clock: Clock; publicU
     check(method, attachment, { exp = '', sig = '' }) {
       const refuse = (): never => fail('SVC_FORBIDDEN', { message: 'This signed URL is not valid, or not any more.' });
       if (!/^\d{1,12}$/.test(exp)) refuse();
-      const [given, expected] = [Buffer.from(sig), Buffer.from(sign(method, attachment, Number(exp)))];
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) refuse();
+      const given = Buffer.from(sig, 'base64url');
+      const isSigned = keyring.isMac('signed-url', textOf(method, attachment, Number(exp)), given);
+      if (!isSigned || given.toString('base64url') !== sig) refuse();
       if (clock.now() / 1000 >= Number(exp)) refuse();
     },
   };

@@ -13,6 +13,7 @@ import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts
 import { type Db, isDuplicate, type Tx } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
+import { ownerOf, type Quotas } from '../../../core/quotas.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
@@ -43,6 +44,7 @@ export interface RoomsOfChat {
 
 export interface ConversationDeps {
   db: Db;
+  quotas: Quotas;
   unitOfWork: UnitOfWork;
   entries: Entries;
   hub: Hub;
@@ -69,7 +71,7 @@ export type Conversations = ReturnType<typeof createConversations>;
 const membersInEventMax = 50;
 
 export function createConversations(deps: ConversationDeps) {
-  const { db, unitOfWork, entries, hub, clock, ids, cursors, limits, rooms } = deps;
+  const { db, quotas, unitOfWork, entries, hub, clock, ids, cursors, limits, rooms } = deps;
   const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
 
   function checkMetadata(metadata: object | null | undefined): object {
@@ -108,6 +110,7 @@ export function createConversations(deps: ConversationDeps) {
         members: members.slice(0, membersInEventMax).map(({ userId, role }) => ({ userId, role })),
       },
     });
+    await quotas.take(tx, 'CHAT_MAX_CONVERSATIONS', ownerOf(scope));
     return conversation;
   }
 
@@ -212,6 +215,7 @@ export function createConversations(deps: ConversationDeps) {
       const at = iso(clock.now());
       const number = await insertChange(tx, entry.id, { type: 'conversation.deleted', at });
       await markConversationDeleted(tx, caller, entry.id, at);
+      await quotas.giveBack(tx, 'CHAT_MAX_CONVERSATIONS', ownerOf(caller));
       if (entry.roomId !== null) await rooms.link(tx, caller, entry.roomId, null);
       const data = { conversationId: entry.publicId, change: number, at };
       hub.emitChange(emit, 'conversation.deleted', data);

@@ -18,9 +18,20 @@ const firstOf = (names: readonly (readonly [RegExp, string])[], text: string): s
   names.find(([pattern]) => pattern.test(text))?.[1];
 
 /** `Firefox on Linux`; what is not a browser we know keeps its own first word. */
-export function browserName(userAgent: string): string {
+export function deviceName(userAgent: string | null): string | null {
+  if (userAgent === null) return null;
   const browser = firstOf(browsers, userAgent);
   const system = firstOf(systems, userAgent);
-  if (!browser) return userAgent.split(/[\s/]/)[0] || 'Unknown';
+  if (!browser) return userAgent.split(/[\s/]/)[0] || null;
   return system ? `${browser} on ${system}` : browser;
+}
+
+const privateNetworks = /^(10|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^f[cd]/;
+
+/** Where a masked address is. Without a map of the world: this machine, a private network, or the network itself. */
+export function placeName(maskedIp: string | null): string | null {
+  if (maskedIp === null) return null;
+  if (maskedIp.startsWith('127.') || maskedIp === '0:0:0::') return 'This machine';
+  const network = `${maskedIp}/${maskedIp.includes(':') ? 48 : 24}`;
+  return privateNetworks.test(maskedIp) ? `Private network ${network}` : network;
 }

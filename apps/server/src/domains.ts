@@ -1,0 +1,128 @@
+import { signalingPath } from '@parley/contract';
+import type { Config } from './config.ts';
+import { createDispatcher } from './core/dispatcher.ts';
+import type { OpenConnections } from './core/grant.ts';
+import type { Adapters } from './core/ports.ts';
+import { createUnitOfWork } from './core/unit-of-work.ts';
+import { dependencyChecks } from './dependency-checks.ts';
+import { createAccounts } from './domains/accounts/index.ts';
+import { createAudit } from './domains/audit/index.ts';
+import { createChat } from './domains/chat/index.ts';
+import { createEndUsers } from './domains/end-users/index.ts';
+import { createFleet } from './domains/fleet/index.ts';
+import { createLiveStreams } from './domains/live-streams/index.ts';
+import { createObservability } from './domains/observability/index.ts';
+import { createProjectsDomain } from './domains/projects/index.ts';
+import { countPlaced, createRoomsDomain } from './domains/rooms/index.ts';
+import { createSignaling } from './domains/signaling/index.ts';
+import { createUsage } from './domains/usage/index.ts';
+import { createWebhooks, dispatchedOnInsert } from './domains/webhooks/index.ts';
+import type { Tools } from './tools.ts';
+
+interface DomainDeps {
+  tools: Tools;
+  config: Config;
+  adapters: Adapters;
+  /** The sockets, which are made after the domains that close them. */
+  connections: OpenConnections;
+}
+
+export type Domains = ReturnType<typeof createDomains>;
+
+/** Every domain, and what joins one to another. */
+export function createDomains({ tools, config, adapters, connections }: DomainDeps) {
+  const { limits, publicUrl, ids } = tools;
+  const dispatcher = createDispatcher({
+    ...tools,
+    enqueue: (tx, events) => webhooks.enqueue(tx, events),
+    onStranded: (events) => chat.recover(events),
+  });
+  const unitOfWork = createUnitOfWork({ ...tools, onCommitted: dispatcher.accept });
+
+  const audit = createAudit({ ...tools, spoolDir: config.dataDir });
+  const projects = createProjectsDomain({
+    ...tools,
+    requireVerifiedEmail: config.requireVerifiedEmail,
+    connections,
+    revokeRtcTokens: (projectId, mintedBy) => rooms.revokeTokens({ projectId, environment: null }, mintedBy),
+  });
+  const { access, offlineTokens } = projects;
+  const endUsers = createEndUsers({
+    ...tools,
+    access,
+    connections,
+    revokeRtcTokens: (scope, identity) => rooms.revokeTokens(scope, { identity }),
+  });
+  const { standing, revokedTokens } = endUsers;
+  /** What says whether a token still holds. */
+  const grants = { standing, revokedTokens, offlineTokens };
+  const accounts = createAccounts({
+    ...tools,
+    config,
+    refreshGraceSeconds: limits.AUTH_REFRESH_GRACE_SECONDS,
+    onUserReady: projects.joinInvited,
+    isInvited: projects.isInvited,
+    requiresSecondFactor: projects.access.requiresSecondFactor,
+    recordSecurity: audit.recordSecurity,
+  });
+  const usage = createUsage({
+    ...tools,
+    freeMinutes: limits.USAGE_FREE_RTC_MINUTES,
+    isEnforced: config.usageEnforced,
+  });
+  const observability = createObservability({
+    ...tools,
+    retentionDays: limits.OBSERVABILITY_RETENTION_DAYS,
+    checks: dependencyChecks(adapters, config, { fleet: () => fleet, webhooks: () => webhooks }),
+  });
+  const fleet = createFleet({
+    ...tools,
+    processId: ids.newUuid(),
+    sfuSecrets: config.sfuSecrets,
+    sfuAllowedHosts: config.sfuAllowedHosts,
+    heartbeatTimeoutMs: limits.SFU_HEARTBEAT_TIMEOUT_SECONDS * 1000,
+    countPlaced,
+  });
+  const rooms = createRoomsDomain({
+    ...tools,
+    fleet,
+    ...grants,
+    access,
+    turn: config.turn,
+    signalingUrl: `${publicUrl.replace(/^http/, 'ws')}${signalingPath}`,
+    assertMayMint: ({ projectId }) => usage.assertAllowance(projectId),
+  });
+  const signaling = createSignaling({ ...tools, fleet, rooms, access, connections: observability.recorder });
+  const webhooks = createWebhooks({
+    ...tools,
+    allowPrivate: config.webhookAllowPrivate,
+    isKeyActive: access.isKeyActive,
+    onCommitted: dispatcher.accept,
+  });
+  const chat = createChat({
+    ...tools,
+    unitOfWork,
+    dispatchedOnInsert,
+    dispatch: dispatcher.accept,
+    rooms: { find: rooms.rooms.find, link: rooms.attachConversation },
+    ...grants,
+  });
+  const liveStreams = createLiveStreams({ ...tools, unitOfWork, rooms, chat, standing });
+
+  return {
+    dispatcher,
+    unitOfWork,
+    webhooks,
+    accounts,
+    projects,
+    endUsers,
+    audit,
+    usage,
+    observability,
+    fleet,
+    rooms,
+    signaling,
+    chat,
+    liveStreams,
+  };
+}

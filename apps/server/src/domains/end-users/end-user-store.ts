@@ -1,0 +1,75 @@
+import type { ProjectScope } from '../../core/caller.ts';
+import type { Queryable } from '../../core/db.ts';
+import { empty, sql } from '../../core/sql.ts';
+
+/** A user who was shut out at some time. */
+export interface StoredEndUser extends ProjectScope {
+  userId: string;
+  revokedAt: string;
+  bannedUntil: string | null;
+  reason: string | null;
+}
+
+const columns = sql`u.project_id as "projectId", u.environment, u.user_id as "userId", u.revoked_at as "revokedAt",
+  u.banned_until as "bannedUntil", u.reason`;
+
+export async function findEndUser(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  userId: string,
+): Promise<StoredEndUser | undefined> {
+  const [row] = await db.query<StoredEndUser>(sql`
+    select ${columns} from end_users u
+    where u.project_id = ${projectId} and u.environment = ${environment} and u.user_id = ${userId}`);
+  return row;
+}
+
+/** Voids what was issued so far. A ban and its reason stay unless new ones are given. */
+export async function upsertRevoked(db: Queryable, user: StoredEndUser): Promise<StoredEndUser> {
+  const [row] = await db.query<StoredEndUser>(sql`
+    insert into end_users as u (project_id, environment, user_id, revoked_at, banned_until, reason)
+    values (${user.projectId}, ${user.environment}, ${user.userId}, ${user.revokedAt}, ${user.bannedUntil}, ${user.reason})
+    on conflict (project_id, environment, user_id) do update set
+      revoked_at = greatest(u.revoked_at, excluded.revoked_at),
+      banned_until = coalesce(excluded.banned_until, u.banned_until), reason = coalesce(excluded.reason, u.reason)
+    returning ${columns}`);
+  return row as StoredEndUser;
+}
+
+/** True when there was a ban in force. */
+export async function updateUnbanned(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  userId: string,
+  now: string,
+): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update end_users set banned_until = null, reason = null
+    where project_id = ${projectId} and environment = ${environment} and user_id = ${userId} and banned_until > ${now}`);
+  return touched === 1;
+}
+
+/** Latest first, from after a position. */
+export async function listEndUsers(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  { bannedAt, after, limit }: { bannedAt: string | null; after: readonly [string, string] | null; limit: number },
+): Promise<StoredEndUser[]> {
+  return db.query<StoredEndUser>(sql`
+    select ${columns} from end_users u
+    where u.project_id = ${projectId} and u.environment = ${environment}
+      ${bannedAt === null ? empty : sql`and u.banned_until > ${bannedAt}`}
+      ${after === null ? empty : sql`and (u.revoked_at, u.user_id) < (${after[0]}, ${after[1]})`}
+    order by u.revoked_at desc, u.user_id desc limit ${limit}`);
+}
+
+/** Who was shut out since, in any project. */
+export async function listRevokedSince(db: Queryable, since: string): Promise<StoredEndUser[]> {
+  return db.query<StoredEndUser>(sql`select ${columns} from end_users u where u.revoked_at >= ${since}`);
+}
+
+/** Those who are not banned, and of whose tokens none can be left. */
+export async function deleteForgiven(db: Queryable, now: string, revokedBefore: string): Promise<number> {
+  return db.execute(sql`
+    delete from end_users where revoked_at < ${revokedBefore} and (banned_until is null or banned_until < ${now})`);
+}

@@ -1,0 +1,76 @@
+import { fail } from '@parley/contract';
+import { createCache } from '../../core/cache.ts';
+import type { ProjectScope } from '../../core/caller.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Db, Queryable } from '../../core/db.ts';
+import type { Grant } from '../../core/grant.ts';
+import type { Access } from '../projects/index.ts';
+import { findEndUser, type StoredEndUser } from './end-user-store.ts';
+import type { RevokedTokens } from './revoked-tokens.ts';
+
+interface StandingDeps {
+  db: Db;
+  clock: Clock;
+  access: Pick<Access, 'assertHolds'>;
+  revokedTokens: Pick<RevokedTokens, 'isRevoked' | 'isRevokedIn'>;
+}
+
+/** Whether an end user is welcome: asked with every token, so kept in memory, but never for longer than a second. */
+export type Standing = ReturnType<typeof createStanding>;
+
+const cacheTtlMs = 1_000;
+const cacheSizeMax = 10_000;
+
+const keyOf = ({ projectId, environment }: ProjectScope, userId: string): string =>
+  `${projectId}/${environment}/${userId}`;
+
+export function createStanding({ db, clock, access, revokedTokens }: StandingDeps) {
+  const users = createCache<StoredEndUser | undefined>({ clock, ttlMs: cacheTtlMs, sizeMax: cacheSizeMax });
+
+  const known = (scope: ProjectScope, userId: string): Promise<StoredEndUser | undefined> =>
+    users.get(keyOf(scope, userId), () => findEndUser(db, scope, userId));
+
+  const isBanned = ({ bannedUntil }: StoredEndUser): boolean =>
+    bannedUntil !== null && Date.parse(bannedUntil) > clock.now();
+
+  const isVoid = ({ revokedAt }: StoredEndUser, issuedAt: number): boolean => issuedAt <= Date.parse(revokedAt);
+
+  function assertWelcome(user: StoredEndUser | undefined, issuedAt: number): void {
+    if (!user) return;
+    if (isBanned(user)) fail('SVC_USER_BANNED');
+    if (isVoid(user, issuedAt)) fail('SVC_TOKEN_REVOKED');
+  }
+
+  return {
+    isBanned,
+    forget: (scope: ProjectScope, userId: string): void => users.drop(keyOf(scope, userId)),
+
+    /** Fails for a token whose project, key or user is no longer welcome, or that was revoked by its id. */
+    async assertHolds(grant: Grant): Promise<void> {
+      await access.assertHolds(grant);
+      assertWelcome(await known(grant, grant.userId), grant.issuedAt);
+      if (await revokedTokens.isRevoked(grant)) fail('SVC_TOKEN_REVOKED');
+    },
+
+    /** As to the user and the token's id, by the store itself, inside a transaction. */
+    async assertHoldsIn(tx: Queryable, grant: Grant): Promise<void> {
+      assertWelcome(await findEndUser(tx, grant, grant.userId), grant.issuedAt);
+      if (await revokedTokens.isRevokedIn(tx, grant)) fail('SVC_TOKEN_REVOKED');
+    },
+
+    /** Fails for a user who gets no token; otherwise when it counts as issued: after everything that was revoked. */
+    async issue(scope: ProjectScope, userId: string): Promise<number> {
+      const user = await known(scope, userId);
+      if (!user) return clock.now();
+      if (isBanned(user)) fail('SVC_USER_BANNED');
+      return Math.max(clock.now(), Date.parse(user.revokedAt) + 1);
+    },
+
+    /** Whether this token is among those that ended with the user. */
+    isOver: (user: StoredEndUser, { projectId, environment, userId, issuedAt }: Grant): boolean =>
+      userId === user.userId &&
+      projectId === user.projectId &&
+      environment === user.environment &&
+      (isBanned(user) || isVoid(user, issuedAt)),
+  };
+}

@@ -1,0 +1,51 @@
+import { createTracing } from './adapters/traces/tracing.ts';
+import type { Config } from './config.ts';
+import type { Clock } from './core/clock.ts';
+import { createCursors } from './core/cursors.ts';
+import { createIds } from './core/ids.ts';
+import { createKeyring } from './core/keyring.ts';
+import type { Log } from './core/log.ts';
+import { createMetrics } from './core/metrics.ts';
+import type { Adapters } from './core/ports.ts';
+import { createQuotas } from './core/quotas.ts';
+import { createRateLimiter } from './core/rate-limiter.ts';
+import { createTokens } from './core/tokens.ts';
+import { traceTransactions } from './core/tracing.ts';
+
+interface ToolDeps {
+  config: Config;
+  adapters: Adapters;
+  clock: Clock;
+  log: Log;
+}
+
+/** What every part may use; each names in its own deps what it does. */
+export type Tools = ReturnType<typeof createTools>['tools'];
+
+export function createTools({ config, adapters, clock, log }: ToolDeps) {
+  const { limits, publicUrl, isProduction } = config;
+  const { random } = Math;
+  const tracing = createTracing({ traces: config.traces, clock, log, random });
+  const ids = createIds(clock);
+  const keyring = createKeyring(config.secretKey, config.secretKeyPrevious);
+
+  const tools = {
+    ...adapters,
+    db: traceTransactions(adapters.db, tracing.tracer),
+    clock,
+    log,
+    limits,
+    publicUrl,
+    isProduction,
+    ids,
+    keyring,
+    tracer: tracing.tracer,
+    tokens: createTokens({ keyring, clock, issuer: publicUrl }),
+    cursors: createCursors(keyring),
+    metrics: createMetrics(),
+    quotas: createQuotas(limits),
+    rateLimiter: createRateLimiter({ counters: adapters.counters, limits }),
+    random,
+  };
+  return { tools, tracing };
+}
