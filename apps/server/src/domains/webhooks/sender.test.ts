@@ -20,11 +20,16 @@ let sender: Sender;
 let trap: Server;
 let trapPort = 0;
 let trapped = 0;
-/** Every address that a socket of this process tried to connect to. */
+/** Every address that a socket of this process tried to connect to, at a port that this file asks for. */
 const tried: string[] = [];
+/** The service that other files share lives in this process too, and opens connections to its database when it likes. */
+const ports = new Set<number>();
 
 function watch(message: unknown): void {
-  (message as { socket: Socket }).socket.on('connectionAttempt', (address: string) => tried.push(address));
+  const { socket } = message as { socket: Socket };
+  socket.on('connectionAttempt', (address: string, port: number) => {
+    if (ports.has(port)) tried.push(address);
+  });
 }
 
 before(async () => {
@@ -37,6 +42,7 @@ before(async () => {
   });
   await new Promise<void>((done) => trap.listen(0, '::', done));
   trapPort = (trap.address() as { port: number }).port;
+  ports.add(trapPort);
 });
 after(async () => {
   unsubscribe('net.client.socket', watch);
@@ -144,6 +150,7 @@ test('[WH-11] a name with even one internal address is not connected to', async 
 
 test('[WH-11] the address that was judged is the one connected to: a name is resolved once per connection', async () => {
   const receiver = await startReceiver(204);
+  ports.add(receiver.port);
   // Loopback at first, then an address that must never be used.
   names.names.set('rebinding.test', (question) => (question === 0 ? ['127.0.0.1'] : ['169.254.169.254']));
   const first = await post(`http://rebinding.test:${receiver.port}/`, loopback);
