@@ -131,11 +131,11 @@ export function settingsPage(): string {
 export function eventsPage(): string {
   const rows = Object.entries(allEvents as Record<string, EventRow>).map(([name, row]) => [
     code(name),
-    row.when,
+    row.onRequest ? `${row.when} On request, with ${code(row.onRequest)}.` : row.when,
     fields(row.data as SchemaParts),
     row.since,
   ]);
-  return `${header('Events')}Delivered as webhooks in \`{ id, type, projectId, environment, createdAt, data }\`.\n\n${table(['Event', 'When', 'data', 'Since'], rows)}`;
+  return `${header('Events')}Delivered as webhooks in \`{ id, type, projectId, environment, createdAt, data }\`. An event on request goes to endpoints that name it, not to those that take all.\n\n${table(['Event', 'When', 'data', 'Since'], rows)}`;
 }
 
 export function permissionsPage(): string {

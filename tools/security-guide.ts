@@ -110,8 +110,8 @@ const promises: readonly Promised[] = [
   },
   {
     promise: 'What happened can be read afterwards',
-    bar: 'Administrative actions, sign-ins and failures, ended sessions, first networks of keys: append-only until they expire, without secrets, bounded under attack',
-    rules: ['AUD-1', 'AUD-2', 'AUD-5', 'AUD-6', 'AUD-7', 'AUD-8', 'AUD-9', 'AUD-10'],
+    bar: 'Administrative actions, sign-ins and failures, ended sessions, first networks of keys: append-only until they expire, without secrets, bounded under attack; exported and sent to who may read it',
+    rules: ['AUD-1', 'AUD-2', 'AUD-5', 'AUD-6', 'AUD-7', 'AUD-8', 'AUD-9', 'AUD-10', 'AUD-11', 'AUD-12', 'AUD-13'],
   },
   {
     promise: 'Registration can be closed',

@@ -16,7 +16,7 @@ import { createProjectsDomain } from './domains/projects/index.ts';
 import { countPlaced, createRoomsDomain } from './domains/rooms/index.ts';
 import { createSignaling } from './domains/signaling/index.ts';
 import { createUsage } from './domains/usage/index.ts';
-import { createWebhooks, dispatchedOnInsert } from './domains/webhooks/index.ts';
+import { createWebhooks, dispatchedOnInsert, isAskedFor } from './domains/webhooks/index.ts';
 import type { Tools } from './tools.ts';
 
 interface DomainDeps {
@@ -39,7 +39,7 @@ export function createDomains({ tools, config, adapters, connections }: DomainDe
   });
   const unitOfWork = createUnitOfWork({ ...tools, onCommitted: dispatcher.accept });
 
-  const audit = createAudit({ ...tools, spoolDir: config.dataDir });
+  const audit = createAudit({ ...tools, spoolDir: config.dataDir, isAskedFor, dispatch: dispatcher.accept });
   const projects = createProjectsDomain({
     ...tools,
     requireVerifiedEmail: config.requireVerifiedEmail,

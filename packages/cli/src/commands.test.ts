@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { allEvents, allRoutes, type RouteRow } from '@parley/contract';
+import { allEvents, allRoutes, permissionFor, type RouteRow } from '@parley/contract';
 import { Svc } from '@parley/server';
 import { lockFolder } from '../../../apps/server/src/adapters/db/embedded/folder-lock.ts';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
@@ -131,17 +131,23 @@ test('[CLI-3] trigger makes every event that one call can make', async () => {
   const known = (/One of: (.*)\./.exec(error)?.[1] ?? '').split(', ');
   const missing = Object.keys(allEvents).filter((type) => !known.includes(type));
   assert.deepEqual(missing, ['webhook.disabled'], 'what follows from fifty failures is not triggered');
+  const streamed = known.filter((type) => permissionFor(type) === undefined);
   const work = async (types: readonly string[]) => {
     for (const type of types) assert.equal((await parley(['trigger', type], env)).code, 0, type);
   };
   // The stream may open a moment after the first ones: those are triggered again.
   await eventually(async () => {
-    const unseen = known.filter((type) => !seen.has(type));
+    const unseen = streamed.filter((type) => !seen.has(type));
     await work(unseen);
     assert.deepEqual(unseen, []);
   });
   stop.abort();
   await reading;
+  // What is on request is in no stream: its cause is looked for.
+  await work(known.filter((type) => !streamed.includes(type)));
+  const { owner, id: projectId } = project;
+  const revoked = await owner.api.call('listAuditLogs', { projectId, query: { action: 'user.revoked' } });
+  assert.equal(revoked.length, 1);
 });
 
 describe('[CLI-4] status and reset', () => {

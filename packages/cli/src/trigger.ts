@@ -63,6 +63,7 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
   'member.added': withConversation((svc, id) => svc.chat.members.add(id, { userId: 'trigger-member' })),
   'member.updated': withConversation((svc, id) => svc.chat.members.update(id, user, { role: 'MODERATOR' })),
   'member.removed': withConversation((svc, id) => svc.chat.members.remove(id, user)),
+  'audit.recorded': (svc) => svc.users.revoke(name()),
 };
 
 /** Events that follow from something other than one call. */

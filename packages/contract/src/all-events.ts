@@ -1,7 +1,9 @@
 import type { Static, TSchema } from 'typebox';
+import { auditEvents } from './audit/events.ts';
 import { chatEvents } from './chat/events.ts';
 import type { EventRow } from './events.ts';
 import { liveStreamEvents } from './live-streams/events.ts';
+import type { Permission } from './permissions.ts';
 import { webhookEvents } from './webhooks/events.ts';
 
 /** Every fact that is recorded and may become a webhook; the specification's come first. */
@@ -9,6 +11,7 @@ export const allEvents = {
   ...liveStreamEvents,
   ...chatEvents,
   ...webhookEvents,
+  ...auditEvents,
 } as const;
 
 export type EventType = keyof typeof allEvents;
@@ -20,9 +23,14 @@ export type RecordedData<T extends EventType> = EventData<T> &
 /** Names that webhooks never carry at the top of `data`. */
 export const socketFields: readonly string[] = [
   ...new Set(
-    Object.values(allEvents as Readonly<Record<string, EventRow>>).flatMap(({ forSockets }) =>
+    Object.values<EventRow>(allEvents).flatMap(({ forSockets }) =>
       Object.keys((forSockets as { properties?: object } | undefined)?.properties ?? {}),
     ),
   ),
 ];
 export const eventTypes = Object.keys(allEvents) as EventType[];
+/** What naming a type needs; undefined for those that everybody with an endpoint gets. */
+export const permissionFor = (type: string): Permission | undefined =>
+  Object.hasOwn(allEvents, type) ? (allEvents as Readonly<Record<string, EventRow>>)[type]?.onRequest : undefined;
+/** Types that an endpoint without a filter does not get. */
+export const onRequestTypes: readonly EventType[] = eventTypes.filter((type) => permissionFor(type) !== undefined);

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { Permission } from './permissions.ts';
 
 /** A fact that is recorded with the change that made it true. */
 export interface EventRow {
@@ -7,6 +8,8 @@ export interface EventRow {
   /** One of the 15 of the specification. */
   isCore?: true;
   when: string;
+  /** Only an endpoint that names it gets it, and naming it needs this permission: `all` does not include it. */
+  onRequest?: Permission;
   /** What webhooks carry. */
   data: TSchema;
   /** Recorded beside it for the sockets alone, which build their frames from the same fact. */

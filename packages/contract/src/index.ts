@@ -5,6 +5,7 @@ export * from './accounts/routes.ts';
 export * from './accounts/schemas.ts';
 export * from './all-events.ts';
 export * from './all-routes.ts';
+export * from './audit/events.ts';
 export * from './audit/routes.ts';
 export * from './audit/schemas.ts';
 export * from './chat/dashboard-routes.ts';

@@ -96,7 +96,7 @@ export interface SvcMethods {
   events: {
     /** Lists every event type with the version that introduced it; the 15 of the specification come first. */
     types(options?: RequestOptions): Many<'listWebhookEventTypes'>;
-    /** Streams the events of the key's project and environment as they happen; resumes after the header Last-Event-ID. */
+    /** Streams the events of the key's project and environment as they happen, but for those on request; resumes after the header Last-Event-ID. */
     stream(query?: Query<'streamEvents'>, options?: RequestOptions): Streamed;
   };
   chat: {

@@ -1,6 +1,6 @@
 import type { Environment, EventType } from '@parley/contract';
 import type { Queryable, Tx } from './db.ts';
-import { few, json, type Sql, sql } from './sql.ts';
+import { empty, few, json, type Sql, sql } from './sql.ts';
 
 /** A fact, as it is recorded with the change that made it true. */
 export interface StoredEvent {
@@ -23,13 +23,19 @@ export type EventRef = Pick<StoredEvent, 'id' | 'projectId' | 'environment' | 't
  */
 export type DispatchedOnInsert = (projectId: string, environment: string) => Sql;
 
+/** SQL that is true when an endpoint asks for the type by its name. Given by the domain that delivers events. */
+export type IsAskedFor = (type: EventType, projectId: string, environment: string) => Sql;
+
+/** The insert alone, for a statement that writes more; `condition` may speak of `e`, a row of `events`. */
+export const insertingEvents = (events: readonly StoredEvent[], condition: Sql = empty): Sql => sql`
+  insert into events (id, project_id, environment, type, topic, data, created_at)
+  select e.id, e."projectId", e.environment, e.type, e.topic, e.data, e."createdAt"
+  from jsonb_to_recordset(${json(events)}::jsonb) as e (
+    id text, "projectId" uuid, environment text, type text, topic text, data text, "createdAt" timestamptz)
+  ${condition}`;
+
 export async function insertEvents(tx: Queryable, events: readonly StoredEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  await tx.execute(sql`
-    insert into events (id, project_id, environment, type, topic, data, created_at)
-    select e->>'id', (e->>'projectId')::uuid, e->>'environment', e->>'type', e->>'topic', e->>'data',
-           (e->>'createdAt')::timestamptz
-    from jsonb_array_elements(${json(events)}::jsonb) e`);
+  if (events.length > 0) await tx.execute(insertingEvents(events));
 }
 
 /**

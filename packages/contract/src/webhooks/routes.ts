@@ -34,8 +34,8 @@ export const webhookRoutes = routes({
     query: Type.Object({ types: Type.Optional(Type.String({ maxLength: 2048 })) }),
     returns: [200, null],
     streams: 'text/event-stream',
-    throws: ['SVC_INVALID_EVENT_TYPE', 'SVC_RATE_LIMITED'],
-    does: "Streams the events of the key's project and environment as they happen; resumes after the header Last-Event-ID.",
+    throws: ['SVC_INVALID_EVENT_TYPE', 'SVC_PERMISSION_DENIED', 'SVC_RATE_LIMITED'],
+    does: "Streams the events of the key's project and environment as they happen, but for those on request; resumes after the header Last-Event-ID.",
   },
   listWebhooks: {
     at: 'GET /v1/projects/{projectId}/webhooks',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Environment } from '../enums.ts';
+import { permissions } from '../permissions.ts';
 import { Line, Nullable, Strict, Timestamp, Uuid } from '../schema.ts';
 
 /** AUTO_DISABLED: by too many failures in a row. Its deliveries wait until it is enabled again. */
@@ -15,7 +16,7 @@ export const Webhook = Type.Object({
   projectId: Uuid,
   environment: Environment,
   url: Type.String(),
-  /** Types it receives; empty means all, including those added later. */
+  /** Types it receives; empty means all, including those added later, but for those on request. */
   events: Type.Array(Type.String()),
   status: WebhookStatus,
   consecutiveFailures: Type.Integer(),
@@ -116,6 +117,8 @@ export const WebhookEventType = Type.Object({
   since: Type.String(),
   /** One of the 15 of the specification. */
   core: Type.Boolean(),
+  /** Only endpoints that name it get it, and naming it needs this permission; null for those that `all` includes. */
+  onRequest: Nullable(Type.Enum(permissions)),
   description: Type.String(),
 });
 export type WebhookEventType = Static<typeof WebhookEventType>;

@@ -1,41 +1,57 @@
 import type { AuditEntry } from '@parley/contract';
 import type { Db } from '../../core/db.ts';
+import { type IsAskedFor, insertingEvents, type StoredEvent } from '../../core/event-store.ts';
 import { empty, json, type Sql, sql } from '../../core/sql.ts';
 
 export type NewAuditEntry = Omit<AuditEntry, 'publicId'>;
 
 /** Selected, so that a condition can follow. */
-const insert = (projectId: string, entry: NewAuditEntry): Sql => sql`
+const insert = (entry: NewAuditEntry): Sql => sql`
   insert into audit_entries (id, project_id, environment, actor_id, actor_email, action, resource_type, resource_id,
                              metadata, request_id, ip_address, user_agent, created_at)
-  select ${entry.id}, ${projectId}::uuid, ${entry.environment}, ${entry.actorId}::uuid, ${entry.actorEmail},
+  select ${entry.id}, ${entry.projectId}::uuid, ${entry.environment}, ${entry.actorId}::uuid, ${entry.actorEmail},
          ${entry.action}, ${entry.resourceType}, ${entry.resourceId}, ${json(entry.metadata)}::jsonb,
          ${entry.requestId}, ${entry.ipAddress}, ${entry.userAgent}, ${entry.createdAt}::timestamptz`;
 
-/** Writing the same entry again, after a write whose outcome is unknown, changes nothing. */
-export async function insertEntry(db: Db, projectId: string, entry: NewAuditEntry): Promise<void> {
-  await db.execute(sql`${insert(projectId, entry)} on conflict (id) do nothing`);
+/** An entry and what it is as an event, in each of its environments. */
+export interface RecordedEntry {
+  entry: NewAuditEntry;
+  events: readonly StoredEvent[];
+  isAskedFor: IsAskedFor;
 }
 
+/**
+ * Writes the entry and, if this call is the one that did, its events where an endpoint asks for them: one statement, so
+ * both are stored or neither is. Gives the ids of the events.
+ */
+async function write(db: Db, before: Sql, entry: Sql, { events, isAskedFor }: RecordedEntry): Promise<Set<string>> {
+  const isWanted = sql`where exists (select from written) and ${isAskedFor('audit.recorded', 'e."projectId"', 'e.environment')}`;
+  const rows = await db.query<{ id: string }>(sql`
+    with ${before} written as (${entry} on conflict (id) do nothing returning 1)
+    ${insertingEvents(events, isWanted)}
+    returning id`);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writing the same entry again, after a write whose outcome is unknown, changes nothing. */
+export const insertEntry = (db: Db, recorded: RecordedEntry): Promise<Set<string>> =>
+  write(db, empty, insert(recorded.entry), recorded);
+
 /** Writes the entry when the network is new to the key and the key has not been in too many: once, whoever asks too. */
-export async function insertNetworkEntry(
+export function insertNetworkEntry(
   db: Db,
-  {
-    projectId,
-    keyId,
-    network,
-    networksMax,
-  }: { projectId: string; keyId: string; network: string; networksMax: number },
-  entry: NewAuditEntry,
-): Promise<void> {
-  await db.execute(sql`
-    with fresh as (
+  { keyId, network, networksMax }: { keyId: string; network: string; networksMax: number },
+  recorded: RecordedEntry,
+): Promise<Set<string>> {
+  const { entry } = recorded;
+  const fresh = sql`
+    fresh as (
       insert into api_key_networks (key_id, network, first_used_at)
       select ${keyId}::uuid, ${network}, ${entry.createdAt}::timestamptz
       where (select count(*) from api_key_networks where key_id = ${keyId}) < ${networksMax}
       on conflict do nothing
-      returning 1)
-    ${insert(projectId, entry)} from fresh`);
+      returning 1),`;
+  return write(db, fresh, sql`${insert(entry)} from fresh`, recorded);
 }
 
 interface AuditFilter {

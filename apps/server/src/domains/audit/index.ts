@@ -2,24 +2,20 @@ import { join } from 'node:path';
 import { type AuditAction, auditActions, type auditRoutes, fail, type Limits } from '@parley/contract';
 import { maskedAddress } from '../../core/addresses.ts';
 import type { ApiKeyCaller, Caller } from '../../core/caller.ts';
-import { type Clock, iso } from '../../core/clock.ts';
-import type { Db } from '../../core/db.ts';
+import { iso } from '../../core/clock.ts';
 import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
-import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
 import type { Counters } from '../../core/ports.ts';
-import { hasEntry, insertEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
+import { hasEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
+import { createEntryWrites, type EntryWritesDeps } from './entry-writes.ts';
 import { createExport } from './export.ts';
 import { createKeyNetworks } from './key-networks.ts';
 import { deleteExpiredEntries } from './retention-store.ts';
 import { createSafeWrites } from './safe-writes.ts';
 import { createSecurityLog } from './security-log.ts';
 
-interface AuditDeps {
-  db: Db;
-  clock: Clock;
-  ids: Ids;
+interface AuditDeps extends EntryWritesDeps {
   log: Log;
   counters: Counters;
   limits: Limits;
@@ -49,10 +45,11 @@ const dayMs = 24 * 60 * 60_000;
 export function createAudit(deps: AuditDeps): Audit {
   const { db, clock, ids, limits, spoolDir } = deps;
   const retentionMs = limits.AUDIT_RETENTION_DAYS * dayMs;
+  const { write, writeNetwork } = createEntryWrites(deps);
   const entries = createSafeWrites<NewAuditEntry>({
     ...deps,
     spoolPath: join(spoolDir, 'audit-spool.jsonl'),
-    insert: (entry) => insertEntry(db, entry.projectId, entry),
+    insert: write,
   });
   const security = createSecurityLog({
     ...deps,
@@ -87,6 +84,7 @@ export function createAudit(deps: AuditDeps): Audit {
 
   const keyNetworks = createKeyNetworks({
     ...deps,
+    write: writeNetwork,
     entryOf: (caller, network, request) => {
       const { projectId, environment, publicId: resourceId } = caller;
       const subject = { resourceId, environment, metadata: { network } };

@@ -1,13 +1,13 @@
 import { maskedNetwork } from '../../core/addresses.ts';
 import type { ApiKeyCaller } from '../../core/caller.ts';
-import type { Db } from '../../core/db.ts';
 import type { RequestInfo } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
-import { insertNetworkEntry, type NewAuditEntry } from './audit-store.ts';
+import type { NewAuditEntry } from './audit-store.ts';
 
 interface KeyNetworksDeps {
-  db: Db;
   log: Log;
+  /** Writes the entry when the network is new to the key. */
+  write: (entry: NewAuditEntry, use: { keyId: string; network: string; networksMax: number }) => Promise<void>;
   /** The entry of a use from this network. */
   entryOf: (caller: ApiKeyCaller, network: string, request: RequestInfo) => NewAuditEntry;
 }
@@ -17,15 +17,10 @@ const networksMax = 100;
 const knownMax = 10_000;
 
 /** Notes from which networks API keys are used. */
-export function createKeyNetworks({ db, log, entryOf }: KeyNetworksDeps) {
+export function createKeyNetworks({ log, write, entryOf }: KeyNetworksDeps) {
   /** What this process has noted: by address, so that a request of a known one costs a look. */
   const known = new Set<string>();
   const pending = new Set<Promise<void>>();
-
-  async function add(caller: ApiKeyCaller, network: string, request: RequestInfo): Promise<void> {
-    const { id: keyId, projectId } = caller;
-    await insertNetworkEntry(db, { projectId, keyId, network, networksMax }, entryOf(caller, network, request));
-  }
 
   return {
     /** Returns at once: no request waits for it. */
@@ -36,7 +31,7 @@ export function createKeyNetworks({ db, log, entryOf }: KeyNetworksDeps) {
       if (network === null) return;
       if (known.size >= knownMax) known.clear();
       known.add(use);
-      const adding = add(caller, network, request)
+      const adding = write(entryOf(caller, network, request), { keyId: caller.id, network, networksMax })
         .catch((error) => {
           known.delete(use);
           log.warn({ error, publicId: caller.publicId }, 'the network of an API key was not noted');

@@ -21,7 +21,7 @@ import {
   listDeliveries,
   recoverDeliveries,
 } from './delivery-store.ts';
-import { checkEventTypes } from './endpoints.ts';
+import { assertMayAsk, checkEventTypes, heldBy } from './endpoints.ts';
 import { sampleData } from './sample-event.ts';
 import { bodyOf } from './signing.ts';
 
@@ -84,6 +84,8 @@ export function createDeliveries({ db, clock, ids, cursors, limits, endpoints, w
 
   async function resend(caller: ProjectSessionCaller, webhookId: string, id: string): Promise<Delivery> {
     await getEnabled(caller, webhookId);
+    const { eventType } = await find(caller, webhookId, id);
+    assertMayAsk(heldBy(caller), [eventType]);
     const copy = { id: ids.newId('delivery'), at: iso(clock.now()) };
     if (!(await copyDelivery(db, caller.projectId, webhookId, id, copy))) fail('SVC_DELIVERY_NOT_FOUND');
     wake([webhookId]);

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryStatus, Environment } from '@parley/contract';
 import type { Queryable } from '../../core/db.ts';
-import { empty, type Sql, sql } from '../../core/sql.ts';
+import { empty, raw, type Sql, sql } from '../../core/sql.ts';
+import { takes } from './queue-store.ts';
 
 /** A delivery as it is stored; how many attempts there can be is a limit, not a column. */
 export type DeliveryRow = Omit<Delivery, 'maxAttempts'>;
@@ -105,7 +106,7 @@ export function recoverDeliveries(
     from events e
     where e.project_id = ${projectId} and e.environment = ${environment}
       and e.created_at >= ${since} and e.created_at < ${until} and e.dispatched_at is not null
-      and (cardinality(${events}::text[]) = 0 or e.type = any(${events}::text[]))
+      and ${takes(sql`${events}::text[]`, raw('e.type'))}
       and not exists (
         select from deliveries d
         where d.webhook_id = ${webhookId} and d.event_id = e.id and d.status in ('PENDING', 'RETRYING', 'DELIVERED'))

@@ -381,6 +381,10 @@ test('[WH-2] the catalogue lists every type, those of the specification first, t
   const types = await project.api.call('listWebhookEventTypes');
   assert.deepEqual(await project.owner.api.call('listWebhookEventTypes'), types);
   assert.deepEqual(types.map(({ type }) => type).sort(), [...eventTypes].sort());
+  assert.deepEqual(
+    types.filter(({ onRequest }) => onRequest !== null).map(({ type, onRequest }) => [type, onRequest]),
+    [['audit.recorded', 'audit:read']],
+  );
   const cores = types.map(({ core }) => core);
   assert.equal(cores.lastIndexOf(true), cores.filter(Boolean).length - 1);
   assert.ok(types.every(({ since, description }) => /^\d+\.\d+\.\d+$/.test(since) && description.endsWith('.')));

@@ -5,6 +5,9 @@ import {
   fail,
   type Limits,
   type NewWebhook,
+  onRequestTypes,
+  type Permission,
+  permissionFor,
   roleMay,
   type UpdateWebhook,
   type Webhook,
@@ -22,6 +25,7 @@ import { checkHeaders } from './custom-headers.ts';
 import { hintOf, newSecret } from './signing.ts';
 import { checkWebhookUrl, type UrlRules } from './url-check.ts';
 import {
+  cancelDeliveries,
   countWebhooks,
   deleteWebhook,
   findWebhook,
@@ -54,6 +58,7 @@ export function createEndpoints({ db, clock, ids, cursors, keyring, rules, limit
   async function getManaged(caller: ProjectSessionCaller, id: string): Promise<Webhook> {
     const webhook = await get(caller, id);
     assertMayManage(caller, webhook.environment);
+    assertMayAsk(heldBy(caller), webhook.events);
     return webhook;
   }
 
@@ -61,12 +66,14 @@ export function createEndpoints({ db, clock, ids, cursors, keyring, rules, limit
     const environment = draft.environment ?? caller.environment;
     assertMayManage(caller, environment);
     checkWebhookUrl(draft.url, environment, rules);
+    const events = checkEventTypes(draft.events ?? []);
+    assertMayAsk(heldBy(caller), events);
     const secret = newSecret();
     const row = {
       id: ids.newId('webhook'),
       environment,
       url: draft.url,
-      events: checkEventTypes(draft.events ?? []),
+      events,
       description: draft.description ?? null,
       ...sealHeaders(draft.headers ?? {}),
       secretSealed: keyring.seal(secret),
@@ -108,12 +115,23 @@ export function createEndpoints({ db, clock, ids, cursors, keyring, rules, limit
       ...(description === undefined ? {} : { description: description === '' ? null : description }),
       ...(headers === undefined ? {} : sealHeaders(headers)),
     };
+    assertMayAsk(heldBy(caller), change.events ?? []);
     const changed = Object.keys(body);
-    if (Object.keys(change).length > 0) await updateWebhook(db, caller.projectId, id, change, iso(clock.now()));
+    if (Object.keys(change).length > 0) await save(caller.projectId, id, change);
     if (enabled !== undefined) await move(caller, id, enabled ? 'ENABLED' : 'DISABLED');
     // What changed, never the new values.
     const subject = changed.length === 0 ? null : { resourceId: id, environment, metadata: { changed } };
     return recorded(await get(caller, id), subject);
+  }
+
+  /** What is on request and no longer asked for is not sent either where it was queued: the address may be another soon. */
+  async function save(projectId: string, id: string, change: WebhookChange): Promise<void> {
+    const { events } = change;
+    const dropped = events === undefined ? [] : onRequestTypes.filter((type) => !events.includes(type));
+    await db.transaction(async (tx) => {
+      await updateWebhook(tx, projectId, id, change, iso(clock.now()));
+      if (dropped.length > 0) await cancelDeliveries(tx, projectId, id, dropped);
+    });
   }
 
   async function move(caller: ProjectSessionCaller, id: string, status: 'ENABLED' | 'DISABLED') {
@@ -174,6 +192,21 @@ export function createEndpoints({ db, clock, ids, cursors, keyring, rules, limit
 function assertMayManage(caller: ProjectSessionCaller, environment: Environment): void {
   if (!roleMay(caller.role, 'webhook:manage', environment))
     fail('SVC_PERMISSION_DENIED', { permission: 'webhook:manage' });
+}
+
+type Holds = (permission: Permission) => boolean;
+
+export const heldBy =
+  ({ role }: ProjectSessionCaller): Holds =>
+  (permission) =>
+    roleMay(role, permission);
+
+/** An endpoint is a way to read what it asks for: types on request need what reading them needs. */
+export function assertMayAsk(holds: Holds, types: readonly string[]): void {
+  for (const type of types) {
+    const permission = permissionFor(type);
+    if (permission !== undefined && !holds(permission)) fail('SVC_PERMISSION_DENIED', { permission });
+  }
 }
 
 const knownTypes: ReadonlySet<string> = new Set(eventTypes);

@@ -1,7 +1,7 @@
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable } from '../../core/db.ts';
-import { empty, sql } from '../../core/sql.ts';
-import { payload } from './queue-store.ts';
+import { empty, raw, sql } from '../../core/sql.ts';
+import { payload, takes } from './queue-store.ts';
 import type { Envelope } from './signing.ts';
 
 /** An event with its data as JSON. */
@@ -18,7 +18,7 @@ export function listEvents(
     from events e
     where project_id = ${projectId} and environment = ${environment} and created_at >= ${from}
       ${after === null ? empty : sql`and (created_at, id) > (${after.createdAt}, ${after.id})`}
-      ${types.length === 0 ? empty : sql`and type = any(${types})`}
+      and ${takes(sql`${types}::text[]`, raw('type'))}
     order by created_at, id limit ${limit}`);
 }
 

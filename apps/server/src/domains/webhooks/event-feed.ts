@@ -4,7 +4,7 @@ import type { ApiKeyCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import { Stream } from '../../core/handlers.ts';
-import { checkEventTypes } from './endpoints.ts';
+import { assertMayAsk, checkEventTypes } from './endpoints.ts';
 import { type FeedEvent, findEventTime, listEvents } from './event-feed-store.ts';
 import { bodyOf } from './signing.ts';
 
@@ -95,6 +95,8 @@ export function createEventFeed({ db, clock, isKeyActive }: EventFeedDeps) {
   return {
     async stream(caller: ApiKeyCaller, filter: string | undefined, lastEventId: string | null): Promise<Stream> {
       const types = filter === undefined ? [] : checkEventTypes(filter.split(',').map((type) => type.trim()));
+      // A key holds no permission of a person: what needs one is not streamed.
+      assertMayAsk(() => false, types);
       const since = lastEventId === null ? iso(clock.now()) : await findEventTime(db, caller, lastEventId);
       if (since === undefined) return fail('SVC_INVALID_CURSOR');
       return openStream(caller.projectId, (leaving) => events(caller, types, Date.parse(since), leaving));

@@ -1,4 +1,4 @@
-import { allEvents, type Limits, type WebhookEventType, type webhookRoutes } from '@parley/contract';
+import { allEvents, type Limits, permissionFor, type WebhookEventType, type webhookRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import { iso } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
@@ -22,7 +22,7 @@ import { createResolve, type Resolve } from './resolver.ts';
 import { createSender } from './sender.ts';
 import { createWorker } from './worker.ts';
 
-export { dispatchedOnInsert } from './queue-store.ts';
+export { dispatchedOnInsert, isAskedFor } from './queue-store.ts';
 
 interface WebhooksDeps {
   db: Db;
@@ -123,6 +123,7 @@ function listEventTypes(): WebhookEventType[] {
     type,
     since: row.since,
     core: 'isCore' in row,
+    onRequest: permissionFor(type) ?? null,
     description: row.when,
   }));
   return [...rows.filter(({ core }) => core), ...rows.filter(({ core }) => !core)];

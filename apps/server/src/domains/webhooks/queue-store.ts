@@ -1,16 +1,33 @@
-import { type DeliveryAttempt, type DeliveryStatus, type Environment, socketFields } from '@parley/contract';
+import {
+  type DeliveryAttempt,
+  type DeliveryStatus,
+  type Environment,
+  onRequestTypes,
+  socketFields,
+} from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
-import type { DispatchedOnInsert, EventRef } from '../../core/event-store.ts';
-import { few, json, raw, sql } from '../../core/sql.ts';
+import type { DispatchedOnInsert, EventRef, IsAskedFor } from '../../core/event-store.ts';
+import { few, json, raw, type Sql, sql } from '../../core/sql.ts';
 
 /** Rows that still have an attempt to come: the condition of the index `deliveries_due`. */
 const isOpen = raw(`d.status in ('PENDING', 'RETRYING')`);
 const isEnded = raw(`d.status in ('DELIVERED', 'FAILED', 'CANCELLED')`);
 
+/** Endpoints for which new events are queued. */
+const listening = (projectId: string, environment: string): Sql =>
+  raw(`select from webhooks w where w.project_id = ${projectId} and w.environment = ${environment}
+    and w.status in ('ENABLED', 'AUTO_DISABLED')`);
+
 /** No endpoint waits for events here; one that is made later gets what is stored later. */
 export const dispatchedOnInsert: DispatchedOnInsert = (projectId, environment) =>
-  raw(`not exists (select from webhooks w where w.project_id = ${projectId} and w.environment = ${environment}
-    and w.status in ('ENABLED', 'AUTO_DISABLED'))`);
+  sql`not exists (${listening(projectId, environment)})`;
+
+export const isAskedFor: IsAskedFor = (type, projectId, environment) =>
+  sql`exists (${listening(projectId, environment)} and ${type}::text = any(w.events))`;
+
+/** True when an endpoint with this filter gets events of the type; none is a filter for all but those on request. */
+export const takes = (filter: Sql, type: Sql): Sql =>
+  sql`(${type} = any(${filter}) or cardinality(${filter}) = 0 and ${type} <> all(${onRequestTypes}::text[]))`;
 
 /**
  * Queues events for every endpoint that wants them and gives the endpoints. The id is made of the event's time and of
@@ -26,7 +43,7 @@ export async function insertDeliveries(tx: Tx, events: readonly EventRef[], at: 
                   ${column((event) => event.environment)}::text[], ${column((event) => event.type)}::text[])
              as e (id, project_id, environment, type)
       join webhooks w on w.project_id = e.project_id and w.environment = e.environment
-      where w.status in ('ENABLED', 'AUTO_DISABLED') and (cardinality(w.events) = 0 or e.type = any(w.events))
+      where w.status in ('ENABLED', 'AUTO_DISABLED') and ${takes(raw('w.events'), raw('e.type'))}
       on conflict do nothing
       returning webhook_id
     )

@@ -138,10 +138,21 @@ export async function rotateSecret(
 export async function deleteWebhook(tx: Tx, projectId: string, id: string): Promise<boolean> {
   const removed = await tx.execute(sql`delete from webhooks where project_id = ${projectId} and id = ${id}`);
   if (removed === 0) return false;
+  await cancelDeliveries(tx, projectId, id, null);
+  return true;
+}
+
+/** Cancels what is queued for the endpoint; of these types only, unless null. */
+export async function cancelDeliveries(
+  tx: Tx,
+  projectId: string,
+  id: string,
+  types: readonly string[] | null,
+): Promise<void> {
   await tx.execute(sql`
     update deliveries set status = 'CANCELLED'
-    where webhook_id = ${id} and project_id = ${projectId} and status in ('PENDING', 'RETRYING')`);
-  return true;
+    where webhook_id = ${id} and project_id = ${projectId} and status in ('PENDING', 'RETRYING')
+      ${types === null ? empty : sql`and event_type = any(${types})`}`);
 }
 
 /** What an endpoint has that is sealed. */
