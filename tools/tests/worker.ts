@@ -4,22 +4,24 @@
  */
 import { describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
+import { beWorker, stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
 import { claimNext } from './claims.ts';
 
 /** A file that has not ended by then hangs. */
 const fileTimeoutMs = 300_000;
-/** What a file left open must not keep the run waiting. */
+/** What a file left open, or what does not stop, must not keep the run waiting. */
 const exitTimeoutMs = 20_000;
 
+beWorker();
+const ran: string[] = [];
 for (let file = claimNext(); file !== null; file = claimNext()) {
+  ran.push(file);
   const url = pathToFileURL(file).href;
   await describe(file, { timeout: fileTimeoutMs }, () => import(url));
 }
-await stopShared();
 setTimeout(() => {
-  console.error(
-    `The tests have ended and the process has not: ${process.getActiveResourcesInfo().join(', ')} is open.`,
-  );
+  const open = process.getActiveResourcesInfo().join(', ');
+  console.error(`The tests have ended and the process has not: ${open} is open after ${ran.join(', ')}.`);
   process.exit(1);
 }, exitTimeoutMs).unref();
+await stopShared();

@@ -29,8 +29,7 @@ export async function startRooms(options: TestServiceOptions = {}): Promise<Room
   return {
     ...rooms,
     async stop() {
-      await service.stop();
-      await rooms.stop();
+      await service.stop().finally(rooms.stop);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import {
   type MediaCommandFrame,
   type MediaErrorCode,
@@ -75,6 +75,12 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
   const { execute, partOf } = createNodeRooms({ rooms, capacity, emit });
   const sockets = new WebSocketServer({ noServer: true });
   const server: Server = createServer((_request, response) => response.writeHead(404).end());
+  /** All of them, those too that are being upgraded or were replaced: `server.close` waits for each. */
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
 
   server.on('upgrade', async (request, socket, head) => {
     socket.on('error', () => socket.destroy());
@@ -216,9 +222,9 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
       controllers.clear();
     },
     async stop() {
-      for (const { socket } of controllers.values()) socket?.terminate();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of open) socket.destroy();
+      await closed;
     },
   };
 }
