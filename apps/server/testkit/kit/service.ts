@@ -9,10 +9,11 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Adapters } from '../../src/core/ports.ts';
+import { takeDatabase } from './database-pool.ts';
 import { createDeclaredApi } from './declared-api.ts';
 import { createPeople, type People } from './people.ts';
 import { onFreePort } from './ports.ts';
-import { openTestDatabase, type TestDatabase } from './test-database.ts';
+import type { TestDatabase } from './test-database.ts';
 
 /** The whole service on a free port and a database of its own. */
 export interface TestService extends People {
@@ -53,7 +54,7 @@ async function startOn(
   const dataDir = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const config = testConfig(port, dataDir, beside, env);
   const log = createLog(config.logLevel);
-  const database: TestDatabase | null = beside ? null : await openTestDatabase();
+  const database: TestDatabase | null = beside ? null : await takeDatabase();
   const shared = beside && redisUrl === undefined ? null : await openSharedState(config, { clock, log });
   const stores = await openStores(config, { clock, log });
   const db = database?.db ?? beside?.adapters.db;
