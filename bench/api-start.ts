@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { newDataDir, spawnServer } from '../apps/server/testkit/kit/process.ts';
 import type { Row } from './ratio.ts';
 
@@ -21,7 +21,7 @@ export async function rows(): Promise<Row[]> {
   for (let round = 0; round < rounds; round++) {
     const dataDir = await newDataDir();
     // The same both times, as with a person who starts it again.
-    const port = await freePort();
+    const port = await ownPort();
     first.push(await startSeconds(dataDir, port));
     later.push(await startSeconds(dataDir, port));
     await rm(dataDir, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { sql } from '../apps/server/src/core/sql.ts';
 import { createTokens } from '../apps/server/src/core/tokens.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { createPeople } from '../apps/server/testkit/kit/people.ts';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import type { TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { type Child, startChild } from './children.ts';
 
@@ -38,7 +38,7 @@ export interface Server {
 
 /** One server process, ready to be asked. */
 export async function startServer(env: Record<string, string>): Promise<Server> {
-  const port = Number(env['PORT'] ?? (await freePort()));
+  const port = Number(env['PORT'] ?? (await ownPort()));
   const child = startChild('./chat-server.ts', {
     NODE_ENV: 'production',
     PORT: String(port),

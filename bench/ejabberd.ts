@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 
 /** Where Debian's `ejabberd` and `erlang-p1-pgsql` put what is needed. */
 const schemaFile = '/usr/share/ejabberd/sql/pg.sql';
@@ -61,7 +61,7 @@ modules:
 /** One node with a database and a folder of its own, which go with it. */
 export async function startEjabberd(adminUrl: string): Promise<Ejabberd> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-ejabberd-'));
-  const port = await freePort();
+  const port = await ownPort();
   const database = `ejabberd_${randomUUID().replaceAll('-', '')}`;
   const databaseUrl = new URL(database, adminUrl).href;
   await runSql(adminUrl, `create database ${database}`);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 
 /** Whether the balancer of this comparison is installed; Debian has it as `haproxy`. */
 export const hasHaproxy = (): boolean => spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).error === undefined;
@@ -18,7 +18,7 @@ interface Haproxy {
 
 export async function startHaproxy(serverPorts: readonly number[]): Promise<Haproxy> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-haproxy-'));
-  const port = await freePort();
+  const port = await ownPort();
   const file = join(folder, 'haproxy.cfg');
   const servers = serverPorts.map((one, at) => `  server s${at} 127.0.0.1:${one}\n`).join('');
   await writeFile(

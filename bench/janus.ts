@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Description, fromSdp, toSdp } from '@parley/media-description';
 import { WebSocket } from 'ws';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 
 /** Whether the peer of this comparison is installed; Debian has it as `janus`. */
 export const hasJanus = (): boolean => spawnSync('janus', ['--version'], { stdio: 'ignore' }).error === undefined;
@@ -36,7 +36,7 @@ const unusedTransports = ['http', 'mqtt', 'nanomsg', 'pfunix', 'rabbitmq'].map((
 
 export async function startJanus(): Promise<Janus> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-janus-'));
-  const port = await freePort();
+  const port = await ownPort();
   await writeFile(
     join(folder, 'janus.jcfg'),
     `general: { debug_level = 2 }

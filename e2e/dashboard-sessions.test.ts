@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/peers/github-peer.ts';
 import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/peers/oidc-peer.ts';
 import { skipWithoutBrowser } from './browser.ts';
@@ -20,7 +20,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
   let oidc: OidcPeer;
   let hub: GithubPeer;
   before(async () => {
-    const port = await freePort();
+    const port = await ownPort();
     const origin = `http://localhost:${port}`;
     [oidc, hub] = await Promise.all([startOidcPeer([`${origin}/oauth/oidc`]), startGithubPeer(github)]);
     kit = await startDashboard({

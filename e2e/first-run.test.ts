@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createApi, Svc } from '@parley/server';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { newDataDir, type ServerProcess, spawnServer, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { failedStart, signIn } from './starts.ts';
 
@@ -49,7 +49,7 @@ const printedLink = ({ output, url }: Running): URL => {
 const follow = (link: URL): Promise<Response> => fetch(link, { redirect: 'manual' });
 
 test('[RUN-1] [RUN-3] the first start has written dev.env when /readyz first says yes, and spent no budget', async () => {
-  const port = await freePort();
+  const port = await ownPort();
   const url = `http://127.0.0.1:${port}`;
   server = { url, ...spawnServer({ PORT: String(port), DATA_DIR: dataDir }) };
   await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, { withinMs: 60_000, everyMs: 5 });
@@ -149,7 +149,7 @@ test('[RUN-4] ten wrong guesses make the link void', async () => {
 });
 
 test('[STO-2] a second process on the same folder refuses to start and harms nothing', async () => {
-  const { code, text } = await failedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
+  const { code, text } = await failedStart({ PORT: String(await ownPort()), DATA_DIR: dataDir });
   assert.equal(code, 1);
   assert.match(text, /is in use by|locked|another process/i);
   assert.ok(!/\n\s+at /.test(text), text);

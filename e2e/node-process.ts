@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 
 /** A real media node: its own process, so that it can be killed. */
@@ -19,7 +19,7 @@ export interface NodeProcess {
 export const embeddedNode = async (): Promise<Record<string, string>> => ({
   SFU_EMBEDDED: 'true',
   SFU_UDP_PORT: String(await freeUdpPort()),
-  SFU_INTERNAL_PORT: String(await freePort()),
+  SFU_INTERNAL_PORT: String(await ownPort()),
 });
 
 const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));
@@ -40,7 +40,7 @@ export async function startNodeProcess({
     SFU_NAME: name,
     SFU_REGISTRATION_SECRET: secret,
     CONTROL_URL: controlUrl,
-    SFU_INTERNAL_PORT: String(await freePort()),
+    SFU_INTERNAL_PORT: String(await ownPort()),
     SFU_UDP_PORT: String(await freeUdpPort()),
     SFU_ANNOUNCED_HOST: '127.0.0.1',
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { freePort } from '../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { runKillRounds } from './kill-rounds.ts';
 import { failedStart } from './starts.ts';
@@ -23,7 +23,7 @@ test('[RUN-2] what stops a start is one sentence that says what to do', async ()
   ];
   const check = async ([variables, expected]: (typeof cases)[number]): Promise<void> => {
     const dataDir = await newDataDir();
-    const { code, text } = await failedStart({ PORT: String(await freePort()), DATA_DIR: dataDir, ...variables });
+    const { code, text } = await failedStart({ PORT: String(await ownPort()), DATA_DIR: dataDir, ...variables });
     await rm(dataDir, { recursive: true, force: true });
     assert.equal(code, 1, text);
     assert.match(text, expected);

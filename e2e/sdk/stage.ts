@@ -1,5 +1,5 @@
 import { createPeople, type People } from '../../apps/server/testkit/kit/people.ts';
-import { freePort } from '../../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
 import { oncePerWorker } from '../../apps/server/testkit/kit/shared-service.ts';
 import { startTcpProxy, type TcpProxy } from '../../apps/server/testkit/peers/tcp-proxy.ts';
@@ -69,7 +69,7 @@ export const sharedStage: () => Promise<SdkStage> = oncePerWorker(async () => {
 /** The real media node behind a UDP proxy, registered with the service. */
 async function startMedia(service: TestService, url: string) {
   const [secret = ''] = service.config.sfuSecrets;
-  const [udpPort, internalPort] = await Promise.all([freeUdpPort(), freePort()]);
+  const [udpPort, internalPort] = await Promise.all([freeUdpPort(), ownPort()]);
   const udp = await startUdpProxy(udpPort);
   // The same addresses each time, as a node that is restarted has them.
   const variables = {

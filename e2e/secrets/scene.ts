@@ -5,7 +5,7 @@ import { allRoutes } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
 import type { SocketClient } from '../../apps/server/testkit/clients/socket-client.ts';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../../apps/server/testkit/kit/process.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import type { Piece } from './leak-search.ts';
@@ -36,7 +36,7 @@ export interface Scene {
 
 export async function startScene(mode: Mode): Promise<Scene> {
   const dye = `dye-${randomBytes(12).toString('hex')}`;
-  const [port, parent] = await Promise.all([freePort(), newDataDir()]);
+  const [port, parent] = await Promise.all([ownPort(), newDataDir()]);
   const [publicUrl, dataDir] = [`http://localhost:${port}`, join(parent, dye)];
   const outside = await startOutside(mode, { publicUrl, dye });
   const variables = { ...ownSettings(mode), ...outside.variables, PORT: String(port), PUBLIC_URL: publicUrl };

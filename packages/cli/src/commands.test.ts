@@ -14,7 +14,7 @@ import { Svc } from '@parley/server';
 import { lockFolder } from '../../../apps/server/src/adapters/db/embedded/folder-lock.ts';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
-import { freePort } from '../../../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
 import { startTestNode, type TestNode } from '../../../apps/sfu/testkit/node.ts';
 import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
@@ -176,7 +176,7 @@ describe('[CLI-5] doctor', () => {
   let base: Record<string, string>;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
-    const [port, udp] = [await freePort(), await freeUdpPort()];
+    const [port, udp] = [await ownPort(), await freeUdpPort()];
     base = { PORT: String(port), SFU_UDP_PORT: String(udp), DATA_DIR: folder };
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -324,7 +324,7 @@ describe('[CLI-7] commands that are processes', () => {
   test('dev runs everything until it is stopped', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
     const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-    const port = await freePort();
+    const port = await ownPort();
     const child = spawn(process.execPath, [main, 'dev', '--json'], {
       env: { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(port), SFU_EMBEDDED: 'false' },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freePort } from '../../testkit/kit/ports.ts';
+import { ownPort } from '../../testkit/kit/ports.ts';
 import { startService } from '../../testkit/kit/service.ts';
 
 test('[OBS-16] /metrics asks for METRICS_TOKEN as Bearer', async () => {
@@ -15,7 +15,7 @@ test('[OBS-16] /metrics asks for METRICS_TOKEN as Bearer', async () => {
 });
 
 test('[OBS-16] METRICS_PORT takes /metrics off the public port', async () => {
-  const port = await freePort();
+  const port = await ownPort();
   const service = await startService({ env: { METRICS_PORT: String(port), METRICS_TOKEN: 'scraper' } });
   const at = (path: string, authorization: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization } });

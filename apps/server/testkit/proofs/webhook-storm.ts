@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createPeople } from '../kit/people.ts';
-import { freePort } from '../kit/ports.ts';
+import { ownPort } from '../kit/ports.ts';
 import { hasValidSignature } from '../peers/receiver.ts';
 import type { DeliveryPair, DeliveryProgress } from './delivery-pairs.ts';
 import type { StormOrder } from './storm-process.ts';
@@ -63,7 +63,7 @@ async function startNode(env: Record<string, string>): Promise<Node> {
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      PORT: String(await freePort()),
+      PORT: String(await ownPort()),
       ...env,
     },
     execArgv: [],
