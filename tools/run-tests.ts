@@ -33,13 +33,18 @@ if (files.length === 0)
 
 const report = createReport(words.length > 0);
 const workers = Number(values.workers);
-const byWeight = Map.groupBy(files, weightOf);
-// One more than cores: these wait for timers and servers as much as they compute.
-await runShared(byWeight.get('light') ?? [], workers + 1);
-// In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
 const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
-await runShared(byWeight.get('heavy') ?? [], workers, patient);
-await runShared(byWeight.get('alone') ?? [], 1, patient);
+if (values.production) {
+  // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
+  await runShared(files, workers + 1, patient);
+} else {
+  const byWeight = Map.groupBy(files, weightOf);
+  // One more than cores: these wait for timers and servers as much as they compute.
+  await runShared(byWeight.get('light') ?? [], workers + 1);
+  // In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
+  await runShared(byWeight.get('heavy') ?? [], workers, patient);
+  await runShared(byWeight.get('alone') ?? [], 1, patient);
+}
 process.exitCode = report.conclude(files) ? 0 : 1;
 
 /** Runs the files in as many workers, which share them out among themselves. */

@@ -2,10 +2,16 @@ import { globSync, readFileSync } from 'node:fs';
 
 /** These stand on the database or the bus, so they run a second time, on PostgreSQL and Redis. */
 const storedFolders = ['adapters', 'core', 'domains', 'http', 'sockets'].map((name) => `apps/server/src/${name}/`);
-/** Nothing of these depends on what the service stands on. */
-const storeless = ['adapters/db/embedded/', 'http/docs.test.ts', 'http/deploy-files'].map(
-  (name) => `apps/server/src/${name}`,
-);
+/**
+ * Nothing of these depends on what the service stands on. Who may ask what (the authorization matrix) is decided by the
+ * same code and the same SQL on both; that every route works on PostgreSQL is shown by the route sweep and the fuzz.
+ */
+const storeless = [
+  'adapters/db/embedded/',
+  'http/authorization-matrix.test.ts',
+  'http/deploy-files',
+  'http/docs.test.ts',
+].map((name) => `apps/server/src/${name}`);
 /** What only several processes on one database can show. */
 const severalProcesses = ['e2e/rooms-over-processes.test.ts', 'e2e/two-processes.test.ts', 'e2e/webhook-storm.test.ts'];
 
@@ -19,7 +25,28 @@ export function chooseFiles({ isProduction, words }: { isProduction: boolean; wo
   })
     .filter((file) => !isProduction || isForProduction(file))
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-    .sort();
+    .sort((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
+}
+
+/** These take longest. They come first: a worker that took one last would keep the others waiting. */
+const longest = [
+  'e2e/rooms-over-processes',
+  'e2e/two-processes',
+  'http/authorization-matrix',
+  'db/embedded/embedded',
+  'http/fuzz',
+  'end-users/end-users',
+  'live/storm',
+  'chat/recovery',
+  'http/stopping',
+  'webhooks/schedule',
+  'http/route-sweep',
+  'bus/bus',
+];
+
+function rankOf(file: string): number {
+  const rank = longest.findIndex((part) => file.endsWith(`${part}.test.ts`));
+  return rank < 0 ? longest.length : rank;
 }
 
 /** These judge the quality of media: the load of another test would be a bad network of its own. */
