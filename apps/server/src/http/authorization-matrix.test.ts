@@ -114,12 +114,15 @@ async function assertRefused(
 }
 
 test('[SEC-10] a credential that is no longer, or never was, one is 401 on every route, whatever it names', async () => {
-  for (const route of guarded) {
+  for (const [at, route] of guarded.entries()) {
     const isForNodes = route.row.by.includes('sfuSecret');
+    const all = idsOfAnyOwner(route);
     await Promise.all(
-      dead.map(({ what, bearer, code, codeAtNodes = code }) => {
+      dead.map(({ what, bearer, code, codeAtNodes = code }, place) => {
         const expected = { status: 401, code: isForNodes ? codeAtNodes : code };
-        return assertRefused(route, idsOfAnyOwner(route), bearer, expected, what);
+        // One of them names everybody's, so that the answers can be compared; the others take turns.
+        const ids = (at + place) % dead.length === 0 ? all : [all[(at + place) % all.length] ?? {}];
+        return assertRefused(route, ids, bearer, expected, what);
       }),
     );
   }
@@ -337,5 +340,5 @@ async function assertDone(route: Route, world: World, bearer: string, who: strin
 test('[SEC-10] the matrix is as large as the table', () => {
   assert.equal(table.length, Object.keys(allRoutes).length);
   assert.deepEqual([...done].sort(), guarded.map(({ name }) => name).sort());
-  assert.ok(asker.asked() > guarded.length * 50, `${asker.asked()} requests for ${guarded.length} routes`);
+  assert.ok(asker.asked() > guarded.length * 30, `${asker.asked()} requests for ${guarded.length} routes`);
 });

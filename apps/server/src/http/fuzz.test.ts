@@ -13,6 +13,8 @@ import type { Sql } from '../core/sql.ts';
 
 /** The seeded part of `tools/proof/fuzz.ts`: the same every time, so that a failure can be looked at. */
 const SEED = 20_261_115;
+/** On PostgreSQL only what its driver and its errors make of odd values is new: half of the requests show that. */
+const PER_ROUTE = process.env['PARLEY_TEST_DATABASE_URL'] === undefined ? 8 : 4;
 
 let service: RoomsService;
 let operator: Person;
@@ -54,9 +56,9 @@ function breakable(db: Db): Db {
 }
 
 test('[SEC-11] whatever a route is asked, it answers, with the envelope, and never 5xx', async () => {
-  const outcome = await fuzzRoutes({ service, operator, seed: SEED, perRoute: 14 });
+  const outcome = await fuzzRoutes({ service, operator, seed: SEED, perRoute: PER_ROUTE });
   assert.deepEqual(outcome.faults.slice(0, 3), []);
-  assert.ok(outcome.requests > 2000, `only ${outcome.requests} requests`);
+  assert.ok(outcome.requests > PER_ROUTE * 140, `only ${outcome.requests} requests`);
   // A fuzz that is refused at the door proves little: every route did its work, with each credential it takes.
   assert.deepEqual(unreached(outcome), []);
 });
@@ -82,7 +84,10 @@ test('[SEC-11] whatever a socket is sent, it answers or says why it closes', asy
   const { frames, done, beforeAuth, unreadable, cut, faults } = await sockets(1200);
   assert.deepEqual(faults.slice(0, 3), []);
   assert.ok(frames >= 1200 && done > frames / 8, `${done} of ${frames} frames did anything`);
-  assert.ok(beforeAuth >= 10 && unreadable >= 6, `${beforeAuth} before authentication, ${unreadable} unreadable`);
+  assert.ok(
+    beforeAuth >= 10 && unreadable >= 6,
+    `${beforeAuth} before authentication, ${unreadable} unreadable`,
+  );
   assert.deepEqual(
     [4400, 4401, 1009].filter((code) => !cut.has(code)),
     [],

@@ -20,7 +20,7 @@ import {
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
 
 /** Random commands against a model of a few lines. `PARLEY_MODEL_RUNS` makes it longer, `PARLEY_MODEL_SEED` another. */
-const RUNS = Number(process.env['PARLEY_MODEL_RUNS'] ?? 20);
+const RUNS = Number(process.env['PARLEY_MODEL_RUNS'] ?? 8);
 const SEED = Number(process.env['PARLEY_MODEL_SEED'] ?? 11);
 
 let service: TestService;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -54,9 +54,12 @@ test('[STO-2] embedded: one process cannot open a folder twice either, and closi
 
 test('[STO-2] embedded: one that did not open leaves the folder free', async (t) => {
   const folder = newFolder(t);
-  writeFileSync(join(folder, 'postgres'), 'no database');
+  const data = join(folder, 'postgres');
+  mkdirSync(data);
+  // It looks like a database, so that none is made in its place.
+  writeFileSync(join(data, 'PG_VERSION'), 'none');
   await assert.rejects(openEmbedded({ folder }));
-  rmSync(join(folder, 'postgres'));
+  rmSync(data, { recursive: true });
   await (await openEmbedded({ folder })).close();
 });
 
