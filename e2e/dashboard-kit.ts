@@ -30,7 +30,7 @@ export interface Visit {
   page: Page;
   /** Opens an address of the dashboard and waits for its title. */
   open(path: string, heading?: string | RegExp): Promise<Page>;
-  /** Asserts that nothing went wrong that the test did not cause: console, exceptions, requests to other origins. */
+  /** Asserts that nothing went wrong since the last time that the test did not cause: console, exceptions, requests to other origins. */
   assertClean(options?: { expected?: RegExp }): void;
 }
 
@@ -99,7 +99,7 @@ async function visit(service: TestService, options: VisitOptions): Promise<Visit
     page,
     open: (path, heading) => openIn(page, path, heading),
     assertClean({ expected } = {}) {
-      const left = problems.filter((problem) => !expected?.test(problem));
+      const left = problems.splice(0).filter((problem) => !expected?.test(problem));
       assert.deepEqual(left, [], 'the page had problems of its own');
     },
   };

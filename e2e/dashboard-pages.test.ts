@@ -13,7 +13,7 @@ import {
   envelope,
   goTo,
   startDashboard,
-  type VisitOptions,
+  type Visit,
 } from './dashboard-kit.ts';
 import { fillProject, type LivelyProject } from './dashboard-seed.ts';
 
@@ -26,12 +26,11 @@ const refusals = [
   { name: '404', answer: envelope(404, 'SVC_NOT_FOUND'), says: 'It may have been removed' },
 ] as const;
 
-const browsers = 3;
 const ownDoing = /Failed to load resource/;
 /** Longer than any list or page waits before it asks again. */
 const refreshMs = 31_000;
 
-/** One page that walks over its share of the pages, and what its requests meet on the way. */
+/** The page that walks over all pages, and what its requests meet on the way. */
 interface Tab {
   page: Page;
   one: PageCase;
@@ -55,57 +54,44 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     await kit?.close();
   });
 
-  /** Few browsers, each loaded once: inside one document a page is as far away as a click. */
-  const eachPage = async (
-    check: (tab: Tab) => Promise<void>,
-    { expected, ...options }: VisitOptions & { expected?: RegExp } = {},
-  ): Promise<void> => {
-    const cases = [...pagesOf(project.id, lively).entries()];
-    const walk = async (): Promise<void> => {
-      const visit = await kit.visit({ as: project.owner, ...options });
-      const { page, context } = visit;
-      // The page's own waiting is passed over instead of waited for.
-      await context.clock.install();
-      let meeting: { fills: RegExp; what: (route: Route) => Promise<void> } | null = null;
-      await page.route('**/v1/**', (route) =>
-        meeting?.fills.test(route.request().url()) ? meeting.what(route) : route.continue(),
-      );
-      await visit.open('/nowhere', 'Not found');
-      for (let next = cases.shift(); next; next = cases.shift()) {
-        const [index, one] = next;
-        const { fills } = one;
-        const meets: Tab['meets'] = (what) => {
-          meeting = what && { fills, what };
-        };
-        await check({ page, one, index, meets });
-        meeting = null;
-      }
-      visit.assertClean(expected ? { expected } : {});
-      await context.close();
-    };
-    await Promise.all(Array.from({ length: browsers }, walk));
-    assert.equal(cases.length, 0);
+  let tab: Visit;
+  let meeting: { fills: RegExp; what: (route: Route) => Promise<void> } | null = null;
+  before(async () => {
+    tab = await kit.visit({ as: project.owner, reducedMotion: true });
+    // The page's own waiting is passed over instead of waited for.
+    await tab.context.clock.install();
+    await tab.page.route('**/v1/**', (route) =>
+      meeting?.fills.test(route.request().url()) ? meeting.what(route) : route.continue(),
+    );
+  });
+
+  /** Few documents for all pages: inside of one a page is as far away as a click. */
+  const eachPage = async (check: (tab: Tab) => Promise<void>, clean: { expected?: RegExp } = {}): Promise<void> => {
+    await tab.open('/nowhere', 'Not found');
+    for (const [index, one] of pagesOf(project.id, lively).entries()) {
+      const { fills } = one;
+      const meets: Tab['meets'] = (what) => {
+        meeting = what && { fills, what };
+      };
+      await check({ page: tab.page, one, index, meets });
+      meeting = null;
+    }
+    tab.assertClean(clean);
   };
 
   test('[DASH-1] [DASH-2] [DASH-3] every page shows that it is busy, is filled, accessible in both themes, clean, and fits 320 pixels', async () => {
-    await eachPage(
-      async (tab) => {
-        await isBusyUntilFilled(tab);
-        const { page, one } = tab;
-        await inEveryLook(page, one.heading);
-        for (const name of one.tabs ?? []) {
-          await page.getByRole('tab', { name }).click();
-          await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
-          await inEveryLook(page, `${one.heading}, ${name}`);
-        }
-      },
-      { reducedMotion: true },
-    );
-    const visit = await kit.visit({ as: project.owner, reducedMotion: true });
-    for (const path of [`/p/${project.id}/settings`, '/nowhere']) {
-      await inEveryLook(await visit.open(path), path);
-    }
-    visit.assertClean();
+    await eachPage(async (tab) => {
+      await isBusyUntilFilled(tab);
+      const { page, one } = tab;
+      await inEveryLook(page, one.heading);
+      for (const name of one.tabs ?? []) {
+        await page.getByRole('tab', { name }).click();
+        await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+        await inEveryLook(page, `${one.heading}, ${name}`);
+      }
+    });
+    for (const path of [`/p/${project.id}/settings`, '/nowhere']) await inEveryLook(await tab.open(path), path);
+    tab.assertClean();
   });
 
   /** Opens a page; while the first answer is on its way it shows its shape and says that it is busy. */
@@ -115,12 +101,11 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       await release;
       await route.continue();
     });
-    // A new document: nothing is remembered from the pages before.
-    await page.goto(one.path);
+    await (one.isFilledBefore ? page.goto(one.path) : goTo(page, one.path));
     await page.locator('[aria-busy="true"] .skeleton').first().waitFor();
     if (one.heading === 'Projects') {
       // Before the page's own code is there, a shape without a heading stands in for it.
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('heading', { level: 1, name: one.heading }).waitFor();
       await assertAccessible(page, 'a table while loading');
     }
     meets(null);
@@ -137,16 +122,17 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
   }
 
   test('[DASH-2] the menu of a narrow page is accessible', async () => {
-    const visit = await kit.visit({ as: project.owner, width: 320, reducedMotion: true });
+    await tab.page.setViewportSize({ width: 320, height: 800 });
     for (const [path, menu] of [
       [`/p/${project.id}/rooms`, 'Menu'],
       ['/projects', 'Account'],
     ] as const) {
-      const page = await visit.open(path);
+      const page = await tab.open(path);
       await page.getByRole('button', { name: menu }).click();
       await assertAccessible(page, `${menu} at 320`);
     }
-    visit.assertClean();
+    await tab.page.setViewportSize({ width: 1280, height: 800 });
+    tab.assertClean();
   });
 
   test('[DASH-4] [DASH-5] every page explains a failure, offers another try, keeps what it has without a network, and recovers', async () => {
@@ -208,10 +194,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
   });
 
   test('[DASH-8] a page that nobody sees asks for nothing, and asks at once when it is seen again', async () => {
-    const visit = await kit.visit({ as: project.owner });
-    const { page, context } = visit;
-    await context.clock.install();
-    await visit.open(`/p/${project.id}/rooms?env=development`, 'Rooms');
+    const page = await tab.open(`/p/${project.id}/rooms?env=development`, 'Rooms');
     await page.getByRole('cell', { name: '2/50' }).waitFor();
     let asked = 0;
     page.on('request', (request) => {
@@ -230,17 +213,16 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     assert.equal(asked, 0);
     await show('visible');
     await eventually(() => assert.ok(asked > 0, 'the page stays old'));
-    visit.assertClean();
+    tab.assertClean();
   });
 
   test('[DOCS-4] the documentation is accessible in both themes and fits 320 pixels', async () => {
-    const visit = await kit.visit({ as: project.owner });
     for (const path of ['/docs', '/docs/reference', '/docs/reference/usage', '/docs/reference/limits']) {
-      await inEveryLook(await visit.open(path), path);
+      await inEveryLook(await tab.open(path), path);
     }
-    await visit.page.getByRole('link', { name: 'Dashboard' }).click();
-    await visit.page.getByRole('heading', { level: 1 }).waitFor();
-    visit.assertClean();
+    await tab.page.getByRole('link', { name: 'Dashboard' }).click();
+    await tab.page.getByRole('heading', { level: 1 }).waitFor();
+    tab.assertClean();
   });
 
   test('[DASH-6] an empty project says what to do first', async () => {

@@ -34,7 +34,7 @@ test('[RUN-2] what stops a start is one sentence that says what to do', async ()
 
 /** The full size is tools/proof/kill-rounds.ts; on PostgreSQL it is proven by two-processes.test.ts. */
 test('[STO-1] kill -9 in the middle of writes, again and again: nothing acknowledged is lost', async () => {
-  const [dataDir, rounds] = [await newDataDir(), 3];
+  const [dataDir, rounds] = [await newDataDir(), 2];
   try {
     const { acknowledged, lost } = await runKillRounds(rounds, { DATA_DIR: dataDir });
     assert.deepEqual(lost, []);

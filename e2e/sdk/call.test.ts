@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
-import { skipWithoutBrowser } from '../browser.ts';
+import { fullRateCamera, skipWithoutBrowser } from '../browser.ts';
 import { type CallPage, openSdk, type SdkKit } from './kit.ts';
 
 const skip = skipWithoutBrowser();
@@ -12,7 +12,7 @@ let room: Awaited<ReturnType<SdkKit['newRoom']>>;
 
 before(async () => {
   if (skip) return;
-  kit = await openSdk();
+  kit = await openSdk({ args: [fullRateCamera] });
   room = await kit.newRoom();
   ada = await kit.caller(room, 'ada');
   bob = await kit.caller(room, 'bob');

@@ -21,7 +21,10 @@ before(async () => {
   // The later of two switches counts: these pages play sound only after a gesture, as everybody's do. Of the three fake
   // cameras the second shows depth, which no browser encodes.
   kit = await openSdk({
-    args: ['--use-fake-device-for-media-stream=device-count=3', '--autoplay-policy=document-user-activation-required'],
+    args: [
+      '--use-fake-device-for-media-stream=device-count=3,fps=10',
+      '--autoplay-policy=document-user-activation-required',
+    ],
   });
   room = await kit.newRoom();
   ada = await kit.caller(room, 'ada');

@@ -6,7 +6,7 @@ import type {
 } from '@parley/contract/media-control';
 import type { ExtensionName } from '@parley/media-description';
 import type { Page } from 'playwright-core';
-import { openSite } from '../../../e2e/browser.ts';
+import { fullRateCamera, openSite } from '../../../e2e/browser.ts';
 import type { ControlClient } from './control-client.ts';
 import { startTestNode, type TestNode } from './node.ts';
 import type { PageClient } from './page-client.ts';
@@ -61,6 +61,7 @@ export interface CallKit {
 export async function startCall(variables: Record<string, string> = {}): Promise<CallKit> {
   const node = await startTestNode(variables);
   const site = await openSite({
+    args: [fullRateCamera],
     modules: {
       '@parley/media-description': new URL('../../../packages/media-description/src/index.ts', import.meta.url),
       'page-client': new URL('./page-client.ts', import.meta.url),

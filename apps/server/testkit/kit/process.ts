@@ -65,14 +65,18 @@ async function startOn(port: number, dataDir: string, variables: Record<string, 
   });
   const url = `http://127.0.0.1:${port}`;
   const isWelcomed = () => variables['NODE_ENV'] === 'production' || output().includes('ready in');
-  await eventually(
+  const hasStarted = eventually(
     async () => {
       // Not to be retried: a process that has ended will not become ready.
       if (child.exitCode !== null) return 'ended' as const;
       return (await fetch(`${url}/readyz`)).status === 200 && isWelcomed();
     },
-    { withinMs: 30_000, everyMs: 50 },
+    { withinMs: 60_000, everyMs: 50 },
   );
+  await hasStarted.catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw new Error(`the server is not ready: ${output()}`, { cause: error });
+  });
   if (child.exitCode !== null) throw new Error(`the server ended: ${output()}`);
   return {
     url,
