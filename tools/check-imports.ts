@@ -23,7 +23,7 @@ const domainOrder = [
   'audit',
   'webhooks',
 ];
-const siblings = ['domains', 'http', 'sockets', 'adapters'];
+const siblings = ['domains', 'http', 'sockets', 'tls', 'adapters'];
 const mayNameEnvironment = ['config.ts', 'main.ts', 'migrate.ts', 'compile-cache.ts'];
 const vendors = ['pg', 'redis', '@electric-sql/pglite', 'aws4fetch', 'nodemailer'];
 

@@ -5,6 +5,7 @@ import { finishCheck, repositoryFiles } from './repository-files.ts';
 const tablesOf: Record<string, readonly string[]> = {
   core: ['events', 'quota_uses'],
   http: ['idempotency_keys'],
+  tls: ['acme_accounts', 'certificates'],
   accounts: [
     'users',
     'first_account',

@@ -1,3 +1,5 @@
+import { createAcmeAuthority } from './adapters/acme/authority.ts';
+import { certificateMaker } from './adapters/acme/x509.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './core/clock.ts';
 import { openConnections } from './core/grant.ts';
@@ -11,6 +13,7 @@ import { createDomains } from './domains.ts';
 import { createHttp } from './http/index.ts';
 import type { LoopDelay } from './http/load-guard.ts';
 import { createSockets } from './sockets/index.ts';
+import { createTls, type OpenTurnPipe } from './tls/index.ts';
 import { createTools } from './tools.ts';
 
 interface ComposeDeps {
@@ -19,6 +22,8 @@ interface ComposeDeps {
   clock: Clock;
   log: Log;
   loopDelay?: LoopDelay;
+  /** None unless given: TURN on our own port then ends at once. */
+  openTurnPipe?: OpenTurnPipe;
 }
 
 /** How long open sockets get to move to another process. */
@@ -27,13 +32,21 @@ const socketGraceMs = 5_000;
 export type Service = Awaited<ReturnType<typeof compose>>;
 
 /** The wiring diagram: every part is built and joined here. */
-export async function compose({ config, adapters, clock, log, loopDelay }: ComposeDeps) {
+export async function compose({ config, adapters, clock, log, loopDelay, openTurnPipe }: ComposeDeps) {
   const { isProduction } = config;
   const { tools, tracing } = createTools({ config, adapters, clock, log });
+  const tls = createTls({
+    ...tools,
+    tls: config.tls,
+    openTurnPipe: openTurnPipe ?? (async () => null),
+    authorityAt: (directoryUrl) => createAcmeAuthority({ directoryUrl, clock }),
+    maker: certificateMaker,
+  });
   const { dispatcher, unitOfWork, ...byName } = createDomains({
     tools,
     config,
     adapters,
+    certificateState: tls.certificateState,
     connections: openConnections(() => sockets),
   });
   const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat } = byName;
@@ -45,6 +58,7 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   const http = createHttp({
     ...config,
     ...tools,
+    ...tls,
     handlers: mergeHandlers(domains),
     authenticators: {
       apiKey: access.authenticateKey,
@@ -72,11 +86,11 @@ export async function compose({ config, adapters, clock, log, loopDelay }: Compo
   });
   http.app.server.on('upgrade', sockets.upgrade);
   tools.metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
-  const chores = [...domains, http].flatMap((part: Part) => part.chores ?? []);
+  const chores = [...domains, tls, http].flatMap((part: Part) => part.chores ?? []);
   const timers = createTimers({ ...tools, chores });
   // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
   const recorders = domains.filter((domain) => domain !== webhooks);
-  const parts: readonly Part[] = [tracing, webhooks, dispatcher, ...recorders, timers, http, sockets];
+  const parts: readonly Part[] = [tracing, webhooks, dispatcher, ...recorders, timers, tls, http, sockets];
 
   return {
     app: http.app,

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import type { CertificateState } from './core/front.ts';
 import type { Adapters } from './core/ports.ts';
 import type { Fleet } from './domains/fleet/index.ts';
 import type { Check } from './domains/observability/index.ts';
@@ -7,6 +8,8 @@ import type { Check } from './domains/observability/index.ts';
 interface LaterParts {
   fleet: () => Pick<Fleet, 'totals'>;
   webhooks: () => { overdueMs(): Promise<number> };
+  /** Null when somebody else encrypts. */
+  certificateState: () => CertificateState | null;
 }
 
 /** Deliveries due for longer than this are a backlog, not a moment's work. */
@@ -16,8 +19,10 @@ const overdueMsMax = 60_000;
 export function dependencyChecks(
   { db, bus, blobs, mail }: Adapters,
   { isProduction }: Config,
-  { fleet, webhooks }: LaterParts,
+  { fleet, webhooks, certificateState }: LaterParts,
 ): Record<string, Check> {
+  const certificate: Record<string, Check> =
+    certificateState() === null ? {} : { certificate: async () => certificateState() ?? {} };
   return {
     database: async () => {
       const latencyMs = await db.ping();
@@ -55,5 +60,6 @@ export function dependencyChecks(
           }
         : { latencyMs };
     },
+    ...certificate,
   };
 }

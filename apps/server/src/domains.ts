@@ -1,6 +1,7 @@
 import { signalingPath } from '@parley/contract';
 import type { Config } from './config.ts';
 import { createDispatcher } from './core/dispatcher.ts';
+import type { CertificateState } from './core/front.ts';
 import type { OpenConnections } from './core/grant.ts';
 import type { Adapters } from './core/ports.ts';
 import { createUnitOfWork } from './core/unit-of-work.ts';
@@ -23,6 +24,7 @@ interface DomainDeps {
   tools: Tools;
   config: Config;
   adapters: Adapters;
+  certificateState: () => CertificateState | null;
   /** The sockets, which are made after the domains that close them. */
   connections: OpenConnections;
 }
@@ -30,7 +32,7 @@ interface DomainDeps {
 export type Domains = ReturnType<typeof createDomains>;
 
 /** Every domain, and what joins one to another. */
-export function createDomains({ tools, config, adapters, connections }: DomainDeps) {
+export function createDomains({ tools, config, adapters, certificateState, connections }: DomainDeps) {
   const { limits, publicUrl, ids } = tools;
   const dispatcher = createDispatcher({
     ...tools,
@@ -73,7 +75,11 @@ export function createDomains({ tools, config, adapters, connections }: DomainDe
   const observability = createObservability({
     ...tools,
     retentionDays: limits.OBSERVABILITY_RETENTION_DAYS,
-    checks: dependencyChecks(adapters, config, { fleet: () => fleet, webhooks: () => webhooks }),
+    checks: dependencyChecks(adapters, config, {
+      fleet: () => fleet,
+      webhooks: () => webhooks,
+      certificateState,
+    }),
   });
   const fleet = createFleet({
     ...tools,

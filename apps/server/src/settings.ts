@@ -17,6 +17,7 @@ import {
   together,
   url,
 } from './setting-kinds.ts';
+import { isTlsOwn, tls, tlsPort } from './tls-settings.ts';
 
 /** The networks that media nodes usually share with us; never a public or link-local address. */
 const privateNetworks = [
@@ -35,7 +36,11 @@ export const mode = oneOf('NODE_ENV', ['production', 'development', 'test'], {
   default: 'development',
   means: 'production switches development conveniences off and makes secrets mandatory.',
 });
-const httpPort = port('PORT', { default: 4000, means: 'Port of HTTP and both sockets.' });
+const httpPort = port('PORT', {
+  default: (source) => (isTlsOwn(source) ? tlsPort : 4000),
+  defaultText: `4000; ${tlsPort} in production when TLS is not off`,
+  means: 'Port of HTTP and both sockets; with TLS of our own also of TURN.',
+});
 const announcedHost = text('SFU_ANNOUNCED_HOST', {
   defaultText: 'detected in development',
   means: 'Host the media node announces to clients.',
@@ -58,6 +63,7 @@ export const settings = record({
     }),
     withoutEndSlash,
   ),
+  tls,
   allowsPublicDevelopment: flag('ALLOW_PUBLIC_DEVELOPMENT', {
     default: false,
     means: 'Lets development mode have a public PUBLIC_URL or HOST. Whoever reaches it reads its mail and signs in.',

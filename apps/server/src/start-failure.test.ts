@@ -11,3 +11,8 @@ test('[RUN-2] a database that does not answer is named as the one that was chose
   );
   assert.match(explainStartFailure(error, false), /^The database in DATABASE_URL does not answer\./);
 });
+
+test('[RUN-2] a port that needs a right is told with the ways to it', () => {
+  const error = Object.assign(new Error('listen EACCES: permission denied 0.0.0.0:443'), { code: 'EACCES', port: 443 });
+  assert.match(explainStartFailure(error, true), /^Port 443 needs a right .*CAP_NET_BIND_SERVICE.*another PORT\.$/);
+});

@@ -2,6 +2,9 @@ import { ConfigError } from './config.ts';
 import { DatabaseUnavailable } from './core/db.ts';
 import { StartRefused } from './core/start-refused.ts';
 
+/** Ports that only privileged processes may open. */
+const privilegedBelow = 1024;
+
 /** Start failures a person can act on, in one sentence each; anything else is a bug and shows its stack. */
 export function explainStartFailure(error: unknown, isEmbedded: boolean): string {
   if (error instanceof ConfigError) return error.problems.join('\n');
@@ -16,6 +19,8 @@ export function explainStartFailure(error: unknown, isEmbedded: boolean): string
     case 'EADDRINUSE':
       return `Port ${port} is in use by another process. Use PORT=${(port ?? 4000) + 1} npm start.`;
     case 'EACCES':
+      if (port !== undefined && port < privilegedBelow)
+        return `Port ${port} needs a right that this process does not have: give it CAP_NET_BIND_SERVICE (systemd: AmbientCapabilities), or map ${port} to another PORT.`;
       return `There is no permission for ${error.message.replace(/^EACCES:[^,]*, /, '')}. Use another PORT or DATA_DIR.`;
     case 'EADDRNOTAVAIL':
       return 'HOST is not an address of this machine.';

@@ -107,6 +107,13 @@ const added = {
     0,
   ),
   HTTP_DRAIN_SECONDS: int(10, 'seconds', 'How long a stopping server lets requests in flight finish', 0, 600),
+  TLS_MAX_PENDING_PER_ADDRESS: int(
+    256,
+    'connections',
+    'Connections of one address that are in their TLS handshake or have sent nothing yet, per process',
+  ),
+  TLS_MAX_PENDING_MS: int(10_000, 'ms', 'How long a connection may be in its handshake, and then send nothing', 100),
+  TLS_MAX_RELAYED_PER_ADDRESS: int(256, 'connections', 'TURN connections of one address on PORT, per process', 0),
   SOCKETS_MAX_PER_PROCESS: int(20000, 'sockets', 'Open sockets per process'),
   SOCKETS_MAX_PER_SUBJECT: int(100, 'sockets', 'Open sockets per chat user or RTC token and process'),
   SOCKETS_MAX_MALFORMED_FRAMES: int(20, 'frames', 'Frames that cannot be read per connection per window'),

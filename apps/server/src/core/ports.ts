@@ -146,6 +146,31 @@ export interface Mailbox {
   list(): (MailMessage & { createdAt: string })[];
 }
 
+/** Signs certificates for names that we prove to have. */
+export interface CertificateAuthority {
+  /** Resolves with a certificate and its chain, and the key that was made for it; both PEM. */
+  issue(order: CertificateOrder): Promise<{ cert: string; key: string }>;
+}
+
+export interface CertificateOrder {
+  name: string;
+  email: string | null;
+  /** PEM. */
+  accountKey: string;
+  /** From here on whoever connects to validate the name has to find this digest. */
+  present(digest: Buffer): Promise<void>;
+  signal: AbortSignal;
+}
+
+/** Keys, and certificates that nobody else signs. PEM. */
+export interface CertificateMaker {
+  newKey(): string;
+  /** What is served while there is none; nobody trusts it. */
+  standIn(name: string, now: number): { cert: string; key: string };
+  /** What proves a name to an authority. */
+  proof(name: string, digest: Buffer, now: number): { cert: string; key: string };
+}
+
 /** What several processes share. */
 export interface SharedState {
   bus: Bus;

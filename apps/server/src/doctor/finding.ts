@@ -8,6 +8,7 @@ export interface Finding {
     | 'mail'
     | 'runtime'
     | 'port'
+    | 'tls'
     | 'folder'
     | 'database'
     | 'redis'

@@ -10,6 +10,7 @@ import { createLog } from '../core/log.ts';
 import { settingRows } from '../settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkMedia, checkPort, isOurs } from './network.ts';
+import { checkTls } from './tls.ts';
 
 export type { Finding } from './finding.ts';
 
@@ -33,6 +34,7 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   yield ok('runtime', `Node ${process.versions.node}.`);
   const isRunning = await isOurs(config.port);
   yield await checkPort(config, isRunning);
+  yield* await checkTls(config, isRunning);
   yield checkFolder(config, isRunning);
   const database = config.databaseUrl === null ? null : await lookAtDatabase(config.databaseUrl);
   yield database === null ? embeddedDatabase(config) : database.finding;

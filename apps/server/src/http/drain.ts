@@ -7,13 +7,15 @@ const lookEveryMs = 50;
 /** Stops listening and lets requests in flight finish; whatever has not after `graceMs` is cut off. */
 export type Drain = (graceMs: number) => Promise<void>;
 
-export function createDrain(app: FastifyInstance): Drain {
+/** `closeWaiting` ends connections that the HTTP server does not know of yet. */
+export function createDrain(app: FastifyInstance, closeWaiting: () => void = () => {}): Drain {
   const { server } = app;
   const open = trackConnections(server);
 
   function closeIdle(): void {
     // A connection is idle as soon as its answer is out; without this it would be kept for the next request.
     server.closeIdleConnections();
+    closeWaiting();
     // Browsers open connections to spare, which Node counts as busy until they have had a request.
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
   }

@@ -5,6 +5,7 @@ import type { Svc } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
+import type { CertificateState, Front } from '../core/front.ts';
 import type { Handlers, Stream } from '../core/handlers.ts';
 import { createIsOwnHost, type IsOwnHost } from '../core/hosts.ts';
 import type { Keyring } from '../core/keyring.ts';
@@ -53,6 +54,9 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   port: number;
   publicUrl: string;
   trustProxy: readonly string[];
+  /** Null when somebody else encrypts. */
+  front: Front | null;
+  certificateState: () => CertificateState | null;
   sfuSecrets: readonly string[];
   metricsToken: string | null;
   metricsHost: string;
@@ -101,7 +105,8 @@ export function createHttp(deps: HttpDeps): Http {
   const isOverloaded = createLoadGuard({ clock, limits: deps.limits, loopDelay });
   const app = createHttpServer({ ...deps, table: allRoutes, isOverloaded });
   const mounted = collectRoutes(app);
-  const drain = createDrain(app);
+  deps.front?.guard(app.server);
+  const drain = createDrain(app, deps.front?.closeIdle);
   const metricsServer = createMetricsServer(deps);
 
   function address(): { url: string; publicUrl: string } {

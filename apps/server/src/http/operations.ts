@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { allRoutes, fail, openApiOf } from '@parley/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../core/db.ts';
+import type { CertificateState } from '../core/front.ts';
 import { lazy } from '../core/lazy.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { mayScrape, metricsType } from './metrics-server.ts';
@@ -11,6 +12,8 @@ interface OperationsDeps {
   metrics: Metrics;
   /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */
   isReady: () => boolean;
+  /** Null when somebody else encrypts. */
+  certificateState: () => CertificateState | null;
   /** What a scraper presents as Bearer; null asks for nothing. */
   metricsToken: string | null;
   /** A port of its own for `/metrics`, which then is nowhere else; null for the service's own. */
@@ -44,8 +47,11 @@ export function mountOperations(app: FastifyInstance, deps: OperationsDeps): voi
   app.get('/healthz', async () => ({ status: 'OK' }));
 
   app.get('/readyz', async (_request, reply) => {
-    const isUp = isReady() && (await answersInTime(db));
-    return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'OK' : 'DOWN' });
+    const certificate = deps.certificateState();
+    const isUp = isReady() && certificate?.status !== 'DOWN' && (await answersInTime(db));
+    // Said only when there is something to do about it.
+    const detail = certificate === null || certificate.status === 'OK' ? {} : { certificate: certificate.message };
+    return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'OK' : 'DOWN', ...detail });
   });
 
   if (deps.metricsPort === null)

@@ -9,6 +9,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Adapters } from '../../src/core/ports.ts';
+import type { OpenTurnPipe } from '../../src/tls/index.ts';
 import { takeDatabase } from './database-pool.ts';
 import { createDeclaredApi } from './declared-api.ts';
 import { createPeople, type People } from './people.ts';
@@ -39,6 +40,8 @@ export interface TestServiceOptions {
   wrap?: (adapters: Adapters) => Adapters;
   /** As milliseconds of event-loop delay; none by default, however slow the machine. */
   loopDelay?: () => number;
+  /** Where TURN on the service's own port goes. */
+  openTurnPipe?: OpenTurnPipe;
 }
 
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
@@ -49,7 +52,14 @@ export const startService = (options: TestServiceOptions = {}): Promise<TestServ
 
 async function startOn(
   port: number,
-  { env = {}, clock = systemClock, beside, wrap = (adapters) => adapters, loopDelay = () => 0 }: TestServiceOptions,
+  {
+    env = {},
+    clock = systemClock,
+    beside,
+    wrap = (adapters) => adapters,
+    loopDelay = () => 0,
+    openTurnPipe = async () => null,
+  }: TestServiceOptions,
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const config = testConfig(port, dataDir, beside, env);
@@ -60,7 +70,7 @@ async function startOn(
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
-  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay });
+  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, openTurnPipe });
 
   async function stop(): Promise<void> {
     await service.stop();

@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { collect, type ReceivedRequest } from './receiver.ts';
 
 /** A certificate authority of our own, made by openssl, and what it signs. */
-interface TestAuthority {
+export interface TestAuthority {
   /** Its certificate: the file for NODE_EXTRA_CA_CERTS, and the text. */
   file: string;
   certificate: string;
   /** A key and a certificate for a host name, good for a day. */
   issue(host: string): Promise<{ key: string; cert: string }>;
+  /** Signs a request (PEM) with the names that are in it. */
+  sign(request: string, days: number): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -45,6 +47,13 @@ export async function createAuthority(): Promise<TestAuthority> {
       const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '1', '-extfile', `${name}.ext`];
       openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, ...signed);
       return { key: await readFile(at(`${name}.key`), 'utf8'), cert: await readFile(at(`${name}.pem`), 'utf8') };
+    },
+    async sign(request, days) {
+      const name = `request${++issued}`;
+      await writeFile(at(`${name}.csr`), request);
+      const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', String(days)];
+      openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, '-copy_extensions', 'copyall', ...signed);
+      return await readFile(at(`${name}.pem`), 'utf8');
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
