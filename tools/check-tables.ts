@@ -8,6 +8,7 @@ const tablesOf: Record<string, readonly string[]> = {
   accounts: [
     'users',
     'first_account',
+    'first_account_links',
     'sessions',
     'mail_tokens',
     'verification_links',
