@@ -44,6 +44,30 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await hub?.close();
   });
 
+  test('[AUTH-37] the page of the printed link makes the first account, by keyboard alone', async () => {
+    const link = await kit.service.service.accounts.renewFirstAccountLink('test:0');
+    const visit = await kit.visit();
+    const { page } = visit;
+    await visit.open(new URL(link ?? '/').pathname + new URL(link ?? '/').search, 'Create the first account');
+    assert.ok(!page.url().includes('token='), 'the token is out of the address');
+    await assertAccessibleInBothThemes(page, 'first account');
+    await assertFits(page, 'first account');
+    for (const text of ['Ada', newEmail('first'), 'correct horse battery']) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
+    }
+    await page.getByLabel('Password', { exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await projects(page).waitFor();
+    visit.assertClean();
+    const late = await kit.visit();
+    await late.open(`/first-account?token=${'x'.repeat(43)}`, 'Create the first account');
+    await late.page.getByLabel('E-mail').fill(newEmail());
+    await late.page.getByLabel('Password', { exact: true }).fill(password);
+    await late.page.keyboard.press('Enter');
+    await late.page.getByRole('alert').getByText('Restart the server for a new one').waitFor();
+  });
+
   /** An account whose address is proven, made through the API. */
   async function newAccount(): Promise<string> {
     const email = newEmail();

@@ -19,7 +19,7 @@ test('[RUN-2] what stops a start is one sentence that says what to do', async ()
     [{ PORT: 'http' }, /^PORT must be a port from 1 to 65535, not "http"\.$/],
     [{ CHAT_MAX_TEXT_LENGHT: '5' }, /^CHAT_MAX_TEXT_LENGHT is not a setting\. Did you mean CHAT_MAX_TEXT_LENGTH\?$/],
     [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, /^The database in DATABASE_URL does not answer\./],
-    [{ NODE_ENV: 'production' }, /^SECRET_KEY must be set in production\./m],
+    [{ NODE_ENV: 'production' }, /^PUBLIC_URL must be set in production\./m],
   ];
   const check = async ([variables, expected]: (typeof cases)[number]): Promise<void> => {
     const dataDir = await newDataDir();

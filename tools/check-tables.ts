@@ -9,6 +9,7 @@ const tablesOf: Record<string, readonly string[]> = {
   accounts: [
     'users',
     'first_account',
+    'first_account_links',
     'sessions',
     'mail_tokens',
     'verification_links',

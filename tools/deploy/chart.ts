@@ -128,6 +128,8 @@ function apply([name = '', ...words]: readonly string[], scope: Scope, piped?: Y
       return args[1] || (args[0] ?? null);
     case 'required':
       return args[1] || refuse(String(args[0]));
+    case 'mul':
+      return args.reduce<number>((product, factor) => product * Number(factor), 1);
     case 'toYaml':
       return toYaml(args[0] ?? null);
     case 'nindent':

@@ -62,10 +62,20 @@ describe('[DEP-2] the Dockerfile', () => {
 
   test('installs by the lockfile, adds nothing from elsewhere and holds no secret', () => {
     assert.ok(of('COPY').some((line) => line.includes('package-lock.json')));
-    assert.ok(of('RUN').some((line) => /npm (ci|install) --omit=dev/.test(line)));
+    assert.ok(
+      of('RUN').some((line) => /npm ci --omit=dev .* && node tools\/build-pages\.ts$/.test(line)),
+      'strictly',
+    );
     assert.deepEqual(of('ADD'), []);
     assert.ok(!of('RUN').some((line) => /curl|wget|sudo|apt-get upgrade|npm install (?!--)/.test(line)));
     assert.ok(![...of('ENV'), ...of('ARG')].some((line) => /SECRET|PASSWORD|TOKEN/.test(line)));
+  });
+
+  test('has parley on its path, and names a UDP port for each core', () => {
+    assert.ok(of('ENV').some((line) => line.includes('PATH=/app/node_modules/.bin:$PATH')));
+    assert.deepEqual(of('ENTRYPOINT'), ['ENTRYPOINT ["parley"]']);
+    const [, from, to] = /4000\/tcp (\d+)-(\d+)\/udp 4480\/tcp$/.exec(of('EXPOSE')[0] ?? '') ?? [];
+    assert.deepEqual([Number(from), Number(to) - Number(from) + 1], [4443, 64]);
   });
 
   test('copies what exists, and the context leaves out what must not be in an image', () => {
@@ -161,6 +171,13 @@ describe('[DEP-3] docker-compose', () => {
   });
 });
 
+/** The pods that these objects are or make. */
+const podsOf = (objects: readonly Values[]): Values[] =>
+  objects.flatMap((object) => {
+    const spec = at(object, 'spec', 'template', 'spec') ?? (object['kind'] === 'Pod' ? at(object, 'spec') : null);
+    return spec ? [spec as Values] : [];
+  });
+
 describe('[DEP-4] the chart', () => {
   const folder = join(repository, 'deploy/helm/parley');
   const values = {
@@ -177,12 +194,13 @@ describe('[DEP-4] the chart', () => {
       .sort();
 
   test('makes what is asked for, and says what is missing', () => {
-    const always = ['DaemonSet', 'Deployment', 'Ingress', 'Job', 'PodDisruptionBudget', 'Service'];
+    const always = ['DaemonSet', 'Deployment', 'Ingress', 'Job', 'Pod', 'PodDisruptionBudget', 'Service'];
     assert.deepEqual(kinds(), always);
     const scaled = kinds({ server: { autoscaling: { enabled: true } } });
     assert.deepEqual(scaled, [...always, 'HorizontalPodAutoscaler'].sort());
     assert.deepEqual(kinds({ sfu: { enabled: false }, ingress: { enabled: false }, migrations: { enabled: false } }), [
       'Deployment',
+      'Pod',
       'PodDisruptionBudget',
       'Service',
     ]);
@@ -215,19 +233,18 @@ describe('[DEP-4] the chart', () => {
   });
 
   test('every pod is unprivileged, with an image, limits and settings that exist', () => {
-    const pods = objects().flatMap((object) => {
-      const spec = at(object, 'spec', 'template', 'spec') as Values | null;
-      return spec ? [spec] : [];
-    });
-    assert.equal(pods.length, 3);
+    const pods = podsOf(objects({ imagePullSecrets: [{ name: 'registry' }] }));
+    assert.equal(pods.length, 4);
     for (const pod of pods) {
       assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
       assert.equal(at(pod, 'automountServiceAccountToken'), false);
+      assert.equal(at(pod, 'enableServiceLinks'), false);
+      assert.deepEqual(at(pod, 'imagePullSecrets'), [{ name: 'registry' }]);
       const container = at(pod, 'containers', 0) as Values;
       assert.equal(container['image'], 'parley:0.1.0');
       assert.equal(at(container, 'securityContext', 'readOnlyRootFilesystem'), true);
       assert.equal(at(container, 'securityContext', 'allowPrivilegeEscalation'), false);
-      for (const variable of at(container, 'env') as Values[])
+      for (const variable of (at(container, 'env') ?? []) as Values[])
         assert.ok(known.has(String(variable['name'])), String(variable['name']));
     }
     const server = objects().find(({ kind }) => kind === 'Deployment');
@@ -238,6 +255,38 @@ describe('[DEP-4] the chart', () => {
     assert.equal(at(server, 'spec', 'replicas'), 2);
     const node = objects().find(({ kind }) => kind === 'DaemonSet');
     assert.equal(at(node, 'spec', 'template', 'spec', 'hostNetwork'), true);
+  });
+
+  test('media nodes are probed, sized by their processes, and announce what the values say', () => {
+    const containerOf = (sfu: Values) =>
+      at(
+        objects({ sfu }).find(({ kind }) => kind === 'DaemonSet'),
+        'spec',
+        'template',
+        'spec',
+        'containers',
+        0,
+      );
+    const envOf = (container: Yaml) =>
+      Object.fromEntries((at(container, 'env') as Values[]).map(({ name, value = null }) => [String(name), value]));
+    const node = containerOf({ processes: 4, announcedHost: '$(SFU_NAME).media.test' });
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
+      assert.equal(at(node, probe, 'tcpSocket', 'port'), 'control', probe);
+    assert.deepEqual(at(node, 'resources'), { requests: { cpu: '4', memory: '2048Mi' }, limits: { memory: '4096Mi' } });
+    const { SFU_PROCESSES, SFU_ANNOUNCED_HOST } = envOf(node);
+    assert.deepEqual([SFU_PROCESSES, SFU_ANNOUNCED_HOST], ['4', '$(SFU_NAME).media.test']);
+    const names = Object.keys(envOf(containerOf({})));
+    for (const used of ['HOST_ADDRESS', 'SFU_NAME'])
+      assert.ok(names.indexOf(used) < names.indexOf('SFU_ANNOUNCED_HOST'), `${used} is known before it is used`);
+  });
+
+  test('/metrics is on a port that neither Service nor Ingress has', () => {
+    const server = objects().find(({ kind }) => kind === 'Deployment');
+    const env = at(server, 'spec', 'template', 'spec', 'containers', 0, 'env') as Values[];
+    assert.equal(env.find(({ name }) => name === 'METRICS_PORT')?.['value'], '9090');
+    assert.equal(at(server, 'spec', 'template', 'metadata', 'annotations', 'prometheus.io/port'), '9090');
+    const service = objects().find(({ kind }) => kind === 'Service');
+    assert.deepEqual(at(service, 'spec', 'ports'), [{ name: 'http', port: 80, targetPort: 'http' }]);
   });
 });
 

@@ -22,6 +22,7 @@ import { projectQuery } from './projects/queries.ts';
 const LoginPage = lazy(() => import('./accounts/login-page.tsx'));
 const RegisterPage = lazy(() => import('./accounts/register-page.tsx'));
 const VerifyPage = lazy(() => import('./accounts/verify-page.tsx'));
+const FirstAccountPage = lazy(() => import('./accounts/first-account-page.tsx'));
 const OAuthPage = lazy(() => import('./accounts/oauth-page.tsx'));
 const ForgotPage = lazy(() =>
   import('./accounts/reset-pages.tsx').then((pages) => ({ default: pages.ForgotPasswordPage })),
@@ -38,6 +39,7 @@ export function App() {
       <Suspense fallback={null}>
         <Switch>
           <Route path="/verify-email" component={VerifyPage} />
+          <Route path="/first-account" component={FirstAccountPage} />
           <Route path="/reset-password" component={ResetPage} />
           <Route path="/oauth/:provider" component={OAuthPage} />
           <Route path="/login">

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Limits, limitRows, readLimits } from '@parley/contract/limits';
+import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
 import { isLoopbackHost } from './core/hosts.ts';
+import { keptSecrets, SecretsRefused, secretNames } from './kept-secrets.ts';
 import type { Source, ValueOf } from './setting-kinds.ts';
 import { mode, settingRows, settings } from './settings.ts';
 
@@ -26,10 +25,11 @@ export class ConfigError extends Error {
   }
 }
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type { Variables } from '@parley/contract/variables';
 
 /** Reads and checks every variable; throws one ConfigError that lists all that is wrong. */
-export function readConfig(variables: Variables): Config {
+export function readConfig(environment: Variables): Config {
+  const variables = withoutServiceLinks(environment);
   const { limits, problems: limitProblems } = readLimits(variables);
   const problems = new Set([...unknownVariables(variables), ...limitProblems]);
   const source: Source = {
@@ -41,7 +41,7 @@ export function readConfig(variables: Variables): Config {
   const given = settings.read({ ...source, isProduction });
   if (isProduction && given.sfuSecrets?.some((secret) => given.secretKey?.split(',').includes(secret)))
     source.report('SECRET_KEY and SFU_REGISTRATION_SECRET must differ: media nodes know only the second.');
-  for (const problem of strayDevelopment(given)) source.report(problem);
+  for (const problem of [...strayDevelopment(given), ...unsharedSecrets(given)]) source.report(problem);
   if (given.secretKeyPrevious !== null && given.secretKeyPrevious === given.secretKey)
     source.report('SECRET_KEY_PREVIOUS must be another secret than SECRET_KEY.');
   if (problems.size > 0) throw new ConfigError([...problems]);
@@ -58,26 +58,32 @@ function strayDevelopment({ isProduction, allowsPublicDevelopment, publicUrl, ho
   return [...(isStray ? [refused('PUBLIC_URL')] : []), ...(isLoopbackHost(host) ? [] : [refused('HOST')])];
 }
 
-/** Production has them from its variables; a development machine makes what it was not given. */
+/** What no variable gives is made once and kept. */
 function completeSecrets(given: Given): Pick<Config, 'secretKey' | 'sfuSecrets'> {
-  const made = given.isProduction ? {} : developmentSecrets(given.dataDir);
-  return {
-    secretKey: given.secretKey ?? made['SECRET_KEY'] ?? '',
-    sfuSecrets: given.sfuSecrets ?? [made['SFU_REGISTRATION_SECRET'] ?? ''],
-  };
+  try {
+    const kept = keptSecrets({ ...given, missing: missingSecrets(given) });
+    return {
+      secretKey: given.secretKey ?? kept.SECRET_KEY ?? '',
+      sfuSecrets: given.sfuSecrets ?? [kept.SFU_REGISTRATION_SECRET ?? ''],
+    };
+  } catch (error) {
+    throw error instanceof SecretsRefused ? new ConfigError([error.message]) : error;
+  }
 }
 
-/** Secrets of a development machine: made on the first start, kept in the data folder for the later ones. */
-function developmentSecrets(dataDir: string): Readonly<Record<string, string>> {
-  const path = join(dataDir, 'secrets.json');
-  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
-  const newSecret = (): string => randomBytes(36).toString('base64url');
-  const secrets = { SECRET_KEY: newSecret(), SFU_REGISTRATION_SECRET: newSecret() };
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeFileSync(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(path, 0o600);
-  return secrets;
+function missingSecrets({ secretKey, sfuSecrets }: Given) {
+  const given = { SECRET_KEY: secretKey, SFU_REGISTRATION_SECRET: sfuSecrets };
+  return secretNames.filter((name) => given[name] === null);
 }
+
+/** Servers of one database sign and seal for each other: none may make secrets of its own. */
+const unsharedSecrets = (given: Given): string[] =>
+  given.isProduction && given.databaseUrl !== null
+    ? missingSecrets(given).map(
+        (name) =>
+          `${name} must be set in production with DATABASE_URL, to the same on every server: make it once with "openssl rand -base64 48".`,
+      )
+    : [];
 
 /** Prefixes that only we use; HTTP_, RATE_ or S3_ may be another program's. */
 const ownPrefixes = new Set([

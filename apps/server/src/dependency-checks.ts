@@ -55,7 +55,9 @@ export function dependencyChecks(
       const latencyMs = await mail.ping();
       return latencyMs === null
         ? {
-            message: 'Kept in the development mailbox; set SMTP_URL to send mail.',
+            message: mail.canSend
+              ? 'Kept in the development mailbox; set SMTP_URL to send mail.'
+              : 'No mail is sent: nobody can register or reset a password. Set SMTP_URL.',
             status: isProduction ? 'DEGRADED' : 'OK',
           }
         : { latencyMs };

@@ -7,13 +7,29 @@ import type { Log } from './core/log.ts';
 
 /** Where installing could not build the pages, processes beside the running service do. */
 export function buildMissingPages(log: Log): void {
-  if (builtDocs() === null) build('the documentation', import.meta.resolve('@parley/docs/build'), log);
-  if (builtDashboard() === null) build('the dashboard', import.meta.resolve('@parley/dashboard/build'), log);
-  if (builtPlayground() === null) build('the playground', import.meta.resolve('@parley/playground/build'), log);
+  for (const { what, script } of missingPages()) build(what, script, log);
+}
+
+/** What is not built, and the script that builds it. */
+export function missingPages(): { what: string; script: string }[] {
+  const pages = [
+    { what: 'the documentation', isBuilt: builtDocs() !== null, script: import.meta.resolve('@parley/docs/build') },
+    {
+      what: 'the dashboard',
+      isBuilt: builtDashboard() !== null,
+      script: import.meta.resolve('@parley/dashboard/build'),
+    },
+    {
+      what: 'the playground',
+      isBuilt: builtPlayground() !== null,
+      script: import.meta.resolve('@parley/playground/build'),
+    },
+  ];
+  return pages.flatMap(({ what, isBuilt, script }) => (isBuilt ? [] : [{ what, script: fileURLToPath(script) }]));
 }
 
 function build(what: string, script: string, log: Log): void {
-  const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   child.stderr.on('data', (text: Buffer) => {
     output += text;

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { relative } from 'node:path';
 import { followDatabaseTime } from './adapters/db/shared/database-time.ts';
 import type { OpenAdapters } from './adapters/open.ts';
@@ -5,10 +6,14 @@ import { compose, type Service } from './compose.ts';
 import type { Config, Variables } from './config.ts';
 import { createSettableClock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
+import type { Adapters } from './core/ports.ts';
+import { isFromDevelopment, isOpenToOthers } from './data-folder.ts';
 import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
+import { secretNames } from './kept-secrets.ts';
 import { type MediaNode, startMediaNode } from './media-node.ts';
 import { buildMissingPages } from './page-builds.ts';
+import { firstAccountText, notices, productionBanner, type StartFacts } from './production-banner.ts';
 import { version } from './version.ts';
 
 interface ServeOptions {
@@ -32,6 +37,8 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   const stopFollowing = await followDatabaseTime(clock, adapters.db);
   let mediaNode: MediaNode | null = null;
   const isStopping = stopOnSignals(log, async () => {
+    // Without a database it ends by its time.
+    await service.accounts.voidFirstAccountLink().catch(() => {});
     await service.stop();
     await mediaNode?.stop();
     stopFollowing();
@@ -49,7 +56,7 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   });
   // The signal handler ends the process.
   if (isStopping()) return;
-  if (config.isProduction) log.info({ version, url: config.publicUrl }, 'ready');
+  if (config.isProduction) await announce(service, adapters, variables, log);
   buildMissingPages(log);
 }
 
@@ -84,6 +91,31 @@ async function welcome(
   };
   const isColoured = process.stdout.isTTY && !variables['NO_COLOR'];
   console.log(process.argv.includes('--json') ? JSON.stringify(facts(given)) : banner(given, isColoured));
+}
+
+/** Production: what this start stands on and what that risks, and the link to make the first account with. */
+async function announce({ config, accounts }: Service, { mail }: Adapters, variables: Variables, log: Log) {
+  const facts: StartFacts = {
+    version,
+    publicUrl: config.publicUrl,
+    readyInMs: sinceStart(),
+    dataDir: shortPath(config.dataDir),
+    hasPostgres: config.databaseUrl !== null,
+    hasRedis: config.redisUrl !== null,
+    hasS3: config.s3 !== null,
+    sendsMail: mail.canSend,
+    mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
+    hasKeptSecrets: secretNames.some((name) => !variables[name]?.trim()),
+    isFolderOpenToOthers: isOpenToOthers(config.dataDir),
+    isFromDevelopment: isFromDevelopment(config.dataDir),
+  };
+  // Each server has a link of its own, and its next start another. An embedded database has one server, on any port.
+  const server = config.databaseUrl === null ? 'embedded' : `${hostname()}:${config.port}`;
+  const link = await accounts.renewFirstAccountLink(server);
+  if (process.stdout.isTTY) return console.log(productionBanner(facts, link, !variables['NO_COLOR']));
+  for (const { about, text } of notices(facts)) log.warn({ about }, text);
+  if (link !== null) log.warn({ link }, firstAccountText);
+  log.info({ version, url: config.publicUrl }, 'ready');
 }
 
 /** Relative where that is shorter to type. */

@@ -179,7 +179,7 @@ export const secrets = (name: string, about: About<null>): Setting<readonly stri
   setting(
     name,
     { takes: `text of at least ${secretBytesMin} bytes`, parse: parseSecrets },
-    { ...about, defaultText: 'generated into DATA_DIR', isRequiredInProduction: true, isSecret: true },
+    { ...about, defaultText: 'made and kept in DATA_DIR; required in production with DATABASE_URL', isSecret: true },
   );
 
 /** One that is on its way out: it need not be there. */

@@ -68,8 +68,14 @@ export const settings = record({
     default: false,
     means: 'Lets development mode have a public PUBLIC_URL or HOST. Whoever reaches it reads its mail and signs in.',
   }),
-  dataDir: mapped(text('DATA_DIR', { default: '.parley', means: 'Embedded database, blobs and dev.env.' }), (given) =>
-    resolve(given),
+  dataDir: mapped(
+    text('DATA_DIR', {
+      default: '.parley',
+      // Trying it out first must leave no account, data or secret in production.
+      inProduction: '.parley-production',
+      means: 'Embedded database, blobs, secrets.json and dev.env.',
+    }),
+    (given) => resolve(given),
   ),
   databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], {
     without: 'embedded',
@@ -98,7 +104,7 @@ export const settings = record({
     { region: text('S3_REGION', { default: 'us-east-1', means: 'Region of the bucket.' }) },
   ),
   smtpUrl: url('SMTP_URL', ['smtp:', 'smtps:'], {
-    without: 'development mailbox',
+    without: 'development mailbox; in production no mail',
     isSecret: true,
     means: 'Mail server.',
   }),

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
+import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
 
 /** The settings of a node. Read once, at start; the only reader of the environment. */
 export interface NodeConfig {
@@ -30,7 +31,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type { Variables } from '@parley/contract/variables';
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/;
 const HOST = /^[A-Za-z0-9.:-]{1,255}$/;
@@ -40,7 +41,8 @@ const SECRET_BYTES_MIN = 32;
 const LOOPBACK = '127.0.0.1';
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
-export function readConfig(variables: Variables): NodeConfig {
+export function readConfig(environment: Variables): NodeConfig {
+  const variables = withoutServiceLinks(environment);
   const text = (name: string): string | undefined => variables[name]?.trim() || undefined;
   const isProduction = text('NODE_ENV') === 'production';
   const integer = (name: string, fallback: number, least: number, most: number): number => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -282,11 +282,12 @@ describe('[CLI-5] doctor', () => {
       PUBLIC_URL: 'https://rtc.test',
       SECRET_KEY: 'Qd81kVz0pLw3Yt6RbNs2XuHj5Fm9Ga7c',
       SFU_REGISTRATION_SECRET: 'mP4xT8vB1nK6wZ3qL0rJ7yD5sC2hG9fE',
+      SMTP_URL: 'smtps://mail.test',
     };
     const advised = async (more: Record<string, string>) => {
       const { findings } = await examine({ ...production, ...more });
       return findings.flatMap(({ check, status }) =>
-        status === 'warn' && ['metrics', 'mail', 'secrets'].includes(check ?? '') ? [check] : [],
+        status === 'warn' && ['metrics', 'mail', 'secrets', 'folder'].includes(check ?? '') ? [check] : [],
       );
     };
     assert.deepEqual(await advised({}), ['metrics']);
@@ -295,6 +296,10 @@ describe('[CLI-5] doctor', () => {
     assert.deepEqual(await advised(mail), ['mail']);
     const rotating = { SECRET_KEY_PREVIOUS: 'eH7tY2uI9oP4aS6dF1gJ3kL8zX5cV0bN', METRICS_PORT: '9464' };
     assert.deepEqual(await advised(rotating), ['secrets']);
+    assert.deepEqual(await advised({ SMTP_URL: '', METRICS_PORT: '9464' }), ['mail'], 'nobody could register');
+    await chmod(folder, 0o750);
+    assert.deepEqual(await advised({ METRICS_PORT: '9464' }), ['folder'], 'others read it');
+    await chmod(folder, 0o700);
   });
 
   test('finds settings that cannot be, and says which', async () => {
@@ -314,7 +319,7 @@ describe('[CLI-7] commands that are processes', () => {
     assert.match(migrated.out, /is up to date\./);
     const refused = await spawned(['serve'], { DATA_DIR: folder });
     assert.equal(refused.code, 1);
-    assert.match(refused.error, /^SECRET_KEY must be set in production\.$/m);
+    assert.match(refused.error, /^PUBLIC_URL must be set in production\.$/m);
     const node = await spawned(['sfu'], {});
     assert.equal(node.code, 1);
     assert.match(node.error, /SFU_REGISTRATION_SECRET must be set/);

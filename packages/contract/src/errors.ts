@@ -226,6 +226,12 @@ export const errors = {
     legacy: 'NOT_IMPLEMENTED',
     message: 'This feature is switched off on this instance.',
   },
+  SVC_MAIL_NOT_CONFIGURED: {
+    status: 501,
+    legacy: 'NOT_IMPLEMENTED',
+    message:
+      'This instance sends no mail, which this needs. Its operator sets SMTP_URL; the first account is made by the link that the server prints at its start.',
+  },
   SVC_MEDIA_ERROR: unavailable(502, 'The media server could not do this.'),
   SVC_NO_MEDIA_SERVER: unavailable(503, 'No media server can take this room now.'),
   SVC_MEDIA_UNAVAILABLE: unavailable(503, 'The media server of this room cannot be reached.'),

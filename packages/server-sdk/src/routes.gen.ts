@@ -3,6 +3,7 @@
 export const routeAddresses = {
   getRegistration: 'GET /v1/auth/registration',
   register: 'POST /v1/auth/register',
+  createFirstAccount: 'POST /v1/auth/first-account',
   login: 'POST /v1/auth/login',
   verifyEmail: 'POST /v1/auth/verify-email',
   readVerificationLink: 'POST /v1/auth/verify-email/link',

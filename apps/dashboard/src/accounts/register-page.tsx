@@ -7,6 +7,7 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { AuthCard } from './auth-card.tsx';
+import { emailProblem } from './emails.ts';
 import { commonPassword, passwordProblem } from './passwords.ts';
 import { registrationQuery } from './registration-query.ts';
 import { ResendVerification } from './sign-in-form.tsx';
@@ -16,6 +17,7 @@ const signIn = <Link href="/login">Sign in instead</Link>;
 export default function RegisterPage() {
   const { data: policy } = useQuery(registrationQuery(useServices().anonymous));
   if (policy?.policy === 'CLOSED') return <Closed />;
+  if (policy?.verificationRequired && !policy.sendsMail) return <NoMail />;
   const domains = policy?.domains ?? [];
   return (
     <RegisterForm
@@ -33,6 +35,17 @@ function Closed() {
   );
 }
 
+function NoMail() {
+  return (
+    <AuthCard title="No mail is set up" foot={signIn}>
+      <p>
+        Registering needs a link by mail, and this instance sends none: its operator sets <code>SMTP_URL</code>. The
+        first account is made by the link that the server prints at its start.
+      </p>
+    </AuthCard>
+  );
+}
+
 function RegisterForm({ isByInvitation, emailHint }: { isByInvitation: boolean; emailHint: string | undefined }) {
   const { anonymous, session } = useServices();
   const [, navigate] = useLocation();
@@ -40,7 +53,7 @@ function RegisterForm({ isByInvitation, emailHint }: { isByInvitation: boolean; 
   const form = useForm({
     initial: { name: '', email: new URLSearchParams(location.search).get('email') ?? '', password: '' },
     check: ({ email, password }) => ({
-      email: /^[^\s@]+@[^\s@]+$/.test(email) ? undefined : 'Enter your e-mail address.',
+      email: emailProblem(email),
       password: passwordProblem(password),
     }),
     fieldOf: commonPassword,

@@ -6,6 +6,7 @@ import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { AuthCard } from './auth-card.tsx';
+import { emailProblem } from './emails.ts';
 import { takeToken } from './link-token.ts';
 import { commonPassword, passwordProblem } from './passwords.ts';
 import { DevMailHint } from './register-page.tsx';
@@ -18,7 +19,7 @@ export function ForgotPasswordPage() {
   const [isSent, setSent] = useState(false);
   const form = useForm({
     initial: { email: '' },
-    check: ({ email }) => ({ email: /^[^\s@]+@[^\s@]+$/.test(email) ? undefined : 'Enter your e-mail address.' }),
+    check: ({ email }) => ({ email: emailProblem(email) }),
     submit: (body) => anonymous.call('requestPasswordReset', { body }),
     onDone: () => setSent(true),
   });

@@ -15,6 +15,7 @@ import { migrate, readMigrations, serverMigrations } from './db/shared/migrate.t
 import { createMemoryExpiringSets } from './expiring-sets/memory.ts';
 import { createMemoryLocks } from './locks/memory.ts';
 import { createMailbox } from './mail/mailbox.ts';
+import { createNoMail } from './mail/none.ts';
 
 // An adapter that only some configurations choose is loaded when it is chosen: their packages would be a third of what
 // a start on the embedded defaults has to read.
@@ -115,6 +116,7 @@ export async function openStores(config: AdapterConfig, { clock }: Deps): Promis
     const mail = createSmtpMail({ url: config.smtpUrl, from: config.mailFrom, requiresTls });
     return { blobs, mail, mailbox: null, close: () => closeAll([blobs, mail]) };
   }
+  if (config.isProduction) return { blobs, mail: createNoMail(), mailbox: null, close: () => blobs.close() };
   const mailbox = createMailbox(clock);
   return { blobs, mail: mailbox, mailbox, close: () => closeAll([blobs, mailbox]) };
 }

@@ -128,6 +128,8 @@ export class BlobsFull extends BlobsUnavailable {
 
 /** Outgoing mail. */
 export interface Mail {
+  /** False where no mail server is set: nothing may be promised by mail. */
+  readonly canSend: boolean;
   send(message: MailMessage): Promise<void>;
   /** Round trip in milliseconds; null when mail stays in this process. Throws when the server is down. */
   ping(): Promise<number | null>;

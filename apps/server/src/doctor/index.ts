@@ -7,6 +7,7 @@ import { openSharedState, openStores } from '../adapters/open.ts';
 import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
+import { isOpenToOthers } from '../data-folder.ts';
 import { settingRows } from '../settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkMedia, checkPort, isOurs } from './network.ts';
@@ -59,6 +60,12 @@ function* adviseOnExposure(config: Config): Generator<Finding> {
   const { isProduction, metricsToken, metricsPort, secretKeyPrevious, smtpUrl, smtpAllowsPlaintext } = config;
   if (isProduction && metricsToken === null && metricsPort === null)
     yield warn('metrics', '/metrics answers everybody who reaches this port.', 'Set METRICS_TOKEN or METRICS_PORT.');
+  if (isProduction && smtpUrl === null)
+    yield warn(
+      'mail',
+      'No mail is sent: beyond the first account nobody can register or reset a password.',
+      'Set SMTP_URL and MAIL_FROM. Until then the first account is made by the link that the server prints at its start.',
+    );
   if (isProduction && smtpUrl !== null && smtpAllowsPlaintext)
     yield warn('mail', 'Mail may leave unencrypted, with links that sign in.', 'Unset SMTP_ALLOW_PLAINTEXT.');
   if (secretKeyPrevious !== null)
@@ -75,13 +82,15 @@ function adviceOn(problem: string): string {
   return row ? `${row.name} takes: ${row.takes}. Default: ${row.default}. ` : '';
 }
 
-function checkFolder({ dataDir, databaseUrl }: Config, isRunning: boolean): Finding {
+function checkFolder({ dataDir, databaseUrl, isProduction }: Config, isRunning: boolean): Finding {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
   } catch {
     return fail('folder', `The data folder ${dataDir} cannot be written.`, 'Change its owner, or set DATA_DIR.');
   }
+  if (isProduction && isOpenToOthers(dataDir))
+    return warn('folder', `The data folder ${dataDir} can be read by others.`, `Run chmod 700 ${dataDir}.`);
   const folder = join(dataDir, 'db');
   if (databaseUrl !== null || !existsSync(folder)) return ok('folder', `The data folder ${dataDir} can be written.`);
   try {

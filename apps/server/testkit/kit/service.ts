@@ -66,7 +66,8 @@ async function startOn(
   const log = createLog(config.logLevel);
   const database: TestDatabase | null = beside ? null : await takeDatabase();
   const shared = beside && redisUrl === undefined ? null : await openSharedState(config, { clock, log });
-  const stores = await openStores(config, { clock, log });
+  // The mailbox stands for a mail server, in production too.
+  const stores = await openStores({ ...config, isProduction: false }, { clock, log });
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };

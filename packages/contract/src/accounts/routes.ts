@@ -6,6 +6,7 @@ import {
   AccountSession,
   ChangePassword,
   EmailOnly,
+  FirstAccount,
   Login,
   OAuthExchange,
   OAuthProvider,
@@ -35,8 +36,22 @@ export const accountRoutes = routes({
     budget: 5,
     body: Register,
     returns: [201, Registered],
-    throws: ['SVC_REGISTRATION_CLOSED', 'SVC_EMAIL_DOMAIN_NOT_ALLOWED', 'SVC_PASSWORD_TOO_COMMON'],
+    throws: [
+      'SVC_REGISTRATION_CLOSED',
+      'SVC_EMAIL_DOMAIN_NOT_ALLOWED',
+      'SVC_PASSWORD_TOO_COMMON',
+      'SVC_MAIL_NOT_CONFIGURED',
+    ],
     does: 'Registers an account. The answer is the same for an address that is known already.',
+  },
+  createFirstAccount: {
+    at: 'POST /v1/auth/first-account',
+    by: ['none'],
+    budget: 5,
+    body: FirstAccount,
+    returns: [201, Session],
+    throws: ['SVC_INVALID_TOKEN_LINK', 'SVC_PASSWORD_TOO_COMMON'],
+    does: 'Makes the first account of the instance, its operator, with the link that the server printed at its start, and signs in. It needs no mail.',
   },
   login: {
     at: 'POST /v1/auth/login',
@@ -77,6 +92,7 @@ export const accountRoutes = routes({
     budget: 3,
     body: EmailOnly,
     returns: [202, Accepted],
+    throws: ['SVC_MAIL_NOT_CONFIGURED'],
     does: 'Mails a new verification link. The answer never says whether the address is known.',
   },
   requestPasswordReset: {
@@ -85,6 +101,7 @@ export const accountRoutes = routes({
     budget: 5,
     body: EmailOnly,
     returns: [202, Accepted],
+    throws: ['SVC_MAIL_NOT_CONFIGURED'],
     does: 'Mails a password reset link. The answer never says whether the address is known.',
   },
   confirmPasswordReset: {

@@ -22,6 +22,8 @@ export const Registration = Type.Object({
   /** Only addresses of these; empty: of any. */
   domains: Type.Array(Type.String()),
   verificationRequired: Type.Boolean(),
+  /** False where no mail server is set: no address can be proven, no password reset. */
+  sendsMail: Type.Boolean(),
 });
 
 export const Register = Type.Object({ email: Email, password: Password, name: Type.Optional(Line(0, 128)) });
@@ -71,6 +73,14 @@ export const VerifyEmail = Type.Object({
   name: Type.Optional(Line(0, 128)),
 });
 export type VerifyEmail = Static<typeof VerifyEmail>;
+/** Who makes the first account of an instance, with the token of the link that its server printed. */
+export const FirstAccount = Type.Object({
+  token: MailToken,
+  email: Email,
+  password: Password,
+  name: Type.Optional(Line(0, 128)),
+});
+export type FirstAccount = Static<typeof FirstAccount>;
 export const TokenOnly = Type.Object({ token: MailToken });
 export const VerificationLink = Type.Object({ email: Type.String(), expiresAt: Timestamp });
 export const EmailOnly = Type.Object({ email: Email });

@@ -7,6 +7,7 @@ const messagesMax = 200;
 export function createMailbox(clock: Clock): Mail & Mailbox {
   const messages: (MailMessage & { createdAt: string })[] = [];
   return {
+    canSend: true,
     async send(message) {
       messages.unshift({ ...message, createdAt: iso(clock.now()) });
       messages.length = Math.min(messages.length, messagesMax);

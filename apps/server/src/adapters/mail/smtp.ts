@@ -27,6 +27,7 @@ export function createSmtpMail({ url, from, requiresTls = false }: SmtpOptions):
     ...timeouts,
   });
   return {
+    canSend: true,
     async send({ to, subject, text, html }) {
       // As an object: as a text, a comma in it would make two recipients.
       await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html });

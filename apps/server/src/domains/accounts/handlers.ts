@@ -4,6 +4,7 @@ import type { Cookie } from './cookies.ts';
 import type { Devices } from './devices.ts';
 import { createFactorHandlers, type FactorHandlerDeps } from './factors/handlers.ts';
 import type { Entry } from './factors/second-step.ts';
+import type { createFirstAccount } from './first-account.ts';
 import type { createOAuth } from './oauth.ts';
 import type { createRegistration } from './registration.ts';
 import type { SecurityLog } from './security-log.ts';
@@ -13,6 +14,7 @@ import type { Users } from './users.ts';
 
 export interface HandlerDeps extends Omit<FactorHandlerDeps, 'signedIn'> {
   registration: ReturnType<typeof createRegistration>;
+  firstAccount: Pick<ReturnType<typeof createFirstAccount>, 'create'>;
   signIn: ReturnType<typeof createSignIn>;
   oauth: ReturnType<typeof createOAuth>;
   sessions: Sessions;
@@ -26,7 +28,7 @@ export interface HandlerDeps extends Omit<FactorHandlerDeps, 'signedIn'> {
 
 export function createHandlers(deps: HandlerDeps): Handlers<typeof accountRoutes> {
   const { registration, signIn, oauth, sessions, users, refreshCookie, browserCookie } = deps;
-  const { devices, deviceCookie, securityLog } = deps;
+  const { devices, deviceCookie, securityLog, firstAccount } = deps;
 
   /** Browsers attach cookies to any request: only those of our own pages count. */
   function cookieOf(request: RequestInfo, cookie: Cookie): string | undefined {
@@ -60,6 +62,8 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof accountRoutes
   return {
     getRegistration: async () => registration.policy(),
     register: ({ body, request }) => registration.register(body, request.ip),
+    createFirstAccount: ({ body, request }) =>
+      signedIn(firstAccount.create(body), request, { method: 'FIRST_ACCOUNT_LINK', isByMail: true }),
     login: ({ body, request }) => signedIn(signIn.login(body, request), request, { method: 'PASSWORD' }),
     verifyEmail: ({ body, request }) =>
       signedIn(registration.verify(body, request.ip), request, { method: 'EMAIL_LINK', isByMail: true }),

@@ -10,10 +10,13 @@ import type { Bus, Counters, Mail } from '../../core/ports.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import { createAdmission } from './admission.ts';
+import { createClaims } from './claims.ts';
 import type { AccountsConfig, IsInvited, OnUserReady, RequiresSecondFactor } from './config.ts';
 import { createCookie } from './cookies.ts';
 import { createDevices, deviceTtlSeconds } from './devices.ts';
 import { createTwoFactors } from './factors/index.ts';
+import { createFirstAccount } from './first-account.ts';
+import { deleteExpiredFirstAccountLinks } from './first-account-store.ts';
 import { createHandlers } from './handlers.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createMailBudget } from './mail-budget.ts';
@@ -62,6 +65,9 @@ export interface Accounts extends Domain<typeof accountRoutes> {
   renewSealed(): Promise<number>;
   /** Makes the account of a development machine, or gives it this password; signs in. */
   seedAccount(account: Seed): Promise<{ accessToken: string; cookie: string }>;
+  /** The address of a new one-time link of this server to make the first account; null once there is one. */
+  renewFirstAccountLink(server: string): Promise<string | null>;
+  voidFirstAccountLink(): Promise<void>;
 }
 
 const sweepBatch = 5_000;
@@ -91,10 +97,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   };
   const throttle = createLoginThrottle(deps);
   const { challenges, factors, secondStep, stepUp, ownFactors, renewSealed } = createTwoFactors({ ...basis, throttle });
-  const shared = { ...basis, throttle, factors, secondStep };
+  const claims = createClaims({ users, factors, sessions });
+  const shared = { ...basis, throttle, factors, secondStep, claims };
   const deviceCookie = createCookie({ name: 'parley_device', isSecure, maxAgeSeconds: deviceTtlSeconds });
   const devices = createDevices(shared);
   const registration = createRegistration(shared);
+  const firstAccount = createFirstAccount(shared);
   const signIn = createSignIn(shared);
   const oauth = createOAuth(shared);
 
@@ -103,6 +111,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     await deleteExpiredSessions(db, now, sweepBatch);
     await deleteExpiredMailTokens(db, now);
     await deleteExpiredVerificationLinks(db, now);
+    await deleteExpiredFirstAccountLinks(db, now);
     await deleteExpiredOAuthStates(db, now);
     await challenges.deleteExpired();
     await devices.deleteForgotten();
@@ -111,6 +120,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     handlers: createHandlers({
       registration,
+      firstAccount,
       signIn,
       oauth,
       sessions,
@@ -130,6 +140,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const { session, refreshToken } = await registration.seed(account);
       return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
     },
+    renewFirstAccountLink: firstAccount.renewLink,
+    voidFirstAccountLink: firstAccount.voidLink,
     renewSealed,
     chores: [
       { name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired },

@@ -1,9 +1,14 @@
+import { fail } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Mail, MailMessage } from '../../core/ports.ts';
 
 /** Mail that leaves after the answer did: how long it takes, or whether there is any, must not show. */
 export interface MailQueue {
+  /** False where no mail server is set. */
+  readonly canSend: boolean;
+  /** Refuses what only a letter could finish. */
+  assertCanSend(): void;
   /** Runs `write` once the current request has been answered and mails what it gives. Returns at once. */
   later(write: () => Promise<MailMessage | null>): void;
   /** Resolves when everything queued so far was sent or dropped. */
@@ -47,6 +52,10 @@ export function createMailQueue({ mail, clock, log }: { mail: Mail; clock: Clock
   }
 
   return {
+    canSend: mail.canSend,
+    assertCanSend() {
+      if (!mail.canSend) fail('SVC_MAIL_NOT_CONFIGURED');
+    },
     later(write) {
       if (pending.size >= pendingMax) return log.error({ pending: pending.size }, 'mail was dropped: too much waits');
       const delivery = deliver(write).finally(() => pending.delete(delivery));

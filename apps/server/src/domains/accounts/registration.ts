@@ -4,25 +4,16 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Admission } from './admission.ts';
+import type { Claims } from './claims.ts';
 import type { AccountsConfig } from './config.ts';
-import type { Factors } from './factors/factors.ts';
 import type { Entry, SecondStep } from './factors/second-step.ts';
 import type { MailBudget } from './mail-budget.ts';
 import type { MailQueue } from './mail-queue.ts';
 import type { MailTemplates } from './mail-templates.ts';
-import { deleteMailTokensOf } from './mail-token-store.ts';
 import type { Passwords } from './passwords.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
-import {
-  findUserByEmail,
-  insertOrFindUser,
-  type UserRow,
-  updateClaimed,
-  updatePassword,
-  updateProven,
-} from './user-store.ts';
+import { findUserByEmail, insertOrFindUser, type UserRow, updatePassword, updateProven } from './user-store.ts';
 import type { Users } from './users.ts';
-import { deleteVerificationLinksOf } from './verification-link-store.ts';
 import type { VerificationLinks } from './verification-links.ts';
 
 export interface RegistrationDeps {
@@ -39,7 +30,7 @@ export interface RegistrationDeps {
   sessions: Sessions;
   users: Users;
   secondStep: SecondStep;
-  factors: Factors;
+  claims: Claims;
 }
 
 export interface Seed {
@@ -51,11 +42,12 @@ export interface Seed {
 /** From an unknown address to a proven one. No answer says whether an address is known. */
 export function createRegistration(deps: RegistrationDeps) {
   const { db, clock, ids, config, mailQueue, templates, passwords, sessions, users } = deps;
-  const { admission, mayMail, verificationLinks, secondStep, factors } = deps;
+  const { admission, mayMail, verificationLinks, secondStep, claims } = deps;
   const now = (): string => iso(clock.now());
 
   async function register({ email, password, name }: Register, ip: string) {
     admission.assertOpen(email);
+    if (config.requireVerifiedEmail) mailQueue.assertCanSend();
     const passwordHash = await passwords.hash(password);
     const id = ids.newUuid();
     const draft = { id, email, name: name ?? null, passwordHash, emailVerifiedAt: null, createdAt: now() };
@@ -82,6 +74,7 @@ export function createRegistration(deps: RegistrationDeps) {
   }
 
   function resend(email: string): void {
+    mailQueue.assertCanSend();
     mailQueue.later(async () => {
       const user = await findUserByEmail(db, email);
       const isOpen = user !== undefined && user.emailVerifiedAt === null;
@@ -105,12 +98,9 @@ export function createRegistration(deps: RegistrationDeps) {
       const isConfirmed = passwordHash === null && confirmsFrom === ip;
       const kept = isConfirmed ? before : { passwordHash, name: null };
       const claim = { passwordHash: kept.passwordHash, name: name ?? kept.name, at: now() };
-      const proven = await updateClaimed(tx, before.id, claim);
-      await deleteVerificationLinksOf(tx, before.id);
-      await deleteMailTokensOf(tx, before.id);
-      const user = await users.becameReady(tx, proven);
-      if (!isConfirmed) await factors.deleteAll(tx, before.id);
-      const ended = isConfirmed ? [] : await sessions.endAll(tx, before.id);
+      const { user, ended } = isConfirmed
+        ? { user: await claims.confirm(tx, before.id, claim), ended: [] }
+        : await claims.takeOver(tx, before.id, claim);
       return { entry: await secondStep.enter(tx, user), ended };
     });
     sessions.announceEnd(ended);
@@ -133,6 +123,7 @@ export function createRegistration(deps: RegistrationDeps) {
     policy: config.registration.policy,
     domains: [...config.registration.domains],
     verificationRequired: config.requireVerifiedEmail,
+    sendsMail: mailQueue.canSend,
   });
 
   return { policy, register, resend, lookAt, verify, seed };

@@ -33,6 +33,9 @@ interface SignInDeps {
   factors: Factors;
 }
 
+const unmailed =
+  'This address is not verified, and this instance sends no mail. Its operator sets SMTP_URL; the first account is made by the link that the server prints at its start.';
+
 /** Signing in by password, and getting a new one. */
 export function createSignIn(deps: SignInDeps) {
   const { db, clock, admission, mailQueue, templates, resetLinks, passwords, sessions, throttle, users } = deps;
@@ -54,7 +57,7 @@ export function createSignIn(deps: SignInDeps) {
     await throttle.clear(email);
     if (!users.isReady(user)) {
       noteFailure(user, from, 'EMAIL_NOT_VERIFIED');
-      return fail('SVC_EMAIL_NOT_VERIFIED');
+      return mailQueue.canSend ? fail('SVC_EMAIL_NOT_VERIFIED') : fail('SVC_EMAIL_NOT_VERIFIED', { message: unmailed });
     }
     return db.transaction(async (tx) => {
       // A password that was replaced while it was being compared must not outlive the reset as a session.
@@ -65,6 +68,7 @@ export function createSignIn(deps: SignInDeps) {
   }
 
   function requestReset(email: string, from: Origin): void {
+    mailQueue.assertCanSend();
     mailQueue.later(async () => {
       const user = await findUserByEmail(db, email);
       const token = user && (await resetLinks.issue(user.id));

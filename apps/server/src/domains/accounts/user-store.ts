@@ -82,6 +82,6 @@ export async function claimFirstAccount(tx: Tx, id: string): Promise<void> {
     update users set is_operator = true where id in (select user_id from won)`);
 }
 
-export async function hasFirstAccount(tx: Tx): Promise<boolean> {
-  return (await tx.query(sql`select 1 from first_account`)).length > 0;
+export async function hasFirstAccount(db: Queryable): Promise<boolean> {
+  return (await db.query(sql`select 1 from first_account`)).length > 0;
 }
