@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** These stand on the database or the bus, so they run a second time, on PostgreSQL and Redis. */
-const storedFolders = ['adapters', 'core', 'domains', 'http', 'sockets'].map((name) => `apps/server/src/${name}/`);
+const storedFolders = ['adapters', 'backup', 'core', 'domains', 'http', 'sockets'].map(
+  (name) => `apps/server/src/${name}/`,
+);
 /** Nothing of these depends on what the service stands on. */
 const storeless = ['adapters/db/embedded/', 'http/docs.test.ts', 'http/deploy-files'].map(
   (name) => `apps/server/src/${name}`,

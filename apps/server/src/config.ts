@@ -60,19 +60,34 @@ function strayDevelopment({ isProduction, allowsPublicDevelopment, publicUrl, ho
 
 /** Production has them from its variables; a development machine makes what it was not given. */
 function completeSecrets(given: Given): Pick<Config, 'secretKey' | 'sfuSecrets'> {
-  const made = given.isProduction ? {} : developmentSecrets(given.dataDir);
+  const isComplete = given.secretKey !== null && given.sfuSecrets !== null;
+  const made = given.isProduction || isComplete ? {} : developmentSecrets(given.dataDir);
   return {
     secretKey: given.secretKey ?? made['SECRET_KEY'] ?? '',
     sfuSecrets: given.sfuSecrets ?? [made['SFU_REGISTRATION_SECRET'] ?? ''],
   };
 }
 
+type KeptSecrets = Readonly<Record<string, string>>;
+
 /** Secrets of a development machine: made on the first start, kept in the data folder for the later ones. */
-function developmentSecrets(dataDir: string): Readonly<Record<string, string>> {
-  const path = join(dataDir, 'secrets.json');
-  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
+function developmentSecrets(dataDir: string): KeptSecrets {
   const newSecret = (): string => randomBytes(36).toString('base64url');
-  const secrets = { SECRET_KEY: newSecret(), SFU_REGISTRATION_SECRET: newSecret() };
+  return (
+    readKeptSecrets(dataDir) ?? keepSecrets(dataDir, { SECRET_KEY: newSecret(), SFU_REGISTRATION_SECRET: newSecret() })
+  );
+}
+
+const keptSecretsPath = (dataDir: string): string => join(dataDir, 'secrets.json');
+
+/** Null where none are kept. */
+export function readKeptSecrets(dataDir: string): KeptSecrets | null {
+  const path = keptSecretsPath(dataDir);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptSecrets) : null;
+}
+
+export function keepSecrets(dataDir: string, secrets: KeptSecrets): KeptSecrets {
+  const path = keptSecretsPath(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   chmodSync(path, 0o600);
