@@ -7,6 +7,7 @@ export const readingOrder = [
   'live-streams',
   'webhooks',
   'deploy',
+  'upgrade',
   'scale',
   'capacity',
   'failures',

@@ -34,7 +34,7 @@ interface KeptSecretsOptions {
 /** The missing secrets from the data folder; what is not there yet is made now and kept for the later starts. */
 export function keptSecrets({ dataDir, missing, isProduction }: KeptSecretsOptions): KeptSecrets {
   if (missing.length === 0) return {};
-  const path = join(dataDir, 'secrets.json');
+  const path = pathIn(dataDir);
   const kept = existsSync(path) ? readKept(path, isProduction) : {};
   const wanted = missing.filter((name) => kept[name] === undefined);
   if (wanted.length === 0) return kept;
@@ -43,9 +43,19 @@ export function keptSecrets({ dataDir, missing, isProduction }: KeptSecretsOptio
     throw new SecretsRefused(
       `SECRET_KEY is not set, and ${database} was written with one: set the same again, or restore ${path} from a backup.`,
     );
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return keep(path, kept, Object.fromEntries(wanted.map((name) => [name, randomBytes(36).toString('base64url')])));
+  const made = Object.fromEntries(wanted.map((name) => [name, randomBytes(36).toString('base64url')]));
+  return keep(dataDir, kept, made);
 }
+
+const pathIn = (dataDir: string): string => join(dataDir, 'secrets.json');
+
+/** Null where none are kept. */
+export const readKeptSecrets = (dataDir: string): KeptSecrets | null =>
+  existsSync(pathIn(dataDir)) ? readKept(pathIn(dataDir), false) : null;
+
+/** Those of another machine, as a backup brings them. */
+export const keepSecrets = (dataDir: string, secrets: KeptSecrets): KeptSecrets =>
+  keep(dataDir, readKeptSecrets(dataDir) ?? {}, secrets);
 
 function readKept(path: string, isProduction: boolean): KeptSecrets {
   if (isProduction && (statSync(path).mode & 0o007) !== 0)
@@ -71,7 +81,9 @@ function parsed(text: string): unknown {
 }
 
 /** On disk before they are used: what they sign must be readable after a power cut. */
-function keep(path: string, kept: KeptSecrets, made: KeptSecrets): KeptSecrets {
+function keep(dataDir: string, kept: KeptSecrets, made: KeptSecrets): KeptSecrets {
+  const path = pathIn(dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const secrets = { ...kept, ...made };
   const draft = `${path}.${process.pid}`;
   const file = openSync(draft, 'w', 0o600);

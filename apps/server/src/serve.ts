@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import { relative } from 'node:path';
 import { followDatabaseTime } from './adapters/db/shared/database-time.ts';
-import type { OpenAdapters } from './adapters/open.ts';
+import { embeddedFolder, type OpenAdapters } from './adapters/open.ts';
+import { offerSnapshots } from './backup/live-snapshot.ts';
 import { compose, type Service } from './compose.ts';
 import type { Config, Variables } from './config.ts';
 import { createSettableClock } from './core/clock.ts';
@@ -35,6 +36,8 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   const service = await compose({ config, adapters, clock, log });
   await opened;
   const stopFollowing = await followDatabaseTime(clock, adapters.db);
+  const stopOffering =
+    config.databaseUrl === null ? await offerSnapshots(embeddedFolder(config), adapters.db, log) : async () => {};
   let mediaNode: MediaNode | null = null;
   const isStopping = stopOnSignals(log, async () => {
     // Without a database it ends by its time.
@@ -42,6 +45,7 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
     await service.stop();
     await mediaNode?.stop();
     stopFollowing();
+    await stopOffering();
     await adapters.close();
   });
   async function prepare(): Promise<void> {

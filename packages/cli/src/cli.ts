@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { isSvcError } from '@parley/server';
+import { backup, restore } from './backup.ts';
 import { type Command, type Context, UsageError } from './command.ts';
 import { doctor } from './doctor.ts';
 import { listen } from './listen.ts';
@@ -18,6 +19,8 @@ const commands: Readonly<Record<string, Command>> = {
   serve,
   sfu,
   migrate,
+  backup,
+  restore,
   doctor,
   listen,
   trigger,

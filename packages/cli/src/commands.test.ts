@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
@@ -323,28 +322,6 @@ describe('[CLI-7] commands that are processes', () => {
     const node = await spawned(['sfu'], {});
     assert.equal(node.code, 1);
     assert.match(node.error, /SFU_REGISTRATION_SECRET must be set/);
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  test('dev runs everything until it is stopped', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
-    const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-    const port = await ownPort();
-    const child = spawn(process.execPath, [main, 'dev', '--json'], {
-      env: { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(port), SFU_EMBEDDED: 'false' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let out = '';
-    child.stdout.on('data', (chunk) => {
-      out += chunk;
-    });
-    const facts = await eventually(() => JSON.parse(out) as Record<string, string>, { withinMs: 60_000 });
-    assert.equal(facts['url'], `http://localhost:${port}`);
-    assert.match(facts['signIn'] ?? '', /\/dev\/login\?code=/);
-    assert.equal((await parley(['status'], { DATA_DIR: folder })).code, 0);
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    assert.deepEqual(await ended, [0, null]);
     await rm(folder, { recursive: true, force: true });
   });
 });

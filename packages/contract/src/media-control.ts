@@ -41,8 +41,33 @@ export type {
  * The server-to-server channel between the control plane and a media node (docs/media-control.md): a WebSocket at
  * `{internalUrl}/control`. The control plane sends commands, the node answers each and sends events.
  */
-export const MEDIA_CONTROL_PROTOCOL = 1;
 export const MEDIA_CONTROL_PATH = '/control';
+
+/** Versions of the protocol, from the oldest that is still spoken to the newest. */
+export interface MediaProtocols {
+  oldest: number;
+  newest: number;
+}
+
+/**
+ * What this code speaks. A new version keeps the one before it: in a rolling update servers and nodes of two versions
+ * meet, in either order.
+ */
+export const mediaProtocols: MediaProtocols = { oldest: 1, newest: 1 };
+
+/** The newest version that both speak; null when there is none. */
+export function commonMediaProtocol(ours: MediaProtocols, theirs: MediaProtocols): number | null {
+  const common = Math.min(ours.newest, theirs.newest);
+  return common >= Math.max(ours.oldest, theirs.oldest) ? common : null;
+}
+
+export const writeMediaProtocols = ({ oldest, newest }: MediaProtocols): string => `${oldest}-${newest}`;
+
+/** `1-2`; left out by those who knew no other than 1. Null when it is none. */
+export function readMediaProtocols(text: string | null): MediaProtocols | null {
+  const [, oldest, newest] = /^(\d{1,4})-(\d{1,4})$/.exec(text ?? '1-1') ?? [];
+  return oldest === undefined || newest === undefined ? null : { oldest: Number(oldest), newest: Number(newest) };
+}
 /** A description in `sub.offer` is split so that the signaling frame around it stays under 16384 bytes. */
 export const MEDIA_DESCRIPTION_BYTES_MAX = 14_000;
 

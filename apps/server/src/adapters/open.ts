@@ -9,7 +9,7 @@ import type { S3Options } from './blobs/s3.ts';
 import { createMemoryBus } from './bus/memory.ts';
 import { type Closing, closeAll } from './closing.ts';
 import { createMemoryCounters } from './counters/memory.ts';
-import { beginEmbedded } from './db/embedded/embedded.ts';
+import { beginEmbedded, openEmbedded } from './db/embedded/embedded.ts';
 import { emptyTemplate, migratedTemplate } from './db/embedded/template.ts';
 import { migrate, readMigrations, serverMigrations } from './db/shared/migrate.ts';
 import { createMemoryExpiringSets } from './expiring-sets/memory.ts';
@@ -50,6 +50,15 @@ export async function openDatabase(config: AdapterConfig, log: Log): Promise<Db>
   return db;
 }
 
+/** The database as it is: nothing is migrated, and a new one is empty. */
+export async function openUnmigrated(config: AdapterConfig, log: Log): Promise<Db> {
+  if (config.databaseUrl !== null)
+    return (await import('./db/postgres/postgres.ts')).createPostgres({ url: config.databaseUrl });
+  return openEmbedded({ folder: embeddedFolder(config), templates: [emptyTemplate()], log });
+}
+
+export const embeddedFolder = ({ dataDir }: Pick<AdapterConfig, 'dataDir'>): string => join(dataDir, 'db');
+
 /** The database, which opens while its owner does something else: it may be asked when `opened` has resolved. */
 async function beginDatabase(config: AdapterConfig, log: Log): Promise<{ db: Db; opened: Promise<void> }> {
   if (config.databaseUrl !== null) {
@@ -57,7 +66,7 @@ async function beginDatabase(config: AdapterConfig, log: Log): Promise<{ db: Db;
     return { db, opened: openAndMigrate(db, Promise.resolve()) };
   }
   const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];
-  const db = beginEmbedded({ folder: join(config.dataDir, 'db'), templates, log });
+  const db = beginEmbedded({ folder: embeddedFolder(config), templates, log });
   return { db, opened: openAndMigrate(db, db.opened) };
 }
 

@@ -15,6 +15,7 @@ interface NewNode {
   region?: string;
   capacity?: number;
   provesWith?: string;
+  protocol?: number | null;
 }
 
 /** The service with one media node that speaks the control protocol. */

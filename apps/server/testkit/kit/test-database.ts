@@ -61,9 +61,21 @@ function publishOnce(made: string, file: string): void {
   }
 }
 
+/** A PostgreSQL database without a table. */
+export async function createEmptyDatabase(adminUrl: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = newName();
+  await onAdmin(adminUrl, (admin) => admin.query(`create database ${name}`));
+  return { url: withDatabase(adminUrl, name), drop: () => dropDatabase(adminUrl, name) };
+}
+
+const newName = (): string => `parley_test_${randomUUID().replaceAll('-', '')}`;
+
+const dropDatabase = (adminUrl: string, name: string): Promise<void> =>
+  onAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+
 async function openOnPostgres(adminUrl: string, migrations: string): Promise<TestDatabase> {
   const template = `parley_template_${hashOf(migrations)}`;
-  const name = `parley_test_${randomUUID().replaceAll('-', '')}`;
+  const name = newName();
   const url = withDatabase(adminUrl, name);
   await onAdmin(adminUrl, async (admin) => {
     // Test processes start together: one makes the template, the others wait here.
@@ -76,7 +88,7 @@ async function openOnPostgres(adminUrl: string, migrations: string): Promise<Tes
   const db = createPostgres({ url });
   const close = async () => {
     await db.close();
-    await onAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+    await dropDatabase(adminUrl, name);
   };
   return { db, url, close };
 }

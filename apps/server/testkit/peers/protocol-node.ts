@@ -58,6 +58,8 @@ interface ProtocolNodeOptions {
   port?: number;
   /** What it proves that it knows; the secret unless it is an impostor. */
   provesWith?: string;
+  /** The version in its hello; null refuses every version. */
+  protocol?: number | null;
   /** Milliseconds since the epoch; the system's unless the control plane lives in another time. */
   now?: () => number;
 }
@@ -90,6 +92,8 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     const proof = await proveMediaNode(options.provesWith ?? secret, name, instanceId, nonce ?? '');
     if (isDeaf) socket.destroy();
     else if (nonce === null) socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    else if (options.protocol === null)
+      socket.end('HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
     else
       sockets.handleUpgrade(request, socket, head, (ws) =>
         serve(ws, controllerOf(searchParams.get('controller') ?? ''), { since: searchParams.get('since'), proof }),
@@ -113,7 +117,8 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     controller.socket?.close(4409);
     controller.socket = ws;
     const { seq } = controller;
-    const data = { protocol: 1, node: name, instanceId, proof, resumed: isResumed, seq, draining: false };
+    const protocol = options.protocol ?? 1;
+    const data = { protocol, node: name, instanceId, proof, resumed: isResumed, seq, draining: false };
     ws.send(JSON.stringify({ type: 'hello', data }));
     if (isResumed) for (const { seq, frame } of controller.kept) if (seq > from) ws.send(frame);
     ws.on('close', () => {

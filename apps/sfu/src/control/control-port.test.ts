@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { commonMediaProtocol } from '@parley/contract/media-control';
 import { signMediaControl, verifyMediaNode } from '@parley/contract/media-control-auth';
 import WebSocket from 'ws';
 import { patienceMs } from '../../../server/testkit/kit/eventually.ts';
@@ -149,6 +150,29 @@ test('[MED-61] an internal address that is not of this machine stops the start w
     name: 'ConfigError',
     message: 'SFU_INTERNAL_HOST must be an address of this machine; 192.0.2.1 is not.',
   });
+});
+
+test('[UPG-5] the node speaks the newest version of the protocol that both know, and refuses who knows none of its own', async () => {
+  const versionFor = async (theirs: string): Promise<number> => {
+    const url = `${kit.node.internalUrl.replace('http', 'ws')}/control?controller=protocol-0123456789${theirs}`;
+    const socket = new WebSocket(url, { headers: { authorization: await bearer() } });
+    const [frame] = await once(socket, 'message');
+    socket.close();
+    return JSON.parse(String(frame)).data.protocol;
+  };
+  assert.deepEqual(
+    [await versionFor(''), await versionFor('&protocols=1-1'), await versionFor('&protocols=1-2')],
+    [1, 1, 1],
+  );
+  const path = '/control?controller=0123456789abcdef';
+  assert.equal(await statusOf(`GET ${path}&protocols=3-4 HTTP/1.1`), 426);
+  assert.equal(await statusOf(`GET ${path}&protocols=new HTTP/1.1`), 400);
+  const [one, two, three] = [1, 2, 3].map((newest) => ({ oldest: Math.max(1, newest - 1), newest }));
+  assert.ok(one && two && three);
+  assert.deepEqual(
+    [commonMediaProtocol(two, one), commonMediaProtocol(two, three), commonMediaProtocol(three, one)],
+    [1, 2, null],
+  );
 });
 
 test('[MED-62] the hello proves that the node knows the secret the token was signed with, also while secrets are rotated', async () => {

@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import {
-  MEDIA_CONTROL_PROTOCOL,
-  type MediaCommand,
-  type MediaCommandName,
-  type MediaHelloFrame,
-  type MediaResponseFrame,
-  type MediaResponses,
+import type {
+  MediaCommand,
+  MediaCommandName,
+  MediaHelloFrame,
+  MediaResponseFrame,
+  MediaResponses,
 } from '@parley/contract/media-control';
 import { proveMediaNode, verifyMediaControl } from '@parley/contract/media-control-auth';
 import { parseMediaCommand } from '@parley/contract/media-requests';
@@ -67,14 +66,14 @@ export async function startControlServer(deps: ControlServerDeps): Promise<Contr
     if (!proven) return refuse(socket, '401 Unauthorized');
     const proof = await proveMediaNode(proven.secret, deps.node, deps.instanceId, proven.nonce);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const { controller, since } = asked;
+      const { controller, since, protocol } = asked;
       webSocket.on('error', () => webSocket.terminate());
       webSocket.on('close', () => {
         if (connections.get(controller) === webSocket) connections.delete(controller);
       });
       connections.get(controller)?.close(CLOSE_REPLACED, 'replaced by a newer connection');
       connections.set(controller, webSocket);
-      serve(webSocket, deps, deps.controller(controller), { since, proof });
+      serve(webSocket, deps, deps.controller(controller), { since, protocol, proof });
     });
   }
 
@@ -143,10 +142,12 @@ function createAuthenticator({ secrets, node, clock }: ControlServerDeps) {
 
 interface Admitted {
   since: number | undefined;
+  protocol: number;
   proof: string;
 }
 
-function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controller, { since, proof }: Admitted): void {
+function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controller, admitted: Admitted): void {
+  const { since, protocol, proof } = admitted;
   let heardAt = deps.clock.now();
   const send: Send = (frame) => {
     // Backpressure: a slow reader is disconnected, and resumes by sequence.
@@ -156,7 +157,7 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
   const hello: MediaHelloFrame = {
     type: 'hello',
     data: {
-      protocol: MEDIA_CONTROL_PROTOCOL,
+      protocol,
       node: deps.node,
       instanceId: deps.instanceId,
       proof,

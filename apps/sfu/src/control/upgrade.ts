@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MEDIA_CONTROL_PATH } from '@parley/contract/media-control';
+import {
+  commonMediaProtocol,
+  MEDIA_CONTROL_PATH,
+  mediaProtocols,
+  readMediaProtocols,
+} from '@parley/contract/media-control';
 
 const CONTROLLER = /^[A-Za-z0-9_-]{16,64}$/;
 const SEQUENCE = /^\d{1,15}$/;
@@ -9,6 +14,8 @@ interface UpgradeRequest {
   controller: string;
   /** The last event that the controller has seen. */
   since: number | undefined;
+  /** The version of the protocol to speak with it. */
+  protocol: number;
 }
 
 /** Browsers say where a page is from, servers do not: no page has business with a media node. */
@@ -24,7 +31,11 @@ export function readUpgrade(request: IncomingMessage): UpgradeRequest | { status
   const since = url.searchParams.get('since');
   if (!CONTROLLER.test(controller)) return { status: '400 Bad Request' };
   if (since !== null && !SEQUENCE.test(since)) return { status: '400 Bad Request' };
-  return { controller, since: since === null ? undefined : Number(since) };
+  const theirs = readMediaProtocols(url.searchParams.get('protocols'));
+  if (theirs === null) return { status: '400 Bad Request' };
+  const protocol = commonMediaProtocol(mediaProtocols, theirs);
+  if (protocol === null) return { status: '426 Upgrade Required' };
+  return { controller, protocol, since: since === null ? undefined : Number(since) };
 }
 
 /** Whole, and not only our half: who is refused could keep theirs open for ever, and with enough of them the node shut. */

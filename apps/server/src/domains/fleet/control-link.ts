@@ -1,11 +1,12 @@
 import { ServiceError } from '@parley/contract';
 import {
   MEDIA_CONTROL_PATH,
-  MEDIA_CONTROL_PROTOCOL,
   type MediaCommandName,
   type MediaCommands,
   type MediaErrorCode,
   type MediaEventFrame,
+  mediaProtocols,
+  writeMediaProtocols,
 } from '@parley/contract/media-control';
 import { signMediaControl, verifyMediaNode } from '@parley/contract/media-control-auth';
 import { isMediaResponse, type MediaHello, parseMediaNodeFrame } from '@parley/contract/media-node-frames';
@@ -80,7 +81,10 @@ export async function openLink(deps: LinkDeps, target: LinkTarget, events: LinkE
       return await connect(deps, target, secret, events);
     } catch (error) {
       refusal = error;
-      if (!(error instanceof Error && error.message.endsWith('401'))) throw error;
+      const status = error instanceof Error ? error.message.slice(-3) : '';
+      if (status === '426')
+        throw new LinkFault('no version of the control protocol in common: upgrade the older of server and node');
+      if (status !== '401') throw error;
     }
   }
   throw refusal;
@@ -91,6 +95,7 @@ function addressOf({ internalUrl, since }: LinkTarget, processId: string): URL {
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   url.pathname = `${url.pathname.replace(/\/$/, '')}${MEDIA_CONTROL_PATH}`;
   url.searchParams.set('controller', processId);
+  url.searchParams.set('protocols', writeMediaProtocols(mediaProtocols));
   if (since !== null) url.searchParams.set('since', String(since));
   return url;
 }
@@ -117,7 +122,7 @@ async function connect(
       options.all ? found(null, addresses) : found(null, addresses[0]?.address ?? '', addresses[0]?.family),
   });
   return readLink(socket, clock, events, async ({ protocol, node, instanceId, proof }) => {
-    if (protocol !== MEDIA_CONTROL_PROTOCOL) return `it speaks protocol ${protocol}`;
+    if (protocol < mediaProtocols.oldest || protocol > mediaProtocols.newest) return `it speaks protocol ${protocol}`;
     const isProven = node === target.name && (await verifyMediaNode(secret, node, instanceId, nonce, proof));
     return isProven ? null : 'it does not prove that it is this node and knows SFU_REGISTRATION_SECRET';
   });

@@ -151,3 +151,14 @@ test('[FLEET-22] a node that does not prove that it knows the secret gets no com
   assert.equal(await faults(), 1);
   await ada.close();
 });
+
+test('[UPG-5] a node without a version of the protocol in common gets no room, and the log says what to do', async () => {
+  const { api } = project;
+  const faults = await countFrom('parley_media_link_faults_total');
+  await service.newNode('node-10', { region: 'ap', protocol: 9 });
+  await service.newNode('node-11', { region: 'ap', protocol: null });
+  const ada = await joinAs(service, api, await newRoom(api, { region: 'ap' }), 'ada');
+  assert.ok(!['node-10', 'node-11'].includes(ada.joined.room.serverName ?? ''));
+  assert.equal(await faults(), 2);
+  await ada.close();
+});

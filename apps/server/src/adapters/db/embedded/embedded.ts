@@ -1,10 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Row, Tx } from '../../../core/db.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Sql } from '../../../core/sql.ts';
+import { StartRefused } from '../../../core/start-refused.ts';
 import { translateError } from '../shared/errors.ts';
 import { createTransactionScope } from '../shared/transaction-scope.ts';
 import { encodeValue } from '../shared/values.ts';
+import { engineMajor } from './engine.ts';
 import { lockFolder } from './folder-lock.ts';
 import type { StatementResult } from './messages.ts';
 import { createSessionQueue } from './session-queue.ts';
@@ -42,6 +45,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDb
 
 /** The same, opening while its owner does something else; who begins it closes it, even when it did not open. */
 export function beginEmbedded(options: EmbeddedOptions): EmbeddedDb {
+  if (options.folder !== null) refuseOtherMajor(options.folder);
   const lock = options.folder === null ? null : lockFolder(options.folder);
   const thread = startDatabaseWorker({
     dataFolder: options.folder === null ? null : join(options.folder, 'postgres'),
@@ -52,6 +56,16 @@ export function beginEmbedded(options: EmbeddedOptions): EmbeddedDb {
     ...(options.statementTimeoutMs && { statementTimeoutMs: options.statementTimeoutMs }),
   });
   return createEmbedded(thread, () => lock?.release());
+}
+
+/** What another PostgreSQL wrote is moved by a backup, not opened. */
+function refuseOtherMajor(folder: string): void {
+  const file = join(folder, 'postgres', 'PG_VERSION');
+  const major = existsSync(file) ? readFileSync(file, 'utf8').trim() : engineMajor;
+  if (major === engineMajor) return;
+  throw new StartRefused(
+    `The data folder ${folder} was written by PostgreSQL ${major} and this version has ${engineMajor}: back it up with the Parley that wrote it, and restore that here.`,
+  );
 }
 
 type Thread = ReturnType<typeof startDatabaseWorker>;

@@ -3,6 +3,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from './messages.ts';
 
+/** PostgreSQL's major version: its files are read by no other. */
+export const engineMajor = '18';
+
 let compiled: Promise<Engine> | null = null;
 
 /** Compiles the engine the first time; every database of this process, and one that starts again, runs the same code. */

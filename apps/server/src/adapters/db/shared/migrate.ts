@@ -11,10 +11,14 @@ export class MigrationRefused extends StartRefused {
   override name = 'MigrationRefused';
 }
 
-export interface Migration {
+/** A migration that ran, as the database remembers it. */
+export interface DoneMigration {
   version: number;
   name: string;
   checksum: string;
+}
+
+export interface Migration extends DoneMigration {
   text: string;
 }
 
@@ -25,18 +29,36 @@ export const serverMigrations = fileURLToPath(new URL('../../../../migrations', 
 const advisoryLock = 7_346_201;
 
 /** Brings the database to the newest migration. Several processes may do so at once: each migration runs once. */
-export async function migrate(db: Db, folder: string): Promise<{ applied: string[] }> {
+export const migrate = (db: Db, folder: string): Promise<{ applied: string[] }> =>
+  runMigrations(db, readMigrations(folder));
+
+/** Brings an empty database to where another one was; throws when that knew migrations which `folder` lacks. */
+export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: string): Promise<void> {
   const migrations = readMigrations(folder);
+  refuseUnknown(done, migrations);
+  const versions = new Set(done.map(({ version }) => version));
+  await runMigrations(
+    db,
+    migrations.filter(({ version }) => versions.has(version)),
+  );
+}
+
+/** Throws when the migrations that ran on a database are not all known here, as they are. */
+export const refuseNewer = (done: readonly DoneMigration[], folder: string): void =>
+  refuseUnknown(done, readMigrations(folder));
+
+async function runMigrations(db: Db, migrations: readonly Migration[]): Promise<{ applied: string[] }> {
   // Looked at first: a database on a full disk has everything already and can still be read.
   const [found] = await db.query<{ is: boolean }>(sql`select to_regclass('schema_migrations') is not null as is`);
   if (!found?.is) await db.script(inOneTransaction(createTable));
   const done = await listDone(db);
-  refuseUnknown(done, migrations, folder);
-  const missing = migrations.filter(({ version }) => !done.has(version));
+  refuseUnknown(done, migrations);
+  const versions = new Set(done.map(({ version }) => version));
+  const missing = migrations.filter(({ version }) => !versions.has(version));
   const applied: string[] = [];
   for (const migration of missing) if (await apply(db, migration)) applied.push(migration.name);
   // Another process, perhaps of a newer version, may have migrated meanwhile.
-  if (missing.length > 0) refuseUnknown(await listDone(db), migrations, folder);
+  if (missing.length > 0) refuseUnknown(await listDone(db), migrations);
   return { applied };
 }
 
@@ -87,22 +109,16 @@ const inOneTransaction = (text: string): string => `
   ${text}
   ;commit;`;
 
-type Done = Map<number, { version: number; name: string; checksum: string }>;
+const listDone = (db: Db): Promise<DoneMigration[]> =>
+  db.query<DoneMigration>(sql`select version, name, checksum from schema_migrations order by version`);
 
-async function listDone(db: Db): Promise<Done> {
-  const rows = await db.query<{ version: number; name: string; checksum: string }>(
-    sql`select version, name, checksum from schema_migrations order by version`,
-  );
-  return new Map(rows.map((row) => [row.version, row]));
-}
-
-function refuseUnknown(done: Done, migrations: readonly Migration[], folder: string): void {
+function refuseUnknown(done: readonly DoneMigration[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map((migration) => [migration.version, migration]));
-  for (const { version, name, checksum } of done.values()) {
+  for (const { version, name, checksum } of done) {
     const file = known.get(version);
     if (!file) {
       throw new MigrationRefused(
-        `The database has migration ${name}, which ${folder} lacks: it belongs to a newer version.`,
+        `The data is of a newer version of Parley (it has migration ${name}): run that version or a newer one, or restore a backup from before the upgrade.`,
       );
     }
     if (file.checksum !== checksum) {

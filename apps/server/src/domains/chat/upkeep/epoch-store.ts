@@ -23,3 +23,10 @@ export async function renewEpochs(db: Db): Promise<boolean> {
     return true;
   });
 }
+
+/** Gives every conversation a new epoch, as data that was restored needs: its numbers may be given a second time. */
+export const forgetEpochs = (db: Db, seed: string): Promise<void> =>
+  db.transaction(async (tx) => {
+    await tx.execute(sql`update conversations set epoch = left(md5(epoch || ${seed}), 12)`);
+    await tx.execute(sql`delete from chat_lineage`);
+  });

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import { settle } from '../../testkit/clients/webhooks.ts';
+import {
+  assertGoesOn,
+  inhabit,
+  type Memory,
+  type Place,
+  startMachine,
+  variablesOf,
+} from '../../testkit/kit/machine.ts';
+import { migrationFolder } from '../../testkit/kit/migration-folder.ts';
+import { createEmptyDatabase, openTestDatabase } from '../../testkit/kit/test-database.ts';
+import { startReceiver } from '../../testkit/peers/receiver.ts';
+import { startS3Server } from '../../testkit/peers/s3-server.ts';
+import { createS3Blobs } from '../adapters/blobs/s3.ts';
+import { embeddedFolder, openUnmigrated } from '../adapters/open.ts';
+import { readConfig } from '../config.ts';
+import type { Db } from '../core/db.ts';
+import { createLog } from '../core/log.ts';
+import { sql } from '../core/sql.ts';
+import { type Frame, rowsIn } from './frames.ts';
+import { backup, restore } from './index.ts';
+import { offerSnapshots } from './live-snapshot.ts';
+import { verifyArchive } from './restore-archive.ts';
+import { openLoader, takeSnapshot } from './snapshot-store.ts';
+import { writeArchive } from './write-archive.ts';
+
+const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'];
+const log = createLog('silent');
+const progress = () => {};
+const passphrase = 'a passphrase of several words';
+
+let folder: string;
+const ends: (() => Promise<unknown>)[] = [];
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-backup-'));
+});
+after(async () => {
+  for (const end of ends.toReversed()) await end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+let count = 0;
+async function newPlace(isPostgres = false): Promise<Place> {
+  const dataDir = join(folder, `place-${++count}`);
+  if (!isPostgres || !adminUrl) return { dataDir, databaseUrl: null };
+  const { url, drop } = await createEmptyDatabase(adminUrl);
+  ends.push(drop);
+  return { dataDir, databaseUrl: url };
+}
+
+const newFile = (): string => join(folder, `archive-${++count}.parley`);
+
+async function framesOf(db: Db): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  await takeSnapshot(db, async (head, body = Buffer.alloc(0)) => void frames.push({ head, body }));
+  return frames;
+}
+
+/** Every row of every table, sorted; without the epochs, which a restore renews. */
+async function contentOf(place: Place): Promise<Record<string, string[]>> {
+  const db = await openUnmigrated(readConfig(variablesOf(place)), log);
+  try {
+    const frames = await framesOf(db);
+    const shapes = frames.flatMap(({ head }) => (head.is === 'snapshot' ? head.tables : []));
+    const tables = shapes.filter(({ name }) => name !== 'chat_lineage');
+    return Object.fromEntries(
+      tables.map(({ name, columns }) => {
+        const rows = frames.flatMap(({ head, body }) =>
+          head.is === 'rows' && head.table === name ? rowsIn(body) : [],
+        );
+        const kept = (row: (string | null)[]) =>
+          row.filter((_, index) => `${name}.${columns[index]}` !== 'conversations.epoch');
+        return [name, rows.map((row) => JSON.stringify(kept(row))).sort()];
+      }),
+    );
+  } finally {
+    await db.close();
+  }
+}
+
+describe('a machine that was used', () => {
+  let place: Place;
+  let memory: Memory;
+  let archive: string;
+  let secrets: string;
+  before(async () => {
+    place = await newPlace();
+    archive = newFile();
+    const receiver = await startReceiver();
+    const machine = await startMachine(place);
+    const stopOffering = await offerSnapshots(embeddedFolder(place), machine.adapters.db, log);
+    memory = await inhabit(machine, receiver.url);
+    await settle(machine);
+    const { missing } = await backup(variablesOf(place), { path: archive, passphrase, withoutFiles: false, progress });
+    assert.deepEqual(missing, []);
+    await stopOffering();
+    await machine.stop();
+    await receiver.close();
+    secrets = await readFile(join(place.dataDir, 'secrets.json'), 'utf8');
+  });
+
+  const restored = async (isPostgres: boolean, from = archive): Promise<Place> => {
+    const target = await newPlace(isPostgres);
+    await restore(variablesOf(target), { path: from, passphrase, progress });
+    return target;
+  };
+
+  test('[BAK-1] is backed up while it runs and restored into an empty one: same rows, files and secrets, and it goes on', async () => {
+    const target = await restored(true);
+    const [was, is] = [await contentOf(place), await contentOf(target)];
+    assert.ok(Object.values(was).flat().length > 15);
+    // It stopped after its backup, and processes sign off.
+    assert.deepEqual({ ...is, server_processes: [] }, { ...was, server_processes: [] });
+    assert.equal(await readFile(join(target.dataDir, 'secrets.json'), 'utf8'), secrets);
+    assert.equal((await stat(join(target.dataDir, 'secrets.json'))).mode & 0o777, 0o600);
+    const machine = await startMachine(target);
+    try {
+      await assertGoesOn(machine, memory);
+    } finally {
+      await machine.stop();
+    }
+  });
+
+  test('[BAK-2] goes to PostgreSQL and a bucket, and from there back into an embedded database and a folder', {
+    skip: !adminUrl && 'no PARLEY_TEST_DATABASE_URL',
+  }, async () => {
+    const s3 = await startS3Server();
+    ends.push(() => s3.close());
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = s3.options;
+    const keys = { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey };
+    const target = await newPlace(true);
+    const fleet = { ...variablesOf(target), S3_ENDPOINT: endpoint, S3_BUCKET: bucket, ...keys };
+    await restore(fleet, { path: archive, passphrase, progress });
+    const second = newFile();
+    const { manifest } = await backup(fleet, { path: second, passphrase, withoutFiles: false, progress });
+    assert.deepEqual(manifest.files, { count: 1, bytes: memory.file.length });
+    const back = await restored(false, second);
+    assert.deepEqual(await contentOf(back), await contentOf(target));
+    const machine = await startMachine(back);
+    try {
+      await assertGoesOn(machine, memory);
+    } finally {
+      await machine.stop();
+    }
+  });
+
+  test('[BAK-3] an archive that is damaged, cut off, extended or not ours is refused before anything is written', async () => {
+    const plain = newFile();
+    await backup(variablesOf(place), { path: plain, passphrase: null, withoutFiles: false, progress });
+    const target = await newPlace();
+    const bytes = await readFile(plain);
+    const flipped = (at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
+    const variants: [Uint8Array, RegExp][] = [
+      [flipped(bytes.length >> 1), /damaged/],
+      [flipped(30), /damaged/],
+      [bytes.subarray(0, bytes.length - 1), /damaged/],
+      [bytes.subarray(0, 200), /damaged/],
+      [Buffer.concat([bytes, Buffer.from('x')]), /damaged/],
+      [Buffer.from('some text\n'), /no archive/],
+      [Buffer.alloc(0), /no archive/],
+      [Buffer.from('parley-backup 2 {}\n'), /newer Parley/],
+    ];
+    for (const [content, sentence] of variants) {
+      const path = newFile();
+      await writeFile(path, content);
+      await assert.rejects(restore(variablesOf(target), { path, passphrase: null, progress }), sentence);
+    }
+    await assert.rejects(restore(variablesOf(target), { path: archive, passphrase: null, progress }), /is encrypted/);
+    await assert.rejects(
+      restore(variablesOf(target), { path: archive, passphrase: 'another', progress }),
+      /The passphrase is not/,
+    );
+    assert.equal(existsSync(target.dataDir), false);
+  });
+
+  test('[BAK-4] it is restored only where nothing is, and only with the key that its secrets are sealed with', async () => {
+    const options = { path: archive, passphrase, progress };
+    await assert.rejects(restore(variablesOf(place), options), /holds a database/);
+    const other = { ...variablesOf(await newPlace()), SECRET_KEY: 'another key of thirty-two characters' };
+    await assert.rejects(restore(other, options), /SECRET_KEY is not the one of this backup/);
+    if (!adminUrl) return;
+    const used = await openTestDatabase();
+    ends.push(used.close);
+    const onUsed = { ...(await newPlace()), databaseUrl: used.url };
+    await assert.rejects(restore(variablesOf(onUsed), options), /DATABASE_URL has tables/);
+  });
+
+  test('[BAK-5] the archive is for its owner alone, replaces nothing, and is only there when it is whole', async () => {
+    assert.equal((await stat(archive)).mode & 0o777, 0o600);
+    const options = { path: archive, passphrase, withoutFiles: false, progress };
+    await assert.rejects(backup(variablesOf(place), options), /is there already/);
+    const path = newFile();
+    const source = { snapshot: () => Promise.reject(new Error('cut')), blobs: null, secrets: noSecrets };
+    await assert.rejects(writeArchive(source, { path, passphrase: null, version: '', createdAt: '', progress }), /cut/);
+    assert.deepEqual([existsSync(path), existsSync(`${path}.part`)], [false, false]);
+  });
+});
+
+const noSecrets = { is: 'secrets', values: {}, devEnv: null } as const;
+
+test('[BAK-6] an archive of a newer schema is refused with one sentence', async () => {
+  const path = newFile();
+  const schema = [{ version: 9999, name: '9999_future', checksum: '' }];
+  await writeArchive(
+    {
+      snapshot: (write) => write({ is: 'snapshot', database: 'embedded', schema, tables: [] }),
+      blobs: null,
+      secrets: noSecrets,
+    },
+    { path, passphrase: null, version: '9.0.0', createdAt: '', progress },
+  );
+  const target = await newPlace();
+  await assert.rejects(
+    restore(variablesOf(target), { path, passphrase: null, progress }),
+    /^MigrationRefused: The data is of a newer version of Parley \(it has migration 9999_future\): [^.]+\.$/,
+  );
+  assert.equal(existsSync(target.dataDir), false);
+});
+
+test('[BAK-7] files come from the bucket too; one that the store lacks is named, not fatal', async () => {
+  const s3 = await startS3Server();
+  ends.push(() => s3.close());
+  const bucket = createS3Blobs(s3.options);
+  await bucket.write('chat/a', Readable.from(['content of a']), 12);
+  const columns = ['blob_key', 'status'];
+  const rows = [
+    ['chat/a', 'ATTACHED'],
+    ['chat/gone', 'UPLOADED'],
+    ['chat/pending', 'PENDING'],
+  ];
+  const path = newFile();
+  const written = await writeArchive(
+    {
+      async snapshot(write) {
+        const tables = [{ name: 'attachments', columns }];
+        await write({ is: 'snapshot', database: 'embedded', schema: [], tables });
+        await write(
+          { is: 'rows', table: 'attachments', count: 3 },
+          Buffer.from(rows.map((row) => JSON.stringify(row)).join()),
+        );
+      },
+      blobs: bucket,
+      secrets: noSecrets,
+    },
+    { path, passphrase: null, version: '', createdAt: '', progress },
+  );
+  assert.deepEqual(written.missing, ['chat/gone']);
+  assert.deepEqual(written.manifest.files, { count: 1, bytes: 12 });
+  const { manifest } = await verifyArchive({ path, passphrase: null }, progress);
+  assert.deepEqual(manifest, written.manifest);
+});
+
+const first = {
+  '0001_kinds.sql': `
+    create sequence tickets;
+    create table owners (id bigint generated always as identity primary key, name text);
+    create table kinds (
+      owner bigint references owners (id), t text, j json, b jsonb, y bytea, l text[], at timestamptz,
+      f double precision, n numeric, u uuid, d date, o boolean, i interval,
+      g integer generated always as (length(t)) stored);`,
+};
+
+test('[BAK-8] values of every kind come back exactly, and counters go on where they were', async () => {
+  const { db, close } = await openTestDatabase({ migrations: migrationFolder(first) });
+  ends.push(close);
+  await db.script(`
+    insert into owners (name) values ('one'), (null);
+    insert into kinds values
+      (1, E'a "b" \\\\ , \n\t{}', '{"b": 1,  "a": [1.50, "\\u00e9"]}', '{"x": null}', '\\x00ff', array['a,b', null, '"'],
+       '2026-01-02 03:04:05.678901+00', 0.1, 12345678901234567890.123, gen_random_uuid(), '2026-01-02', true, '1 day'),
+      (2, '', 'null', '"s"', '', '{}', 'infinity', 'NaN', 0, null, null, false, null),
+      (null, null, null, null, null, null, null, null, null, null, null, null, null);
+    select nextval('tickets'), nextval('tickets');`);
+  const read = () => db.query(sql`select kinds::text as row from kinds union all select owners::text from owners`);
+  const [was, frames] = [await read(), await framesOf(db)];
+  await db.script(
+    `delete from kinds; delete from owners; alter sequence tickets restart; alter sequence owners_id_seq restart;`,
+  );
+  await db.transaction(async (tx) => {
+    const loader = await openLoader(tx, frames[0]?.head.is === 'snapshot' ? frames[0].head.tables : []);
+    for (const { head, body } of frames) {
+      if (head.is === 'rows') await loader.rows(head.table, body);
+      if (head.is === 'counters') await loader.counters(head.values);
+    }
+  });
+  assert.deepEqual(await read(), was);
+  const next = sql`insert into owners (name) values ('next') returning id, nextval('tickets') as ticket`;
+  assert.deepEqual(await db.query(next), [{ id: 3, ticket: 3 }]);
+});
