@@ -84,10 +84,7 @@ test('[SEC-11] whatever a socket is sent, it answers or says why it closes', asy
   const { frames, done, beforeAuth, unreadable, cut, faults } = await sockets(1200);
   assert.deepEqual(faults.slice(0, 3), []);
   assert.ok(frames >= 1200 && done > frames / 8, `${done} of ${frames} frames did anything`);
-  assert.ok(
-    beforeAuth >= 10 && unreadable >= 6,
-    `${beforeAuth} before authentication, ${unreadable} unreadable`,
-  );
+  assert.ok(beforeAuth >= 10 && unreadable >= 6, `${beforeAuth} before authentication, ${unreadable} unreadable`);
   assert.deepEqual(
     [4400, 4401, 1009].filter((code) => !cut.has(code)),
     [],
