@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { oncePerWorker } from '../apps/server/testkit/kit/shared-service.ts';
+import { oncePerWorker } from '../apps/server/testkit/kit/worker-life.ts';
 
 /** Where a Chromium may be; `CHROMIUM_PATH` wins. */
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { stopShared } from '../apps/server/testkit/kit/shared-service.ts';
+import { stopShared } from '../apps/server/testkit/kit/worker-life.ts';
 import { startCallingDashboard, startDashboard, type VisitOptions } from './dashboard-kit.ts';
 import { fillProject } from './dashboard-seed.ts';
 

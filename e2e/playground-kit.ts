@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
-import { oncePerWorker } from '../apps/server/testkit/kit/shared-service.ts';
+import { oncePerWorker } from '../apps/server/testkit/kit/worker-life.ts';
 import { sharedChromium } from './browser.ts';
 import { embeddedNode } from './node-process.ts';
 import { buildPages } from './page-builds.ts';

@@ -1,7 +1,7 @@
 /** Pictures of every page of the playground, light and dark: `node e2e/playground-screenshots.ts FOLDER`. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { stopShared } from '../apps/server/testkit/kit/shared-service.ts';
+import { stopShared } from '../apps/server/testkit/kit/worker-life.ts';
 import { openPlayground, type Playground, printedLink } from './playground-kit.ts';
 
 const folder = process.argv[2] ?? 'playground-screenshots';

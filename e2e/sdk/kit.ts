@@ -8,7 +8,7 @@ import { type Api, createApi } from '@parley/server';
 import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
-import { oncePerWorker } from '../../apps/server/testkit/kit/shared-service.ts';
+import { oncePerWorker } from '../../apps/server/testkit/kit/worker-life.ts';
 import { openSite, type Site } from '../browser.ts';
 import type { Caller, RemoteView } from './page.ts';
 import { type SdkStage, sharedStage } from './stage.ts';

@@ -1,7 +1,7 @@
 import { createPeople, type People } from '../../apps/server/testkit/kit/people.ts';
 import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
-import { oncePerWorker } from '../../apps/server/testkit/kit/shared-service.ts';
+import { oncePerWorker } from '../../apps/server/testkit/kit/worker-life.ts';
 import { startTcpProxy, type TcpProxy } from '../../apps/server/testkit/peers/tcp-proxy.ts';
 import { freeUdpPort, startTestNode } from '../../apps/sfu/testkit/node.ts';
 import { startUdpProxy, type UdpProxy } from '../udp-proxy.ts';

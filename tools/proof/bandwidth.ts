@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
-import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
+import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { type Caller, SIMULCAST, startCall } from '../../apps/sfu/testkit/call.ts';
 import { takeGaps, watchFrames } from '../../apps/sfu/testkit/frame-gaps.ts';
 import { freeUdpPort } from '../../apps/sfu/testkit/ports.ts';

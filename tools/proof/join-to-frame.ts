@@ -2,7 +2,7 @@
  * How long it takes from `join()` to the first picture of a present participant: server, media node and Chromium
  * on one machine, a new page each time: `node tools/proof/join-to-frame.ts [joins]`.
  */
-import { stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
+import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { openSdk } from '../../e2e/sdk/kit.ts';
 
 const JOINS = Number(process.argv[2] ?? 20);

@@ -4,7 +4,7 @@
  */
 import { describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { beWorker, stopShared } from '../../apps/server/testkit/kit/shared-service.ts';
+import { beWorker, stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { claimNext } from './claims.ts';
 
 /** A file that has not ended by then hangs. */

@@ -1,7 +1,7 @@
 import { DatabaseUnavailable, type Db } from '../../src/core/db.ts';
 import { sql } from '../../src/core/sql.ts';
-import { hasWorkerEnd, stopAtWorkerEnd } from './shared-service.ts';
 import { openTestDatabase, type TestDatabase } from './test-database.ts';
+import { hasWorkerEnd, stopAtWorkerEnd } from './worker-life.ts';
 
 /** Those that are empty and wait for the next service of this test worker: to open one takes a second of CPU. */
 const idle: TestDatabase[] = [];
