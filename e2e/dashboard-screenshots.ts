@@ -35,7 +35,7 @@ async function wrongCode(page: Page): Promise<void> {
 }
 async function namelessKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'New key', exact: true }).click();
-  await page.getByText('Bounds', { exact: true }).click();
+  await page.getByRole('dialog').getByText('Bounds', { exact: true }).click();
   await page.getByLabel('Allowed networks').fill('office');
   await page.getByLabel('Expires').fill('2020-01-01T00:00');
   await page.getByRole('button', { name: 'Create key' }).click();

@@ -64,7 +64,7 @@ describe('two-factor sign-in in the dashboard', { skip: skipWithoutBrowser() }, 
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
     const dialog = page.getByRole('dialog', { name: 'Set up an authenticator app' });
     const secret = (await dialog.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? '';
-    const code = dialog.getByRole('img', { name: /^QR code of the key/ });
+    const code = dialog.getByRole('img', { name: /^QR image of the key/ });
     assert.ok(((await code.locator('path').getAttribute('d')) ?? '').length > 1_000);
     await dialog.getByLabel('Code').fill('12');
     await dialog.getByRole('button', { name: 'Turn on' }).click();

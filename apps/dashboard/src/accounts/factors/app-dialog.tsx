@@ -41,7 +41,7 @@ export function AppDialog(props: {
               Scan this with your app, enter the key there, or <a href={otpauthUrl}>open it in an app on this device</a>
               . Then type the code that the app shows.
             </p>
-            <QrCode text={otpauthUrl} label="QR code of the key below, for the camera of an authenticator app" />
+            <QrCode text={otpauthUrl} label="QR image of the key below, for the camera of an authenticator app" />
             <CopyId id={secret} label="Copy key" />
             {form.failure && <ErrorNotice failure={form.failure} />}
             <TextField
