@@ -115,7 +115,11 @@ function withoutDatabase(keys: readonly string[] | null): FastifyInstance {
     streams: new Set(),
     publicUrl: 'http://localhost',
     roleIn: async () => null,
-    proofs: { assertProven: async () => undefined, assertAdmitted: async () => undefined },
+    proofs: {
+      assertProven: async () => undefined,
+      isAdmitted: async () => true,
+      assertAdmitted: async () => undefined,
+    },
     originPolicy: async () => ({ origins: [], allowLocalhost: true }) as never,
     recordAudit: async () => undefined,
     noteKeyUse: () => undefined,

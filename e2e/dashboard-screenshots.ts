@@ -27,6 +27,20 @@ async function take(page: Page, name: string, look: string): Promise<void> {
   if (over > 0) console.log(`${name} ${look}: wider than the window by ${over}`);
 }
 
+/** Dialogs with what they say about a mistake. */
+async function wrongCode(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+  await page.getByLabel('Code').fill('12');
+  await page.getByRole('button', { name: 'Turn on' }).click();
+}
+async function namelessKey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'New key', exact: true }).click();
+  await page.getByRole('dialog').getByText('Bounds', { exact: true }).click();
+  await page.getByLabel('Allowed networks').fill('office');
+  await page.getByLabel('Expires').fill('2020-01-01T00:00');
+  await page.getByRole('button', { name: 'Create key' }).click();
+}
+
 /** Addresses of a project in which something happens, and what is opened there first. */
 function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
   const { room, conversation, stream, webhook, connectionId, errorId } = lively;
@@ -36,6 +50,7 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
   const rows: readonly (readonly [name: string, path: string, open?: (page: Page) => Promise<void>])[] = [
     ['projects', '/projects'],
     ['account', '/account'],
+    ['authenticator', '/account', wrongCode],
     ['overview', at('overview')],
     ['palette', at('overview'), press('Control+k')],
     ['rooms', at('rooms')],
@@ -59,6 +74,7 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['metrics', at('metrics')],
     ['usage', at('usage')],
     ['api-keys', at('api-keys')],
+    ['new-key', at('api-keys?env=development'), namelessKey],
     ['api-keys-production', at('api-keys?env=production')],
     ['webhooks', at('webhooks')],
     ['webhook', at(`webhooks/${webhook.id}`)],

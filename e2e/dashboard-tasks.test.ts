@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { mintChatToken } from '@parley/server';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
@@ -154,5 +155,22 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     await api.call('mintChatToken', { body: { userId: 'ada' } });
     await assert.rejects(api.call('listRooms'), { code: 'SVC_SCOPE_MISSING' });
     visit.assertClean({ expected: /Failed to load resource/ });
+  });
+
+  test('[DASH-55] the audit log is downloaded as NDJSON, with the filters of its page', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${project.id}/audit-log?action=project.created`, 'Audit log');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export last 30 days' }).click();
+    const download = await downloading;
+    assert.equal(download.suggestedFilename(), `audit-${project.id}.ndjson`);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    const query = { action: 'project.created' };
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      await project.owner.api.call('listAuditLogs', { projectId: project.id, query }),
+    );
+    assert.equal(lines.length, 1);
+    visit.assertClean();
   });
 });

@@ -64,6 +64,8 @@ describe('two-factor sign-in in the dashboard', { skip: skipWithoutBrowser() }, 
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
     const dialog = page.getByRole('dialog', { name: 'Set up an authenticator app' });
     const secret = (await dialog.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? '';
+    const code = dialog.getByRole('img', { name: /^QR image of the key/ });
+    assert.ok(((await code.locator('path').getAttribute('d')) ?? '').length > 1_000);
     await dialog.getByLabel('Code').fill('12');
     await dialog.getByRole('button', { name: 'Turn on' }).click();
     await dialog.getByText('Enter the six digits that the app shows.').waitFor();
@@ -77,7 +79,7 @@ describe('two-factor sign-in in the dashboard', { skip: skipWithoutBrowser() }, 
     return { secret, codes };
   }
 
-  test('[DASH-18] an app is set up on the account page; then signing in has a second step', async () => {
+  test('[DASH-18] [DASH-55] an app is set up on the account page; then signing in has a second step, and the log says so', async () => {
     const person = await kit.service.newPerson();
     const visit = await kit.visit({ width: 320 });
     const { page } = visit;
@@ -110,6 +112,9 @@ describe('two-factor sign-in in the dashboard', { skip: skipWithoutBrowser() }, 
     await third.page.getByRole('button', { name: 'Continue' }).click();
     await heading(third.page, 'Account');
     await third.page.getByText('9 left.').waitFor();
+    const log = third.page.getByRole('table', { name: 'What happened to your account, newest first' });
+    for (const entry of ['A second factor was added', 'A second factor was wrong', 'Signed in'])
+      await log.getByText(entry).first().waitFor();
     for (const one of [visit, second, third]) one.assertClean({ expected: ownDoing });
   });
 

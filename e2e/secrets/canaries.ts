@@ -110,6 +110,31 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     whole: ({ keys }) => [keys.apiKey, keys.revokedKey],
     shownBy: ['answer to createApiKey'],
   },
+  'signing keys': {
+    planted: 'created, with a repeat of the request; one is revoked',
+    whole: ({ signing }) => [signing.key, signing.revokedKey],
+    shownBy: ['answer to createSigningKey'],
+  },
+  'tokens signed by a backend': {
+    planted: 'minted without a call and used',
+    whole: ({ signing }) => signing.chatToken,
+    shownBy: [],
+  },
+  'authenticator secret': {
+    planted: 'started and confirmed, with a wrong code before',
+    whole: ({ factors }) => factors.totpSecret,
+    shownBy: ['answer to startTotp'],
+  },
+  'recovery codes': {
+    planted: 'given with the first factor, one used to sign in; then renewed',
+    whole: ({ factors }) => [factors.usedCode, factors.renewedCode],
+    shownBy: ['answer to confirmTotp', 'answer to renewRecoveryCodes'],
+  },
+  'sign-in challenge': {
+    planted: 'a password without its second factor',
+    whole: ({ factors }) => factors.challenge,
+    shownBy: ['refusal of login'],
+  },
   'webhook secret': {
     planted: 'created',
     whole: ({ webhook }) => webhook.secret,
@@ -186,4 +211,4 @@ const placesIn = (mode: Mode, places: readonly string[]): readonly string[] =>
   mode === 'embedded' ? places : places.filter((place) => !place.startsWith('file '));
 
 /** Of a signed token the signature, of a key what is behind its point. */
-const secretOf = (whole: string): string => /^(?:svk_\w+|[\w-]+\.[\w-]+)\.([\w-]+)$/.exec(whole)?.[1] ?? whole;
+const secretOf = (whole: string): string => /^(?:s[vg]k_\w+|[\w-]+\.[\w-]+)\.([\w-]+)$/.exec(whole)?.[1] ?? whole;

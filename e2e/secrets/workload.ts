@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IceServer, MintRtcToken, Room } from '@parley/contract';
-import { type Api, ApiError, readEvents } from '@parley/server';
+import { type Api, readEvents } from '@parley/server';
 import { everyPermission, joinRoom } from '../../apps/server/testkit/clients/signal-client.ts';
 import { openSocket } from '../../apps/server/testkit/clients/socket-client.ts';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { newSecret } from './outside.ts';
+import { refused } from './refused.ts';
 import type { Scene } from './scene.ts';
+import { liveWithFactors, liveWithSigningKeys } from './signing-and-factors.ts';
 
 /** Uses the service as people, applications and media do, and records every secret it receives. */
 export async function runWorkload(scene: Scene) {
@@ -18,14 +20,16 @@ export async function runWorkload(scene: Scene) {
   const api = scene.as(keys.apiKey);
   const stream = followEvents(scene, keys.apiKey);
   const webhook = await liveWithWebhook(scene, operator, projectId);
+  const signing = await liveWithSigningKeys(scene, operator, projectId);
   const media = await liveWithMedia(scene, { api, operator, projectId });
   const chat = await liveWithChat(scene, api);
   const streams = await liveWithStreams(api);
   const provider = scene.mode === 'embedded' ? await liveWithProvider(scene) : null;
   const development = scene.mode === 'embedded' ? await liveAsDeveloper(scene) : null;
+  const factors = await liveWithFactors(scene, operator, account);
   await eventually(() => stream.text().includes(scene.dye) && hasArrived(scene));
   const ids = { projectId, ...keys.ids, ...webhook.ids, ...media.ids, ...chat.ids, ...streams.ids };
-  return { account, keys, webhook, media, chat, streams, provider, development, stream, ids };
+  return { account, keys, webhook, signing, factors, media, chat, streams, provider, development, stream, ids };
 }
 export type Workload = Awaited<ReturnType<typeof runWorkload>>;
 
@@ -125,6 +129,8 @@ async function liveWithWebhook(scene: Scene, operator: Api, projectId: string) {
     body: { headers: { 'x-gateway-key': newHeaderValue } },
   });
   const deliveryId = await test(2);
+  // What follows in the audit log goes there too.
+  await operator.call('createWebhook', { projectId, body: { url, events: ['audit.recorded'] } });
   return {
     secret: made.secret,
     rotatedSecret: rotated.secret,
@@ -135,7 +141,9 @@ async function liveWithWebhook(scene: Scene, operator: Api, projectId: string) {
 }
 
 const hasArrived = ({ outside, dye }: Scene): boolean =>
-  outside.receiver.requests.some(({ body }) => body.includes(`"${dye}"`));
+  [`"${dye}"`, '"signing_key.created"'].every((text) =>
+    outside.receiver.requests.some(({ body }) => body.includes(text)),
+  );
 
 interface MediaDeps {
   api: Api;
@@ -355,9 +363,4 @@ function followEvents(scene: Scene, apiKey: string): { text: () => string; stop:
     if (!stopping.signal.aborted) text += `broken: ${error}`;
   });
   return { text: () => text, stop: () => stopping.abort() };
-}
-
-/** What must be refused was. */
-async function refused(call: Promise<unknown>): Promise<void> {
-  await assert.rejects(call, ApiError);
 }

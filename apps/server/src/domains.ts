@@ -71,6 +71,7 @@ export function createDomains({ tools, config, adapters, certificateState, conne
     ...tools,
     freeMinutes: limits.USAGE_FREE_RTC_MINUTES,
     isEnforced: config.usageEnforced,
+    isAdmitted: accounts.proofs.isAdmitted,
   });
   const observability = createObservability({
     ...tools,

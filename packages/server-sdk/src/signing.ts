@@ -80,8 +80,24 @@ function pairSigner({ id, privateKey }: Exclude<SigningKey, string>): Signer {
   if (key.asymmetricKeyType === 'ed25519')
     return signer(id, 'EdDSA', (message) => base64url(native.sign(null, utf8.encode(message), key)));
   if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return invalid('privateKey must be Ed25519 or P-256');
-  const es256 = { key, dsaEncoding: 'ieee-p1363' } as const;
-  return signer(id, 'ES256', (message) => base64url(native.sign('sha256', utf8.encode(message), es256)));
+  return signer(id, 'ES256', (message) => base64url(rawSignature(native.sign('sha256', utf8.encode(message), key))));
+}
+
+const numberLength = 32;
+
+/** Both numbers of a DER signature, side by side as JWS wants them. Asking Node for `ieee-p1363` halves its speed. */
+function rawSignature(der: Uint8Array): Uint8Array {
+  const raw = new Uint8Array(2 * numberLength);
+  // Behind the head of the sequence; a signature of P-256 is short enough for lengths of one byte.
+  let at = 2;
+  for (const end of [numberLength, raw.length]) {
+    const from = at + 2;
+    at = from + (der[at + 1] ?? 0);
+    // Without the zero in front that keeps a number positive; a small one has fewer bytes.
+    const digits = der.subarray(Math.max(from, at - numberLength), at);
+    raw.set(digits, end - digits.length);
+  }
+  return raw;
 }
 
 /** What was given may be a secret: it is not repeated. */

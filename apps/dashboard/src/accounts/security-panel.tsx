@@ -18,6 +18,10 @@ const words: Readonly<Record<SecurityAction, string>> = {
   'account.session_ended': 'A session was ended from another one',
   'account.sessions_ended': 'Signed out everywhere',
   'account.refresh_token_reused': 'A session was ended: its cookie was used twice and may have been stolen',
+  'account.second_factor_failed': 'A second factor was wrong',
+  'account.factor_added': 'A second factor was added',
+  'account.factor_removed': 'A second factor was removed',
+  'account.recovery_codes_renewed': 'New recovery codes were made',
   'account.failures_muted': 'There were more failures in this hour',
 };
 

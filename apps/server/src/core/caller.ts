@@ -61,7 +61,9 @@ export interface SessionCaller extends SessionProof {
 export interface SessionProofs {
   /** Fails when it was not lately: by accounts with a second factor, or `always`. */
   assertProven(caller: SessionCaller, need: 'withFactor' | 'always'): Promise<void>;
-  /** Fails when the project asks for a second factor and the session has none. */
+  /** False when the project asks for a second factor and the session has none. */
+  isAdmitted(projectId: string, caller: SessionCaller): Promise<boolean>;
+  /** Fails then. */
   assertAdmitted(projectId: string, caller: SessionCaller): Promise<void>;
 }
 

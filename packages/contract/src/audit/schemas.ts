@@ -35,6 +35,10 @@ export const securityActions = {
   'account.session_ended': 'One session was ended from another.',
   'account.sessions_ended': 'Every session was ended.',
   'account.refresh_token_reused': 'A refresh token was used twice, so its session was ended: it may have been stolen.',
+  'account.second_factor_failed': 'A code, recovery code or passkey was wrong; `at` is `SIGN_IN` or `STEP_UP`.',
+  'account.factor_added': 'A second factor was added; `factor` says which kind.',
+  'account.factor_removed': 'A second factor was removed; `factor` says which kind.',
+  'account.recovery_codes_renewed': 'New recovery codes took the place of all older ones.',
   'account.failures_muted': 'There are more failures than are recorded in an hour.',
 } as const;
 export type SecurityAction = keyof typeof securityActions;

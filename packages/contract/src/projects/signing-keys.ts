@@ -46,6 +46,7 @@ export const signingKeyRoutes = routes({
     at: 'POST /v1/projects/{projectId}/signing-keys',
     by: ['session'],
     needs: 'api_key:create',
+    stepUp: 'inProduction',
     budget: 20,
     replay: 'credential',
     audit: 'signing_key.created',

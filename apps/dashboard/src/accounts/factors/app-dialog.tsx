@@ -7,6 +7,7 @@ import { Dialog } from '../../kit/dialog.tsx';
 import { ErrorNotice } from '../../kit/error-notice.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { useForm } from '../../kit/form.ts';
+import { QrCode } from '../../kit/qr-code.tsx';
 
 /** A new secret for an authenticator app, and the code that proves that it has it. */
 export function AppDialog(props: {
@@ -37,9 +38,10 @@ export function AppDialog(props: {
         {({ secret, otpauthUrl }) => (
           <form className="stack" onSubmit={form.onSubmit} noValidate>
             <p>
-              Enter this key in your app, or <a href={otpauthUrl}>open it in an app on this device</a>. Then type the
-              code that the app shows.
+              Scan this with your app, enter the key there, or <a href={otpauthUrl}>open it in an app on this device</a>
+              . Then type the code that the app shows.
             </p>
+            <QrCode text={otpauthUrl} label="QR image of the key below, for the camera of an authenticator app" />
             <CopyId id={secret} label="Copy key" />
             {form.failure && <ErrorNotice failure={form.failure} />}
             <TextField

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { createFactorKit } from '../../../testkit/clients/factors.ts';
 import { createVisitor, mailedToken, newEmail, type Visitor } from '../../../testkit/clients/visitor.ts';
 import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
@@ -193,6 +194,26 @@ describe('signing in with a provider', () => {
       const answer = await createVisitor(service).post(`/v1/auth/oauth/oidc/${step}`, body, headers);
       assert.deepEqual([answer.status, answer.body.code], [403, 'SVC_ORIGIN_NOT_ALLOWED']);
     }
+  });
+
+  test('[AUTH-28] a provider is the first proof only: an account with a factor is asked for it', async () => {
+    const kit = createFactorKit(service, clock);
+    const [email, visitor] = [newEmail(), createVisitor(service)];
+    const person = { email, email_verified: true };
+    const { body: first } = await signIn('two-factors', person, visitor);
+    const { secret } = await kit.withApp({
+      email,
+      visitor,
+      headers: { authorization: `Bearer ${first.accessToken}` },
+    });
+    const browser = createVisitor(service);
+    const asked = await signIn('two-factors', person, browser);
+    assert.deepEqual([asked.status, asked.body.code], [403, 'SVC_SECOND_FACTOR_REQUIRED']);
+    assert.deepEqual(asked.body.factors, ['TOTP', 'RECOVERY_CODE']);
+    assert.ok(!browser.cookies.has('parley_refresh'), 'no session yet');
+    assert.equal((await kit.finish(asked.body.challenge, { code: '000000' }, browser)).status, 403);
+    const done = await kit.finish(asked.body.challenge, { code: kit.codeOf(secret) }, browser);
+    assert.deepEqual([done.status, done.body.user.email], [200, email]);
   });
 
   test('[AUTH-12] an account is joined when the provider and we have both verified the address', async () => {

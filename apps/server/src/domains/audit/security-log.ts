@@ -30,7 +30,11 @@ interface SecurityQuery {
 const pageSize = 50;
 const hourMs = 60 * 60_000;
 /** What others can bring about as often as they like. */
-const failures: readonly SecurityAction[] = ['account.sign_in_failed', 'account.password_change_failed'];
+const failures: readonly SecurityAction[] = [
+  'account.sign_in_failed',
+  'account.password_change_failed',
+  'account.second_factor_failed',
+];
 
 /** What happens to people's accounts: it belongs to the person, and to no project. */
 export function createSecurityLog(deps: SecurityLogDeps) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, verify } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { mintChatToken, mintRtcToken, speaker } from '@parley/server';
 import { chatAs } from '../../../testkit/chat/chat.ts';
@@ -56,6 +57,19 @@ test('[SIGN-2] tokens minted offline by the SDK open rooms, WHIP and chat, with 
     const listed = await owner.api.call('listSigningKeys', { projectId });
     assert.ok(listed.every(({ lastUsedAt }) => lastUsedAt !== null));
   });
+});
+
+test('[SIGN-2] an ES256 signature has 64 bytes and is good, however small its numbers are', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signingKey = { id: `sgk_${'0'.repeat(24)}`, privateKey };
+  // One number in 256 is a byte shorter than the others.
+  for (let n = 0; n < 600; n++) {
+    const [head, claims, signature = ''] = mintChatToken({ signingKey, userId: 'ada' }).token.split('.');
+    const bytes = Buffer.from(signature, 'base64url');
+    assert.equal(bytes.length, 64);
+    const signed = Buffer.from(`${head}.${claims}`);
+    assert.ok(verify('sha256', signed, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes));
+  }
 });
 
 test('[SIGN-2] project and environment are those of the key, whatever the token says', async () => {

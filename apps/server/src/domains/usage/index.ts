@@ -1,5 +1,6 @@
 import { fail, type Usage, type UsageDetail, type UsageQuery, type usageRoutes } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
+import type { SessionCaller, SessionProofs } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Domain } from '../../core/part.ts';
@@ -12,6 +13,7 @@ interface UsageDeps {
   freeMinutes: number;
   /** Whether minting stops when the free minutes are used up. Off by default: no operator is locked out of their own server. */
   isEnforced: boolean;
+  isAdmitted: SessionProofs['isAdmitted'];
 }
 
 interface UsageDomain extends Domain<typeof usageRoutes> {
@@ -24,7 +26,7 @@ interface UsageDomain extends Domain<typeof usageRoutes> {
 const defaults = { limit: 50, days: 30 } as const;
 const meterBatch = 1_000;
 
-export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): UsageDomain {
+export function createUsage({ db, clock, freeMinutes, isEnforced, isAdmitted }: UsageDeps): UsageDomain {
   const usedByOwners = createCache<number>({ clock, ttlMs: 10_000, sizeMax: 10_000 });
 
   const ownProject = async (projectId: string): Promise<ProjectName[]> => {
@@ -71,6 +73,13 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
     };
   }
 
+  /** Without those that ask for a second factor which the session has not proven. */
+  async function ownedBy(caller: SessionCaller): Promise<ProjectName[]> {
+    const owned = await listOwnedProjects(db, caller.userId);
+    const admitted = await Promise.all(owned.map(({ id }) => isAdmitted(id, caller)));
+    return owned.filter((_, index) => admitted[index]);
+  }
+
   async function meter(): Promise<void> {
     for (let metered = meterBatch; metered === meterBatch; ) {
       metered = await db.transaction((tx) => meterEnded(tx, iso(clock.now()), meterBatch));
@@ -95,10 +104,8 @@ export function createUsage({ db, clock, freeMinutes, isEnforced }: UsageDeps): 
 
     handlers: {
       getUsage: async ({ caller }) =>
-        summary(
-          caller.kind === 'apiKey' ? await ownProject(caller.projectId) : await listOwnedProjects(db, caller.userId),
-        ),
-      getUsageDetail: async ({ caller, query }) => detail(await listOwnedProjects(db, caller.userId), query),
+        summary(caller.kind === 'apiKey' ? await ownProject(caller.projectId) : await ownedBy(caller)),
+      getUsageDetail: async ({ caller, query }) => detail(await ownedBy(caller), query),
       getProjectUsage: async ({ caller, query }) => detail(await ownProject(caller.projectId), query),
     },
   };

@@ -1,9 +1,10 @@
-import { type FactorKind, type FactorProof, fail } from '@parley/contract';
+import { type FactorKind, type FactorProof, fail, ServiceError } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import type { Counters } from '../../../core/ports.ts';
 import { wholeSeconds } from '../../../core/rate-limiter.ts';
 import type { MailQueue } from '../mail-queue.ts';
 import type { MailTemplates } from '../mail-templates.ts';
+import type { Origin, SecurityLog } from '../security-log.ts';
 import type { UserRow } from '../user-store.ts';
 import { deleteChallengesOf } from './challenge-store.ts';
 import { listPasskeys } from './passkey-store.ts';
@@ -21,7 +22,10 @@ interface FactorsDeps {
   templates: MailTemplates;
   totp: Totp;
   passkeys: Passkeys;
+  securityLog: SecurityLog;
 }
+
+type ProofPlace = 'SIGN_IN' | 'STEP_UP';
 
 /** What an account can prove itself with beside its password. */
 export interface Factors {
@@ -29,6 +33,11 @@ export interface Factors {
   kindsOf(db: Queryable, userId: string): Promise<FactorKind[]>;
   /** Takes one proof, or fails. A passkey answers `challenge`. */
   prove(tx: Tx, user: UserRow, proof: FactorProof, challenge: string | null): Promise<void>;
+  /**
+   * Does what ends with a proof; a wrong one is put on the log of the account that `work` names. After the transaction,
+   * which a wrong proof undoes.
+   */
+  watch<T>(at: ProofPlace, from: Origin, work: (isOf: (user: UserRow) => void) => Promise<T>): Promise<T>;
   /** For an account that changes hands: nothing of who had it stays. */
   deleteAll(tx: Tx, userId: string): Promise<void>;
 }
@@ -37,7 +46,8 @@ export interface Factors {
 const guessesMax = 10;
 const guessWindowMs = 15 * 60_000;
 
-export function createFactors({ counters, mailQueue, templates, totp, passkeys }: FactorsDeps): Factors {
+export function createFactors(deps: FactorsDeps): Factors {
+  const { counters, mailQueue, templates, totp, passkeys, securityLog } = deps;
   const keyOf = (userId: string): string => `factor:${userId}`;
 
   async function countGuess(userId: string): Promise<void> {
@@ -73,6 +83,19 @@ export function createFactors({ counters, mailQueue, templates, totp, passkeys }
           : await totp.take(tx, user.id, code);
       if (!isRight) fail('SVC_INVALID_SECOND_FACTOR');
       await counters.reset(keyOf(user.id));
+    },
+
+    async watch(at, from, work) {
+      let owner: UserRow | undefined;
+      try {
+        return await work((user) => {
+          owner = user;
+        });
+      } catch (error) {
+        const isWrong = error instanceof ServiceError && error.code === 'SVC_INVALID_SECOND_FACTOR';
+        if (owner && isWrong) await securityLog('account.second_factor_failed', owner, from, { at });
+        throw error;
+      }
     },
 
     async deleteAll(tx, userId) {

@@ -18,28 +18,28 @@ export const createFactorHandlers = ({
   ownFactors,
   signedIn,
 }: FactorHandlerDeps): Handlers<typeof factorRoutes> => ({
-  finishLogin: ({ body, request }) => signedIn(secondStep.finish(body), request, { method: 'SECOND_FACTOR' }),
+  finishLogin: ({ body, request }) => signedIn(secondStep.finish(body, request), request, { method: 'SECOND_FACTOR' }),
   startPasskeyLogin: () => secondStep.startPasskey(),
   loginWithPasskey: ({ body, request }) =>
     signedIn(secondStep.finishPasskey(body.passkey), request, { method: 'PASSKEY' }),
   startStepUp: ({ caller }) => stepUp.start(caller),
-  stepUp: async ({ caller, body }) => {
-    await stepUp.prove(caller, body);
+  stepUp: async ({ caller, body, request }) => {
+    await stepUp.prove(caller, body, request);
     return undefined;
   },
   getFactors: ({ caller }) => ownFactors.list(caller),
   startTotp: ({ caller }) => ownFactors.startTotp(caller),
-  confirmTotp: ({ caller, body }) => ownFactors.confirmTotp(caller, body.code),
-  removeTotp: async ({ caller }) => {
-    await ownFactors.removeTotp(caller);
+  confirmTotp: ({ caller, body, request }) => ownFactors.confirmTotp(caller, body.code, request),
+  removeTotp: async ({ caller, request }) => {
+    await ownFactors.removeTotp(caller, request);
     return undefined;
   },
   startPasskey: ({ caller }) => ownFactors.startPasskey(caller),
-  addPasskey: ({ caller, body }) => ownFactors.addPasskey(caller, body),
+  addPasskey: ({ caller, body, request }) => ownFactors.addPasskey(caller, body, request),
   renamePasskey: ({ caller, params, body }) => ownFactors.renamePasskey(caller, params.passkeyId, body.name),
-  removePasskey: async ({ caller, params }) => {
-    await ownFactors.removePasskey(caller, params.passkeyId);
+  removePasskey: async ({ caller, params, request }) => {
+    await ownFactors.removePasskey(caller, params.passkeyId, request);
     return undefined;
   },
-  renewRecoveryCodes: ({ caller }) => ownFactors.renewCodes(caller),
+  renewRecoveryCodes: ({ caller, request }) => ownFactors.renewCodes(caller, request),
 });

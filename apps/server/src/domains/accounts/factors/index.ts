@@ -9,6 +9,7 @@ import type { LoginThrottle } from '../login-throttle.ts';
 import type { MailQueue } from '../mail-queue.ts';
 import type { MailTemplates } from '../mail-templates.ts';
 import type { Passwords } from '../passwords.ts';
+import type { SecurityLog } from '../security-log.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Users } from '../users.ts';
 import { createChallenges } from './challenges.ts';
@@ -34,6 +35,7 @@ interface TwoFactorDeps {
   sessions: Sessions;
   throttle: LoginThrottle;
   users: Users;
+  securityLog: SecurityLog;
   requiresSecondFactor: RequiresSecondFactor;
 }
 

@@ -1,9 +1,17 @@
-import { type AddPasskey, type FactorAdded, fail, type Factors as OwnFactors, type Passkey } from '@parley/contract';
+import {
+  type AddPasskey,
+  type FactorAdded,
+  type FactorKind,
+  fail,
+  type Factors as OwnFactors,
+  type Passkey,
+} from '@parley/contract';
 import type { SessionCaller } from '../../../core/caller.ts';
 import type { Db, Tx } from '../../../core/db.ts';
 import { isUuid } from '../../../core/uuid.ts';
 import type { MailQueue } from '../mail-queue.ts';
 import type { MailTemplates } from '../mail-templates.ts';
+import type { Origin, SecurityLog } from '../security-log.ts';
 import type { Sessions } from '../sessions.ts';
 import { getUser, lockUser } from '../user-store.ts';
 import type { Challenges } from './challenges.ts';
@@ -25,14 +33,18 @@ interface OwnFactorsDeps {
   passkeys: Passkeys;
   mailQueue: MailQueue;
   templates: MailTemplates;
+  securityLog: SecurityLog;
 }
+
+type Kind = Exclude<FactorKind, 'RECOVERY_CODE'>;
 
 const passkeysMax = 20;
 const presented = ({ id, name, createdAt, lastUsedAt }: PasskeyRow): Passkey => ({ id, name, createdAt, lastUsedAt });
 
 /** The factors of the signed-in person: adding and removing them. */
 export function createOwnFactors(deps: OwnFactorsDeps) {
-  const { db, sessions, challenges, factors, totp, passkeys, mailQueue, templates } = deps;
+  const { db, sessions, challenges, factors, totp, passkeys, mailQueue, templates, securityLog } = deps;
+  const personOf = ({ userId, email }: SessionCaller) => ({ id: userId, email });
 
   async function list({ userId }: SessionCaller): Promise<OwnFactors> {
     const app = await findTotp(db, userId);
@@ -51,8 +63,14 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
     return { recoveryCodes: hasCodes ? null : await renewRecoveryCodes(tx, userId) };
   }
 
-  function tell(caller: SessionCaller, change: 'added' | 'removed', what: string): void {
+  /** By mail, and in the security log. */
+  async function tell(
+    caller: SessionCaller,
+    from: Origin,
+    { change, factor, what }: { change: 'added' | 'removed'; factor: Kind; what: string },
+  ): Promise<void> {
     sessions.forget([caller.sessionId]);
+    await securityLog(`account.factor_${change}`, personOf(caller), from, { factor });
     mailQueue.later(async () => {
       const user = await getUser(db, caller.userId);
       // An unproven address may be a stranger's.
@@ -60,13 +78,13 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
     });
   }
 
-  async function confirmTotp(caller: SessionCaller, code: string): Promise<FactorAdded> {
+  async function confirmTotp(caller: SessionCaller, code: string, from: Origin): Promise<FactorAdded> {
     const answer = await db.transaction(async (tx) => {
       await lockUser(tx, caller.userId);
       await totp.confirm(tx, caller.userId, code);
       return added(tx, caller);
     });
-    tell(caller, 'added', 'an authenticator app');
+    await tell(caller, from, { change: 'added', factor: 'TOTP', what: 'an authenticator app' });
     return answer;
   }
 
@@ -78,7 +96,7 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
     return passkeys.creation(await challenges.issue(db, 'ADD_PASSKEY', userId), user, others);
   }
 
-  async function addPasskey(caller: SessionCaller, body: AddPasskey) {
+  async function addPasskey(caller: SessionCaller, body: AddPasskey, from: Origin) {
     const challenge = challengeIn(body.credential.response.clientDataJSON);
     const answer = await db.transaction(async (tx) => {
       await lockUser(tx, caller.userId);
@@ -88,7 +106,7 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
       const passkey = presented(await passkeys.add(tx, caller.userId, body, challenge));
       return { passkey, ...(await added(tx, caller)) };
     });
-    tell(caller, 'added', `the passkey “${body.name}”`);
+    await tell(caller, from, { change: 'added', factor: 'PASSKEY', what: `the passkey “${body.name}”` });
     return answer;
   }
 
@@ -97,13 +115,29 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
     return presented(renamed ?? fail('SVC_FACTOR_NOT_FOUND'));
   }
 
-  async function remove(caller: SessionCaller, what: string, take: (tx: Tx) => Promise<boolean>): Promise<void> {
+  async function remove(
+    caller: SessionCaller,
+    from: Origin,
+    factor: Kind,
+    take: (tx: Tx) => Promise<boolean>,
+  ): Promise<void> {
     await db.transaction(async (tx) => {
       await lockUser(tx, caller.userId);
       if (!(await take(tx))) fail('SVC_FACTOR_NOT_FOUND');
       await deleteLeftovers(tx, caller.userId);
     });
-    tell(caller, 'removed', what);
+    const what = factor === 'TOTP' ? 'the authenticator app' : 'a passkey';
+    await tell(caller, from, { change: 'removed', factor, what });
+  }
+
+  async function renewCodes(caller: SessionCaller, from: Origin): Promise<{ recoveryCodes: string[] }> {
+    const recoveryCodes = await db.transaction(async (tx) => {
+      await lockUser(tx, caller.userId);
+      if ((await factors.kindsOf(tx, caller.userId)).length === 0) fail('SVC_FACTOR_NOT_FOUND');
+      return renewRecoveryCodes(tx, caller.userId);
+    });
+    await securityLog('account.recovery_codes_renewed', personOf(caller), from);
+    return { recoveryCodes };
   }
 
   return {
@@ -111,18 +145,13 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
     startTotp: (caller: SessionCaller) =>
       db.transaction((tx) => totp.start(tx, { id: caller.userId, email: caller.email })),
     confirmTotp,
-    removeTotp: (caller: SessionCaller) =>
-      remove(caller, 'the authenticator app', (tx) => deleteTotp(tx, caller.userId)),
+    removeTotp: (caller: SessionCaller, from: Origin) =>
+      remove(caller, from, 'TOTP', (tx) => deleteTotp(tx, caller.userId)),
     startPasskey,
     addPasskey,
     renamePasskey,
-    removePasskey: (caller: SessionCaller, id: string) =>
-      remove(caller, 'a passkey', async (tx) => isUuid(id) && deletePasskey(tx, caller.userId, id)),
-    renewCodes: (caller: SessionCaller) =>
-      db.transaction(async (tx) => {
-        await lockUser(tx, caller.userId);
-        if ((await factors.kindsOf(tx, caller.userId)).length === 0) fail('SVC_FACTOR_NOT_FOUND');
-        return { recoveryCodes: await renewRecoveryCodes(tx, caller.userId) };
-      }),
+    removePasskey: (caller: SessionCaller, id: string, from: Origin) =>
+      remove(caller, from, 'PASSKEY', async (tx) => isUuid(id) && deletePasskey(tx, caller.userId, id)),
+    renewCodes,
   };
 }

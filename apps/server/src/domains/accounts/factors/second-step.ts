@@ -6,6 +6,7 @@ import {
   type SecondFactor,
 } from '@parley/contract';
 import type { Db, Tx } from '../../../core/db.ts';
+import type { Origin } from '../security-log.ts';
 import type { OpenSession, Sessions } from '../sessions.ts';
 import { lockUser, type UserRow } from '../user-store.ts';
 import type { Users } from '../users.ts';
@@ -31,7 +32,7 @@ export interface SecondStep {
   /** To be called in the transaction of the first proof. */
   enter(tx: Tx, user: UserRow): Promise<Entry>;
   /** The second proof. */
-  finish(proof: SecondFactor): Promise<OpenSession>;
+  finish(proof: SecondFactor, from: Origin): Promise<OpenSession>;
   startPasskey(): Promise<PasskeyRequest>;
   /** A passkey that has verified its user is both proofs. */
   finishPasskey(assertion: PasskeyAssertion): Promise<OpenSession>;
@@ -49,15 +50,18 @@ export function createSecondStep({ db, sessions, users, challenges, factors, pas
       return { ...passkeys.request(challenge, await listPasskeys(tx, user.id), 'preferred'), factors: kinds };
     },
 
-    finish: ({ challenge, ...proof }) =>
-      db.transaction(async (tx) => {
-        const { userId } = (await challenges.find(tx, 'SIGN_IN', challenge)) ?? expired();
-        // The user before the challenge: a change of the password, which ends it, takes them in this order too.
-        const user = await lockUser(tx, userId ?? expired());
-        if (!(await challenges.claim(tx, 'SIGN_IN', challenge))) expired();
-        await factors.prove(tx, user, proof, challenge);
-        return sessions.open(tx, user, byFactor);
-      }),
+    finish: ({ challenge, ...proof }, from) =>
+      factors.watch('SIGN_IN', from, (isOf) =>
+        db.transaction(async (tx) => {
+          const { userId } = (await challenges.find(tx, 'SIGN_IN', challenge)) ?? expired();
+          // The user before the challenge: a change of the password, which ends it, takes them in this order too.
+          const user = await lockUser(tx, userId ?? expired());
+          if (!(await challenges.claim(tx, 'SIGN_IN', challenge))) expired();
+          isOf(user);
+          await factors.prove(tx, user, proof, challenge);
+          return sessions.open(tx, user, byFactor);
+        }),
+      ),
 
     async startPasskey() {
       if (!passkeys.isAvailable) fail('SVC_FEATURE_DISABLED');

@@ -43,6 +43,8 @@ function sensitive(person: Signed, projectId: string) {
   return {
     'a production key': () => kit.post(person, `${path}/api-keys`, { name: 'live', environment: 'PRODUCTION' }),
     'a production key by the page': () => kit.post(person, `${path}/api-keys?environment=PRODUCTION`, { name: 'live' }),
+    'a production signing key': () =>
+      kit.post(person, `${path}/signing-keys`, { name: 'live', algorithm: 'HS256', environment: 'PRODUCTION' }),
     'a role that is given': () => kit.post(person, `${path}/members`, { email, role: 'OWNER' }),
     'a role that is changed': async (): Promise<Visit> => {
       const changed = service.fetch(`${path}/members/${encodeURIComponent(email)}`, {
@@ -188,6 +190,8 @@ describe('projects that require a second factor', () => {
     await kit.post(owner, `/v1/projects/${projectId}/members`, { email: member.email, role: 'ADMIN' });
     assert.deepEqual(answer(await secure(member, true)), [403, 'SVC_PERMISSION_DENIED']);
 
+    const { body: earlier } = await kit.login(owner.email);
+    const before = { authorization: `Bearer ${earlier.accessToken}` };
     await kit.withApp(owner);
     const secured = await secure(owner, true);
     assert.deepEqual([secured.status, secured.body.requireSecondFactor], [200, true]);
@@ -198,6 +202,12 @@ describe('projects that require a second factor', () => {
     assert.deepEqual(answer(rooms), required);
     const listed = await member.visitor.get('/v1/projects', member.headers);
     assert.equal(listed.body[0].requireSecondFactor, true, 'the list still names it');
+    const usageIn = async (headers: Signed['headers']): Promise<string[]> => {
+      const { body } = await owner.visitor.get('/v1/usage/detail', headers);
+      return body.projects.map((project: { projectId: string }) => project.projectId);
+    };
+    assert.deepEqual(await usageIn(owner.headers), [projectId]);
+    assert.deepEqual(await usageIn(before), [], 'the summary over all projects of an owner leaves it out');
     const stranger = await kit.proven();
     assert.deepEqual(answer(await read(stranger)), [404, 'SVC_PROJECT_NOT_FOUND'], 'a stranger learns nothing');
 

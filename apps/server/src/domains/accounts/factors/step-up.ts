@@ -5,8 +5,9 @@ import type { Db, Tx } from '../../../core/db.ts';
 import type { RequiresSecondFactor } from '../config.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
 import type { Passwords } from '../passwords.ts';
+import type { Origin } from '../security-log.ts';
 import type { Sessions } from '../sessions.ts';
-import { getUser, lockUser } from '../user-store.ts';
+import { getUser, lockUser, type UserRow } from '../user-store.ts';
 import type { Challenges } from './challenges.ts';
 import type { Factors } from './factors.ts';
 import { listPasskeys } from './passkey-store.ts';
@@ -27,7 +28,7 @@ interface StepUpDeps {
 /** Proving again, inside a session, who is there. */
 export interface StepUp extends SessionProofs {
   start(caller: SessionCaller): Promise<FactorChallenge>;
-  prove(caller: SessionCaller, proof: Proof): Promise<void>;
+  prove(caller: SessionCaller, proof: Proof, from: Origin): Promise<void>;
 }
 
 const freshMs = 10 * 60_000;
@@ -42,6 +43,11 @@ export function createStepUp(deps: StepUpDeps): StepUp {
     return isProven(caller) || isProven(await sessions.reread(caller));
   }
 
+  async function isAdmitted(projectId: string, caller: SessionCaller): Promise<boolean> {
+    if (!(await deps.requiresSecondFactor(projectId))) return true;
+    return holds(caller, ({ hasFactor, factorAt }) => hasFactor && factorAt !== null);
+  }
+
   async function proveByPassword(caller: SessionCaller, password: string): Promise<void> {
     await throttle.wait(caller.email);
     const user = await getUser(db, caller.userId);
@@ -49,12 +55,11 @@ export function createStepUp(deps: StepUpDeps): StepUp {
     await throttle.clear(caller.email);
   }
 
-  async function proveByFactor(tx: Tx, { userId }: SessionCaller, { passkey, ...proof }: Proof): Promise<void> {
-    const user = await lockUser(tx, userId);
+  async function proveByFactor(tx: Tx, user: UserRow, { passkey, ...proof }: Proof): Promise<void> {
     if (!passkey) return factors.prove(tx, user, proof, null);
     const challenge = challengeIn(passkey.response.clientDataJSON);
     const claimed = await challenges.claim(tx, 'STEP_UP', challenge);
-    if (claimed?.userId !== userId) fail('SVC_CHALLENGE_EXPIRED');
+    if (claimed?.userId !== user.id) fail('SVC_CHALLENGE_EXPIRED');
     await factors.prove(tx, user, { passkey }, challenge);
   }
 
@@ -65,13 +70,17 @@ export function createStepUp(deps: StepUpDeps): StepUp {
       return { ...request, factors: await factors.kindsOf(db, userId) };
     },
 
-    async prove(caller, proof) {
+    async prove(caller, proof, from) {
       const { hasFactor } = await sessions.reread(caller);
       if (!hasFactor) await proveByPassword(caller, proof.password ?? '');
-      await db.transaction(async (tx) => {
-        if (hasFactor) await proveByFactor(tx, caller, proof);
-        await sessions.noteProof(tx, caller.sessionId, { isByFactor: hasFactor });
-      });
+      await factors.watch('STEP_UP', from, (isOf) =>
+        db.transaction(async (tx) => {
+          const user = await lockUser(tx, caller.userId);
+          isOf(user);
+          if (hasFactor) await proveByFactor(tx, user, proof);
+          await sessions.noteProof(tx, caller.sessionId, { isByFactor: hasFactor });
+        }),
+      );
       sessions.forget([caller.sessionId]);
     },
 
@@ -82,10 +91,10 @@ export function createStepUp(deps: StepUpDeps): StepUp {
       if (!isProven) fail('SVC_STEP_UP_REQUIRED');
     },
 
+    isAdmitted,
+
     async assertAdmitted(projectId, caller) {
-      if (!(await deps.requiresSecondFactor(projectId))) return;
-      const isProven = await holds(caller, ({ hasFactor, factorAt }) => hasFactor && factorAt !== null);
-      if (!isProven) fail('SVC_PROJECT_REQUIRES_SECOND_FACTOR');
+      if (!(await isAdmitted(projectId, caller))) fail('SVC_PROJECT_REQUIRES_SECOND_FACTOR');
     },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { SecurityEntry } from '@parley/contract';
 import { answer, createFactorKit, type FactorKit, type Signed, stepMs } from '../../../../testkit/clients/factors.ts';
 import { createSoftPasskey } from '../../../../testkit/clients/soft-passkey.ts';
 import { createVisitor, mailTo } from '../../../../testkit/clients/visitor.ts';
@@ -147,6 +148,34 @@ describe('authenticator apps and recovery codes', () => {
     );
     const kept = await service.adapters.db.query<{ code_hash: string }>(sql`select code_hash from recovery_codes`);
     assert.ok(kept.every(({ code_hash }) => !renewed.body.recoveryCodes.includes(code_hash)));
+  });
+
+  test('[AUD-5] wrong codes and changes of factors are in the security log of the account', async () => {
+    const person = await kit.proven();
+    const { secret } = await kit.withApp(person);
+    const { body } = await kit.login(person.email);
+    assert.equal((await kit.finish(body.challenge, { code: '000000' })).status, 403);
+    assert.equal((await kit.post(person, '/v1/auth/step-up', { recoveryCode: 'aaaa-aaaa-aaaa-aaaa' })).status, 403);
+    await kit.withPasskey(person);
+    assert.equal((await kit.post(person, '/v1/auth/recovery-codes')).status, 200);
+    const removed = await service.fetch('/v1/auth/totp', { method: 'DELETE', headers: person.headers });
+    assert.equal(removed.status, 204);
+    const entries = await eventually(async () => {
+      const { body: log } = await person.visitor.get('/v1/auth/security-log', person.headers);
+      // Of one moment of this clock, so in any order.
+      const seen = log.map(({ action, metadata }: SecurityEntry) => `${action} ${JSON.stringify(metadata)}`);
+      assert.deepEqual(seen.toSorted(), [
+        'account.factor_added {"factor":"PASSKEY"}',
+        'account.factor_added {"factor":"TOTP"}',
+        'account.factor_removed {"factor":"TOTP"}',
+        'account.recovery_codes_renewed {}',
+        'account.second_factor_failed {"at":"SIGN_IN"}',
+        'account.second_factor_failed {"at":"STEP_UP"}',
+        'account.signed_in {"method":"EMAIL_LINK"}',
+      ]);
+      return log;
+    });
+    assert.ok(!JSON.stringify(entries).includes(secret) && !/000000|aaaa/.test(JSON.stringify(entries)));
   });
 
   test('[AUTH-31] after ten wrong codes in 15 minutes not even the right one is taken, until the window ends', async () => {
