@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** These stand on the database or the bus, so they run a second time, on PostgreSQL and Redis. */
-const storedFolders = ['adapters', 'core', 'domains', 'http', 'sockets'].map((name) => `apps/server/src/${name}/`);
+const storedFolders = ['adapters', 'core', 'domains', 'http', 'sockets', 'tls'].map(
+  (name) => `apps/server/src/${name}/`,
+);
 /**
  * Nothing of these depends on what the service stands on. Who may ask what (the authorization matrix) is decided by the
  * same code and the same SQL on both; that every route works on PostgreSQL is shown by the route sweep and the fuzz.
@@ -11,6 +13,7 @@ const storeless = [
   'http/authorization-matrix.test.ts',
   'http/deploy-files',
   'http/docs.test.ts',
+  'tls/one-port',
 ].map((name) => `apps/server/src/${name}`);
 /** What only several processes on one database can show. */
 const severalProcesses = ['e2e/rooms-over-processes.test.ts', 'e2e/two-processes.test.ts', 'e2e/webhook-storm.test.ts'];
