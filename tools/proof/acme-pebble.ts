@@ -15,7 +15,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { createSettableClock } from '../../apps/server/src/core/clock.ts';
 import { openTls } from '../../apps/server/testkit/clients/tls-client.ts';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
-import { freePort } from '../../apps/server/testkit/kit/ports.ts';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { startService } from '../../apps/server/testkit/kit/service.ts';
 import { createAuthority } from '../../apps/server/testkit/peers/tls-receiver.ts';
 
@@ -30,10 +30,10 @@ await writeFile(join(folder, 'cert.pem'), cert);
 setDefaultCACertificates([...getCACertificates('default'), authority.certificate]);
 
 const [apiPort, managementPort, dnsPort, validationPort] = [
-  await freePort(),
-  await freePort(),
-  await freePort(),
-  await freePort(),
+  await ownPort(),
+  await ownPort(),
+  await ownPort(),
+  await ownPort(),
 ];
 const configuration = {
   listenAddress: `127.0.0.1:${apiPort}`,
@@ -53,7 +53,7 @@ const dns = [
   '-defaultIPv6',
   '',
   '-management',
-  `127.0.0.1:${await freePort()}`,
+  `127.0.0.1:${await ownPort()}`,
 ];
 const children = [
   spawn(command('pebble-challtestsrv'), [...dns, ...off], { stdio: 'inherit' }),
