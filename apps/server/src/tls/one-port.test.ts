@@ -173,6 +173,22 @@ test('[TLS-4] one address has a bounded number of connections that have said not
   await strict.stop();
 });
 
+test('[TLS-4] one address has a bounded number of connections to TURN', async () => {
+  const strict = await startService({
+    beside: service,
+    env: { ...withFiles(), TLS_MAX_RELAYED_PER_ADDRESS: '1' },
+    openTurnPipe,
+  });
+  const [first, second] = [await openTls(peer(strict)), await openTls(peer(strict))];
+  first.write(allocate);
+  await once(first, 'data');
+  second.write(allocate);
+  assert.equal((await readToEnd(second)).length, 0);
+  assert.equal(first.closed, false);
+  first.destroy();
+  await strict.stop();
+});
+
 test('[TLS-4] hostile first bytes end that connection and nothing else', async () => {
   const openings = ['16030100', '1603014000', '0000000000000000', 'ffffffffffff', '16030100050100000100'];
   for (const hex of openings) {
