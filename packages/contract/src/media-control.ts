@@ -43,6 +43,9 @@ export type {
  */
 export const MEDIA_CONTROL_PROTOCOL = 1;
 export const MEDIA_CONTROL_PATH = '/control';
+/** A TURN connection that a server has accepted goes to the node by an upgrade of its control port. */
+export const MEDIA_TURN_PATH = '/turn';
+export const MEDIA_TURN_UPGRADE = 'parley-turn';
 /** A description in `sub.offer` is split so that the signaling frame around it stays under 16384 bytes. */
 export const MEDIA_DESCRIPTION_BYTES_MAX = 14_000;
 

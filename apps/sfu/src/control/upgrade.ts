@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MEDIA_CONTROL_PATH } from '@parley/contract/media-control';
+import { MEDIA_CONTROL_PATH, MEDIA_TURN_PATH, MEDIA_TURN_UPGRADE } from '@parley/contract/media-control';
+import { type Address, parseAddress } from '@parley/turn/addresses';
 
 const CONTROLLER = /^[A-Za-z0-9_-]{16,64}$/;
 const SEQUENCE = /^\d{1,15}$/;
 
-interface UpgradeRequest {
-  controller: string;
-  /** The last event that the controller has seen. */
-  since: number | undefined;
-}
+type UpgradeRequest =
+  /** `since`: the last event that the controller has seen. */
+  | { is: 'control'; controller: string; since: number | undefined }
+  /** A server passes a client of the TURN relay on. */
+  | { is: 'turn'; client: Address };
 
 /** Browsers say where a page is from, servers do not: no page has business with a media node. */
 export const isFromPage = ({ headers }: IncomingMessage): boolean => headers.origin !== undefined;
@@ -19,12 +20,23 @@ export function readUpgrade(request: IncomingMessage): UpgradeRequest | { status
   if (isFromPage(request)) return { status: '403 Forbidden' };
   const url = URL.parse(request.url ?? '', 'http://node');
   if (!url) return { status: '400 Bad Request' };
+  if (url.pathname === MEDIA_TURN_PATH) return readTurn(url.searchParams);
   if (url.pathname !== MEDIA_CONTROL_PATH) return { status: '404 Not Found' };
   const controller = url.searchParams.get('controller') ?? '';
   const since = url.searchParams.get('since');
   if (!CONTROLLER.test(controller)) return { status: '400 Bad Request' };
   if (since !== null && !SEQUENCE.test(since)) return { status: '400 Bad Request' };
-  return { controller, since: since === null ? undefined : Number(since) };
+  return { is: 'control', controller, since: since === null ? undefined : Number(since) };
+}
+
+function readTurn(query: URLSearchParams): UpgradeRequest | { status: string } {
+  const client = parseAddress(query.get('client') ?? '', Number(query.get('port') ?? 0) & 0xffff);
+  return client ? { is: 'turn', client } : { status: '400 Bad Request' };
+}
+
+/** From here on the connection is the client's. */
+export function switchToTurn(socket: Duplex): void {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: ${MEDIA_TURN_UPGRADE}\r\nconnection: upgrade\r\n\r\n`);
 }
 
 /** Whole, and not only our half: who is refused could keep theirs open for ever, and with enough of them the node shut. */
