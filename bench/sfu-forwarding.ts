@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Description } from '@parley/media-description';
@@ -164,6 +165,7 @@ async function startOurs(): Promise<Forwarder> {
   const worker = new Worker({
     index: 0,
     clock: systemClock,
+    iceKey: randomBytes(32),
     settings: { udpPort, bindAddress: null, candidates: [`udp 2130706431 127.0.0.1 ${udpPort} host`] },
     onEvent: ({ type, data }) => {
       if (type !== 'sub.offer') return;

@@ -3,7 +3,9 @@
  * leaving or muting every 250 ms, each publishing and receiving; prints the memory of the media process as it goes.
  * Fails when it crashed, or when the memory of the last third is more than 5 % above that of the middle third.
  */
+
 import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
@@ -28,6 +30,7 @@ let lost = 0;
 const worker = new Worker({
   index: 0,
   clock: systemClock,
+  iceKey: randomBytes(32),
   settings: { udpPort, bindAddress: null, candidates: [`udp 2130706431 127.0.0.1 ${udpPort} host`] },
   onEvent: ({ type, data }) => {
     if (type === 'sub.offer') offers.get(data.participant)?.(data);

@@ -13,6 +13,7 @@ const storeless = [
   'http/authorization-matrix.test.ts',
   'http/deploy-files',
   'http/docs.test.ts',
+  'tls/one-port',
 ].map((name) => `apps/server/src/${name}`);
 /** What only several processes on one database can show. */
 const severalProcesses = ['e2e/rooms-over-processes.test.ts', 'e2e/two-processes.test.ts', 'e2e/webhook-storm.test.ts'];

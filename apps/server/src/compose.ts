@@ -22,8 +22,10 @@ interface ComposeDeps {
   clock: Clock;
   log: Log;
   loopDelay?: LoopDelay;
-  /** None unless given: TURN on our own port then ends at once. */
+  /** Where TURN on our own port goes: to the media node, unless given. */
   openTurnPipe?: OpenTurnPipe;
+  /** Where clients reach TURN by TLS: on our own port when we end TLS ourselves, unless given. */
+  turnFrontDoor?: { host: string; port: number };
 }
 
 /** How long open sockets get to move to another process. */
@@ -32,13 +34,14 @@ const socketGraceMs = 5_000;
 export type Service = Awaited<ReturnType<typeof compose>>;
 
 /** The wiring diagram: every part is built and joined here. */
-export async function compose({ config, adapters, clock, log, loopDelay, openTurnPipe }: ComposeDeps) {
+export async function compose(deps: ComposeDeps) {
+  const { config, adapters, clock, log, loopDelay } = deps;
   const { isProduction } = config;
   const { tools, tracing } = createTools({ config, adapters, clock, log });
   const tls = createTls({
     ...tools,
     tls: config.tls,
-    openTurnPipe: openTurnPipe ?? (async () => null),
+    openTurnPipe: deps.openTurnPipe ?? ((client) => fleet.turn.openPipe(client)),
     authorityAt: (directoryUrl) => createAcmeAuthority({ directoryUrl, clock }),
     maker: certificateMaker,
   });
@@ -48,6 +51,7 @@ export async function compose({ config, adapters, clock, log, loopDelay, openTur
     adapters,
     certificateState: tls.certificateState,
     connections: openConnections(() => sockets),
+    turnFrontDoor: deps.turnFrontDoor ?? ownFrontDoor(config),
   });
   const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat } = byName;
   const { access } = projects;
@@ -122,4 +126,12 @@ export async function compose({ config, adapters, clock, log, loopDelay, openTur
       for (const part of parts.toReversed()) await part.stop?.();
     },
   };
+}
+
+const httpsPort = 443;
+
+function ownFrontDoor({ tls, publicUrl }: Config): { host: string; port: number } | null {
+  if (tls.kind === 'off' || publicUrl === null) return null;
+  const { hostname, port } = new URL(publicUrl);
+  return { host: hostname, port: Number(port) || httpsPort };
 }

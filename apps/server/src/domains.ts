@@ -27,12 +27,14 @@ interface DomainDeps {
   certificateState: () => CertificateState | null;
   /** The sockets, which are made after the domains that close them. */
   connections: OpenConnections;
+  turnFrontDoor: { host: string; port: number } | null;
 }
 
 export type Domains = ReturnType<typeof createDomains>;
 
 /** Every domain, and what joins one to another. */
-export function createDomains({ tools, config, adapters, certificateState, connections }: DomainDeps) {
+export function createDomains(deps: DomainDeps) {
+  const { tools, config, adapters, certificateState, connections, turnFrontDoor } = deps;
   const { limits, publicUrl, ids } = tools;
   const dispatcher = createDispatcher({
     ...tools,
@@ -89,6 +91,7 @@ export function createDomains({ tools, config, adapters, certificateState, conne
     sfuAllowedHosts: config.sfuAllowedHosts,
     heartbeatTimeoutMs: limits.SFU_HEARTBEAT_TIMEOUT_SECONDS * 1000,
     countPlaced,
+    turnFrontDoor,
   });
   const rooms = createRoomsDomain({
     ...tools,

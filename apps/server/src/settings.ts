@@ -295,6 +295,10 @@ const mediaNodeRows: readonly SettingRow[] = [
   ['SFU_PROCESSES', 'whole number', '1; in production one a core', 'processes that carry media.'],
   ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
   ['SFU_BIND_ADDRESS', 'address', 'all', 'address that media is received on.'],
+  ['SFU_TURN_PORT', 'port or off', '3478', 'its TURN relay, UDP and TCP.'],
+  ['SFU_TURN_TLS_PORT', 'port', '5349', 'its TURN relay by TLS.'],
+  ['SFU_TURN_TLS_CERT', 'file (PEM)', 'no TLS', 'certificate of SFU_ANNOUNCED_HOST, for TURN by TLS.'],
+  ['SFU_TURN_TLS_KEY', 'file (PEM)', 'no TLS', 'key of SFU_TURN_TLS_CERT.'],
   [
     'SFU_INTERNAL_HOST',
     'address',

@@ -18,6 +18,11 @@ export interface NodeConfig {
   udpPort: number;
   mayMoveUdpPort: boolean;
   bindAddress: string | null;
+  /** Of the TURN relay, UDP and TCP; null when there is none. */
+  turnPort: number | null;
+  mayMoveTurnPort: boolean;
+  /** PEM files of a certificate for the announced host: the relay then also takes TLS. */
+  turnTls: { port: number; certFile: string; keyFile: string } | null;
   announcedHost: string | null;
   /** Where a NAT maps the UDP port from; the first process has this one. */
   announcedUdpPort: number;
@@ -88,6 +93,13 @@ export function readConfig(environment: Variables): NodeConfig {
     udpPort,
     mayMoveUdpPort: !isProduction && text('SFU_UDP_PORT') === undefined,
     announcedUdpPort: integer('SFU_ANNOUNCED_UDP_PORT', udpPort, 1, 65_535),
+    turnPort: text('SFU_TURN_PORT') === 'off' ? null : integer('SFU_TURN_PORT', 3478, 0, 65_535) || null,
+    mayMoveTurnPort: !isProduction && text('SFU_TURN_PORT') === undefined,
+    turnTls: readTurnTls(
+      text('SFU_TURN_TLS_CERT'),
+      text('SFU_TURN_TLS_KEY'),
+      integer('SFU_TURN_TLS_PORT', 5349, 1, 65_535),
+    ),
     bindAddress: matching('SFU_BIND_ADDRESS', null, HOST, 'an IP address of this machine'),
     announcedHost,
     processes,
@@ -102,6 +114,12 @@ function readSecrets(value: string | undefined): string[] {
   if (secrets.some((secret) => Buffer.byteLength(secret) < SECRET_BYTES_MIN))
     throw new ConfigError(`SFU_REGISTRATION_SECRET must be at least ${SECRET_BYTES_MIN} bytes long.`);
   return secrets;
+}
+
+function readTurnTls(certFile: string | undefined, keyFile: string | undefined, port: number): NodeConfig['turnTls'] {
+  if (!certFile && !keyFile) return null;
+  if (!certFile || !keyFile) throw new ConfigError('SFU_TURN_TLS_CERT and SFU_TURN_TLS_KEY must be set together.');
+  return { port, certFile, keyFile };
 }
 
 /** The host of a URL as one listens on it: an IPv6 address without brackets. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { availableParallelism, totalmem } from 'node:os';
 import { announcedAddresses, candidatesOf } from './announce.ts';
 import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.ts';
@@ -8,16 +8,19 @@ import { startControlServer } from './control/server.ts';
 import { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
-import { freeUdpPorts } from './ports.ts';
+import { chooseMediaPorts, type MediaPorts } from './ports.ts';
 import { startRegistration } from './registration.ts';
+import { startNodeRelay } from './turn/node-relay.ts';
 
 /** The participants of a controller that stays disconnected this long are removed. */
 const ORPHAN_MS = 60_000;
 const SWEEP_MS = 1000;
+const ICE_KEY_BYTES = 32;
 
 export interface MediaNode {
   readonly internalUrl: string;
   readonly instanceId: string;
+  readonly turnUrls: readonly string[];
   /** Process ids of the media processes, for tests that kill one. */
   pids(): number[];
   isReady(): boolean;
@@ -42,7 +45,17 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   const onError = (error: unknown) =>
     log('error', error instanceof Error ? (error.stack ?? error.message) : String(error));
 
-  const workers = await startWorkers({ config, clock, directory, addresses, onError });
+  const ports = await chooseMediaPorts(config);
+  const publicHost = config.announcedHost ?? addresses[0] ?? '127.0.0.1';
+  const iceKey = randomBytes(ICE_KEY_BYTES);
+  const workers = await startWorkers({ config, clock, directory, addresses, ports, iceKey, onError });
+  const stopWorkers = async (error: unknown): Promise<never> => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    throw error;
+  };
+  const turn = await startNodeRelay({ config, clock, addresses, publicHost, ports, iceKey, onError }).catch(
+    stopWorkers,
+  );
   const isReady = () => workers.every((worker) => worker.isReady);
   const { isDraining } = drain;
   if (EVERY_ADDRESS.includes(config.internalHost))
@@ -59,24 +72,26 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     execute: createExecutor({ directory, workers, capacity: config.capacity, clock, isDraining }),
     isDraining,
     isReady,
+    turn,
     onError,
   }).catch(async (error: unknown) => {
-    await Promise.all(workers.map((worker) => worker.stop()));
-    throw notListening(error, config);
+    await turn?.relay.close();
+    return stopWorkers(notListening(error, config));
   });
   const internalUrl = config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`;
   const sweep = setInterval(() => evictLostControllers(directory, workers, clock.now()), SWEEP_MS);
-  const publicHost = config.announcedHost ?? addresses[0] ?? '127.0.0.1';
   const registration = registers ? register(deps, workers, { publicHost, internalUrl }, drain.set) : undefined;
 
   return {
     internalUrl,
     instanceId,
+    turnUrls: turn?.urls ?? [],
     pids: () => workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     isReady,
     async stop() {
       registration?.stop();
       clearInterval(sweep);
+      await turn?.relay.close();
       await Promise.all(workers.map((worker) => worker.stop()));
       await server.close();
     },
@@ -110,27 +125,28 @@ interface WorkersDeps {
   clock: MediaClock;
   directory: Directory;
   addresses: readonly string[];
+  ports: readonly MediaPorts[];
+  iceKey: Buffer;
   onError(error: unknown): void;
 }
 
 /** All media processes or none: a node that can only carry a part does not start. */
-async function startWorkers({ config, clock, directory, addresses, onError }: WorkersDeps): Promise<Worker[]> {
-  const processes = config.processes === 0 ? availableParallelism() : config.processes;
-  const freePorts = config.mayMoveUdpPort ? await freeUdpPorts(config.udpPort, processes) : undefined;
-  const workers = Array.from({ length: processes }, (_, index) => {
-    const udpPort = freePorts?.[index] ?? config.udpPort + index;
-    const announcedPort = freePorts?.[index] ?? config.announcedUdpPort + index;
-    return new Worker({
-      index,
-      clock,
-      settings: { udpPort, bindAddress: config.bindAddress, candidates: candidatesOf(addresses, announcedPort) },
-      onEvent: (event) => directory.emit(event),
-      onLost: (lost) => {
-        for (const room of directory.roomsOf(lost)) directory.lose(room);
-      },
-      onError,
-    });
-  });
+async function startWorkers(deps: WorkersDeps): Promise<Worker[]> {
+  const { config, clock, directory, addresses, ports, iceKey, onError } = deps;
+  const workers = ports.map(
+    ({ udpPort, announcedPort }, index) =>
+      new Worker({
+        index,
+        clock,
+        iceKey,
+        settings: { udpPort, bindAddress: config.bindAddress, candidates: candidatesOf(addresses, announcedPort) },
+        onEvent: (event) => directory.emit(event),
+        onLost: (lost) => {
+          for (const room of directory.roomsOf(lost)) directory.lose(room);
+        },
+        onError,
+      }),
+  );
   try {
     await Promise.all(workers.map((worker) => worker.started));
     return workers;

@@ -1,7 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { idPrefixes } from '@parley/contract/ids';
 import { initLogger, PeerConnection } from 'node-datachannel';
-import type { WorkerMessage, WorkerRequest, WorkerSettings } from './control/worker-protocol.ts';
+import {
+  ICE_KEY_VARIABLE,
+  type WorkerMessage,
+  type WorkerRequest,
+  type WorkerSettings,
+} from './control/worker-protocol.ts';
 import { createCertificate } from './media/certificate.ts';
 import { systemClock } from './media/clock.ts';
 import { Engine } from './media/engine.ts';
@@ -50,6 +55,7 @@ function createEngine(): Engine {
     udpPort: settings.udpPort,
     bindAddress: settings.bindAddress ?? undefined,
     certificate: createCertificate(Date.now()),
+    iceKey: Buffer.from(process.env[ICE_KEY_VARIABLE] ?? '', 'hex'),
     candidates: () => settings.candidates,
     emit: (event) => send({ kind: 'event', event }),
     onError: report,

@@ -25,6 +25,8 @@ export async function startTestNode(variables: Record<string, string> = {}, regi
     SFU_REGISTRATION_SECRET: TEST_SECRET,
     SFU_INTERNAL_PORT: '0',
     SFU_UDP_PORT: String(await freeUdpPort()),
+    // Where a test makes the network fail, a relay would be a way around it.
+    SFU_TURN_PORT: 'off',
     ...variables,
   });
   const problems: string[] = [];

@@ -42,6 +42,9 @@ export type {
  * `{internalUrl}/control`. The control plane sends commands, the node answers each and sends events.
  */
 export const MEDIA_CONTROL_PATH = '/control';
+/** A TURN connection that a server has accepted goes to the node by an upgrade of its control port. */
+export const MEDIA_TURN_PATH = '/turn';
+export const MEDIA_TURN_UPGRADE = 'parley-turn';
 
 /** Versions of the protocol, from the oldest that is still spoken to the newest. */
 export interface MediaProtocols {

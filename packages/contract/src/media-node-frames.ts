@@ -215,6 +215,10 @@ const Hello = Type.Object({
   /** Sequence of the latest event for this controller. */
   seq: Counter,
   draining: Type.Boolean(),
+  /** Its TURN relay, as clients reach it; left out when it has none. */
+  turn: Type.Optional(
+    Type.Object({ urls: Type.Array(Type.String({ pattern: '^turns?:', maxLength: 300 }), { maxItems: 8 }) }),
+  ),
 });
 export type MediaHello = Static<typeof Hello>;
 

@@ -42,6 +42,8 @@ export interface TestServiceOptions {
   loopDelay?: () => number;
   /** Where TURN on the service's own port goes. */
   openTurnPipe?: OpenTurnPipe;
+  /** Where clients would reach TURN by TLS. */
+  turnFrontDoor?: { host: string; port: number };
 }
 
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
@@ -58,7 +60,7 @@ async function startOn(
     beside,
     wrap = (adapters) => adapters,
     loopDelay = () => 0,
-    openTurnPipe = async () => null,
+    ...rest
   }: TestServiceOptions,
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parley-test-'));
@@ -71,7 +73,7 @@ async function startOn(
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
-  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, openTurnPipe });
+  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, ...rest });
 
   async function stop(): Promise<void> {
     await service.stop();

@@ -10,11 +10,13 @@ import type {
 } from '@parley/contract/media-control';
 import { proveMediaNode, verifyMediaControl } from '@parley/contract/media-control-auth';
 import { parseMediaCommand } from '@parley/contract/media-requests';
+import type { Address } from '@parley/turn/addresses';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
+import type { TurnRelay } from '../turn/relay.ts';
 import type { Controller, Send } from './controllers.ts';
-import { isFromPage, readUpgrade, refuse } from './upgrade.ts';
+import { isFromPage, readUpgrade, refuse, switchToTurn } from './upgrade.ts';
 
 const FRAME_BYTES_MAX = 65_536;
 const QUEUED_BYTES_MAX = 16 << 20;
@@ -40,6 +42,8 @@ interface ControlServerDeps {
   execute(controller: Controller, command: MediaCommand): Promise<MediaResponses[MediaCommandName]>;
   isDraining(): boolean;
   isReady(): boolean;
+  /** The node's TURN relay and its URLs, if it has one. */
+  turn: { relay: Pick<TurnRelay, 'accept'>; urls: readonly string[] } | null;
   onError(error: unknown): void;
 }
 
@@ -64,6 +68,7 @@ export async function startControlServer(deps: ControlServerDeps): Promise<Contr
     if ('status' in asked) return refuse(socket, asked.status);
     const proven = await authenticate(request.headers.authorization);
     if (!proven) return refuse(socket, '401 Unauthorized');
+    if (asked.is === 'turn') return acceptTurn(deps, asked.client, socket, head);
     const proof = await proveMediaNode(proven.secret, deps.node, deps.instanceId, proven.nonce);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const { controller, since, protocol } = asked;
@@ -102,6 +107,16 @@ export async function startControlServer(deps: ControlServerDeps): Promise<Contr
       });
     },
   };
+}
+
+function acceptTurn({ turn }: ControlServerDeps, client: Address, socket: Duplex, head: Buffer): void {
+  if (!turn) {
+    refuse(socket, '404 Not Found');
+    return;
+  }
+  switchToTurn(socket);
+  if (head.length > 0) socket.unshift(head);
+  turn.relay.accept(socket, client);
 }
 
 /** Plain requests: the node's health, and nothing else. */
@@ -164,6 +179,7 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
       resumed: controller.canResume(since),
       seq: controller.seq,
       draining: deps.isDraining(),
+      ...(deps.turn && { turn: { urls: [...deps.turn.urls] } }),
     },
   };
   send(JSON.stringify(hello));

@@ -7,6 +7,9 @@ import type {
 } from '@parley/contract/media-control';
 import type { EngineLoad } from '../media/engine.ts';
 
+/** The node's ICE key, by the environment: arguments can be read by every user of the machine. */
+export const ICE_KEY_VARIABLE = 'PARLEY_ICE_KEY';
+
 /** What the supervisor gives a media process at its start, as one JSON argument. */
 export interface WorkerSettings {
   udpPort: number;

@@ -2,7 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { MediaCommand, MediaCommandName, MediaEvent, MediaResponses } from '@parley/contract/media-control';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
-import type { WorkerLoad, WorkerMessage, WorkerRequest, WorkerSettings } from './worker-protocol.ts';
+import {
+  ICE_KEY_VARIABLE,
+  type WorkerLoad,
+  type WorkerMessage,
+  type WorkerRequest,
+  type WorkerSettings,
+} from './worker-protocol.ts';
 
 const RESTART_MS_MIN = 500;
 const RESTART_MS_MAX = 30_000;
@@ -16,6 +22,7 @@ const STOP_MS_MAX = 3000;
 export interface WorkerDeps {
   index: number;
   settings: WorkerSettings;
+  iceKey: Buffer;
   clock: MediaClock;
   onEvent(event: MediaEvent): void;
   /** The process exited; its rooms are gone. */
@@ -88,6 +95,7 @@ export class Worker {
 
   #start(): void {
     const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#deps.settings)], {
+      env: { ...process.env, [ICE_KEY_VARIABLE]: this.#deps.iceKey.toString('hex') },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;

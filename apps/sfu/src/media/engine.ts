@@ -21,6 +21,7 @@ interface EngineDeps {
   udpPort: number;
   bindAddress: string | undefined;
   certificate: Certificate;
+  iceKey: Buffer;
   /** Where clients reach this process, as candidates of a description. */
   candidates(): string[];
   emit: Emit;
@@ -113,7 +114,8 @@ export class Engine {
 
   #open({ room: id, emptyTimeoutSeconds = EMPTY_TIMEOUT_SECONDS, dataFallback = FALLBACK }: RoomOpen): boolean {
     if (this.#rooms.has(id)) return false;
-    const { clock, random, newTrackId, candidates, emit, udpPort, bindAddress, certificate, onError } = this.#deps;
+    const { clock, random, newTrackId, candidates, emit, onError } = this.#deps;
+    const { udpPort, bindAddress, certificate, iceKey } = this.#deps;
     const room = new Room(
       { id, emptyTimeoutMs: emptyTimeoutSeconds * 1000, dataFallback },
       {
@@ -126,7 +128,8 @@ export class Engine {
           this.#dataDropped += 1;
         },
         newTransport: (name, hasData, listener) => {
-          const transport = new PeerTransport({ name, udpPort, bindAddress, certificate, hasData, listener, onError });
+          const of = { name, udpPort, bindAddress, certificate, iceKey };
+          const transport = new PeerTransport({ ...of, hasData, listener, onError });
           this.#transports.add(transport);
           return transport;
         },

@@ -33,6 +33,7 @@ test('[MED-45] a closed transport leaves nothing in memory', async () => {
       udpPort,
       bindAddress: undefined,
       certificate,
+      iceKey: Buffer.alloc(32),
       hasData: true,
       // As in the engine, the listener leads back to the transport.
       listener: { ...listener, state: () => void transport.state },
@@ -64,6 +65,7 @@ test('[MED-47] a peer that knocks before its answer was taken is let in, however
       udpPort,
       bindAddress: undefined,
       certificate,
+      iceKey: Buffer.alloc(32),
       hasData: true,
       listener,
       onError,

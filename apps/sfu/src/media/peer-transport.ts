@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { MediaTransportState } from '@parley/contract/media-control';
 import {
   DATA_CHANNELS,
@@ -10,6 +9,7 @@ import {
 import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import * as native from 'node-datachannel';
 import type { Certificate } from './certificate.ts';
+import { newIceCredentials } from './ice-credentials.ts';
 
 export interface PeerTransportListener {
   /** Media can be sent from now on. */
@@ -26,6 +26,8 @@ interface PeerTransportOptions {
   udpPort: number;
   bindAddress: string | undefined;
   certificate: Certificate;
+  /** Of the node: ICE passwords follow from it. */
+  iceKey: Buffer;
   hasData: boolean;
   listener: PeerTransportListener;
   /** A callback of ours threw: a bug, but never one that may end the process. */
@@ -33,10 +35,6 @@ interface PeerTransportOptions {
 }
 
 type LocalParameters = Required<Pick<Description, 'ice' | 'dtls'>>;
-
-/** Entropy of ICE credentials; RFC 8445 5.3 asks for 24 and 128 bits at least. */
-const UFRAG_BYTES = 6;
-const PWD_BYTES = 24;
 
 const STATES: Record<string, MediaTransportState> = {
   new: 'NEW',
@@ -149,7 +147,7 @@ export class PeerTransport {
    * in between is refused.
    */
   offer(): LocalParameters {
-    this.#offered = { ufrag: randomBytes(UFRAG_BYTES).toString('hex'), pwd: randomBytes(PWD_BYTES).toString('hex') };
+    this.#offered = newIceCredentials(this.#options.iceKey);
     return { ice: this.#offered, dtls: { role: 'actpass', fingerprint: this.#options.certificate.fingerprint } };
   }
 
@@ -166,7 +164,8 @@ export class PeerTransport {
   /** Our side as the answerer. Throws when the offer cannot be used. */
   acceptOffer(offer: Description): LocalParameters {
     this.#connection.setRemoteDescription(toTransportSdp(offer, { hasData: this.#options.hasData }), 'offer');
-    this.#connection.setLocalDescription('answer');
+    const { ufrag: iceUfrag, pwd: icePwd } = newIceCredentials(this.#options.iceKey);
+    this.#connection.setLocalDescription('answer', { iceUfrag, icePwd });
     return this.#local();
   }
 

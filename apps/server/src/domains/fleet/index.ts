@@ -8,14 +8,16 @@ import { chooseServer, mayTakeRoom } from './allocator.ts';
 import { createHostGuard } from './internal-url.ts';
 import { createNodes, type Nodes } from './nodes.ts';
 import { type CountPlaced, createServerLoad, type ServerWithLoad } from './server-load.ts';
-import { findServer, type StoredServer } from './server-store.ts';
+import { findServer, listServers, type StoredServer } from './server-store.ts';
 import { createServers } from './servers.ts';
 import { isOffline as isOfflineSince } from './status.ts';
+import { createTurn, type Turn } from './turn.ts';
 import { beatEveryMs, createWatch, type Watch } from './watch.ts';
 
 export { MediaRefusal, type NodeHello } from './control-link.ts';
 export { asServiceError, type Nodes } from './nodes.ts';
 export type { PlacedLoad } from './server-load.ts';
+export type { Turn } from './turn.ts';
 export type { Watch } from './watch.ts';
 
 /** Why the rooms of a node have to move. */
@@ -38,10 +40,13 @@ interface FleetDeps {
   sfuAllowedHosts: readonly string[];
   heartbeatTimeoutMs: number;
   countPlaced: CountPlaced;
+  /** Where a server ends TLS itself and passes TURN on; null when none does. */
+  turnFrontDoor: { host: string; port: number } | null;
 }
 
 export interface Fleet extends Domain<typeof fleetRoutes> {
   nodes: Nodes;
+  turn: Turn;
   watch: Watch;
   /** The best node for a room, or undefined. */
   choose(region: string | null, except: ReadonlySet<string>): Promise<ServerWithLoad | undefined>;
@@ -79,6 +84,15 @@ export function createFleet(deps: FleetDeps): Fleet {
       const server = await findServer(db, name);
       return server && !isOffline(server) ? server : undefined;
     },
+  });
+
+  const turn = createTurn({
+    clock,
+    guard,
+    nodes,
+    secrets: sfuSecrets,
+    frontDoor: deps.turnFrontDoor,
+    listLive: async () => (await listServers(db)).filter((server) => !isOffline(server)),
   });
 
   nodes.onHello((name, { instanceId }) => {
@@ -128,6 +142,7 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   return {
     nodes,
+    turn,
     watch,
     isOffline,
     chores: [{ name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true }],

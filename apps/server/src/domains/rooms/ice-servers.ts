@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import type { IceServer } from '@parley/contract';
+import { TURN_CREDENTIAL_MS, turnCredential } from '@parley/turn/credentials';
 import type { Clock } from '../../core/clock.ts';
 
-/** What a browser needs besides the media node's own address: relays for networks that let no UDP through. */
+/** Relays outside of the fleet, which operators may run for networks that let no UDP through. */
 export type IceServers = (identity: string) => IceServer[];
 
 export interface TurnConfig {
@@ -11,15 +11,11 @@ export interface TurnConfig {
   secret: string | null;
 }
 
-const credentialSeconds = 24 * 60 * 60;
-
-/** Credentials of the TURN REST API: they carry their expiry, so that no user has to be registered. */
 export function createIceServers({ turn, clock }: { turn: TurnConfig; clock: Clock }): IceServers {
   return (identity) => {
     if (turn.urls.length === 0) return [];
     if (turn.secret === null) return [{ urls: [...turn.urls] }];
-    const username = `${Math.floor(clock.now() / 1000) + credentialSeconds}:${identity}`;
-    const credential = createHmac('sha1', turn.secret).update(username).digest('base64');
-    return [{ urls: [...turn.urls], username, credential }];
+    const credential = turnCredential(turn.secret, identity, clock.now() + TURN_CREDENTIAL_MS);
+    return [{ urls: [...turn.urls], ...credential }];
   };
 }

@@ -141,7 +141,7 @@ export function createSignaling({
     else await rooms.sweeps.markLost(session, code === 4408 ? connection.lastSeenAt : clock.now());
   }
 
-  const join = traced(createJoin({ clock, log, limits, nodes, rooms, hub, observe }));
+  const join = traced(createJoin({ clock, log, limits, nodes, turn: fleet.turn, rooms, hub, observe }));
   const media = createMediaFrames({ nodes });
   const socket = createSignalingSocket({
     clock,

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { ConnectionAbout } from '../../core/connections.ts';
 import { toServiceError } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
-import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
+import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
 import { createAttach } from './attach.ts';
 import type { Hub, HubRoom } from './hub.ts';
@@ -17,6 +17,7 @@ interface JoinDeps {
   log: Log;
   limits: Limits;
   nodes: Nodes;
+  turn: Turn;
   rooms: Rooms;
   hub: Hub;
   observe: Observe;
@@ -26,7 +27,7 @@ type JoinFrame = FrameData<SignalingClientFrames['join']>;
 
 const movesMax = 3;
 
-export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: JoinDeps) {
+export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observe }: JoinDeps) {
   const attach = createAttach({ clock, nodes, rooms, hub });
 
   async function join(connection: RtcConnection, frame: JoinFrame): Promise<undefined> {
@@ -195,7 +196,7 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
       resumed: facts.resumed,
       room: toRoom(room, rooms.participantsMax, true),
       participant: toParticipant(session, facts.media),
-      iceServers: rooms.iceServers(session.identity),
+      iceServers: [...rooms.iceServers(session.identity), ...(await relaysOf(member))],
     };
     const pieces = splitJoined(joined, facts.participants, limits.SIGNALING_MAX_MESSAGE_BYTES);
     await hub.welcome(hubRoom, member, facts.since, () =>
@@ -206,6 +207,13 @@ export function createJoin({ clock, log, limits, nodes, rooms, hub, observe }: J
       }),
     );
   }
+
+  /** Without a relay most networks still get media: no reason to refuse a join. */
+  const relaysOf = ({ serverName, session }: Member) =>
+    turn.iceServers(serverName, session.id).catch((error: unknown) => {
+      log.warn({ error, server: serverName }, 'joined without the relay of the media node');
+      return [];
+    });
 
   return join;
 }

@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigError, type NodeConfig, urlHost } from '../config.ts';
+import type { MediaClock } from '../media/clock.ts';
+import { icePasswordOf } from '../media/ice-credentials.ts';
+import type { MediaPorts } from '../ports.ts';
+import { mediaSocketOf } from './media-sockets.ts';
+import { startTurnRelay, type TurnRelay } from './relay.ts';
+
+interface NodeRelayDeps {
+  config: NodeConfig;
+  clock: MediaClock;
+  /** What the node announces. */
+  addresses: readonly string[];
+  publicHost: string;
+  ports: readonly MediaPorts[];
+  iceKey: Buffer;
+  onError(error: unknown): void;
+}
+
+export interface NodeRelay {
+  relay: TurnRelay;
+  urls: readonly string[];
+}
+
+/** The relay of a node, and how clients reach it; null where it is turned off. */
+export async function startNodeRelay(deps: NodeRelayDeps): Promise<NodeRelay | null> {
+  const { config, clock, addresses, ports, iceKey, onError } = deps;
+  const { bindAddress, secrets, turnPort } = config;
+  if (turnPort === null) return null;
+  const relay = await startTurnRelay({
+    clock,
+    secrets,
+    bindAddress,
+    sockets: ports.map((port) => mediaSocketOf({ ...port, bindAddress }, addresses)),
+    port: turnPort,
+    mayMovePort: config.mayMoveTurnPort,
+    tls: await readCertificate(config),
+    icePasswordOf: (ufrag) => icePasswordOf(iceKey, ufrag),
+    onError,
+  }).catch((error: unknown) => {
+    throw notListening(error, turnPort, config.turnTls?.port);
+  });
+  const host = urlHost(deps.publicHost);
+  const tls = relay.tlsPort === null ? [] : [`turns:${host}:${relay.tlsPort}?transport=tcp`];
+  const plain = ['udp', 'tcp'].map((transport) => `turn:${host}:${relay.port}?transport=${transport}`);
+  return { relay, urls: [...plain, ...tls] };
+}
+
+async function readCertificate({ turnTls }: NodeConfig) {
+  if (!turnTls) return null;
+  const [cert, key] = await Promise.all([
+    read('SFU_TURN_TLS_CERT', turnTls.certFile),
+    read('SFU_TURN_TLS_KEY', turnTls.keyFile),
+  ]);
+  return { port: turnTls.port, cert, key };
+}
+
+const read = (name: string, file: string): Promise<string> =>
+  readFile(file, 'utf8').catch(() => {
+    throw new ConfigError(`${name} must be a file that can be read; ${file} is not.`);
+  });
+
+/** What to do about it, for an operator. */
+function notListening(error: unknown, port: number, tlsPort: number | undefined): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error;
+  const isTls = 'port' in error && error.port === tlsPort;
+  const [name, taken] = isTls ? ['SFU_TURN_TLS_PORT', tlsPort] : ['SFU_TURN_PORT', port];
+  const off = isTls ? '' : ', or turn the relay off with SFU_TURN_PORT=off';
+  return new ConfigError(`${name} ${taken} is taken: stop its program, choose another port${off}.`);
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import type { IceServer, Room } from '@parley/contract';
+import { type Api, createApi } from '@parley/server';
+import { joinAs } from '../../apps/server/testkit/clients/rooms.ts';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
+import { startTestNode, type TestNode } from '../../apps/sfu/testkit/node.ts';
+import { address, streamWire, TurnClient, udpWire } from '../../packages/turn/testkit/turn-client.ts';
+import { skipWithoutBrowser } from '../browser.ts';
+import { type CallPage, openPages, type Pages } from './kit.ts';
+
+const skip = skipWithoutBrowser();
+let service: TestService;
+let node: TestNode;
+let api: Api;
+let room: Room;
+let pages: Pages | undefined;
+
+before(async () => {
+  const turnFrontDoor = { host: 'calls.example.com', port: 443 };
+  service = await startService({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' }, turnFrontDoor });
+  const variables = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: service.config.sfuSecrets[0] ?? '' };
+  // The usual port, or a free one.
+  node = await startTestNode({ ...variables, SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_TURN_PORT: '' }, true);
+  await service.service.fleet.whenRegistered(node.node.internalUrl);
+  const { apiKey } = await service.newProject();
+  api = createApi({ baseUrl: service.url, credential: apiKey });
+  room = await api.call('createRoom', { body: { name: 'relayed' } });
+});
+after(async () => {
+  await pages?.close();
+  await node.stop();
+  await service.stop();
+});
+
+const turnPort = (): number => Number(/:(\d+)\?/.exec(node.node.turnUrls[0] ?? '')?.[1]);
+
+async function relayOf(identity: string): Promise<Required<IceServer>> {
+  const client = await joinAs(service, api, room, identity);
+  const [relay, ...more] = client.joined.iceServers;
+  client.close();
+  assert.deepEqual(more, []);
+  return { urls: relay?.urls ?? [], username: relay?.username ?? '', credential: relay?.credential ?? '' };
+}
+
+test('[TURN-9] a join names the relay of its node with a credential of its own, and the door of the server', async () => {
+  const { urls, username, credential } = await relayOf('ada');
+  assert.deepEqual(urls, [...node.node.turnUrls, 'turns:calls.example.com:443?transport=tcp']);
+  assert.match(urls[0] ?? '', /^turn:127\.0\.0\.1:\d+\?transport=udp$/);
+  assert.match(username, /^\d{10}:\w+$/);
+  assert.notEqual((await relayOf('ada')).username.split(':')[1], username.split(':')[1], 'one for each session');
+  const client = new TurnClient(await udpWire(turnPort()), { username, credential });
+  assert.equal((await client.allocate()).error, 0);
+  client.close();
+});
+
+test('[TURN-10] a server passes a TURN connection on to the node, with the address of the client', async () => {
+  const credential = await relayOf('bob');
+  const { turn } = service.service.fleet;
+  const socket = await turn.openPipe({ address: '203.0.113.9', port: 50_000 });
+  assert.ok(socket);
+  const client = new TurnClient(streamWire(socket), credential);
+  assert.deepEqual(await client.mapped(), address('203.0.113.9', 50_000));
+  assert.equal((await client.allocate()).error, 0);
+  assert.equal(await client.permit(address('127.0.0.1', node.config.udpPort)), 0);
+  assert.equal(await client.permit(address('127.0.0.1', turnPort())), 403);
+  socket.destroy();
+  await once(socket, 'close');
+});
+
+/** As a network that lets only this through: every other path is closed to the page. */
+const confine = (caller: CallPage, only: string) =>
+  caller.page.evaluate((transport) => {
+    const Native = globalThis.RTCPeerConnection;
+    globalThis.RTCPeerConnection = class extends Native {
+      constructor({ iceServers = [], ...more }: RTCConfiguration = {}) {
+        const mine = iceServers.map((server) => ({
+          ...server,
+          urls: [server.urls].flat().filter((url) => url.startsWith('turn:') && url.endsWith(transport)),
+        }));
+        super({ ...more, iceServers: mine, iceTransportPolicy: 'relay' });
+      }
+    };
+  }, only);
+
+/** By what the media of a page goes, each way: `relay/tcp`, or the type of the candidate. */
+const paths = (caller: CallPage): Promise<string[]> =>
+  caller.page.evaluate(async () => {
+    const { pub, sub } = await window.caller.room.getStats();
+    return [pub, sub].map((report) => {
+      // biome-ignore lint/suspicious/noExplicitAny: the browser's reports are not typed.
+      const all = [...(report?.values() ?? [])] as any[];
+      const id = all.find(({ type }) => type === 'transport')?.selectedCandidatePairId;
+      const local = all.find((one) => one.id === all.find((pair) => pair.id === id)?.localCandidateId);
+      return local?.candidateType === 'relay' ? `relay/${local.relayProtocol}` : 'direct';
+    });
+  });
+
+async function call(name: string, prepare: (caller: CallPage) => Promise<void>): Promise<[CallPage, CallPage]> {
+  pages ??= await openPages(service.url, api);
+  const here = await api.call('createRoom', { body: { name } });
+  const callers = [await pages.caller(here, 'ada'), await pages.caller(here, 'bob')] as const;
+  for (const caller of callers) {
+    await prepare(caller);
+    await caller.join();
+    await caller.setCamera(true);
+  }
+  const [ada, bob] = callers;
+  await ada.watches('bob');
+  await bob.watches('ada');
+  return [ada, bob];
+}
+
+for (const transport of ['udp', 'tcp'] as const)
+  test(`[TURN-11] Chromium: pictures both ways through the relay by ${transport} alone`, { skip }, async () => {
+    const callers = await call(`only-${transport}`, (caller) => confine(caller, transport));
+    for (const caller of callers) assert.deepEqual(await paths(caller), [`relay/${transport}`, `relay/${transport}`]);
+    await Promise.all(callers.map(({ page }) => page.close()));
+  });
+
+test('[TURN-11] Chromium: where there is a direct path media takes it', { skip }, async () => {
+  const callers = await call('open', async () => {});
+  for (const caller of callers)
+    await eventually(async () => assert.deepEqual(await paths(caller), ['direct', 'direct']), { withinMs: 30_000 });
+  await Promise.all(callers.map(({ page }) => page.close()));
+});

@@ -1,0 +1,31 @@
+import { addFingerprint, isSigned, sign } from './integrity.ts';
+import { ATTRIBUTE, decodeStun, encodeStun, findText, METHOD, type NewAttribute, type StunAttribute } from './stun.ts';
+
+/** The preference of a relayed candidate (RFC 8445 5.1.2.2), in the first byte of a priority. */
+const RELAYED_PREFERENCE = 0;
+
+/**
+ * A connectivity check on its way to the media process, as that process needs it. Chromium sends the tie-breaker 0 over
+ * TCP relays, which libjuice answers with 400 (its issue 355). And browsers put a priority of the same kind into all
+ * their checks, which are all that the node learns of them: the relayed one is made lower, so that a direct path wins.
+ * Anything else, and whatever is not signed with this password, passes as it is.
+ */
+export function mendCheck(bytes: Buffer, tieBreaker: Buffer, passwordOf: (ufrag: string) => string): Buffer {
+  const message = decodeStun(bytes);
+  if (message?.class !== 'request' || message.method !== METHOD.binding) return bytes;
+  const ufrag = findText(message, ATTRIBUTE.username)?.split(':', 1)[0] ?? '';
+  const password = passwordOf(ufrag);
+  if (!isSigned(bytes, message, password)) return bytes;
+  const attributes = message.attributes
+    .filter(({ type }) => type !== ATTRIBUTE.messageIntegrity && type !== ATTRIBUTE.fingerprint)
+    .map((attribute) => mended(attribute, tieBreaker));
+  return addFingerprint(sign(encodeStun(message, attributes), password));
+}
+
+function mended({ type, value }: StunAttribute, tieBreaker: Buffer): NewAttribute {
+  if ((type === ATTRIBUTE.iceControlled || type === ATTRIBUTE.iceControlling) && value.every((byte) => byte === 0))
+    return [type, tieBreaker];
+  if (type === ATTRIBUTE.priority && value.length === 4)
+    return [type, Buffer.from([RELAYED_PREFERENCE, ...value.subarray(1)])];
+  return [type, value];
+}
