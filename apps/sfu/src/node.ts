@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, totalmem } from 'node:os';
-import { announcedAddresses, candidatesOf } from './announce.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPublic } from './addresses.ts';
+import { Announcer, candidatesOf, machine, type Sources } from './announce.ts';
 import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.ts';
 import { Directory } from './control/directory.ts';
 import { createExecutor } from './control/executor.ts';
@@ -9,18 +11,22 @@ import { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
 import { freeUdpPorts } from './ports.ts';
-import { startRegistration } from './registration.ts';
+import { type Registration, startRegistration } from './registration.ts';
 
 /** The participants of a controller that stays disconnected this long are removed. */
 const ORPHAN_MS = 60_000;
 const SWEEP_MS = 1000;
+const EMPTY_LOOK_MS = 250;
 
 export interface MediaNode {
   readonly internalUrl: string;
   readonly instanceId: string;
+  readonly udpPorts: readonly number[];
   /** Process ids of the media processes, for tests that kill one. */
   pids(): number[];
   isReady(): boolean;
+  /** Takes no new room, waits for those it has up to SFU_DRAIN_SECONDS, then has the rest moved and deregisters. */
+  drain(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,19 +36,23 @@ interface NodeDeps {
   log(level: 'info' | 'warn' | 'error', message: string): void;
   /** False in tests that have no control plane. */
   registers?: boolean;
+  sources?: Sources;
+  /** Each time the node is registered, or is not: then why. */
+  onRegistration?(problem: string | null): void;
 }
 
 /** A media node: media processes, the control server in front of them, and the node's registration in the fleet. */
 export async function startNode(deps: NodeDeps): Promise<MediaNode> {
-  const { config, clock, log, registers = true } = deps;
+  const { config, clock, log, registers = true, sources = machine } = deps;
   const directory = new Directory();
   const instanceId = randomUUID();
-  const addresses = await announcedAddresses(config.announcedHost);
+  const announcer = new Announcer(config, sources);
+  await announcer.look(null);
   const drain = createDrain(log);
   const onError = (error: unknown) =>
     log('error', error instanceof Error ? (error.stack ?? error.message) : String(error));
 
-  const workers = await startWorkers({ config, clock, directory, addresses, onError });
+  const workers = await startWorkers({ config, clock, directory, addresses: announcer.addresses, onError });
   const isReady = () => workers.every((worker) => worker.isReady);
   const { isDraining } = drain;
   if (EVERY_ADDRESS.includes(config.internalHost))
@@ -66,14 +76,22 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   });
   const internalUrl = config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`;
   const sweep = setInterval(() => evictLostControllers(directory, workers, clock.now()), SWEEP_MS);
-  const publicHost = config.announcedHost ?? addresses[0] ?? '127.0.0.1';
-  const registration = registers ? register(deps, workers, { publicHost, internalUrl }, drain.set) : undefined;
+  const registration = registers ? register(deps, workers, announcer, internalUrl, drain) : undefined;
 
   return {
     internalUrl,
     instanceId,
+    udpPorts: workers.map(({ udpPort }) => udpPort),
     pids: () => workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     isReady,
+    async drain() {
+      drain.leave();
+      if (config.drainSeconds > 0) {
+        await registration?.leave();
+        await emptied(directory, config.drainSeconds * 1000, clock);
+      }
+      await registration?.deregister();
+    },
     async stop() {
       registration?.stop();
       clearInterval(sweep);
@@ -93,16 +111,27 @@ function notListening(error: unknown, { internalHost, internalPort }: NodeConfig
   return error;
 }
 
-/** Whether the control plane drains this node, as its heartbeats are answered. */
+/** Whether this node takes no new rooms: the control plane drains it, or it is about to end. */
 function createDrain(log: NodeDeps['log']) {
-  let isDraining = false;
+  let isDrained = false;
+  let isLeaving = false;
   return {
-    isDraining: () => isDraining,
+    isDraining: () => isDrained || isLeaving,
     set(draining: boolean): void {
-      if (draining !== isDraining) log('info', draining ? 'draining: no new rooms' : 'back in the pool');
-      isDraining = draining;
+      if (draining !== isDrained && !isLeaving) log('info', draining ? 'draining: no new rooms' : 'back in the pool');
+      isDrained = draining;
+    },
+    leave(): void {
+      isLeaving = true;
+      log('info', 'ending: no new rooms');
     },
   };
+}
+
+/** Resolves when nobody is left, or when this time has passed. */
+async function emptied(directory: Directory, patienceMs: number, clock: MediaClock): Promise<void> {
+  const until = clock.now() + patienceMs;
+  while (directory.participantCount > 0 && clock.now() < until) await sleep(EMPTY_LOOK_MS);
 }
 
 interface WorkersDeps {
@@ -113,17 +142,24 @@ interface WorkersDeps {
   onError(error: unknown): void;
 }
 
+/** The UDP port as clients see it: as far from the first one as it is here. */
+const announcedPort = ({ udpPort, announcedUdpPort }: NodeConfig, own: number): number =>
+  announcedUdpPort === udpPort ? own : announcedUdpPort + own - udpPort;
+
 /** All media processes or none: a node that can only carry a part does not start. */
 async function startWorkers({ config, clock, directory, addresses, onError }: WorkersDeps): Promise<Worker[]> {
   const processes = config.processes === 0 ? availableParallelism() : config.processes;
   const freePorts = config.mayMoveUdpPort ? await freeUdpPorts(config.udpPort, processes) : undefined;
   const workers = Array.from({ length: processes }, (_, index) => {
     const udpPort = freePorts?.[index] ?? config.udpPort + index;
-    const announcedPort = freePorts?.[index] ?? config.announcedUdpPort + index;
     return new Worker({
       index,
       clock,
-      settings: { udpPort, bindAddress: config.bindAddress, candidates: candidatesOf(addresses, announcedPort) },
+      settings: {
+        udpPort,
+        bindAddress: config.bindAddress,
+        candidates: candidatesOf(addresses, announcedPort(config, udpPort)),
+      },
       onEvent: (event) => directory.emit(event),
       onLost: (lost) => {
         for (const room of directory.roomsOf(lost)) directory.lose(room);
@@ -142,11 +178,12 @@ async function startWorkers({ config, clock, directory, addresses, onError }: Wo
 
 /** Registers with the control plane and heartbeats from then on. */
 function register(
-  { config, clock, log }: NodeDeps,
+  { config, clock, log, onRegistration }: NodeDeps,
   workers: readonly Worker[],
-  addresses: { publicHost: string; internalUrl: string },
-  onDraining: (isDraining: boolean) => void,
-) {
+  announcer: Announcer,
+  internalUrl: string,
+  drain: ReturnType<typeof createDrain>,
+): Registration {
   const meter = createLoadMeter({
     workers,
     clock,
@@ -158,10 +195,31 @@ function register(
     controlUrl: config.controlUrl,
     secret: config.secrets[0] ?? '',
     clock,
-    record: { name, region, ...addresses, capacity, ...(version && { version }) },
+    record: () => ({
+      name,
+      region,
+      publicHost: announcer.publicHost,
+      internalUrl,
+      capacity,
+      ...(version && { version }),
+    }),
     load: () => meter.read(),
-    onDraining,
-    onProblem: (problem) => log('warn', `control plane: ${problem}`),
+    async onAnswer({ isDraining, observedAddress }) {
+      drain.set(isDraining);
+      if (!(await announcer.look(observedAddress))) return;
+      for (const worker of workers)
+        worker.announce(candidatesOf(announcer.addresses, announcedPort(config, worker.udpPort)));
+      log('info', `clients are told ${announcer.addresses.join(', ')}`);
+    },
+    onRegistered() {
+      onRegistration?.(null);
+      if (config.publicAddresses === 'auto' && !announcer.addresses.some(isPublic))
+        log('warn', 'no public address was found, so only clients on this network have media: set SFU_PUBLIC_IP');
+    },
+    onProblem(problem) {
+      log('warn', `control plane: ${problem}`);
+      onRegistration?.(problem);
+    },
   });
 }
 

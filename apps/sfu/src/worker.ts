@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { idPrefixes } from '@parley/contract/ids';
 import { initLogger, PeerConnection } from 'node-datachannel';
-import type { WorkerMessage, WorkerRequest, WorkerSettings } from './control/worker-protocol.ts';
+import type { SupervisorMessage, WorkerMessage, WorkerRequest, WorkerSettings } from './control/worker-protocol.ts';
 import { createCertificate } from './media/certificate.ts';
 import { systemClock } from './media/clock.ts';
 import { Engine } from './media/engine.ts';
@@ -25,6 +25,7 @@ const newTrackId = (): string =>
 
 // The supervisor wrote it.
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
+let { candidates } = settings;
 const engine = startEngine();
 
 function startEngine(): Engine {
@@ -50,13 +51,18 @@ function createEngine(): Engine {
     udpPort: settings.udpPort,
     bindAddress: settings.bindAddress ?? undefined,
     certificate: createCertificate(Date.now()),
-    candidates: () => settings.candidates,
+    candidates: () => candidates,
     emit: (event) => send({ kind: 'event', event }),
     onError: report,
   });
 }
 
-process.on('message', ({ id, command }: WorkerRequest) => {
+process.on('message', (message: SupervisorMessage) => {
+  if ('candidates' in message) ({ candidates } = message);
+  else answer(message);
+});
+
+function answer({ id, command }: WorkerRequest): void {
   try {
     send({ kind: 'answer', ref: id, data: engine.handle(command) });
   } catch (error) {
@@ -66,7 +72,7 @@ process.on('message', ({ id, command }: WorkerRequest) => {
       send({ kind: 'refusal', ref: id, code: 'INTERNAL', message: 'Internal error.' });
     }
   }
-});
+}
 process.on('disconnect', () => process.exit(0));
 // The terminal's Ctrl-C reaches every process of the group; the supervisor decides when this one exits.
 process.on('SIGINT', () => {});

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { MediaCommand, MediaCommandName, MediaEvent, MediaResponses } from '@parley/contract/media-control';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
-import type { WorkerLoad, WorkerMessage, WorkerRequest, WorkerSettings } from './worker-protocol.ts';
+import type { WorkerAddresses, WorkerLoad, WorkerMessage, WorkerRequest, WorkerSettings } from './worker-protocol.ts';
 
 const RESTART_MS_MIN = 500;
 const RESTART_MS_MAX = 30_000;
@@ -37,6 +37,7 @@ interface PendingRequest {
 /** One media process, restarted whenever it exits. */
 export class Worker {
   readonly #deps: WorkerDeps;
+  #settings: WorkerSettings;
   readonly #pending = new Map<number, PendingRequest>();
   #child: ChildProcess | undefined;
   #isReady = false;
@@ -54,6 +55,7 @@ export class Worker {
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
+    this.#settings = deps.settings;
     this.#start();
   }
 
@@ -87,7 +89,7 @@ export class Worker {
   }
 
   #start(): void {
-    const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#deps.settings)], {
+    const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#settings)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;
@@ -171,6 +173,16 @@ export class Worker {
       this.#pending.set(id, { resolve: (data) => resolve(data as MediaResponses[Name]), reject, timer });
       child.send({ id, command } satisfies WorkerRequest<Name>);
     });
+  }
+
+  get udpPort(): number {
+    return this.#settings.udpPort;
+  }
+
+  /** For descriptions from now on; connections that exist keep the addresses that they have. */
+  announce(candidates: string[]): void {
+    this.#settings = { ...this.#settings, candidates };
+    if (this.#child?.connected) this.#child.send({ candidates } satisfies WorkerAddresses);
   }
 
   async stop(): Promise<void> {
