@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApi } from '@parley/server';
+import { examine } from '../apps/server/src/doctor/index.ts';
 import { everyPermission, joinRoom } from '../apps/server/testkit/clients/signal-client.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
@@ -87,9 +88,17 @@ for (const [name, { end, code }] of Object.entries(ends))
     await eventually(() => !pids.some(isAlive));
   });
 
-test('[RUN-21] [RUN-22] a media node that cannot start keeps the server neither from being ready nor from stopping cleanly', async () => {
+test('[RUN-21] [RUN-22] [RUN-27] a media node that cannot start keeps the server neither from being ready, which says so, nor from stopping cleanly', async () => {
   // No address of this machine (RFC 5737).
   server = await start({ SFU_BIND_ADDRESS: '192.0.2.1' });
   await assert.rejects(joinNewRoom(server), /NO_MEDIA_SERVER|MEDIA_UNAVAILABLE/);
+  const { media } = (await (await fetch(`${server.url}/readyz`)).json()) as { media: Record<string, string> };
+  assert.equal(media['status'], 'DOWN');
+  assert.match(media['message'] ?? '', /^The media node does not run: .*UDP port \d+ cannot be opened/);
+  assert.match(server.output(), /Media +NO CALLS: the node beside the server does not run: .*UDP port/);
+  const statuses: string[] = [];
+  for await (const { check, status } of examine({ ...variables, PORT: String(server.port) }))
+    if (check === 'media') statuses.push(status);
+  assert.deepEqual(statuses, ['fail']);
   assert.equal(await server.kill('SIGTERM'), 0);
 });

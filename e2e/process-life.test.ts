@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
@@ -30,6 +32,31 @@ test('[RUN-2] what stops a start is one sentence that says what to do', async ()
     assert.ok(!/\n\s+at /.test(text), `a stack is not a sentence: ${text}`);
   };
   await Promise.all(cases.map(check)).finally(() => taken.close());
+});
+
+test('[RUN-27] in production a media node that cannot have its port stops the server with a sentence', async () => {
+  const taken = createSocket('udp6');
+  await new Promise<void>((resolve) => taken.bind(0, resolve));
+  const [dataDir, udpPort] = [await newDataDir(), taken.address().port];
+  const { code, text } = await failedStart({
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://calls.example.com',
+    SECRET_KEY: randomBytes(36).toString('base64'),
+    SFU_REGISTRATION_SECRET: randomBytes(36).toString('base64'),
+    SFU_EMBEDDED: 'true',
+    SFU_ANNOUNCED_HOST: '127.0.0.1',
+    SFU_UDP_PORT: String(udpPort),
+    SFU_INTERNAL_PORT: String(await ownPort()),
+    SFU_PROCESSES: '1',
+    HOST: '127.0.0.1',
+    PORT: String(await ownPort()),
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'silent',
+  });
+  taken.close();
+  await rm(dataDir, { recursive: true, force: true });
+  assert.equal(code, 1, text);
+  assert.match(text, new RegExp(`^The media node cannot start\\. .*UDP port ${udpPort} cannot be opened`, 'm'));
 });
 
 /** The full size is tools/proof/kill-rounds.ts; on PostgreSQL it is proven by two-processes.test.ts. */

@@ -24,7 +24,7 @@ before(async () => {
   const variables = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: service.config.sfuSecrets[0] ?? '' };
   // The usual port, or a free one.
   node = await startTestNode({ ...variables, SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_TURN_PORT: '' }, true);
-  await service.service.fleet.whenRegistered(node.node.internalUrl);
+  await eventually(() => service.service.fleet.takesRooms());
   const { apiKey } = await service.newProject();
   api = createApi({ baseUrl: service.url, credential: apiKey });
   room = await api.call('createRoom', { body: { name: 'relayed' } });
@@ -35,7 +35,7 @@ after(async () => {
   await service.stop();
 });
 
-const turnPort = (): number => Number(/:(\d+)\?/.exec(node.node.turnUrls[0] ?? '')?.[1]);
+const turnPort = (): number => Number(/:(\d+)\?/.exec(node.node.turnUrls()[0] ?? '')?.[1]);
 
 async function relayOf(identity: string): Promise<Required<IceServer>> {
   const client = await joinAs(service, api, room, identity);
@@ -47,7 +47,7 @@ async function relayOf(identity: string): Promise<Required<IceServer>> {
 
 test('[TURN-9] a join names the relay of its node with a credential of its own, and the door of the server', async () => {
   const { urls, username, credential } = await relayOf('ada');
-  assert.deepEqual(urls, [...node.node.turnUrls, 'turns:calls.example.com:443?transport=tcp']);
+  assert.deepEqual(urls, [...node.node.turnUrls(), 'turns:calls.example.com:443?transport=tcp']);
   assert.match(urls[0] ?? '', /^turn:127\.0\.0\.1:\d+\?transport=udp$/);
   assert.match(username, /^\d{10}:\w+$/);
   assert.notEqual((await relayOf('ada')).username.split(':')[1], username.split(':')[1], 'one for each session');

@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { limitRows } from '@parley/contract';
+import { limitRows, readLimits } from '@parley/contract/limits';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../apps/server/src/config.ts';
 import { settingRows } from '../../apps/server/src/settings.ts';
+import { readConfig as readNodeConfig } from '../../apps/sfu/src/config.ts';
 import { ChartRefused, renderChart, type Values, type Yaml } from './chart.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
@@ -308,5 +309,38 @@ describe('[DEP-5] the systemd units', () => {
         assert.deepEqual(problems, [], path);
       }
     }
+  });
+});
+
+describe('[DEP-6] what stops a process waits as long as it may drain, and a little longer', () => {
+  /** To move who is left, flush and end. */
+  const littleSeconds = 5;
+  const { SOCKETS_DRAIN_SECONDS, HTTP_DRAIN_SECONDS } = readLimits({}).limits;
+  const serverSeconds = SOCKETS_DRAIN_SECONDS + HTTP_DRAIN_SECONDS + littleSeconds;
+  const nodeSeconds = (given: Record<string, string> = {}): number =>
+    readNodeConfig({ NODE_ENV: 'production', SFU_REGISTRATION_SECRET: 'x'.repeat(32), ...given }).drainSeconds +
+    littleSeconds;
+
+  test('systemd units', () => {
+    const seconds = (unit: string): number =>
+      Number(/^TimeoutStopSec=(\d+)$/m.exec(read(`deploy/systemd/${unit}.service`))?.[1]);
+    assert.ok(seconds('parley-server') >= serverSeconds);
+    assert.ok(seconds('parley-sfu') >= nodeSeconds());
+  });
+
+  test('Compose', () => {
+    const { services } = parse(read('deploy/compose/docker-compose.yml'), { merge: true }) as {
+      services: Record<string, { stop_grace_period?: string; environment?: Record<string, string> }>;
+    };
+    const seconds = (name: string): number => Number.parseInt(services[name]?.stop_grace_period ?? '0', 10);
+    assert.ok(seconds('server') >= serverSeconds);
+    assert.ok(seconds('sfu') >= nodeSeconds());
+  });
+
+  test('the chart', () => {
+    const { server, sfu } = parse(read('deploy/helm/parley/values.yaml'));
+    const preStopSeconds = 3;
+    assert.ok(server.terminationGracePeriodSeconds >= serverSeconds + preStopSeconds);
+    assert.ok(sfu.terminationGracePeriodSeconds >= nodeSeconds({ SFU_DRAIN_SECONDS: String(sfu.drainSeconds) }));
   });
 });

@@ -12,6 +12,8 @@ import { createDevelopment } from './dev/development.ts';
 import { createDomains } from './domains.ts';
 import { createHttp } from './http/index.ts';
 import type { LoopDelay } from './http/load-guard.ts';
+import { createMediaHealth } from './media-health.ts';
+import type { MediaState } from './media-node.ts';
 import { createSockets } from './sockets/index.ts';
 import { createTls, type OpenTurnPipe } from './tls/index.ts';
 import { createTools } from './tools.ts';
@@ -26,16 +28,15 @@ interface ComposeDeps {
   openTurnPipe?: OpenTurnPipe;
   /** Where clients reach TURN by TLS: on our own port when we end TLS ourselves, unless given. */
   turnFrontDoor?: { host: string; port: number };
+  /** The node beside this server, if it runs one. */
+  mediaNode?: () => MediaState | null;
 }
-
-/** How long open sockets get to move to another process. */
-const socketGraceMs = 5_000;
 
 export type Service = Awaited<ReturnType<typeof compose>>;
 
 /** The wiring diagram: every part is built and joined here. */
 export async function compose(deps: ComposeDeps) {
-  const { config, adapters, clock, log, loopDelay } = deps;
+  const { config, adapters, clock, log, loopDelay, mediaNode } = deps;
   const { isProduction } = config;
   const { tools, tracing } = createTools({ config, adapters, clock, log });
   const tls = createTls({
@@ -79,6 +80,7 @@ export async function compose(deps: ComposeDeps) {
     development,
     isReady: () => state === 'ready',
     isDraining: () => state === 'draining',
+    media: createMediaHealth({ mediaNode, takesRooms: fleet.takesRooms }),
     loopDelay,
   });
 
@@ -122,7 +124,7 @@ export async function compose(deps: ComposeDeps) {
     /** New work is refused from here on; what runs is finished. */
     async stop(): Promise<void> {
       state = 'draining';
-      await sockets.drain(isProduction ? socketGraceMs : 0);
+      await sockets.drain(isProduction ? config.limits.SOCKETS_DRAIN_SECONDS * 1_000 : 0);
       for (const part of parts.toReversed()) await part.stop?.();
     },
   };

@@ -1,10 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { NodeMessage } from '@parley/sfu/node-message';
 import type { Config, Variables } from './config.ts';
 import type { Log } from './core/log.ts';
 
 const restartMsMin = 1_000;
 const restartMsMax = 30_000;
+/** Beyond the time that it may drain. */
 const stopMsMax = 4_000;
 /** A node that has not registered by then does not keep the server waiting any longer. */
 const settledMsMax = 20_000;
@@ -16,47 +18,79 @@ interface MediaNodeOptions {
   /** What the process was given; the node reads its own settings of it. */
   variables: Variables;
   log: Log;
-  /** Resolves once a node with this address has registered at this server. */
-  whenRegistered: (internalUrl: string) => Promise<void>;
 }
+
+/** How the node is, in words for a person when it is not well. */
+export type MediaState =
+  | { status: 'STARTING' }
+  | { status: 'OK'; udpPorts: readonly number[] }
+  | { status: 'DOWN'; problem: string };
 
 export interface MediaNode {
   /** Resolves when the node takes rooms, or when it failed to within its time. */
   readonly settled: Promise<void>;
+  state(): MediaState;
+  /** The sentence with which it refused to start at all, if it did. */
+  refusal(): string | null;
+  /** Lets it drain, and ends it. */
   stop(): Promise<void>;
 }
 
 /** The media node that `npm start` runs beside the server: a process of its own, started again when it ends. */
-export function startMediaNode({ config, url, variables, log, whenRegistered }: MediaNodeOptions): MediaNode {
+export function startMediaNode({ config, url, variables, log }: MediaNodeOptions): MediaNode {
   const main = fileURLToPath(import.meta.resolve('@parley/sfu/main'));
-  const env = { ...variables, CONTROL_URL: url, SFU_REGISTRATION_SECRET: config.sfuSecrets.join(',') };
+  // Its calls cannot go on without this server: unless it is told to, it does not wait for them to end.
+  const drainSeconds = variables['SFU_DRAIN_SECONDS']?.trim() || '0';
+  const given = {
+    CONTROL_URL: url,
+    SFU_REGISTRATION_SECRET: config.sfuSecrets.join(','),
+    SFU_DRAIN_SECONDS: drainSeconds,
+  };
   let child: ChildProcess | null = null;
   let restart: NodeJS.Timeout | undefined;
   let isStopping = false;
   let restartMs = restartMsMin;
+  let state: MediaState = { status: 'STARTING' };
+  let refusal: string | null = null;
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   const late = setTimeout(settle, settledMsMax);
 
+  function onDown(problem: string): void {
+    state = { status: 'DOWN', problem };
+    settle();
+  }
+
   function start(): void {
     // The channel is how the node learns that this process is gone, even after kill -9.
-    const started = fork(main, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const started = fork(main, [], { env: { ...variables, ...given }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     child = started;
     let output = '';
+    let udpPorts: readonly number[] = [];
+    let failure = 'it ended by itself, see the log';
     started.stderr?.on('data', (text: Buffer) => {
       output = `${output}${text}`.slice(-4_000);
     });
+    // Only `NodeMessage`s are sent by its main.ts.
     started.on('message', (message) => {
-      restartMs = restartMsMin;
-      const internalUrl = internalUrlOf(message);
-      if (internalUrl !== null) void whenRegistered(internalUrl).then(settle);
+      const said = message as NodeMessage;
+      if (said.kind === 'started') {
+        restartMs = restartMsMin;
+        ({ udpPorts } = said);
+      } else if (said.kind === 'failed') {
+        failure = said.problem ?? failure;
+        if (state.status === 'STARTING') refusal = said.problem;
+      } else if (said.problem === null) {
+        state = { status: 'OK', udpPorts };
+        settle();
+      } else onDown(`it could not register, ${said.problem}`);
     });
     started.on('error', (error) => {
       log.error({ error }, 'the media node could not be started');
-      settle();
+      onDown('its process could not be started, see the log');
     });
     started.on('exit', (code) => {
       child = null;
-      settle();
+      onDown(failure);
       if (isStopping) return;
       log.error({ code, output: output.trim() }, 'the media node ended and is started again');
       restart = setTimeout(start, restartMs);
@@ -68,6 +102,8 @@ export function startMediaNode({ config, url, variables, log, whenRegistered }: 
   void settled.then(() => clearTimeout(late));
   return {
     settled,
+    state: () => state,
+    refusal: () => refusal,
     async stop() {
       isStopping = true;
       clearTimeout(restart);
@@ -75,7 +111,7 @@ export function startMediaNode({ config, url, variables, log, whenRegistered }: 
       const running = child;
       if (!running) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => running.kill('SIGKILL'), stopMsMax);
+        const timer = setTimeout(() => running.kill('SIGKILL'), stopMsMax + Number(drainSeconds) * 1_000);
         running.once('exit', () => {
           clearTimeout(timer);
           resolve();
@@ -84,10 +120,4 @@ export function startMediaNode({ config, url, variables, log, whenRegistered }: 
       });
     },
   };
-}
-
-/** Where the node listens for commands, of what it sends when it has started. */
-function internalUrlOf(message: unknown): string | null {
-  const { internalUrl } = Object(message) as { internalUrl?: unknown };
-  return typeof internalUrl === 'string' ? internalUrl : null;
 }

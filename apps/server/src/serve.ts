@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { followDatabaseTime } from './adapters/db/shared/database-time.ts';
 import { embeddedFolder, type OpenAdapters } from './adapters/open.ts';
 import { offerSnapshots } from './backup/live-snapshot.ts';
@@ -8,6 +9,7 @@ import type { Config, Variables } from './config.ts';
 import { createSettableClock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { Adapters } from './core/ports.ts';
+import { StartRefused } from './core/start-refused.ts';
 import { isFromDevelopment, isOpenToOthers } from './data-folder.ts';
 import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
@@ -27,23 +29,27 @@ interface ServeOptions {
   log: Log;
 }
 
+/** The banner says how the media node is by then, whatever that is. */
+const bannerPatienceMs = 5_000;
+
 /** Milliseconds since the process began: what a person waits for. */
 const sinceStart = (): number => performance.now();
 
 /** Builds the service while the database opens, and runs it until SIGTERM or SIGINT. */
 export async function serve({ config, variables, adapters, opened, log }: ServeOptions): Promise<void> {
   const clock = createSettableClock();
-  const service = await compose({ config, adapters, clock, log });
+  let mediaNode: MediaNode | null = null;
+  const service = await compose({ config, adapters, clock, log, mediaNode: () => mediaNode?.state() ?? null });
   await opened;
   const stopFollowing = await followDatabaseTime(clock, adapters.db);
   const stopOffering =
     config.databaseUrl === null ? await offerSnapshots(embeddedFolder(config), adapters.db, log) : async () => {};
-  let mediaNode: MediaNode | null = null;
   const isStopping = stopOnSignals(log, async () => {
     // Without a database it ends by its time.
     await service.accounts.voidFirstAccountLink().catch(() => {});
-    await service.stop();
+    // First the node: this server moves who is on it.
     await mediaNode?.stop();
+    await service.stop();
     stopFollowing();
     await stopOffering();
     await adapters.close();
@@ -51,9 +57,12 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   async function prepare(): Promise<void> {
     if (isStopping()) return;
     const { url } = service.address();
-    const { whenRegistered } = service.fleet;
-    if (config.runsMediaNode) mediaNode = startMediaNode({ config, url, variables, log, whenRegistered });
-    if (!config.isProduction) await welcome(service, variables, mediaNode?.settled);
+    if (config.runsMediaNode) mediaNode = startMediaNode({ config, url, variables, log });
+    if (!config.isProduction) await welcome(service, variables, mediaNode);
+    // A join right after the start finds a node.
+    await mediaNode?.settled;
+    const refusal = mediaNode?.refusal() ?? null;
+    if (config.isProduction && refusal !== null) throw new StartRefused(`The media node cannot start. ${refusal}`);
   }
   await service.start(prepare).catch((error) => {
     if (!isStopping()) throw error;
@@ -68,7 +77,7 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
 async function welcome(
   { config, address, development }: Service,
   variables: Variables,
-  mediaNodeSettled: Promise<void> | undefined,
+  mediaNode: MediaNode | null,
 ): Promise<void> {
   if (development === null) return;
   const { url, publicUrl } = address();
@@ -80,8 +89,7 @@ async function welcome(
     textLengthMax: config.limits.CHAT_MAX_TEXT_LENGTH,
     signIn: development.signInAs,
   });
-  // A join right after the start finds a node.
-  await mediaNodeSettled;
+  if (mediaNode) await Promise.race([mediaNode.settled, sleep(bannerPatienceMs, undefined, { ref: false })]);
   const given = {
     version,
     publicUrl,
@@ -91,7 +99,7 @@ async function welcome(
     isNew,
     code: development.begin({ env, url }),
     isEmbedded: config.databaseUrl === null,
-    mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
+    media: mediaNode?.state() ?? null,
   };
   const isColoured = process.stdout.isTTY && !variables['NO_COLOR'];
   console.log(process.argv.includes('--json') ? JSON.stringify(facts(given)) : banner(given, isColoured));
@@ -136,6 +144,8 @@ function stopOnSignals(log: Log, stop: () => Promise<void>): () => boolean {
     // One Ctrl-C comes from the terminal and from npm. A later one means: stop without draining.
     if (stoppingSince !== null) return now - stoppingSince > 1_000 ? process.exit(1) : undefined;
     stoppingSince = now;
+    // The terminal may be gone: what cannot be printed must not end us before the rest is done.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     stop().then(
       () => process.exit(0),
       (error) => {
@@ -145,5 +155,10 @@ function stopOnSignals(log: Log, stop: () => Promise<void>): () => boolean {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+  // A closed terminal ends what was run in it, and not what was sent into the background for good (nohup, a service).
+  const isInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  process.on('SIGHUP', isInTerminal ? onSignal : () => undefined);
+  // Of the CLI, which passes its signals on as long as it lives.
+  process.on('disconnect', onSignal);
   return () => stoppingSince !== null;
 }

@@ -42,8 +42,8 @@ const httpPort = port('PORT', {
   means: 'Port of HTTP and both sockets; with TLS of our own also of TURN.',
 });
 const announcedHost = text('SFU_ANNOUNCED_HOST', {
-  defaultText: 'detected in development',
-  means: 'Host the media node announces to clients.',
+  defaultText: 'found as SFU_PUBLIC_IP says',
+  means: 'All that clients are told of where the media node is: a name or an address, and no other.',
 });
 
 /**
@@ -130,10 +130,8 @@ export const settings = record({
   sfuUdpPort: port('SFU_UDP_PORT', { default: 4443, means: 'UDP port of the media node that npm start runs.' }),
   sfuAnnouncedHost: announcedHost,
   runsMediaNode: flag('SFU_EMBEDDED', {
-    // In production a node must know the address it announces; without one the nodes run elsewhere.
-    default: (source) => !source.isProduction || announcedHost.read(source) !== null,
-    defaultText: 'true in development; in production when SFU_ANNOUNCED_HOST is set',
-    means: 'Whether npm start runs a media node beside the server.',
+    default: true,
+    means: 'Whether npm start and parley serve run a media node beside the server; false where nodes run elsewhere.',
   }),
   sfuAllowedHosts: mapped(
     hosts('SFU_ALLOWED_HOSTS', {
@@ -294,6 +292,19 @@ const mediaNodeRows: readonly SettingRow[] = [
   ['SFU_CAPACITY', 'whole number', '1000', 'rooms it may hold.'],
   ['SFU_PROCESSES', 'whole number', '1; in production one a core', 'processes that carry media.'],
   ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
+  [
+    'SFU_PUBLIC_IP',
+    'auto, or IP addresses',
+    'auto in production, none in development',
+    'addresses that clients are told besides those of this machine. auto finds them: what SFU_STUN_SERVER or the control plane sees, or the host of PUBLIC_URL where the server is on this machine.',
+  ],
+  ['SFU_STUN_SERVER', 'host or host:port', 'none', 'STUN server that is asked for the public address.'],
+  [
+    'SFU_DRAIN_SECONDS',
+    'whole number',
+    '60; 0 in development and beside a server',
+    'how long it waits after SIGTERM for its calls to end before who is left is moved to other nodes.',
+  ],
   ['SFU_BIND_ADDRESS', 'address', 'all', 'address that media is received on.'],
   ['SFU_TURN_PORT', 'port or off', '3478', 'its TURN relay, UDP and TCP.'],
   ['SFU_TURN_TLS_PORT', 'port', '5349', 'its TURN relay by TLS.'],

@@ -1,23 +1,105 @@
 import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { type Interfaces, inOrder, isPublic, ownAddresses } from './addresses.ts';
+import { ConfigError, type NodeConfig } from './config.ts';
+import { askStun, type StunServer } from './stun.ts';
+
+/** Where the node looks for its addresses; another in tests. */
+export interface Sources {
+  interfaces(): Interfaces;
+  resolve(host: string): Promise<string[]>;
+  stun(server: StunServer): Promise<string[]>;
+}
+
+export const machine: Sources = {
+  interfaces: networkInterfaces,
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  stun: askStun,
+};
+
+type AddressConfig = Pick<
+  NodeConfig,
+  'isProduction' | 'announcedHost' | 'publicAddresses' | 'stunServer' | 'namedHost' | 'bindAddress'
+>;
+
+/** Where clients reach this machine, best first. `observed`: the address that the control plane sees us at. */
+export async function findAddresses(
+  config: AddressConfig,
+  sources: Sources,
+  observed: string | null,
+): Promise<string[]> {
+  if (config.announcedHost !== null) return sources.resolve(config.announcedHost);
+  const own = ownAddresses(sources.interfaces(), config.bindAddress);
+  const first = await firstAddresses(config, sources, own, observed);
+  const found = [...new Set([...first, ...inOrder(own)])];
+  if (found.length > 0) return found;
+  if (!config.isProduction) return ['127.0.0.1'];
+  throw new ConfigError('This machine has no address that clients could reach: set SFU_ANNOUNCED_HOST.');
+}
+
+/** Those to name before the machine's own: given ones as they are, found ones public first. */
+async function firstAddresses(
+  { publicAddresses, stunServer, namedHost }: AddressConfig,
+  sources: Sources,
+  own: readonly string[],
+  observed: string | null,
+): Promise<string[]> {
+  if (publicAddresses !== 'auto') return [...publicAddresses];
+  const named = namedHost === null ? [] : await sources.resolve(namedHost).catch(() => []);
+  const seen = [own, stunServer ? await sources.stun(stunServer) : [], observed === null ? [] : [observed], named];
+  // Of each family the surest: on an interface, by the operator's STUN server, by the control plane, by its name.
+  const surest = [6, 4].flatMap((family) => {
+    const ofFamily = (address: string): boolean => isIP(address) === family && isPublic(address);
+    return seen.map((addresses) => addresses.filter(ofFamily)).find((addresses) => addresses.length > 0) ?? [];
+  });
+  return [...named.filter((address) => own.includes(address)), ...inOrder(surest)];
+}
 
 /** Preference of a host candidate (RFC 8445 5.1.2): the first address most. */
 const priorityOf = (index: number): number => 2_130_706_431 - index * 256;
 
-/** The addresses clients may reach this machine at: the announced host, or every address of this machine. */
-export async function announcedAddresses(announcedHost: string | null): Promise<string[]> {
-  if (announcedHost === null) return lanAddresses();
-  const found = await lookup(announcedHost, { all: true });
-  return found.map(({ address }) => address);
-}
-
-/** Addresses of this machine on its networks; loopback only where there is nothing else. */
-function lanAddresses(): string[] {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const usable = all.filter(({ internal, scopeid }) => !internal && !scopeid);
-  const sorted = usable.sort((a, b) => a.family.localeCompare(b.family)).map(({ address }) => address);
-  return sorted.length > 0 ? sorted : ['127.0.0.1'];
-}
-
 export const candidatesOf = (addresses: readonly string[], port: number): string[] =>
   addresses.map((address, index) => `udp ${priorityOf(index)} ${address} ${port} host`);
+
+/** The last answer that was one: a name server that is away for a moment takes no address from us. */
+function lastGood<T>(ask: (subject: T) => Promise<string[]>): (subject: T) => Promise<string[]> {
+  let last: string[] | undefined;
+  return async (subject) => {
+    const found = await ask(subject).catch((error: unknown) => last ?? Promise.reject(error));
+    last = found.length > 0 ? found : (last ?? found);
+    return last;
+  };
+}
+
+/** The addresses as they are now: machines move, and providers give them others. */
+export class Announcer {
+  readonly #config: AddressConfig;
+  readonly #sources: Sources;
+  #addresses: readonly string[] = [];
+  #observed: string | null = null;
+
+  constructor(config: AddressConfig, { interfaces, resolve, stun }: Sources) {
+    this.#config = config;
+    this.#sources = { interfaces, resolve: lastGood(resolve), stun: lastGood(stun) };
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  /** What the fleet lists the node under. */
+  get publicHost(): string {
+    return this.#config.announcedHost ?? this.#addresses[0] ?? '127.0.0.1';
+  }
+
+  /** Looks again; true when clients have to be told other addresses from now on. */
+  async look(observed: string | null): Promise<boolean> {
+    this.#observed = observed ?? this.#observed;
+    const found = await findAddresses(this.#config, this.#sources, this.#observed);
+    // Name servers answer in any order.
+    const isSame = found.toSorted().join() === this.#addresses.toSorted().join();
+    if (!isSame) this.#addresses = found;
+    return !isSame;
+  }
+}

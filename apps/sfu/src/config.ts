@@ -1,6 +1,7 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
+import type { StunServer } from './stun.ts';
 
 /** The settings of a node. Read once, at start; the only reader of the environment. */
 export interface NodeConfig {
@@ -23,7 +24,16 @@ export interface NodeConfig {
   mayMoveTurnPort: boolean;
   /** PEM files of a certificate for the announced host: the relay then also takes TLS. */
   turnTls: { port: number; certFile: string; keyFile: string } | null;
+  /** All that clients are told, when it is given. */
   announcedHost: string | null;
+  /** Told to clients besides the addresses of this machine; `auto` finds them. */
+  publicAddresses: 'auto' | readonly string[];
+  /** Asked which address it sees; only one that the operator names. */
+  stunServer: StunServer | null;
+  /** The host of PUBLIC_URL, where the control plane is on this machine: then that name is this machine's. */
+  namedHost: string | null;
+  /** How long a node that is told to end waits for its rooms to empty. */
+  drainSeconds: number;
   /** Where a NAT maps the UDP port from; the first process has this one. */
   announcedUdpPort: number;
   processes: number;
@@ -44,6 +54,8 @@ const HOST = /^[A-Za-z0-9.:-]{1,255}$/;
 const RESERVED = ['metrics', 'register'];
 const SECRET_BYTES_MIN = 32;
 const LOOPBACK = '127.0.0.1';
+/** In production; unit files, chart and Compose file wait a little longer before they kill. */
+const DRAIN_SECONDS = 60;
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
 export function readConfig(environment: Variables): NodeConfig {
@@ -72,12 +84,17 @@ export function readConfig(environment: Variables): NodeConfig {
   const name = matching('SFU_NAME', defaultName(), NAME, '1-128 letters, digits, dots, dashes or underscores') ?? '';
   if (RESERVED.includes(name)) throw new ConfigError(`SFU_NAME must not be "${name}": the fleet's routes use it.`);
   const announcedHost = matching('SFU_ANNOUNCED_HOST', null, HOST, 'a host name or an IP address');
-  if (isProduction && announcedHost === null)
-    throw new ConfigError('SFU_ANNOUNCED_HOST must be set in production: the address clients send media to.');
+  const publicAddresses = readPublicAddresses(text('SFU_PUBLIC_IP'), isProduction && announcedHost === null);
+  if (announcedHost !== null && publicAddresses.length > 0)
+    throw new ConfigError(
+      'SFU_PUBLIC_IP must not be set beside SFU_ANNOUNCED_HOST, which is all that clients are told.',
+    );
   const internalUrl = url('SFU_INTERNAL_URL') ?? null;
   const internalHost = matching('SFU_INTERNAL_HOST', hostOf(internalUrl), HOST, 'an address or name of this machine');
   if (internalUrl === null && EVERY_ADDRESS.includes(internalHost ?? ''))
     throw new ConfigError('SFU_INTERNAL_URL must be set when SFU_INTERNAL_HOST is every address of this machine.');
+  const controlUrl = url('CONTROL_URL') ?? 'http://127.0.0.1:4000';
+  const publicUrl = url('PUBLIC_URL') ?? null;
   const udpPort = integer('SFU_UDP_PORT', 4443, 1024, 65_000);
   const processes = integer('SFU_PROCESSES', isProduction ? 0 : 1, 1, 256);
   return {
@@ -85,7 +102,7 @@ export function readConfig(environment: Variables): NodeConfig {
     name,
     region: matching('SFU_REGION', 'default', /^[^\p{Cc}]{1,64}$/u, '1-64 characters') ?? 'default',
     secrets: readSecrets(text('SFU_REGISTRATION_SECRET')),
-    controlUrl: url('CONTROL_URL') ?? 'http://127.0.0.1:4000',
+    controlUrl,
     internalHost: internalHost ?? LOOPBACK,
     internalPort: integer('SFU_INTERNAL_PORT', 4480, 0, 65_535),
     mayMoveInternalPort: !isProduction && text('SFU_INTERNAL_PORT') === undefined,
@@ -102,11 +119,34 @@ export function readConfig(environment: Variables): NodeConfig {
     ),
     bindAddress: matching('SFU_BIND_ADDRESS', null, HOST, 'an IP address of this machine'),
     announcedHost,
+    publicAddresses,
+    stunServer: readStunServer(text('SFU_STUN_SERVER')),
+    namedHost: publicUrl !== null && isLoopback(hostOf(controlUrl)) ? hostOf(publicUrl) : null,
+    drainSeconds: integer('SFU_DRAIN_SECONDS', isProduction ? DRAIN_SECONDS : 0, 0, 86_400),
     processes,
     capacity: integer('SFU_CAPACITY', 1000, 1, 100_000),
     version: (text('SFU_VERSION') ?? '').slice(0, 64),
   };
 }
+
+function readPublicAddresses(value: string | undefined, isAutoByDefault: boolean): 'auto' | string[] {
+  if (value === 'auto' || (value === undefined && isAutoByDefault)) return 'auto';
+  const addresses = (value ?? '').split(',').flatMap((address) => address.trim() || []);
+  if (addresses.some((address) => isIP(address) === 0))
+    throw new ConfigError('SFU_PUBLIC_IP must be auto, or IP addresses with commas between them.');
+  return addresses;
+}
+
+/** `stun.example.com:3478`, with or without the port. */
+function readStunServer(value: string | undefined): StunServer | null {
+  if (value === undefined) return null;
+  const [, host, port = '3478'] = /^(?:stun:)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(value) ?? [];
+  if (host === undefined || Number(port) > 65_535)
+    throw new ConfigError('SFU_STUN_SERVER must be a host, with a port if it is not 3478.');
+  return { host: host.replaceAll(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 function readSecrets(value: string | undefined): string[] {
   const secrets = (value ?? '').split(',').filter((secret) => secret !== '');

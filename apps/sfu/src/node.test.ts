@@ -9,6 +9,7 @@ import { CommandRefused } from '../testkit/control-client.ts';
 import { eventually, startTestNode, TEST_SECRET } from '../testkit/node.ts';
 import { freeUdpPort } from '../testkit/ports.ts';
 import { readConfig } from './config.ts';
+import { freeUdpPorts } from './ports.ts';
 
 interface Call {
   method: string;
@@ -27,7 +28,7 @@ async function startFleet(answer: (call: Call, count: number) => { status: numbe
       method: request.method ?? '',
       url: request.url ?? '',
       authorization: request.headers.authorization,
-      body: JSON.parse(text),
+      body: text === '' ? {} : JSON.parse(text),
     };
     calls.push(call);
     const { status, body } = answer(call, calls.length);
@@ -88,6 +89,65 @@ test('[MED-42] a node that drains keeps its rooms and takes no new one', async (
   fleet.close();
 });
 
+const permissions = {
+  join: true,
+  subscribe: true,
+  publish: true,
+  publishAudio: true,
+  publishVideo: true,
+  publishData: true,
+};
+const add = (room: string, participant: string) => ({
+  room,
+  participant,
+  identity: participant,
+  permissions,
+  autoSubscribe: true,
+});
+
+test('[MED-72] a node whose public address changes registers with the new one and tells it to new clients', async () => {
+  const seen = ['8.8.4.4', '8.8.4.4', '8.8.4.4', '8.8.8.8'];
+  const fleet = await startFleet((_call, count) => ({
+    status: 200,
+    body: { draining: false, observedAddress: seen[count - 1] ?? '8.8.8.8' },
+  }));
+  const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_PUBLIC_IP: 'auto' }, true);
+  const hosts = () => fleet.calls.flatMap(({ method, body }) => (method === 'POST' ? [body['publicHost']] : []));
+  await eventually(() => hosts().at(-1) === '8.8.8.8', 'the node did not register with its new address');
+  assert.deepEqual(hosts().slice(1), ['8.8.4.4', '8.8.8.8']);
+  const control = await kit.connect();
+  await control.command('room.open', { room: 'r' });
+  await control.command('participant.add', add('r', 'ps_1'));
+  const offer = await eventually(() => control.events.find(({ type }) => type === 'sub.offer'), 'no offer came');
+  const { candidates = [] } = (offer.data as { description: { candidates?: string[] } }).description;
+  assert.deepEqual(
+    candidates.filter((candidate) => candidate.includes('8.8.')).map((candidate) => candidate.split(' ')[2]),
+    ['8.8.8.8'],
+  );
+  await kit.stop();
+  fleet.close();
+});
+
+test('[MED-73] a node that drains tells the control plane, waits for who is there, and deregisters', async () => {
+  const fleet = await startFleet(() => ({ status: 200, body: { draining: false } }));
+  const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_DRAIN_SECONDS: '600' }, true);
+  const control = await kit.connect();
+  await control.command('room.open', { room: 'r' });
+  await control.command('participant.add', add('r', 'ps_1'));
+  const drained = kit.node.drain();
+  await eventually(() => fleet.calls.some(({ body }) => body['leaving'] === true), 'the control plane was not told');
+  await assert.rejects(
+    control.command('room.open', { room: 'another' }),
+    (error) => error instanceof CommandRefused && error.code === 'DRAINING',
+  );
+  assert.ok(!fleet.calls.some(({ method }) => method === 'DELETE'), 'it did not wait');
+  await control.command('participant.remove', { room: 'r', participant: 'ps_1', reason: 'CLIENT_INITIATED' });
+  await drained;
+  assert.deepEqual([fleet.calls.at(-1)?.method, fleet.calls.at(-1)?.url], ['DELETE', '/v1/rtc/servers/test-node']);
+  await kit.stop();
+  fleet.close();
+});
+
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -99,7 +159,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 /** The node as it is run, with the ids of its media processes. */
-async function runMain(): Promise<{ child: ChildProcess; workers: number[] }> {
+async function runMain(variables: Record<string, string> = {}): Promise<{ child: ChildProcess; workers: number[] }> {
   const child = fork(new URL('./main.ts', import.meta.url), [], {
     env: {
       ...process.env,
@@ -109,6 +169,7 @@ async function runMain(): Promise<{ child: ChildProcess; workers: number[] }> {
       SFU_PROCESSES: '2',
       SFU_UDP_PORT: String(await freeUdpPort()),
       CONTROL_URL: 'http://127.0.0.1:1',
+      ...variables,
     },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -131,6 +192,20 @@ test('[MED-43] SIGTERM ends a node and its processes', { skip: onLinux }, async 
   await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
 });
 
+test('[MED-73] a second signal ends a node that drains at once', { skip: onLinux }, async () => {
+  // A control plane that takes every call and answers none keeps the node draining.
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const { child, workers } = await runMain({ CONTROL_URL: `http://127.0.0.1:${port}`, SFU_DRAIN_SECONDS: '600' });
+  child.kill('SIGTERM');
+  await eventually(() => child.exitCode !== null || !child.kill('SIGTERM'), 'the node does not end');
+  assert.equal(child.exitCode, 1);
+  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
+  silent.close();
+  silent.closeAllConnections();
+});
+
 test('[MED-43] kill -9 of a node leaves no process behind', { skip: onLinux }, async () => {
   const { child, workers } = await runMain();
   assert.ok(workers.every(isAlive));
@@ -138,13 +213,22 @@ test('[MED-43] kill -9 of a node leaves no process behind', { skip: onLinux }, a
   await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
 });
 
-test('[MED-44] a node whose media port is taken does not start, and says so', async () => {
+test('[MED-44] [MED-74] a node whose media port is taken does not start, and says so', async () => {
   const taken = createSocket('udp6');
   await new Promise<void>((resolve) => taken.bind(0, resolve));
   await assert.rejects(startTestNode({ SFU_UDP_PORT: String(taken.address().port) }), {
     name: 'StartFailure',
     message: /^A media process could not start: UDP port \d+ cannot be opened/,
   });
+  taken.close();
+});
+
+test('[MED-74] in development the next free UDP ports are taken, and known', async () => {
+  const taken = createSocket('udp6');
+  await new Promise<void>((resolve) => taken.bind(0, resolve));
+  const { port } = taken.address();
+  const [first = 0, second = 0] = await freeUdpPorts(port - 1, 2);
+  assert.ok(first > port && second === first + 1, `${first} and ${second} after ${port}`);
   taken.close();
 });
 
@@ -162,7 +246,10 @@ test('[MED-44] a malformed setting is refused with a sentence that names it', ()
     [{ SFU_ANNOUNCED_HOST: 'http://x' }, /^SFU_ANNOUNCED_HOST must be/],
     [{ CONTROL_URL: 'ftp://x' }, /^CONTROL_URL must be an http/],
     [{ SFU_INTERNAL_URL: 'http://user:pass@x' }, /^SFU_INTERNAL_URL must be an http/],
-    [{ NODE_ENV: 'production' }, /^SFU_ANNOUNCED_HOST must be set in production/],
+    [{ SFU_PUBLIC_IP: 'here' }, /^SFU_PUBLIC_IP must be auto, or IP addresses/],
+    [{ SFU_PUBLIC_IP: '203.0.113.9', SFU_ANNOUNCED_HOST: 'x.example.com' }, /^SFU_PUBLIC_IP must not be set beside/],
+    [{ SFU_STUN_SERVER: 'http://x' }, /^SFU_STUN_SERVER must be a host/],
+    [{ SFU_DRAIN_SECONDS: '1h' }, /^SFU_DRAIN_SECONDS must be a whole number/],
   ];
   for (const [variables, message] of bad)
     assert.throws(() => readConfig({ ...good, ...variables }), { name: 'ConfigError', message });

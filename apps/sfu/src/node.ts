@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { availableParallelism, totalmem } from 'node:os';
-import { announcedAddresses, candidatesOf } from './announce.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPublic } from './addresses.ts';
+import { Announcer, candidatesOf, machine, type Sources } from './announce.ts';
 import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.ts';
 import { Directory } from './control/directory.ts';
 import { createExecutor } from './control/executor.ts';
@@ -9,21 +11,25 @@ import { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
 import { chooseMediaPorts, type MediaPorts } from './ports.ts';
-import { startRegistration } from './registration.ts';
+import { type Registration, startRegistration } from './registration.ts';
 import { startNodeRelay } from './turn/node-relay.ts';
 
 /** The participants of a controller that stays disconnected this long are removed. */
 const ORPHAN_MS = 60_000;
 const SWEEP_MS = 1000;
 const ICE_KEY_BYTES = 32;
+const EMPTY_LOOK_MS = 250;
 
 export interface MediaNode {
   readonly internalUrl: string;
   readonly instanceId: string;
-  readonly turnUrls: readonly string[];
+  turnUrls(): readonly string[];
+  readonly udpPorts: readonly number[];
   /** Process ids of the media processes, for tests that kill one. */
   pids(): number[];
   isReady(): boolean;
+  /** Takes no new room, waits for those it has up to SFU_DRAIN_SECONDS, then has the rest moved and deregisters. */
+  drain(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -33,29 +39,30 @@ interface NodeDeps {
   log(level: 'info' | 'warn' | 'error', message: string): void;
   /** False in tests that have no control plane. */
   registers?: boolean;
+  sources?: Sources;
+  /** Each time the node is registered, or is not: then why. */
+  onRegistration?(problem: string | null): void;
 }
 
 /** A media node: media processes, the control server in front of them, and the node's registration in the fleet. */
 export async function startNode(deps: NodeDeps): Promise<MediaNode> {
-  const { config, clock, log, registers = true } = deps;
+  const { config, clock, log, registers = true, sources = machine } = deps;
   const directory = new Directory();
   const instanceId = randomUUID();
-  const addresses = await announcedAddresses(config.announcedHost);
+  const announcer = new Announcer(config, sources);
+  await announcer.look(null);
   const drain = createDrain(log);
   const onError = (error: unknown) =>
     log('error', error instanceof Error ? (error.stack ?? error.message) : String(error));
 
   const ports = await chooseMediaPorts(config);
-  const publicHost = config.announcedHost ?? addresses[0] ?? '127.0.0.1';
   const iceKey = randomBytes(ICE_KEY_BYTES);
-  const workers = await startWorkers({ config, clock, directory, addresses, ports, iceKey, onError });
+  const workers = await startWorkers({ config, clock, directory, announcer, ports, iceKey, onError });
   const stopWorkers = async (error: unknown): Promise<never> => {
     await Promise.all(workers.map((worker) => worker.stop()));
     throw error;
   };
-  const turn = await startNodeRelay({ config, clock, addresses, publicHost, ports, iceKey, onError }).catch(
-    stopWorkers,
-  );
+  const turn = await startNodeRelay({ config, clock, announcer, ports, iceKey, onError }).catch(stopWorkers);
   const isReady = () => workers.every((worker) => worker.isReady);
   const { isDraining } = drain;
   if (EVERY_ADDRESS.includes(config.internalHost))
@@ -80,14 +87,33 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   });
   const internalUrl = config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`;
   const sweep = setInterval(() => evictLostControllers(directory, workers, clock.now()), SWEEP_MS);
-  const registration = registers ? register(deps, workers, { publicHost, internalUrl }, drain.set) : undefined;
+  const tellAddresses = () => {
+    for (const [index, { announcedPort }] of ports.entries())
+      workers[index]?.announce(candidatesOf(announcer.addresses, announcedPort));
+    turn?.announce();
+    // Servers learn the relay's URLs from the greeting.
+    server.greetAgain();
+    log('info', `clients are told ${announcer.addresses.join(', ')}`);
+  };
+  const registration = registers
+    ? register(deps, workers, { announcer, internalUrl, drain, tellAddresses })
+    : undefined;
 
   return {
     internalUrl,
     instanceId,
-    turnUrls: turn?.urls ?? [],
+    turnUrls: () => turn?.urls() ?? [],
+    udpPorts: ports.map(({ udpPort }) => udpPort),
     pids: () => workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     isReady,
+    async drain() {
+      drain.leave();
+      if (config.drainSeconds > 0) {
+        await registration?.leave();
+        await emptied(directory, config.drainSeconds * 1000, clock);
+      }
+      await registration?.deregister();
+    },
     async stop() {
       registration?.stop();
       clearInterval(sweep);
@@ -108,23 +134,34 @@ function notListening(error: unknown, { internalHost, internalPort }: NodeConfig
   return error;
 }
 
-/** Whether the control plane drains this node, as its heartbeats are answered. */
+/** Whether this node takes no new rooms: the control plane drains it, or it is about to end. */
 function createDrain(log: NodeDeps['log']) {
-  let isDraining = false;
+  let isDrained = false;
+  let isLeaving = false;
   return {
-    isDraining: () => isDraining,
+    isDraining: () => isDrained || isLeaving,
     set(draining: boolean): void {
-      if (draining !== isDraining) log('info', draining ? 'draining: no new rooms' : 'back in the pool');
-      isDraining = draining;
+      if (draining !== isDrained && !isLeaving) log('info', draining ? 'draining: no new rooms' : 'back in the pool');
+      isDrained = draining;
+    },
+    leave(): void {
+      isLeaving = true;
+      log('info', 'ending: no new rooms');
     },
   };
+}
+
+/** Resolves when nobody is left, or when this time has passed. */
+async function emptied(directory: Directory, patienceMs: number, clock: MediaClock): Promise<void> {
+  const until = clock.now() + patienceMs;
+  while (directory.participantCount > 0 && clock.now() < until) await sleep(EMPTY_LOOK_MS);
 }
 
 interface WorkersDeps {
   config: NodeConfig;
   clock: MediaClock;
   directory: Directory;
-  addresses: readonly string[];
+  announcer: Announcer;
   ports: readonly MediaPorts[];
   iceKey: Buffer;
   onError(error: unknown): void;
@@ -132,14 +169,18 @@ interface WorkersDeps {
 
 /** All media processes or none: a node that can only carry a part does not start. */
 async function startWorkers(deps: WorkersDeps): Promise<Worker[]> {
-  const { config, clock, directory, addresses, ports, iceKey, onError } = deps;
+  const { config, clock, directory, announcer, ports, iceKey, onError } = deps;
   const workers = ports.map(
     ({ udpPort, announcedPort }, index) =>
       new Worker({
         index,
         clock,
         iceKey,
-        settings: { udpPort, bindAddress: config.bindAddress, candidates: candidatesOf(addresses, announcedPort) },
+        settings: {
+          udpPort,
+          bindAddress: config.bindAddress,
+          candidates: candidatesOf(announcer.addresses, announcedPort),
+        },
         onEvent: (event) => directory.emit(event),
         onLost: (lost) => {
           for (const room of directory.roomsOf(lost)) directory.lose(room);
@@ -156,13 +197,20 @@ async function startWorkers(deps: WorkersDeps): Promise<Worker[]> {
   }
 }
 
+interface RegisterDeps {
+  announcer: Announcer;
+  internalUrl: string;
+  drain: ReturnType<typeof createDrain>;
+  /** Called when they have changed. */
+  tellAddresses: () => void;
+}
+
 /** Registers with the control plane and heartbeats from then on. */
 function register(
-  { config, clock, log }: NodeDeps,
+  { config, clock, log, onRegistration }: NodeDeps,
   workers: readonly Worker[],
-  addresses: { publicHost: string; internalUrl: string },
-  onDraining: (isDraining: boolean) => void,
-) {
+  { announcer, internalUrl, drain, tellAddresses }: RegisterDeps,
+): Registration {
   const meter = createLoadMeter({
     workers,
     clock,
@@ -174,10 +222,28 @@ function register(
     controlUrl: config.controlUrl,
     secret: config.secrets[0] ?? '',
     clock,
-    record: { name, region, ...addresses, capacity, ...(version && { version }) },
+    record: () => ({
+      name,
+      region,
+      publicHost: announcer.publicHost,
+      internalUrl,
+      capacity,
+      ...(version && { version }),
+    }),
     load: () => meter.read(),
-    onDraining,
-    onProblem: (problem) => log('warn', `control plane: ${problem}`),
+    async onAnswer({ isDraining, observedAddress }) {
+      drain.set(isDraining);
+      if (await announcer.look(observedAddress)) tellAddresses();
+    },
+    onRegistered() {
+      onRegistration?.(null);
+      if (config.publicAddresses === 'auto' && !announcer.addresses.some(isPublic))
+        log('warn', 'no public address was found, so only clients on this network have media: set SFU_PUBLIC_IP');
+    },
+    onProblem(problem) {
+      log('warn', `control plane: ${problem}`);
+      onRegistration?.(problem);
+    },
   });
 }
 

@@ -2,30 +2,31 @@ import { createSocket } from 'node:dgram';
 import { availableParallelism } from 'node:os';
 import type { NodeConfig } from './config.ts';
 
-/** The wanted ports when all of them are free, else others that are: for development, where several nodes may run. */
+/** How many ports further on are tried before any free ones will do. */
+const STEPS_MAX = 100;
+
+/** The wanted ports when all of them are free, else the next ones that are: for development, where several nodes run. */
 export async function freeUdpPorts(wanted: number, count: number): Promise<number[]> {
-  const ports = Array.from({ length: count }, (_, index) => wanted + index);
-  if ((await Promise.all(ports.map(bind))).every((port) => port !== undefined)) return ports;
-  const others: number[] = [];
-  while (others.length < count) {
-    const port = await bind(0);
-    if (port !== undefined && !others.includes(port)) others.push(port);
+  for (let first = wanted; first < wanted + STEPS_MAX; first++) {
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return ports;
   }
-  return others;
+  throw new Error(`None of the UDP ports ${wanted} to ${wanted + STEPS_MAX + count - 2} is free.`);
 }
 
-/** The port that was bound for a moment; undefined when it is taken. */
-function bind(port: number): Promise<number | undefined> {
-  const socket = createSocket('udp6');
+/** Bound for a moment; on a machine without IPv6 as IPv4. */
+const isFree = async (port: number): Promise<boolean> =>
+  ((await bind('udp6', port)) ?? (await bind('udp4', port))) === true;
+
+/** Null when the machine does not have this family. */
+function bind(type: 'udp4' | 'udp6', port: number): Promise<boolean | null> {
+  const socket = createSocket(type);
   return new Promise((resolve) => {
-    socket.once('error', () => {
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
       socket.close();
-      resolve(undefined);
+      resolve(code === 'EAFNOSUPPORT' ? null : false);
     });
-    socket.bind(port, () => {
-      const { port: bound } = socket.address();
-      socket.close(() => resolve(bound));
-    });
+    socket.bind(port, () => socket.close(() => resolve(true)));
   });
 }
 

@@ -2,7 +2,7 @@ import type { MediaClock } from './media/clock.ts';
 
 const HEARTBEAT_MS = 10_000;
 const RETRY_MS_MIN = 500;
-const REQUEST_MS_MAX = 5000;
+const REQUEST_MS_MAX = 4000;
 
 export interface NodeLoad {
   activeRooms: number;
@@ -15,76 +15,142 @@ export interface NodeLoad {
   dataDropped: number;
 }
 
+export interface NodeRecord {
+  name: string;
+  region: string;
+  publicHost: string;
+  internalUrl: string;
+  capacity: number;
+  version?: string;
+}
+
+/** What registrations and heartbeats are answered with, as far as a node uses it. */
+export interface FleetAnswer {
+  isDraining: boolean;
+  /** The address that the control plane sees us at; null from one that does not say. */
+  observedAddress: string | null;
+}
+
 export interface RegistrationDeps {
   controlUrl: string;
   secret: string;
-  record: { name: string; region: string; publicHost: string; internalUrl: string; capacity: number; version?: string };
+  /** As it is now: with another public host the node registers again. */
+  record(): NodeRecord;
   clock: MediaClock;
   load(): NodeLoad;
-  onDraining(isDraining: boolean): void;
+  onAnswer(answer: FleetAnswer): Promise<void>;
+  onRegistered(): void;
   onProblem(problem: string): void;
 }
 
+export interface Registration {
+  /** Says now and from now on that no room may come. */
+  leave(): Promise<void>;
+  /** The node is about to end: the control plane moves who is left, and forgets it. */
+  deregister(): Promise<void>;
+  stop(): void;
+}
+
 /** Registers, then heartbeats; registers again whenever the control plane does not know the node. */
-export function startRegistration(deps: RegistrationDeps): { stop(): void } {
-  const { controlUrl, secret, record } = deps;
+export function startRegistration(deps: RegistrationDeps): Registration {
+  const { controlUrl, secret } = deps;
+  const { name } = deps.record();
   let isStopped = false;
-  let isRegistered = false;
+  let isLeaving = false;
+  let registeredHost: string | null = null;
   let retryMs = RETRY_MS_MIN;
   let timer: NodeJS.Timeout | undefined;
+  let beating: Promise<void> = Promise.resolve();
 
-  async function call(method: string, path: string, body: unknown): Promise<Response> {
+  async function call(method: string, path: string, body?: unknown): Promise<Response> {
     return fetch(`${controlUrl}${path}`, {
       method,
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: {
+        authorization: `Bearer ${secret}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
     });
   }
 
   async function register(): Promise<void> {
+    const record = deps.record();
     const response = await call('POST', '/v1/rtc/servers/register', record);
     if (!response.ok) throw new Error(`registration was answered ${response.status}: ${await response.text()}`);
-    isRegistered = true;
-    readDraining(await response.json());
+    registeredHost = record.publicHost;
+    await deps.onAnswer(readAnswer(await response.json()));
+    deps.onRegistered();
   }
 
   async function heartbeat(): Promise<void> {
-    const response = await call('PUT', `/v1/rtc/servers/${record.name}/heartbeat`, deps.load());
+    const response = await call('PUT', `/v1/rtc/servers/${name}/heartbeat`, {
+      ...deps.load(),
+      ...(isLeaving && { leaving: true }),
+    });
     if (response.status === 404) {
-      isRegistered = false;
+      registeredHost = null;
       return;
     }
     if (!response.ok) throw new Error(`heartbeat was answered ${response.status}: ${await response.text()}`);
-    readDraining(await response.json());
-  }
-
-  function readDraining(answer: unknown): void {
-    if (typeof answer === 'object' && answer !== null && 'draining' in answer)
-      deps.onDraining(answer.draining === true);
+    await deps.onAnswer(readAnswer(await response.json()));
   }
 
   async function beat(): Promise<void> {
     let waitMs = HEARTBEAT_MS;
     try {
-      if (!isRegistered) await register();
-      if (isRegistered) await heartbeat();
-      if (!isRegistered) waitMs = RETRY_MS_MIN;
+      if (registeredHost !== deps.record().publicHost) await register();
+      if (registeredHost !== null) await heartbeat();
+      if (registeredHost !== deps.record().publicHost) waitMs = RETRY_MS_MIN;
       retryMs = RETRY_MS_MIN;
     } catch (error) {
-      if (!isStopped) deps.onProblem(error instanceof Error ? error.message : String(error));
+      if (!isStopped) deps.onProblem(problemOf(error));
       retryMs = Math.min(HEARTBEAT_MS, retryMs * 2);
       waitMs = retryMs;
     }
-    if (!isStopped) timer = setTimeout(beat, waitMs);
+    if (!isStopped) timer = setTimeout(beatNow, waitMs);
   }
 
-  void beat();
+  function beatNow(): Promise<void> {
+    clearTimeout(timer);
+    beating = beating.then(beat);
+    return beating;
+  }
+
+  function stop(): void {
+    isStopped = true;
+    clearTimeout(timer);
+  }
+
+  void beatNow();
   return {
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
+    stop,
+    async leave() {
+      isLeaving = true;
+      await beatNow();
+    },
+    async deregister() {
+      stop();
+      await beating;
+      const response = await call('DELETE', `/v1/rtc/servers/${name}`).catch(problemOf);
+      if (typeof response === 'string') deps.onProblem(response);
+      else if (!response.ok && response.status !== 404)
+        deps.onProblem(`deregistration was answered ${response.status}: ${await response.text()}`);
     },
   };
+}
+
+function readAnswer(answer: unknown): FleetAnswer {
+  const { draining, observedAddress } = Object(answer) as { draining?: unknown; observedAddress?: unknown };
+  return {
+    isDraining: draining === true,
+    observedAddress: typeof observedAddress === 'string' ? observedAddress : null,
+  };
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function problemOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

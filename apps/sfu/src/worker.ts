@@ -3,6 +3,7 @@ import { idPrefixes } from '@parley/contract/ids';
 import { initLogger, PeerConnection } from 'node-datachannel';
 import {
   ICE_KEY_VARIABLE,
+  type SupervisorMessage,
   type WorkerMessage,
   type WorkerRequest,
   type WorkerSettings,
@@ -30,6 +31,7 @@ const newTrackId = (): string =>
 
 // The supervisor wrote it.
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
+let { candidates } = settings;
 const engine = startEngine();
 
 function startEngine(): Engine {
@@ -56,13 +58,18 @@ function createEngine(): Engine {
     bindAddress: settings.bindAddress ?? undefined,
     certificate: createCertificate(Date.now()),
     iceKey: Buffer.from(process.env[ICE_KEY_VARIABLE] ?? '', 'hex'),
-    candidates: () => settings.candidates,
+    candidates: () => candidates,
     emit: (event) => send({ kind: 'event', event }),
     onError: report,
   });
 }
 
-process.on('message', ({ id, command }: WorkerRequest) => {
+process.on('message', (message: SupervisorMessage) => {
+  if ('candidates' in message) ({ candidates } = message);
+  else answer(message);
+});
+
+function answer({ id, command }: WorkerRequest): void {
   try {
     send({ kind: 'answer', ref: id, data: engine.handle(command) });
   } catch (error) {
@@ -72,7 +79,7 @@ process.on('message', ({ id, command }: WorkerRequest) => {
       send({ kind: 'refusal', ref: id, code: 'INTERNAL', message: 'Internal error.' });
     }
   }
-});
+}
 process.on('disconnect', () => process.exit(0));
 // The terminal's Ctrl-C reaches every process of the group; the supervisor decides when this one exits.
 process.on('SIGINT', () => {});

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { followParent } from '@parley/server-app/follow-parent';
 import type { Command, Context } from './command.ts';
 
-/** Runs a module as a process of its own, with this terminal; what ends us ends it. */
+/** Runs a module as a process of its own, with this terminal; what ends us ends it, by the channel even kill -9. */
 export function run(
   module: string,
   args: readonly string[],
@@ -10,7 +11,11 @@ export function run(
   more: Record<string, string> = {},
 ): Promise<number> {
   const path = fileURLToPath(import.meta.resolve(module));
-  const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit', env: { ...context.env, ...more } });
+  const child = spawn(process.execPath, [path, ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...context.env, ...more },
+  });
+  followParent(context.env, () => process.kill(process.pid, 'SIGTERM'));
   context.signal.addEventListener('abort', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     child.on('error', reject);

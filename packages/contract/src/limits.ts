@@ -114,6 +114,7 @@ const added = {
   ),
   TLS_MAX_PENDING_MS: int(10_000, 'ms', 'How long a connection may be in its handshake, and then send nothing', 100),
   TLS_MAX_RELAYED_PER_ADDRESS: int(256, 'connections', 'TURN connections of one address on PORT, per process', 0),
+  SOCKETS_DRAIN_SECONDS: int(5, 'seconds', 'Over how long a stopping server spreads its sockets to others', 0, 600),
   SOCKETS_MAX_PER_PROCESS: int(20000, 'sockets', 'Open sockets per process'),
   SOCKETS_MAX_PER_SUBJECT: int(100, 'sockets', 'Open sockets per chat user or RTC token and process'),
   SOCKETS_MAX_MALFORMED_FRAMES: int(20, 'frames', 'Frames that cannot be read per connection per window'),

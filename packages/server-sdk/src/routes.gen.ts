@@ -66,6 +66,7 @@ export const routeAddresses = {
   drainServer: 'POST /v1/rtc/servers/{name}/drain',
   undrainServer: 'POST /v1/rtc/servers/{name}/undrain',
   registerServer: 'POST /v1/rtc/servers/register',
+  deregisterServer: 'DELETE /v1/rtc/servers/{name}',
   heartbeatServer: 'PUT /v1/rtc/servers/{name}/heartbeat',
   listRooms: 'GET /v1/rooms',
   createRoom: 'POST /v1/rooms',

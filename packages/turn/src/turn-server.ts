@@ -58,7 +58,9 @@ type Handler = (request: Request, allocation: Allocation) => Answer;
 export class TurnServer {
   readonly #deps: TurnServerDeps;
   readonly #quotas: TurnQuotas;
-  readonly #peers: ReadonlyMap<string, MediaPeer>;
+  /** All that were ever announced. */
+  readonly #peers = new Map<string, MediaPeer>();
+  #announced: readonly MediaPeer[] = [];
   readonly #authenticate: ReturnType<typeof createAuthenticator>;
   readonly #allocations = new Map<string, Allocation>();
   /** Clients whose relay socket is being opened. */
@@ -70,8 +72,14 @@ export class TurnServer {
   constructor(deps: TurnServerDeps) {
     this.#deps = deps;
     this.#quotas = deps.quotas ?? QUOTAS;
-    this.#peers = new Map(deps.peers.map((peer) => [keyOf(peer), peer]));
     this.#authenticate = createAuthenticator(deps);
+    this.announce(deps.peers);
+  }
+
+  /** The media sockets have these addresses from now on; who knows an older one still reaches them. */
+  announce(peers: readonly MediaPeer[]): void {
+    this.#announced = peers;
+    for (const peer of peers) this.#peers.set(keyOf(peer), peer);
   }
 
   get size(): number {
@@ -183,8 +191,7 @@ export class TurnServer {
    */
   #relayedFor(message: StunMessage): MediaPeer | undefined {
     const asked = find(message, ATTRIBUTE.requestedFamily);
-    const { peers } = this.#deps;
-    const ofFamily = (family: 4 | 6 | undefined) => peers.find((peer) => peer.family === family);
+    const ofFamily = (family: 4 | 6 | undefined) => this.#announced.find((peer) => peer.family === family);
     return asked ? ofFamily(FAMILIES[asked[0] ?? 0]) : (ofFamily(4) ?? ofFamily(6));
   }
 
@@ -265,7 +272,7 @@ export class TurnServer {
     if (peer.family !== facts.relayed.family) return refusal(443);
     const isKnown =
       mayLackPort && peer.port === 0
-        ? this.#deps.peers.some(({ address }) => address === peer.address)
+        ? [...this.#peers.values()].some(({ address }) => address === peer.address)
         : this.#peers.has(keyOf(peer));
     return isKnown ? undefined : refusal(403);
   }

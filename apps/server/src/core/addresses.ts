@@ -22,6 +22,9 @@ function networkOf(ip: string): { address: string; prefixBits: 24 | 48 } | null 
 /** Written plainly, or mapped into IPv6 as a dual-stack socket shows it. */
 const ipv4Of = (ip: string): string | null => /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? null;
 
+/** As everybody writes it: an IPv4 address that was mapped into IPv6 is one again. */
+export const plainAddress = (ip: string): string => ipv4Of(ip) ?? ip;
+
 /** All eight groups, with the zeros that `::` stands for. */
 function ipv6GroupsOf(ip: string): string[] | null {
   if (!ip.includes(':')) return null;

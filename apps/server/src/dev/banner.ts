@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { MediaState } from '../media-node.ts';
 import type { DevEnv } from './dev-env.ts';
 
 interface BannerFacts {
@@ -11,12 +12,12 @@ interface BannerFacts {
   isEmbedded: boolean;
   /** Code of the one-time sign-in link. */
   code: string;
-  /** UDP port of the media node beside the server; null when none is run. */
-  mediaPort: number | null;
+  /** The media node beside the server; null when none is run. */
+  media: MediaState | null;
 }
 
 /** What scripts read: `npm start -- --json`. The secrets are in dev.env. */
-export const facts = ({ version, publicUrl, readyInMs, dataDir, env, code, mediaPort }: BannerFacts): object => ({
+export const facts = ({ version, publicUrl, readyInMs, dataDir, env, code, media }: BannerFacts): object => ({
   version,
   readyInMs: Math.round(readyInMs),
   url: publicUrl,
@@ -24,7 +25,8 @@ export const facts = ({ version, publicUrl, readyInMs, dataDir, env, code, media
   playground: `${publicUrl}/playground/room/demo`,
   projectId: env.SVC_PROJECT_ID,
   env: `${dataDir}/dev.env`,
-  mediaPort,
+  mediaPort: media?.status === 'OK' ? (media.udpPorts[0] ?? null) : null,
+  mediaProblem: media?.status === 'DOWN' ? media.problem : null,
 });
 
 const signInLink = (publicUrl: string, code: string): string => `${publicUrl}/dev/login?code=${code}`;
@@ -72,8 +74,18 @@ const keyText = ({ env, isNew, dataDir }: BannerFacts): string =>
     ? `${env.SVC_API_KEY}  shown once, saved in ${dataDir}/dev.env`
     : `${env.SVC_API_KEY.split('.')[0]}.…  in ${dataDir}/dev.env`;
 
-const mediaRow = ({ mediaPort }: BannerFacts): [string, string][] =>
-  mediaPort === null ? [] : [['Media', `1 node beside the server, UDP ${mediaPort}`]];
+const mediaRow = ({ media }: BannerFacts): [string, string][] => (media === null ? [] : [['Media', mediaText(media)]]);
+
+function mediaText(media: MediaState): string {
+  switch (media.status) {
+    case 'OK':
+      return `1 node beside the server, UDP ${media.udpPorts.join(', ')}`;
+    case 'STARTING':
+      return 'the node beside the server is still starting: no calls yet';
+    case 'DOWN':
+      return `NO CALLS: the node beside the server does not run: ${media.problem}`;
+  }
+}
 
 const databaseRow = ({ isEmbedded, dataDir }: BannerFacts): [string, string][] =>
   isEmbedded

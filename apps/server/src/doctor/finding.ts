@@ -14,6 +14,7 @@ export interface Finding {
     | 'redis'
     | 'storage'
     | 'udp'
+    | 'media'
     | 'address'
     | 'clock';
   status: 'ok' | 'warn' | 'fail';

@@ -10,7 +10,7 @@ import { createLog } from '../core/log.ts';
 import { isOpenToOthers } from '../data-folder.ts';
 import { settingRows } from '../settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { checkMedia, checkPort, isOurs } from './network.ts';
+import { checkMedia, checkPort, checkRunningMedia, isOurs } from './network.ts';
 import { checkTls } from './tls.ts';
 
 export type { Finding } from './finding.ts';
@@ -42,6 +42,7 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   if (config.redisUrl !== null) yield await checkRedis(config);
   yield await checkStorage(config);
   if (config.runsMediaNode) yield* await checkMedia(config, config.sfuAnnouncedHost, isRunning);
+  if (isRunning) yield await checkRunningMedia(config);
   yield* await checkClock(config, database?.facts ?? null);
 }
 

@@ -49,6 +49,25 @@ export async function checkMedia(config: Config, announcedHost: string | null, i
   }
 }
 
+/** What the running service says of its media: a call without it would only be silent. */
+export async function checkRunningMedia({ port }: Config): Promise<Finding> {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    .then((response) => response.json() as Promise<{ media?: { status: string; message?: string } }>)
+    .catch(() => null);
+  switch (answer?.media?.status) {
+    case 'OK':
+      return ok('media', 'A media node takes rooms.');
+    case 'STARTING':
+      return warn('media', 'The media node is still starting.', 'Look again in a few seconds.');
+    default:
+      return fail(
+        'media',
+        answer?.media?.message ?? 'The running service does not say how its media is.',
+        'Calls would have no sound and no picture. See the log of the media node, and its SFU_ settings.',
+      );
+  }
+}
+
 const udpTaken = (port: number, isRunning: boolean): Finding =>
   isRunning
     ? ok('udp', `UDP port ${port} is in use, as it should be while the service runs.`)
@@ -66,7 +85,10 @@ const ownAddresses = (): string[] =>
 
 async function checkAddress(announcedHost: string | null, socket: Socket | null, port: number): Promise<Finding> {
   if (announcedHost === null)
-    return ok('address', `No address is set: clients are told ${ownAddresses().filter(isPublicShape).join(', ')}.`);
+    return ok(
+      'address',
+      `No address is set: clients are told ${ownAddresses().filter(isPublicShape).join(', ')}, and the public one if it is found (SFU_PUBLIC_IP).`,
+    );
   const [address] = await lookup(announcedHost, { all: true, family: 4 }).catch(() => []);
   if (address === undefined)
     return fail(

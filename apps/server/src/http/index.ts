@@ -29,7 +29,7 @@ import { deleteExpiredKeys } from './idempotency-store.ts';
 import { createLoadGuard, type LoopDelay, watchLoopDelay } from './load-guard.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { collectRoutes } from './mounted-routes.ts';
-import { mountOperations } from './operations.ts';
+import { mountOperations, type OperationsDeps } from './operations.ts';
 import { mountRoutes, type PipelineDeps } from './pipeline.ts';
 import { mountPlayground } from './playground.ts';
 import { createSpend } from './rate-budget.ts';
@@ -71,6 +71,7 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   development: Development | null;
   /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */
   isReady: () => boolean;
+  media: OperationsDeps['media'];
   isDraining: () => boolean;
   /** That of this process unless given. */
   loopDelay?: LoopDelay | undefined;

@@ -7,17 +7,24 @@ import { lazy } from '../core/lazy.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { mayScrape, metricsType } from './metrics-server.ts';
 
-interface OperationsDeps {
+export interface OperationsDeps {
   db: Db;
   metrics: Metrics;
   /** Whether the process takes work: not before it is prepared, and not when it is about to stop. */
   isReady: () => boolean;
   /** Null when somebody else encrypts. */
   certificateState: () => CertificateState | null;
+  /** Whether calls would have media: no reason to take a process out of service, and one to say so. */
+  media: () => Promise<MediaHealth>;
   /** What a scraper presents as Bearer; null asks for nothing. */
   metricsToken: string | null;
   /** A port of its own for `/metrics`, which then is nowhere else; null for the service's own. */
   metricsPort: number | null;
+}
+
+interface MediaHealth {
+  status: 'STARTING' | 'OK' | 'DOWN';
+  message?: string;
 }
 
 const dbPatienceMs = 2_000;
@@ -47,11 +54,13 @@ export function mountOperations(app: FastifyInstance, deps: OperationsDeps): voi
   app.get('/healthz', async () => ({ status: 'OK' }));
 
   app.get('/readyz', async (_request, reply) => {
+    const isDbUp = await answersInTime(db);
     const certificate = deps.certificateState();
-    const isUp = isReady() && certificate?.status !== 'DOWN' && (await answersInTime(db));
+    const isUp = isReady() && certificate?.status !== 'DOWN' && isDbUp;
     // Said only when there is something to do about it.
     const detail = certificate === null || certificate.status === 'OK' ? {} : { certificate: certificate.message };
-    return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'OK' : 'DOWN', ...detail });
+    const media = isDbUp ? await deps.media().catch(() => undefined) : undefined;
+    return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'OK' : 'DOWN', ...detail, media });
   });
 
   if (deps.metricsPort === null)

@@ -43,7 +43,6 @@ export interface Sockets extends OpenConnections {
 }
 
 const tickMs = 1_000;
-const reconnectSpreadMs = 5_000;
 /** Connections of one address that are not authenticated yet. */
 const unknownPerAddressMax = 50;
 /** For a client that finds the process full: when a slot gets free is unknown. */
@@ -172,7 +171,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   async function drain(graceMs: number): Promise<void> {
     isDraining = true;
     const leaving = [...live].map(async (connection) => {
-      const afterMs = Math.floor(random() * Math.min(graceMs, reconnectSpreadMs));
+      const afterMs = Math.floor(random() * graceMs);
       connection.announceReconnect(afterMs);
       if (afterMs > 0) await clock.sleep(afterMs, stopping.signal);
       connection.close(4503, 'DRAINING');

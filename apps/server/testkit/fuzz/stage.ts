@@ -128,6 +128,11 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     };
   };
   const ofOperator: OwnThings = async () => ({ bearers: { session: operator.accessToken } });
+  const aNode: OwnThings = async () => {
+    const body = { name: newName(), region: 'default', publicHost: '127.0.0.1', internalUrl: 'http://127.0.0.1:1' };
+    await service.as(service.config.sfuSecrets[0]).call('registerServer', { body });
+    return { ids: { name: body.name } };
+  };
   const withName: OwnThings = async () => ({ ids: { name: newName() } });
   const holder: OwnThings = async () => {
     const { person, passkeyId } = await newHolder(service);
@@ -178,6 +183,7 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     drainServer: ofOperator,
     undrainServer: ofOperator,
     registerServer: async () => ({ ids: { name: 'node-fuzz' } }),
+    deregisterServer: aNode,
     closeRoom: room,
     closeProjectRoom: room,
     removeParticipant: sitting,

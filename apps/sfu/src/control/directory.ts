@@ -43,6 +43,12 @@ export class Directory {
     return this.#rooms.size;
   }
 
+  get participantCount(): number {
+    let count = 0;
+    for (const { participants } of this.#rooms.values()) count += participants.size;
+    return count;
+  }
+
   workerOf(room: string): number | undefined {
     return this.#rooms.get(room)?.worker;
   }

@@ -27,6 +27,7 @@ const REQUEST_MS_MAX = 10_000;
 const CLOSE_NOT_TEXT = 1003;
 const CLOSE_MALFORMED = 1008;
 const CLOSE_REPLACED = 4409;
+const CLOSE_RESTART = 1012;
 
 interface ControlServerDeps {
   node: string;
@@ -43,12 +44,14 @@ interface ControlServerDeps {
   isDraining(): boolean;
   isReady(): boolean;
   /** The node's TURN relay and its URLs, if it has one. */
-  turn: { relay: Pick<TurnRelay, 'accept'>; urls: readonly string[] } | null;
+  turn: { relay: Pick<TurnRelay, 'accept'>; urls(): readonly string[] } | null;
   onError(error: unknown): void;
 }
 
 interface ControlServer {
   readonly port: number;
+  /** What the greeting says has changed: servers connect anew, and resume by sequence. */
+  greetAgain(): void;
   close(): Promise<void>;
 }
 
@@ -99,6 +102,9 @@ export async function startControlServer(deps: ControlServerDeps): Promise<Contr
   return {
     // A listening TCP server always has an AddressInfo.
     port: (server.address() as AddressInfo).port,
+    greetAgain() {
+      for (const socket of connections.values()) socket.close(CLOSE_RESTART, 'connect again');
+    },
     async close() {
       for (const socket of connections.values()) socket.terminate();
       await new Promise<void>((resolve) => {
@@ -179,7 +185,7 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
       resumed: controller.canResume(since),
       seq: controller.seq,
       draining: deps.isDraining(),
-      ...(deps.turn && { turn: { urls: [...deps.turn.urls] } }),
+      ...(deps.turn && { turn: { urls: [...deps.turn.urls()] } }),
     },
   };
   send(JSON.stringify(hello));

@@ -18,6 +18,13 @@ export interface WorkerSettings {
 }
 
 /** Supervisor → media process. */
+export type SupervisorMessage = WorkerRequest | WorkerAddresses;
+
+/** What clients are told from now on. */
+export interface WorkerAddresses {
+  candidates: string[];
+}
+
 export interface WorkerRequest<Name extends MediaCommandName = MediaCommandName> {
   id: number;
   command: MediaCommand<Name>;

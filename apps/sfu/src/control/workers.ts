@@ -4,6 +4,7 @@ import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
 import {
   ICE_KEY_VARIABLE,
+  type WorkerAddresses,
   type WorkerLoad,
   type WorkerMessage,
   type WorkerRequest,
@@ -44,6 +45,7 @@ interface PendingRequest {
 /** One media process, restarted whenever it exits. */
 export class Worker {
   readonly #deps: WorkerDeps;
+  #settings: WorkerSettings;
   readonly #pending = new Map<number, PendingRequest>();
   #child: ChildProcess | undefined;
   #isReady = false;
@@ -61,6 +63,7 @@ export class Worker {
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
+    this.#settings = deps.settings;
     this.#start();
   }
 
@@ -179,6 +182,16 @@ export class Worker {
       this.#pending.set(id, { resolve: (data) => resolve(data as MediaResponses[Name]), reject, timer });
       child.send({ id, command } satisfies WorkerRequest<Name>);
     });
+  }
+
+  get udpPort(): number {
+    return this.#settings.udpPort;
+  }
+
+  /** For descriptions from now on; connections that exist keep the addresses that they have. */
+  announce(candidates: string[]): void {
+    this.#settings = { ...this.#settings, candidates };
+    if (this.#child?.connected) this.#child.send({ candidates } satisfies WorkerAddresses);
   }
 
   async stop(): Promise<void> {

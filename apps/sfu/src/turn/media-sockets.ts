@@ -23,11 +23,18 @@ export function mediaSocketOf(
 }
 
 /** Opens sockets that send to the media sockets and hear of nobody else. */
-export function createSocketOpener(sockets: readonly MediaSocket[]) {
-  const [first] = sockets;
-  const localOf = new Map(sockets.flatMap(({ local, announced }) => announced.map((peer) => [keyOf(peer), local])));
+export function createSocketOpener(initial: readonly MediaSocket[]) {
+  const [first] = initial;
+  const localOf = new Map<string, Address>();
+  let sockets = initial;
+  announce(initial);
 
-  return (family: 4 | 6, onDatagram: (peer: MediaPeer, bytes: Buffer) => void): Promise<RelaySocket> => {
+  function announce(announced: readonly MediaSocket[]): void {
+    sockets = announced;
+    for (const { local, announced: peers } of sockets) for (const peer of peers) localOf.set(keyOf(peer), local);
+  }
+
+  function open(family: 4 | 6, onDatagram: (peer: MediaPeer, bytes: Buffer) => void): Promise<RelaySocket> {
     const peerOf = new Map(
       sockets.map(({ local, announced }) => [keyOf(local), announced.find((peer) => peer.family === family)]),
     );
@@ -52,5 +59,6 @@ export function createSocketOpener(sockets: readonly MediaSocket[]) {
         });
       });
     });
-  };
+  }
+  return { open, announce };
 }

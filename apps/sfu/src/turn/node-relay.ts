@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Announcer } from '../announce.ts';
 import { ConfigError, type NodeConfig, urlHost } from '../config.ts';
 import type { MediaClock } from '../media/clock.ts';
 import { icePasswordOf } from '../media/ice-credentials.ts';
@@ -10,8 +11,7 @@ interface NodeRelayDeps {
   config: NodeConfig;
   clock: MediaClock;
   /** What the node announces. */
-  addresses: readonly string[];
-  publicHost: string;
+  announcer: Pick<Announcer, 'addresses' | 'publicHost'>;
   ports: readonly MediaPorts[];
   iceKey: Buffer;
   onError(error: unknown): void;
@@ -19,19 +19,22 @@ interface NodeRelayDeps {
 
 export interface NodeRelay {
   relay: TurnRelay;
-  urls: readonly string[];
+  urls(): readonly string[];
+  /** The node announces other addresses from now on. */
+  announce(): void;
 }
 
 /** The relay of a node, and how clients reach it; null where it is turned off. */
 export async function startNodeRelay(deps: NodeRelayDeps): Promise<NodeRelay | null> {
-  const { config, clock, addresses, ports, iceKey, onError } = deps;
+  const { config, clock, announcer, ports, iceKey, onError } = deps;
   const { bindAddress, secrets, turnPort } = config;
   if (turnPort === null) return null;
+  const sockets = () => ports.map((port) => mediaSocketOf({ ...port, bindAddress }, announcer.addresses));
   const relay = await startTurnRelay({
     clock,
     secrets,
     bindAddress,
-    sockets: ports.map((port) => mediaSocketOf({ ...port, bindAddress }, addresses)),
+    sockets: sockets(),
     port: turnPort,
     mayMovePort: config.mayMoveTurnPort,
     tls: await readCertificate(config),
@@ -40,11 +43,17 @@ export async function startNodeRelay(deps: NodeRelayDeps): Promise<NodeRelay | n
   }).catch((error: unknown) => {
     throw notListening(error, turnPort, config.turnTls?.port);
   });
-  const host = urlHost(deps.publicHost);
-  const tls = relay.tlsPort === null ? [] : [`turns:${host}:${relay.tlsPort}?transport=tcp`];
-  const plain = ['udp', 'tcp'].map((transport) => `turn:${host}:${relay.port}?transport=${transport}`);
-  return { relay, urls: [...plain, ...tls] };
+  return {
+    relay,
+    urls: () => urlsOf(urlHost(announcer.publicHost), relay),
+    announce: () => relay.announce(sockets()),
+  };
 }
+
+const urlsOf = (host: string, { port, tlsPort }: TurnRelay): string[] => [
+  ...['udp', 'tcp'].map((transport) => `turn:${host}:${port}?transport=${transport}`),
+  ...(tlsPort === null ? [] : [`turns:${host}:${tlsPort}?transport=tcp`]),
+];
 
 async function readCertificate({ turnTls }: NodeConfig) {
   if (!turnTls) return null;

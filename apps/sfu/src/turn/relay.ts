@@ -38,18 +38,21 @@ export interface TurnRelay {
   readonly allocations: number;
   /** A connection that somebody else has accepted, for a client at this address. */
   accept(socket: Duplex, address: Address): void;
+  /** The media sockets by the addresses that clients are told from now on; those of before still lead to them. */
+  announce(sockets: readonly MediaSocket[]): void;
   close(): Promise<void>;
 }
 
 /** The node's TURN server on its sockets: UDP and TCP on one port, TLS on another. */
 export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
   const { clock, secrets, sockets, icePasswordOf, quotas, onError } = deps;
+  const opener = createSocketOpener(sockets);
   const server = new TurnServer({
     clock,
     secrets: secrets.map(turnSecretOf),
     realm: TURN_REALM,
-    peers: sockets.flatMap(({ announced }) => announced),
-    openSocket: createSocketOpener(sockets),
+    peers: peersOf(sockets),
+    openSocket: opener.open,
     icePasswordOf,
     ...(quotas && { quotas }),
   });
@@ -79,6 +82,10 @@ export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
       return server.size;
     },
     accept: streams.accept,
+    announce(announced) {
+      opener.announce(announced);
+      server.announce(peersOf(announced));
+    },
     async close() {
       for (const timer of timers) clearInterval(timer);
       streams.close();
@@ -89,6 +96,8 @@ export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
     },
   };
 }
+
+const peersOf = (sockets: readonly MediaSocket[]) => sockets.flatMap(({ announced }) => announced);
 
 type Datagrams = Awaited<ReturnType<typeof listenDatagrams>>;
 

@@ -231,7 +231,7 @@ function mutated(bytes: Buffer): Buffer {
 test('[TURN-12] a port that is taken is replaced in development, and a sentence in production', async () => {
   const taken = String(stage.relay.port);
   const node = await startTestNode({ SFU_TURN_PORT: 'off' });
-  assert.deepEqual(node.node.turnUrls, []);
+  assert.deepEqual(node.node.turnUrls(), []);
   await node.stop();
   await assert.rejects(startTestNode({ SFU_TURN_PORT: taken, SFU_BIND_ADDRESS: '127.0.0.1' }), {
     name: 'ConfigError',

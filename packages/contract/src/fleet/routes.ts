@@ -61,6 +61,13 @@ export const fleetRoutes = routes({
     throws: ['SVC_SERVER_NAME_TAKEN'],
     does: 'Registers a media node; a restart under the same name reclaims its row (200).',
   },
+  deregisterServer: {
+    at: 'DELETE /v1/rtc/servers/{name}',
+    by: ['sfuSecret'],
+    returns: [204, null],
+    throws: notFound,
+    does: 'A media node that ends: its clients are moved to other nodes and it leaves the fleet. One that was drained by an operator stays listed, drained.',
+  },
   heartbeatServer: {
     at: 'PUT /v1/rtc/servers/{name}/heartbeat',
     by: ['sfuSecret'],

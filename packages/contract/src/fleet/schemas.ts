@@ -32,6 +32,8 @@ export const Heartbeat = Type.Object({
   networkOutBps: Type.Optional(count),
   /** Data messages that a receiver did not get, since the heartbeat before. */
   dataDropped: Type.Optional(count),
+  /** The node is about to end: it takes no new room from now on, until it registers again. */
+  leaving: Type.Optional(Type.Boolean()),
 });
 export type Heartbeat = Static<typeof Heartbeat>;
 
@@ -58,8 +60,12 @@ export const RtcServer = Type.Object({
 });
 export type RtcServer = Static<typeof RtcServer>;
 
+/** The address that the call came from, by which a node learns where clients reach it. */
+const ObservedAddress = Type.String();
+
 export const RegisteredServer = Type.Object({
   ...RtcServer.properties,
+  observedAddress: ObservedAddress,
   heartbeatIntervalSeconds: Type.Integer(),
   heartbeatTimeoutSeconds: Type.Integer(),
 });
@@ -68,6 +74,7 @@ export type RegisteredServer = Static<typeof RegisteredServer>;
 export const HeartbeatAnswer = Type.Object({
   status: RtcServerStatus,
   draining: Type.Boolean(),
+  observedAddress: ObservedAddress,
   commands: Type.Array(Type.Unknown()),
 });
 

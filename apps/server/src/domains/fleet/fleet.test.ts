@@ -4,7 +4,9 @@ import { after, before, test } from 'node:test';
 import { joinAs, mint, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
 import { joinRoom } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
+import type { Person } from '../../../testkit/kit/people.ts';
 import { startService } from '../../../testkit/kit/service.ts';
+import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
 before(async () => {
@@ -42,7 +44,12 @@ test('[FLEET-1] a node registers with the secret, a restart reclaims its row, an
       body: JSON.stringify(load),
     });
   const alive = await beat('sfu-a', { activeRooms: 2, activeParticipants: 7, cpuPercent: 12.5 });
-  assert.deepEqual(await alive.json(), { status: 'ACTIVE', draining: false, commands: [] });
+  assert.deepEqual(await alive.json(), {
+    status: 'ACTIVE',
+    draining: false,
+    observedAddress: '127.0.0.1',
+    commands: [],
+  });
   const owner = (await service.newPerson()).api;
   const read = await owner.call('getServer', { name: 'sfu-a' });
   assert.deepEqual(
@@ -64,15 +71,52 @@ test('[FLEET-1] a node registers with the secret, a restart reclaims its row, an
     assert.deepEqual(await codeOf(await asNode({ ...body, name })), [400, 'SVC_VALIDATION_FAILED']);
 });
 
-test('[FLEET-2] a live name is not taken over from other addresses', async () => {
+test('[FLEET-2] a live name is not taken over from another place, and its node may change its public address', async () => {
   const body = { name: 'sfu-b', ...somewhere };
   await asNode(body);
-  for (const other of [{ publicHost: 'evil.example.com' }, { internalUrl: 'http://10.6.6.6:4480' }])
-    assert.deepEqual(await codeOf(await asNode({ ...body, ...other })), [409, 'SVC_SERVER_NAME_TAKEN']);
-  assert.equal(
-    (await (await service.newPerson()).api.call('getServer', { name: 'sfu-b' })).publicHost,
-    'sfu.example.com',
-  );
+  const elsewhere = { ...body, internalUrl: 'http://10.6.6.6:4480', publicHost: 'evil.example.com' };
+  assert.deepEqual(await codeOf(await asNode(elsewhere)), [409, 'SVC_SERVER_NAME_TAKEN']);
+  const { api } = await service.newPerson();
+  assert.equal((await api.call('getServer', { name: 'sfu-b' })).publicHost, 'sfu.example.com');
+  assert.equal((await asNode({ ...body, publicHost: '198.51.100.7' })).status, 200);
+  assert.equal((await api.call('getServer', { name: 'sfu-b' })).publicHost, '198.51.100.7');
+});
+
+const deregister = (name: string): Promise<Response> =>
+  service.fetch(`/v1/rtc/servers/${name}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${service.config.sfuSecrets[0]}` },
+  });
+
+test('[FLEET-23] a node that deregisters is gone from the fleet, and one that an operator drained stays so', async () => {
+  const { api } = await service.newPerson();
+  const names = async () => (await api.call('listServers', {})).map(({ name }) => name);
+  for (const name of ['sfu-leaves', 'sfu-stays']) await asNode({ name, ...somewhere });
+  await service.adapters.db.execute(sql`update media_servers set is_draining = true where name = 'sfu-stays'`);
+  assert.equal((await deregister('sfu-leaves')).status, 204);
+  assert.equal((await deregister('sfu-stays')).status, 204);
+  const left = await names();
+  assert.deepEqual([left.includes('sfu-leaves'), left.includes('sfu-stays')], [false, true]);
+  await asNode({ name: 'sfu-stays', ...somewhere });
+  assert.equal((await api.call('getServer', { name: 'sfu-stays' })).draining, true);
+  assert.deepEqual(await codeOf(await deregister('sfu-leaves')), [404, 'SVC_SERVER_NOT_FOUND']);
+});
+
+test('[FLEET-23] a node that says it leaves gets no room until it registers again', async () => {
+  const { api } = await service.newPerson();
+  const body = { name: 'sfu-ends', ...somewhere };
+  await asNode(body);
+  const read = () => api.call('getServer', { name: 'sfu-ends' });
+  const secret = service.config.sfuSecrets[0];
+  const beat = (more: object) =>
+    service
+      .as(secret)
+      .call('heartbeatServer', { name: 'sfu-ends', body: { activeRooms: 0, activeParticipants: 0, ...more } });
+  assert.equal((await beat({ leaving: true })).draining, true);
+  assert.equal((await beat({})).draining, true);
+  assert.equal((await read()).status, 'DRAINED');
+  await asNode(body);
+  assert.equal((await read()).status, 'ACTIVE');
 });
 
 test('[FLEET-3] internalUrl may name only allowed places, and a name is judged by its addresses when we connect', async () => {
@@ -198,7 +242,8 @@ test('[FLEET-5] a drained node gets no room from the moment the call answered, w
     const bob = await joinAs(fleet, api, staying, 'bob');
     assert.equal(bob.joined.room.serverName, name);
     const node = name === 'node-2' ? second : fleet.node;
-    assert.deepEqual(await (await node.heartbeat()).json(), { status: 'DRAINING', draining: true, commands: [] });
+    const { status, draining } = (await (await node.heartbeat()).json()) as Record<string, unknown>;
+    assert.deepEqual([status, draining], ['DRAINING', true]);
     await Promise.all([ada.close(), bob.close()]);
     assert.equal((await node.register()).status, 200);
     // A restart does not undrain it; the last ones' leaving is stored after their sockets closed.
@@ -210,28 +255,37 @@ test('[FLEET-5] a drained node gets no room from the moment the call answered, w
   }
 });
 
-test('[FLEET-6] a forced drain sends the clients to another node', async () => {
-  const fleet = await startRooms();
-  try {
-    const { api, owner } = await fleet.newProject();
-    const room = await newRoom(api);
-    const [ada, bob] = [await joinAs(fleet, api, room, 'ada'), await joinAs(fleet, api, room, 'bob')];
-    await fleet.newNode('node-2');
-    await owner.api.call('drainServer', { name: 'node-1', body: { force: true } });
-    for (const one of [ada, bob]) {
-      const reconnect = await one.take('reconnect');
-      assert.deepEqual([reconnect['action'], reconnect['reason']], ['RECONNECT', 'NODE_DRAINED']);
-      assert.deepEqual(await one.whenClosed(), { code: 4503, reason: 'NODE_DRAINED' });
+const departures: [string, (fleet: RoomsService, operator: Person) => Promise<unknown>][] = [
+  ['[FLEET-6] a forced drain', (_fleet, { api }) => api.call('drainServer', { name: 'node-1', body: { force: true } })],
+  [
+    '[FLEET-23] a node that deregisters',
+    (fleet) => fleet.as(fleet.config.sfuSecrets[0]).call('deregisterServer', { name: 'node-1' }),
+  ],
+];
+for (const [what, leave] of departures)
+  test(`${what} sends the clients to another node`, async () => {
+    const fleet = await startRooms();
+    try {
+      const { api, owner } = await fleet.newProject();
+      const room = await newRoom(api);
+      const [ada, bob] = [await joinAs(fleet, api, room, 'ada'), await joinAs(fleet, api, room, 'bob')];
+      await fleet.newNode('node-2');
+      await leave(fleet, owner);
+      for (const one of [ada, bob]) {
+        const reconnect = await one.take('reconnect');
+        assert.deepEqual([reconnect['action'], reconnect['reason']], ['RECONNECT', 'NODE_DRAINED']);
+        assert.deepEqual(await one.whenClosed(), { code: 4503, reason: 'NODE_DRAINED' });
+      }
+      const left = (await owner.api.call('listServers')).find(({ name }) => name === 'node-1')?.status;
+      assert.equal(left, what.startsWith('[FLEET-6]') ? 'DRAINED' : undefined);
+      const again = await joinRoom(fleet.url, ada.token);
+      assert.equal(again.joined.room.serverName, 'node-2');
+      assert.deepEqual(fleet.node.rooms().get(room.id), []);
+      await again.close();
+    } finally {
+      await fleet.stop();
     }
-    assert.equal((await owner.api.call('getServer', { name: 'node-1' })).status, 'DRAINED');
-    const again = await joinRoom(fleet.url, ada.token);
-    assert.equal(again.joined.room.serverName, 'node-2');
-    assert.deepEqual(fleet.node.rooms().get(room.id), []);
-    await again.close();
-  } finally {
-    await fleet.stop();
-  }
-});
+  });
 
 test('[FLEET-7] everybody signed in reads the fleet and its totals; only operators drain and see inner addresses', async () => {
   const strict = await startService({

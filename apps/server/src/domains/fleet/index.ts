@@ -1,4 +1,5 @@
 import type { FleetTotals, fleetRoutes } from '@parley/contract';
+import { plainAddress } from '../../core/addresses.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
@@ -54,8 +55,8 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   isOffline(server: StoredServer): boolean;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
   mayTake(tx: Tx, name: string): Promise<boolean>;
-  /** Resolves once a node with this address has registered at this process. */
-  whenRegistered(internalUrl: string): Promise<void>;
+  /** Whether any node is alive and in the pool. */
+  takesRooms(): Promise<boolean>;
   onEvacuate(listener: (evacuation: Evacuation) => Promise<void>): void;
   totals(): Promise<FleetTotals>;
 }
@@ -115,9 +116,6 @@ export function createFleet(deps: FleetDeps): Fleet {
     }
   }
 
-  const registered = new Set<string>();
-  const waiting = new Map<string, () => void>();
-
   const servers = createServers({
     db,
     clock,
@@ -127,10 +125,6 @@ export function createFleet(deps: FleetDeps): Fleet {
     heartbeatTimeoutMs,
     silentBefore,
     evacuate: (name) => evacuate({ server: name, reason: 'NODE_DRAINED' }),
-    onRegistered(internalUrl) {
-      registered.add(internalUrl);
-      waiting.get(internalUrl)?.();
-    },
   });
 
   /** Our own sign of life, the silent connections and the silent nodes. */
@@ -155,11 +149,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       return server !== undefined && mayTakeRoom(server, silentBefore());
     },
     onEvacuate: (listener) => void evacuations.push(listener),
-    whenRegistered: (internalUrl) =>
-      new Promise((resolve) => {
-        if (registered.has(internalUrl)) resolve();
-        else waiting.set(internalUrl, resolve);
-      }),
+    takesRooms: async () => (await listServers(db)).some((server) => !server.isDraining && !isOffline(server)),
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {
@@ -168,8 +158,9 @@ export function createFleet(deps: FleetDeps): Fleet {
       getServer: ({ caller, params }) => servers.read(caller, params.name),
       drainServer: ({ caller, params, body }) => servers.drain(caller, params.name, body.force ?? false),
       undrainServer: ({ caller, params }) => servers.undrain(caller, params.name),
-      registerServer: ({ body }) => servers.register(body),
-      heartbeatServer: ({ params, body }) => servers.heartbeat(params.name, body),
+      registerServer: ({ body, request }) => servers.register(body, plainAddress(request.ip)),
+      heartbeatServer: ({ params, body, request }) => servers.heartbeat(params.name, body, plainAddress(request.ip)),
+      deregisterServer: ({ params }) => servers.deregister(params.name),
     },
   };
 }

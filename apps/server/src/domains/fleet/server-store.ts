@@ -10,7 +10,9 @@ export interface StoredServer {
   internalUrl: string;
   capacity: number | null;
   version: string | null;
+  /** It takes no room: an operator drains it, or it is about to end. */
   isDraining: boolean;
+  isDrainedByOperator: boolean;
   drainStartedAt: string | null;
   activeRooms: number | null;
   activeParticipants: number | null;
@@ -26,7 +28,8 @@ export interface StoredServer {
 }
 
 const columns = sql`s.name, s.region, s.public_host as "publicHost", s.internal_url as "internalUrl", s.capacity,
-  s.version, s.is_draining as "isDraining", s.drain_started_at as "drainStartedAt", s.active_rooms as "activeRooms",
+  s.version, s.is_draining or s.is_leaving as "isDraining",
+  s.is_draining as "isDrainedByOperator", s.drain_started_at as "drainStartedAt", s.active_rooms as "activeRooms",
   s.active_participants as "activeParticipants", s.cpu_percent as "cpuPercent", s.memory_percent as "memoryPercent",
   s.network_in_bps as "networkInBps", s.network_out_bps as "networkOutBps", s.created_at as "createdAt",
   s.registered_at as "registeredAt", s.last_heartbeat_at as "lastHeartbeatAt", s.seen_at as "seenAt",
@@ -49,8 +52,8 @@ export async function lockServer(tx: Tx, name: string): Promise<StoredServer | u
 }
 
 /**
- * Inserts the node, or reclaims its row: when the addresses are the same, or when it has been silent since
- * `silentBefore` (null: no node counts as silent now). Undefined when a live node elsewhere holds the name.
+ * Inserts the node, or reclaims its row: when it is reached at the same place as before, or when it has been silent
+ * since `silentBefore` (null: no node counts as silent now). Undefined when a live node elsewhere holds the name.
  */
 export async function upsertServer(
   db: Queryable,
@@ -65,10 +68,11 @@ export async function upsertServer(
     on conflict (name) do update set
       region = excluded.region, public_host = excluded.public_host, internal_url = excluded.internal_url,
       capacity = excluded.capacity, version = excluded.version, registered_at = excluded.registered_at,
-      previous_seen_at = s.seen_at, seen_at = excluded.seen_at,
+      previous_seen_at = s.seen_at, seen_at = excluded.seen_at, is_leaving = false,
+      drain_started_at = case when s.is_draining then s.drain_started_at end,
       active_rooms = null, active_participants = null, cpu_percent = null, memory_percent = null,
       network_in_bps = null, network_out_bps = null
-    where (s.public_host = excluded.public_host and s.internal_url = excluded.internal_url)
+    where s.internal_url = excluded.internal_url
        ${silentBefore === null ? empty : sql`or s.seen_at < ${silentBefore}`}
     returning (xmax = 0) as "isNew"`);
   return row;
@@ -81,6 +85,7 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
       active_rooms = ${load.activeRooms}, active_participants = ${load.activeParticipants},
       cpu_percent = ${load.cpuPercent ?? null}, memory_percent = ${load.memoryPercent ?? null},
       network_in_bps = ${load.networkInBps ?? null}, network_out_bps = ${load.networkOutBps ?? null},
+      is_leaving = is_leaving or ${load.leaving ?? false},
       last_heartbeat_at = greatest(last_heartbeat_at, ${at}), seen_at = greatest(seen_at, ${at})
     where name = ${name}`);
   return touched > 0;
@@ -93,4 +98,16 @@ export async function updateDraining(db: Queryable, name: string, isDraining: bo
       drain_started_at = case when ${isDraining} then coalesce(drain_started_at, ${at}) end
     where name = ${name}`);
   return touched > 0;
+}
+
+/** The same for a node that is about to end. */
+export async function updateLeaving(db: Queryable, name: string, at: string): Promise<boolean> {
+  const touched = await db.execute(sql`
+    update media_servers set is_leaving = true, drain_started_at = coalesce(drain_started_at, ${at})
+    where name = ${name}`);
+  return touched > 0;
+}
+
+export async function deleteServer(tx: Tx, name: string): Promise<void> {
+  await tx.execute(sql`delete from media_servers where name = ${name}`);
 }

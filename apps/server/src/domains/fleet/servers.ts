@@ -13,7 +13,7 @@ import { Answer } from '../../core/handlers.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { HostGuard } from './internal-url.ts';
 import type { ServerLoad } from './server-load.ts';
-import { updateDraining, updateHeartbeat, upsertServer } from './server-store.ts';
+import { deleteServer, updateDraining, updateHeartbeat, updateLeaving, upsertServer } from './server-store.ts';
 import { statusOf, toRtcServer } from './status.ts';
 import { totalsOf } from './totals.ts';
 
@@ -27,7 +27,6 @@ interface ServerDeps {
   silentBefore: () => string | null;
   /** Disconnects all participants on the node. */
   evacuate: (name: string) => Promise<void>;
-  onRegistered: (internalUrl: string) => void;
 }
 
 const heartbeatIntervalMax = 10;
@@ -35,12 +34,12 @@ const heartbeatIntervalMax = 10;
 const reservedNames = ['metrics', 'register'];
 
 export function createServers(deps: ServerDeps) {
-  const { db, clock, guard, load, metrics, heartbeatTimeoutMs, silentBefore, evacuate, onRegistered } = deps;
+  const { db, clock, guard, load, metrics, heartbeatTimeoutMs, silentBefore, evacuate } = deps;
   const heartbeatTimeoutSeconds = heartbeatTimeoutMs / 1000;
 
   const get = async (name: string) => (await load.find(db, name)) ?? fail('SVC_SERVER_NOT_FOUND');
 
-  async function register(body: RegisterServer): Promise<Answer<RegisteredServer>> {
+  async function register(body: RegisterServer, observedAddress: string): Promise<Answer<RegisteredServer>> {
     if (reservedNames.includes(body.name)) {
       const message = `name must not be ${body.name}.`;
       fail('SVC_VALIDATION_FAILED', { message, details: [{ field: 'name', rule: 'reserved', message }] });
@@ -48,10 +47,10 @@ export function createServers(deps: ServerDeps) {
     guard.check(body.internalUrl);
     const stored = await upsertServer(db, body, iso(clock.now()), silentBefore());
     if (!stored) fail('SVC_SERVER_NAME_TAKEN');
-    onRegistered(body.internalUrl);
     return new Answer(
       {
         ...toRtcServer(await get(body.name), silentBefore(), true),
+        observedAddress,
         heartbeatIntervalSeconds: Math.max(1, Math.min(heartbeatIntervalMax, Math.floor(heartbeatTimeoutSeconds / 3))),
         heartbeatTimeoutSeconds,
       },
@@ -59,12 +58,22 @@ export function createServers(deps: ServerDeps) {
     );
   }
 
-  async function heartbeat(name: string, reported: Heartbeat) {
+  async function heartbeat(name: string, reported: Heartbeat, observedAddress: string) {
     const isKnown = await updateHeartbeat(db, name, reported, iso(clock.now()));
     if (!isKnown) fail('SVC_SERVER_NOT_FOUND');
     if (reported.dataDropped) metrics.count('parley_data_dropped_total', {}, reported.dataDropped);
     const server = await get(name);
-    return { status: statusOf(server, silentBefore()), draining: server.isDraining, commands: [] };
+    return { status: statusOf(server, silentBefore()), draining: server.isDraining, observedAddress, commands: [] };
+  }
+
+  /** Who is on the node is moved; then nothing keeps its row but an operator who drained it. */
+  async function deregister(name: string): Promise<undefined> {
+    if (!(await updateLeaving(db, name, iso(clock.now())))) fail('SVC_SERVER_NOT_FOUND');
+    await evacuate(name);
+    await db.transaction(async (tx) => {
+      const server = await load.lock(tx, name);
+      if (server && server.placedRooms === 0 && !server.isDrainedByOperator) await deleteServer(tx, name);
+    });
   }
 
   const read = async (caller: SessionCaller, name: string): Promise<RtcServer> =>
@@ -91,6 +100,7 @@ export function createServers(deps: ServerDeps) {
   return {
     register,
     heartbeat,
+    deregister,
     read,
     list,
     totals,

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import type { Variables } from './config.ts';
+
+const lookMs = 500;
+
+/**
+ * Ends what npm started when npm is gone. Npm runs a script in a shell and passes on two signals of four to that shell
+ * only, so without this a killed npm leaves us running, and holding the ports. A process that anything else started
+ * (systemd, a container, a shell with `&`) may outlive its parent.
+ */
+export function followParent(variables: Variables, onGone: () => void): void {
+  if (!isRunByNpm(variables)) return;
+  const ancestors = () => [process.ppid, ...shellBetween(parent, variables)].join();
+  const parent = process.ppid;
+  const first = ancestors();
+  const timer = setInterval(() => {
+    if (ancestors() === first) return;
+    clearInterval(timer);
+    onGone();
+  }, lookMs);
+  timer.unref();
+}
+
+/** By `npm start` or npx, and not by a script that sends us into the background and ends. */
+function isRunByNpm({
+  npm_lifecycle_event: event,
+  npm_command: command,
+  npm_lifecycle_script: script = '',
+}: Variables) {
+  return (event === 'start' || command === 'exec') && !/(?<!&)&(?!&)/.test(script);
+}
+
+/** The parent of the shell that npm runs the script in, if our parent is one: npm itself. */
+function shellBetween(parent: number, { npm_lifecycle_script: script }: Variables): number[] {
+  try {
+    const isShell = script !== undefined && readFileSync(`/proc/${parent}/cmdline`, 'utf8').includes(script);
+    const status = isShell ? readFileSync(`/proc/${parent}/status`, 'utf8') : '';
+    return [...status.matchAll(/^PPid:\s+(\d+)$/gm)].map(([, pid]) => Number(pid));
+  } catch {
+    // No /proc on this system, whose shell gives its place to the command; or the shell is gone.
+    return [];
+  }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { embeddedNode } from './node-process.ts';
+
+const onLinux = process.platform === 'linux' ? false : 'process tables are read from /proc';
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+let dataDir: string;
+before(async () => {
+  dataDir = await newDataDir();
+});
+after(async () => {
+  for (const pid of ours()) process.kill(pid, 'SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Living processes that were given this data folder: npm, its shell, the server, the node and its media processes. */
+const ours = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const isDead = /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+        return !isDead && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`DATA_DIR=${dataDir}\0`);
+      } catch {
+        return false;
+      }
+    });
+
+/** `npm start` as it is typed; resolves when it is ready. */
+async function npmStart(): Promise<{ npm: ChildProcess; url: string }> {
+  const port = await ownPort();
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const npm = spawn('npm', ['start'], {
+    cwd: repository,
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...(await embeddedNode()), PORT: String(port), DATA_DIR: dataDir },
+    stdio: 'ignore',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(async () => assert.equal((await fetch(`${url}/readyz`)).status, 200), { withinMs: 120_000 });
+  return { npm, url };
+}
+
+for (const signal of ['SIGKILL', 'SIGTERM'] as const)
+  test(`[RUN-26] ${signal} to npm leaves nothing of npm start: no process and no port`, { skip: onLinux }, async () => {
+    const { npm, url } = await npmStart();
+    assert.ok(ours().length >= 4, 'npm, server, node and media process');
+    npm.kill(signal);
+    await eventually(() => assert.deepEqual(ours(), []), { withinMs: 30_000 });
+    await assert.rejects(fetch(`${url}/healthz`));
+  });
