@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { MediaState } from './media-node.ts';
 
 /** What a production start stands on. */
 export interface StartFacts {
@@ -10,8 +11,8 @@ export interface StartFacts {
   hasRedis: boolean;
   hasS3: boolean;
   sendsMail: boolean;
-  /** UDP port of the media node beside the server; null when none is run. */
-  mediaPort: number | null;
+  /** Of the media node beside the server; null when none is run. */
+  media: MediaState | null;
   /** Secrets that are in the data folder because no variable gives them. */
   hasKeptSecrets: boolean;
   isFolderOpenToOthers: boolean;
@@ -25,7 +26,7 @@ interface Notice {
 
 /** What an operator should know of this start, and nothing else: each row is a choice that has a price. */
 export function notices(facts: StartFacts): Notice[] {
-  const { dataDir, hasPostgres, hasRedis, hasS3, sendsMail, mediaPort } = facts;
+  const { dataDir, hasPostgres, hasRedis, hasS3, sendsMail, media } = facts;
   const rows: [about: string, isSaid: boolean, text: string][] = [
     [
       'database',
@@ -44,11 +45,7 @@ export function notices(facts: StartFacts): Notice[] {
       !sendsMail,
       'None is sent: beyond the first account nobody can register or reset a password. Set SMTP_URL and MAIL_FROM.',
     ],
-    [
-      'media',
-      mediaPort === null,
-      'No media node runs beside this server: calls need one. Run parley sfu, here or elsewhere.',
-    ],
+    ['media', media?.status !== 'OK', mediaProblem(media)],
     [
       'folder',
       facts.isFolderOpenToOthers,
@@ -63,6 +60,12 @@ export function notices(facts: StartFacts): Notice[] {
   return rows.filter(([, isSaid]) => isSaid).map(([about, , text]) => ({ about, text }));
 }
 
+function mediaProblem(media: MediaState | null): string {
+  if (media === null) return 'No media node runs beside this server: calls need one. Run parley sfu, here or elsewhere.';
+  const reason = media.status === 'DOWN' ? media.problem : 'it has not registered yet';
+  return `The media node beside this server does not run, so there are no calls: ${reason}. See the log and parley doctor.`;
+}
+
 export const firstAccountText =
   'There is no account yet: whoever opens this link makes the first one. It works once, for 24 hours.';
 
@@ -75,7 +78,9 @@ export function productionBanner(facts: StartFacts, firstAccountLink: string | n
     `${strong(`parley ${facts.version}`)}  production  ready in ${(facts.readyInMs / 1000).toFixed(1)} s  ${facts.publicUrl}`,
     '',
     ...notices(facts).map(({ about, text }) => row(`${about[0]?.toUpperCase()}${about.slice(1)}`, text)),
-    ...(facts.mediaPort === null ? [] : [row('Media', `1 node beside the server, from UDP ${facts.mediaPort}`)]),
+    ...(facts.media?.status === 'OK'
+      ? [row('Media', `1 node beside the server, UDP ${facts.media.udpPorts.join(', ')}`)]
+      : []),
     ...(firstAccountLink === null ? [] : ['', `  ${firstAccountText}`, `  ${strong(firstAccountLink)}`]),
     '',
   ].join('\n');

@@ -69,7 +69,7 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   });
   // The signal handler ends the process.
   if (isStopping()) return;
-  if (config.isProduction) await announce(service, adapters, variables, log);
+  if (config.isProduction) await announce(service, adapters, mediaNode, { variables, log });
   buildMissingPages(log);
 }
 
@@ -106,7 +106,12 @@ async function welcome(
 }
 
 /** Production: what this start stands on and what that risks, and the link to make the first account with. */
-async function announce({ config, accounts }: Service, { mail }: Adapters, variables: Variables, log: Log) {
+async function announce(
+  { config, accounts }: Service,
+  { mail }: Adapters,
+  mediaNode: MediaNode | null,
+  { variables, log }: Pick<ServeOptions, 'variables' | 'log'>,
+): Promise<void> {
   const facts: StartFacts = {
     version,
     publicUrl: config.publicUrl,
@@ -116,7 +121,7 @@ async function announce({ config, accounts }: Service, { mail }: Adapters, varia
     hasRedis: config.redisUrl !== null,
     hasS3: config.s3 !== null,
     sendsMail: mail.canSend,
-    mediaPort: config.runsMediaNode ? config.sfuUdpPort : null,
+    media: mediaNode?.state() ?? null,
     hasKeptSecrets: secretNames.some((name) => !variables[name]?.trim()),
     isFolderOpenToOthers: isOpenToOthers(config.dataDir),
     isFromDevelopment: isFromDevelopment(config.dataDir),
