@@ -61,7 +61,8 @@ export function notices(facts: StartFacts): Notice[] {
 }
 
 function mediaProblem(media: MediaState | null): string {
-  if (media === null) return 'No media node runs beside this server: calls need one. Run parley sfu, here or elsewhere.';
+  if (media === null)
+    return 'No media node runs beside this server: calls need one. Run parley sfu, here or elsewhere.';
   const reason = media.status === 'DOWN' ? media.problem : 'it has not registered yet';
   return `The media node beside this server does not run, so there are no calls: ${reason}. See the log and parley doctor.`;
 }

@@ -105,16 +105,18 @@ const add = (room: string, participant: string) => ({
   autoSubscribe: true,
 });
 
-test('[MED-72] a node whose public address changes registers with the new one and tells it to new clients', async () => {
+test('[MED-72] a node whose public address changes reports the new one and tells it to new clients', async () => {
   const seen = ['8.8.4.4', '8.8.4.4', '8.8.4.4', '8.8.8.8'];
   const fleet = await startFleet((_call, count) => ({
     status: 200,
     body: { draining: false, observedAddress: seen[count - 1] ?? '8.8.8.8' },
   }));
-  const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_PUBLIC_IP: 'auto' }, true);
-  const hosts = () => fleet.calls.flatMap(({ method, body }) => (method === 'POST' ? [body['publicHost']] : []));
-  await eventually(() => hosts().at(-1) === '8.8.8.8', 'the node did not register with its new address');
-  assert.deepEqual(hosts().slice(1), ['8.8.4.4', '8.8.8.8']);
+  // The usual port of the relay, or a free one.
+  const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_PUBLIC_IP: 'auto', SFU_TURN_PORT: '' }, true);
+  const hosts = () => fleet.calls.flatMap(({ method, body }) => (method === 'PUT' ? (body['publicHost'] ?? []) : []));
+  await eventually(() => hosts().at(-1) === '8.8.8.8', 'the node did not report its new address');
+  assert.deepEqual(hosts(), ['8.8.4.4', '8.8.8.8']);
+  assert.match(kit.node.turnUrls()[0] ?? '', /^turn:8\.8\.8\.8:/);
   const control = await kit.connect();
   await control.command('room.open', { room: 'r' });
   await control.command('participant.add', add('r', 'ps_1'));
@@ -123,6 +125,22 @@ test('[MED-72] a node whose public address changes registers with the new one an
   assert.deepEqual(
     candidates.filter((candidate) => candidate.includes('8.8.')).map((candidate) => candidate.split(' ')[2]),
     ['8.8.8.8'],
+  );
+  await kit.stop();
+  fleet.close();
+});
+
+test('[MED-72] a node that crashed finds out under which address it was registered', async () => {
+  const fleet = await startFleet(({ method, body }) =>
+    method === 'POST' && body['publicHost'] !== '8.8.8.8'
+      ? { status: 409, body: { code: 'SVC_SERVER_NAME_TAKEN' } }
+      : { status: 200, body: { draining: false, observedAddress: '8.8.8.8' } },
+  );
+  const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_PUBLIC_IP: 'auto' }, true);
+  await eventually(() => fleet.calls.length >= 4, 'the node did not register');
+  assert.deepEqual(
+    fleet.calls.slice(0, 4).map(({ method }) => method),
+    ['POST', 'PUT', 'POST', 'PUT'],
   );
   await kit.stop();
   fleet.close();

@@ -34,7 +34,7 @@ export interface FleetAnswer {
 export interface RegistrationDeps {
   controlUrl: string;
   secret: string;
-  /** As it is now: with another public host the node registers again. */
+  /** As it is now; another public host than the registered one is reported by heartbeat. */
   record(): NodeRecord;
   clock: MediaClock;
   load(): NodeLoad;
@@ -58,6 +58,7 @@ export function startRegistration(deps: RegistrationDeps): Registration {
   let isStopped = false;
   let isLeaving = false;
   let registeredHost: string | null = null;
+  let hasAskedForAddress = false;
   let retryMs = RETRY_MS_MIN;
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
@@ -78,30 +79,45 @@ export function startRegistration(deps: RegistrationDeps): Registration {
   async function register(): Promise<void> {
     const record = deps.record();
     const response = await call('POST', '/v1/rtc/servers/register', record);
+    if (response.status === 409) await learnAddress();
     if (!response.ok) throw new Error(`registration was answered ${response.status}: ${await response.text()}`);
     registeredHost = record.publicHost;
     await deps.onAnswer(readAnswer(await response.json()));
     deps.onRegistered();
   }
 
+  /**
+   * The row may be ours, from before a crash, with an address that only the control plane's answers tell. Asked once: the
+   * heartbeats of a stranger would keep a dead row alive.
+   */
+  async function learnAddress(): Promise<void> {
+    if (hasAskedForAddress) return;
+    hasAskedForAddress = true;
+    const response = await call('PUT', `/v1/rtc/servers/${name}/heartbeat`, deps.load());
+    if (response.ok) await deps.onAnswer(readAnswer(await response.json()));
+  }
+
   async function heartbeat(): Promise<void> {
+    const { publicHost } = deps.record();
     const response = await call('PUT', `/v1/rtc/servers/${name}/heartbeat`, {
       ...deps.load(),
       ...(isLeaving && { leaving: true }),
+      ...(publicHost !== registeredHost && { publicHost }),
     });
     if (response.status === 404) {
       registeredHost = null;
       return;
     }
     if (!response.ok) throw new Error(`heartbeat was answered ${response.status}: ${await response.text()}`);
+    registeredHost = publicHost;
     await deps.onAnswer(readAnswer(await response.json()));
   }
 
   async function beat(): Promise<void> {
     let waitMs = HEARTBEAT_MS;
     try {
-      if (registeredHost !== deps.record().publicHost) await register();
-      if (registeredHost !== null) await heartbeat();
+      if (registeredHost === null) await register();
+      await heartbeat();
       if (registeredHost !== deps.record().publicHost) waitMs = RETRY_MS_MIN;
       retryMs = RETRY_MS_MIN;
     } catch (error) {

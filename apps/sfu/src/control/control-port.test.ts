@@ -52,6 +52,7 @@ test('[MED-60] an upgrade that is no URL, or of a page, is refused before anythi
   assert.equal(await statusOf('GET /elsewhere HTTP/1.1'), 404);
   assert.equal(await statusOf('GET /control HTTP/1.1'), 400);
   assert.equal(await statusOf(`GET ${path}&since=x HTTP/1.1`), 400);
+  assert.equal(await statusOf('GET /turn?client=nobody HTTP/1.1'), 400);
   assert.equal(await statusOf(`GET ${path} HTTP/1.1`), 401);
   const authorization = `Authorization: ${await bearer()}`;
   const ofPage = [...upgradeHeaders, authorization, 'Origin: http://evil.example'];
@@ -59,6 +60,29 @@ test('[MED-60] an upgrade that is no URL, or of a page, is refused before anythi
   assert.equal(await statusOf('GET /healthz HTTP/1.1', ['Host: node', 'Origin: null']), 403);
   assert.equal(await statusOf('GET /healthz HTTP/1.1', ['Host: node']), 200);
   assert.deepEqual(kit.problems, []);
+});
+
+test("[SEC-10] the control port: every path × every credential but a fresh one of this node's secret is refused", async () => {
+  const sign = (secret: string, node: string, at: number) => signMediaControl(secret, node, at, crypto.randomUUID());
+  const used = await bearer();
+  const credentials = {
+    none: null,
+    'the secret itself': `Bearer ${TEST_SECRET}`,
+    'an API key': 'Bearer svk_dev_0123456789abcdef.0123456789abcdef0123456789abcdef',
+    'a token of ours': 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl',
+    'basic authentication': `Basic ${Buffer.from(`node:${TEST_SECRET}`).toString('base64')}`,
+    'of another secret': `Bearer ${await sign('another-secret-of-at-least-32-bytes-length', 'test-node', Date.now())}`,
+    'of another node': `Bearer ${await sign(TEST_SECRET, 'other-node', Date.now())}`,
+    'of two minutes ago': `Bearer ${await sign(TEST_SECRET, 'test-node', Date.now() - 120_000)}`,
+    'used before': used,
+  };
+  const controlled = '/control?controller=0123456789abcdef';
+  assert.equal(await statusOf(`GET ${controlled} HTTP/1.1`, [...upgradeHeaders, `Authorization: ${used}`]), 101);
+  for (const path of [controlled, '/turn?client=192.0.2.1&port=5000'])
+    for (const [name, credential] of Object.entries(credentials)) {
+      const headers = credential === null ? upgradeHeaders : [...upgradeHeaders, `Authorization: ${credential}`];
+      assert.equal(await statusOf(`GET ${path} HTTP/1.1`, headers), 401, `${path} by ${name}`);
+    }
 });
 
 test('[MED-60] an upgrade that is refused ends its connection, also when the other end keeps its half open', async () => {

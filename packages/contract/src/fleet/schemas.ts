@@ -34,6 +34,8 @@ export const Heartbeat = Type.Object({
   dataDropped: Type.Optional(count),
   /** The node is about to end: it takes no new room from now on, until it registers again. */
   leaving: Type.Optional(Type.Boolean()),
+  /** Where clients reach the node from now on, when that is another host than it registered with. */
+  publicHost: Type.Optional(PublicHost),
 });
 export type Heartbeat = Static<typeof Heartbeat>;
 

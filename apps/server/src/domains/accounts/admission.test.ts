@@ -123,10 +123,20 @@ describe('who may register', () => {
 
   test('[AUTH-24] a page can ask what holds, to say so before somebody fills in a form', async () => {
     const policyOf = async (service: TestService) => (await createVisitor(service).get('/v1/auth/registration')).body;
-    assert.deepEqual(await policyOf(open), { policy: 'OPEN', domains: [], verificationRequired: false });
-    assert.deepEqual(await policyOf(closed), { policy: 'CLOSED', domains: [], verificationRequired: true });
+    assert.deepEqual(await policyOf(open), {
+      policy: 'OPEN',
+      domains: [],
+      verificationRequired: false,
+      sendsMail: true,
+    });
+    assert.deepEqual(await policyOf(closed), {
+      policy: 'CLOSED',
+      domains: [],
+      verificationRequired: true,
+      sendsMail: true,
+    });
     const domains = ['example.com', 'sub.example.org'];
-    assert.deepEqual(await policyOf(bounded), { policy: 'OPEN', domains, verificationRequired: true });
+    assert.deepEqual(await policyOf(bounded), { policy: 'OPEN', domains, verificationRequired: true, sendsMail: true });
   });
 });
 

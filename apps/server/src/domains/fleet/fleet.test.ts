@@ -71,15 +71,23 @@ test('[FLEET-1] a node registers with the secret, a restart reclaims its row, an
     assert.deepEqual(await codeOf(await asNode({ ...body, name })), [400, 'SVC_VALIDATION_FAILED']);
 });
 
-test('[FLEET-2] a live name is not taken over from another place, and its node may change its public address', async () => {
+test('[FLEET-2] a live name is not taken over with other addresses, and its node may report another public host', async () => {
   const body = { name: 'sfu-b', ...somewhere };
   await asNode(body);
   const elsewhere = { ...body, internalUrl: 'http://10.6.6.6:4480', publicHost: 'evil.example.com' };
   assert.deepEqual(await codeOf(await asNode(elsewhere)), [409, 'SVC_SERVER_NAME_TAKEN']);
   const { api } = await service.newPerson();
   assert.equal((await api.call('getServer', { name: 'sfu-b' })).publicHost, 'sfu.example.com');
-  assert.equal((await asNode({ ...body, publicHost: '198.51.100.7' })).status, 200);
+  const moved = { ...body, publicHost: '198.51.100.7' };
+  assert.deepEqual(await codeOf(await asNode(moved)), [409, 'SVC_SERVER_NAME_TAKEN']);
+  const beat = await service.fetch('/v1/rtc/servers/sfu-b/heartbeat', {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${service.config.sfuSecrets[0]}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ activeRooms: 0, activeParticipants: 0, publicHost: moved.publicHost }),
+  });
+  assert.equal(beat.status, 200);
   assert.equal((await api.call('getServer', { name: 'sfu-b' })).publicHost, '198.51.100.7');
+  assert.equal((await asNode(moved)).status, 200);
 });
 
 const deregister = (name: string): Promise<Response> =>

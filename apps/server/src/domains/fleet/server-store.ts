@@ -52,8 +52,8 @@ export async function lockServer(tx: Tx, name: string): Promise<StoredServer | u
 }
 
 /**
- * Inserts the node, or reclaims its row: when it is reached at the same place as before, or when it has been silent
- * since `silentBefore` (null: no node counts as silent now). Undefined when a live node elsewhere holds the name.
+ * Inserts the node, or reclaims its row: when the addresses are the same, or when it has been silent since
+ * `silentBefore` (null: no node counts as silent now). Undefined when a live node elsewhere holds the name.
  */
 export async function upsertServer(
   db: Queryable,
@@ -72,7 +72,7 @@ export async function upsertServer(
       drain_started_at = case when s.is_draining then s.drain_started_at end,
       active_rooms = null, active_participants = null, cpu_percent = null, memory_percent = null,
       network_in_bps = null, network_out_bps = null
-    where s.internal_url = excluded.internal_url
+    where (s.public_host = excluded.public_host and s.internal_url = excluded.internal_url)
        ${silentBefore === null ? empty : sql`or s.seen_at < ${silentBefore}`}
     returning (xmax = 0) as "isNew"`);
   return row;
@@ -85,7 +85,7 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
       active_rooms = ${load.activeRooms}, active_participants = ${load.activeParticipants},
       cpu_percent = ${load.cpuPercent ?? null}, memory_percent = ${load.memoryPercent ?? null},
       network_in_bps = ${load.networkInBps ?? null}, network_out_bps = ${load.networkOutBps ?? null},
-      is_leaving = is_leaving or ${load.leaving ?? false},
+      is_leaving = is_leaving or ${load.leaving ?? false}, public_host = coalesce(${load.publicHost ?? null}, public_host),
       last_heartbeat_at = greatest(last_heartbeat_at, ${at}), seen_at = greatest(seen_at, ${at})
     where name = ${name}`);
   return touched > 0;

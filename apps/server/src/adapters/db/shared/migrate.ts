@@ -29,8 +29,8 @@ export const serverMigrations = fileURLToPath(new URL('../../../../migrations', 
 const advisoryLock = 7_346_201;
 
 /** Brings the database to the newest migration. Several processes may do so at once: each migration runs once. */
-export const migrate = (db: Db, folder: string): Promise<{ applied: string[] }> =>
-  runMigrations(db, readMigrations(folder));
+export const migrate = async (db: Db, folder: string): Promise<{ applied: string[] }> =>
+  await runMigrations(db, readMigrations(folder));
 
 /** Brings an empty database to where another one was; throws when that knew migrations which `folder` lacks. */
 export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: string): Promise<void> {
