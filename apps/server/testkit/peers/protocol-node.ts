@@ -25,6 +25,8 @@ export interface ProtocolNode {
   /** The last registration sent to the control plane. */
   register(fields?: Record<string, unknown>): Promise<Response>;
   heartbeat(load?: Record<string, unknown>): Promise<Response>;
+  /** Part of every heartbeat from now on, also of those that the kit sends by itself. */
+  reports: Record<string, unknown>;
   /** Says something by itself, as a node does when media flows. */
   emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;
   /** Sends this to every server process as it is, frame or not. */
@@ -161,7 +163,7 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
       body: JSON.stringify(body),
     });
 
-  return {
+  const node: ProtocolNode = {
     name,
     internalUrl,
     get instanceId() {
@@ -183,9 +185,11 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
       return call('PUT', `/v1/rtc/servers/${name}/heartbeat`, {
         activeRooms: rooms.size,
         activeParticipants: [...rooms.values()].reduce((sum, room) => sum + room.participants.size, 0),
+        ...node.reports,
         ...load,
       });
     },
+    reports: {},
     emit,
     say(text) {
       for (const { socket } of controllers.values()) socket?.send(text);
@@ -232,4 +236,5 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
       await closed;
     },
   };
+  return node;
 }

@@ -6,6 +6,7 @@ import { joinRoom } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { Person } from '../../../testkit/kit/people.ts';
 import { startService } from '../../../testkit/kit/service.ts';
+import type { ProtocolNode } from '../../../testkit/peers/protocol-node.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
@@ -190,16 +191,19 @@ test('[FLEET-4] rooms go where they are wanted, under the ceiling, to the least 
     };
     const placed = async (region?: string): Promise<string | null> => {
       const room = await newRoom(api, region === undefined ? {} : { region });
-      // Right before: the kit reports by itself, every few seconds, that the node is empty.
-      await nodes.busy.heartbeat({ activeParticipants: 40 });
       return (await joinAs(fleet, api, room, 'ada')).joined.room.serverName;
     };
+    const report = async (node: ProtocolNode, reports: Record<string, unknown>): Promise<void> => {
+      node.reports = reports;
+      await node.heartbeat();
+    };
+    await report(nodes.busy, { activeParticipants: 40 });
     assert.equal(await placed('eu'), 'eu-idle');
-    await nodes.idle.heartbeat({ cpuPercent: 97 });
+    await report(nodes.idle, { cpuPercent: 97 });
     assert.equal(await placed('eu'), 'eu-busy', 'a node without CPU is the last choice');
     assert.equal(await placed('us'), 'us-small');
     // A preference, not a demand; and a node that reports less than we placed there is not believed.
-    await nodes.small.heartbeat({ activeRooms: 0 });
+    await report(nodes.small, { activeRooms: 0 });
     assert.equal(await placed('us'), 'node-1');
     assert.equal(await placed('mars'), 'node-1');
   } finally {
