@@ -40,7 +40,8 @@ const guidesWith = (language: string): Map<string, Block[]> =>
   );
 
 /** Commands that need what a test has not: a registry, a Docker daemon, a cluster, root, minutes. */
-const notRun = /^(npm (install|start)|cd |cp |docker |helm |sudo |npx parley loadtest|#|$)/;
+const notRun =
+  /^((NODE_ENV=production PUBLIC_URL=\S+ )?npm (install|start)|cd |cp |docker |helm |sudo |npx parley loadtest|#|$)/;
 
 /** As a newcomer makes it in the dashboard. */
 async function newSigningKey(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { NodeMessage } from '@parley/sfu/node-message';
+import { defaultNodeName } from '@parley/sfu/node-name';
 import type { Config, Variables } from './config.ts';
 import type { Log } from './core/log.ts';
 
@@ -24,7 +25,8 @@ interface MediaNodeOptions {
 export type MediaState =
   | { status: 'STARTING' }
   | { status: 'OK'; udpPorts: readonly number[] }
-  | { status: 'DOWN'; problem: string };
+  /** `name`: what the fleet lists it under. */
+  | { status: 'DOWN'; name: string; problem: string };
 
 export interface MediaNode {
   /** Resolves when the node takes rooms, or when it failed to within its time. */
@@ -46,6 +48,7 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
     SFU_REGISTRATION_SECRET: config.sfuSecrets.join(','),
     SFU_DRAIN_SECONDS: drainSeconds,
   };
+  const name = variables['SFU_NAME']?.trim() || defaultNodeName();
   let child: ChildProcess | null = null;
   let restart: NodeJS.Timeout | undefined;
   let isStopping = false;
@@ -56,7 +59,7 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
   const late = setTimeout(settle, settledMsMax);
 
   function onDown(problem: string): void {
-    state = { status: 'DOWN', problem };
+    state = { status: 'DOWN', name, problem };
     settle();
   }
 

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
-import { hostname } from 'node:os';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
+import { defaultNodeName } from './node-name.ts';
 import type { StunServer } from './stun.ts';
 
 /** The settings of a node. Read once, at start; the only reader of the environment. */
@@ -81,7 +81,8 @@ export function readConfig(environment: Variables): NodeConfig {
     return value.replace(/\/+$/, '');
   };
 
-  const name = matching('SFU_NAME', defaultName(), NAME, '1-128 letters, digits, dots, dashes or underscores') ?? '';
+  const name =
+    matching('SFU_NAME', defaultNodeName(), NAME, '1-128 letters, digits, dots, dashes or underscores') ?? '';
   if (RESERVED.includes(name)) throw new ConfigError(`SFU_NAME must not be "${name}": the fleet's routes use it.`);
   const announcedHost = matching('SFU_ANNOUNCED_HOST', null, HOST, 'a host name or an IP address');
   const publicAddresses = readPublicAddresses(text('SFU_PUBLIC_IP'), isProduction && announcedHost === null);
@@ -168,11 +169,6 @@ const hostOf = (url: string | null): string =>
 
 /** The host as a URL has it. */
 export const urlHost = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
-
-const defaultName = () =>
-  hostname()
-    .replaceAll(/[^A-Za-z0-9._-]/g, '-')
-    .slice(0, 128) || 'sfu';
 
 function isPlainUrl(value: string): boolean {
   if (!URL.canParse(value)) return false;

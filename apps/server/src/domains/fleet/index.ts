@@ -55,8 +55,8 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   isOffline(server: StoredServer): boolean;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
   mayTake(tx: Tx, name: string): Promise<boolean>;
-  /** Whether any node is alive and in the pool. */
-  takesRooms(): Promise<boolean>;
+  /** Whether any node, but the one with this name, is alive and in the pool. */
+  takesRooms(options?: { except: string | null }): Promise<boolean>;
   onEvacuate(listener: (evacuation: Evacuation) => Promise<void>): void;
   totals(): Promise<FleetTotals>;
 }
@@ -149,7 +149,8 @@ export function createFleet(deps: FleetDeps): Fleet {
       return server !== undefined && mayTakeRoom(server, silentBefore());
     },
     onEvacuate: (listener) => void evacuations.push(listener),
-    takesRooms: async () => (await listServers(db)).some((server) => !server.isDraining && !isOffline(server)),
+    takesRooms: async ({ except } = { except: null }) =>
+      (await listServers(db)).some((server) => server.name !== except && !server.isDraining && !isOffline(server)),
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {
