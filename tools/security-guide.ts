@@ -150,8 +150,8 @@ const promises: readonly Promised[] = [
   },
   {
     promise: 'Nothing goes out in clear, and no door is left open',
-    bar: 'HSTS, TLS for mail, metrics by token or inside, forwarded addresses from named proxies, TURN to public addresses only',
-    rules: ['SEC-31', 'MAIL-4', 'OBS-16', 'DEP-3', 'DEP-4'],
+    bar: 'HSTS, TLS for mail, metrics by token or inside, forwarded addresses from named proxies, TURN to the media of its own node only',
+    rules: ['SEC-31', 'MAIL-4', 'OBS-16', 'DEP-4', 'TURN-4'],
   },
 ];
 

@@ -76,10 +76,12 @@ const confine = (caller: CallPage, only: string) =>
     const Native = globalThis.RTCPeerConnection;
     globalThis.RTCPeerConnection = class extends Native {
       constructor({ iceServers = [], ...more }: RTCConfiguration = {}) {
-        const mine = iceServers.map((server) => ({
-          ...server,
-          urls: [server.urls].flat().filter((url) => url.startsWith('turn:') && url.endsWith(transport)),
-        }));
+        const mine = iceServers
+          .map((server) => ({
+            ...server,
+            urls: [server.urls].flat().filter((url) => url.startsWith('turn:') && url.endsWith(transport)),
+          }))
+          .filter(({ urls }) => urls.length > 0);
         super({ ...more, iceServers: mine, iceTransportPolicy: 'relay' });
       }
     };
@@ -125,4 +127,26 @@ test('[TURN-11] Chromium: where there is a direct path media takes it', { skip }
   for (const caller of callers)
     await eventually(async () => assert.deepEqual(await paths(caller), ['direct', 'direct']), { withinMs: 30_000 });
   await Promise.all(callers.map(({ page }) => page.close()));
+});
+
+test('[SDK-48] Chromium: where no media is let through, the check says what to open and does not blame the token', {
+  skip,
+}, async () => {
+  pages ??= await openPages(service.url, api);
+  const caller = await pages.caller(room, 'eve');
+  await confine(caller, 'nothing');
+  const body = { participantIdentity: 'eve', permissions: { publish: true, publishData: true } };
+  const { token } = await api.call('mintRtcToken', { roomId: room.id, body });
+  const steps = await caller.page.evaluate(
+    async ([url, fixed]) => {
+      const found: string[] = [];
+      for await (const { name, status, detail, error } of window.sdk.checkConnection({ url, token: fixed }))
+        found.push(`${name} ${status} ${error?.message ?? detail ?? ''}`.trim());
+      return found;
+    },
+    [service.url, token] as const,
+  );
+  assert.match(steps[3] ?? '', /^media failed This network lets no media through\. Open UDP/);
+  assert.equal(steps[4], 'data skipped Needs a media connection.');
+  await caller.page.close();
 });

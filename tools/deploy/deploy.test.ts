@@ -74,7 +74,8 @@ describe('[DEP-2] the Dockerfile', () => {
   test('has parley on its path, and names a UDP port for each core', () => {
     assert.ok(of('ENV').some((line) => line.includes('PATH=/app/node_modules/.bin:$PATH')));
     assert.deepEqual(of('ENTRYPOINT'), ['ENTRYPOINT ["parley"]']);
-    const [, from, to] = /4000\/tcp (\d+)-(\d+)\/udp 4480\/tcp$/.exec(of('EXPOSE')[0] ?? '') ?? [];
+    const [, from, to] =
+      /443\/tcp 4000\/tcp 3478\/tcp 3478\/udp (\d+)-(\d+)\/udp 4480\/tcp$/.exec(of('EXPOSE')[0] ?? '') ?? [];
     assert.deepEqual([Number(from), Number(to) - Number(from) + 1], [4443, 64]);
   });
 
@@ -255,6 +256,11 @@ describe('[DEP-4] the chart', () => {
     assert.deepEqual(at(node, 'resources'), { requests: { cpu: '4', memory: '2048Mi' }, limits: { memory: '4096Mi' } });
     const { SFU_PROCESSES, SFU_ANNOUNCED_HOST } = envOf(node);
     assert.deepEqual([SFU_PROCESSES, SFU_ANNOUNCED_HOST], ['4', '$(SFU_NAME).media.test']);
+    assert.equal(envOf(containerOf({}))['SFU_ANNOUNCED_HOST'], '', 'a node finds its own addresses');
+    assert.equal(
+      envOf(containerOf({ settings: { SFU_STUN_SERVER: 'stun.test:3478' } }))['SFU_STUN_SERVER'],
+      'stun.test:3478',
+    );
     const names = Object.keys(envOf(containerOf({})));
     for (const used of ['HOST_ADDRESS', 'SFU_NAME'])
       assert.ok(names.indexOf(used) < names.indexOf('SFU_ANNOUNCED_HOST'), `${used} is known before it is used`);

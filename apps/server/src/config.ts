@@ -64,7 +64,8 @@ function completeSecrets(given: Given): Pick<Config, 'secretKey' | 'sfuSecrets'>
     const kept = keptSecrets({ ...given, missing: missingSecrets(given) });
     return {
       secretKey: given.secretKey ?? kept.SECRET_KEY ?? '',
-      sfuSecrets: given.sfuSecrets ?? [kept.SFU_REGISTRATION_SECRET ?? ''],
+      // Of a machine whose secret was being rotated a backup brings two.
+      sfuSecrets: given.sfuSecrets ?? (kept.SFU_REGISTRATION_SECRET ?? '').split(','),
     };
   } catch (error) {
     throw error instanceof SecretsRefused ? new ConfigError([error.message]) : error;

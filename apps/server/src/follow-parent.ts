@@ -10,11 +10,16 @@ const lookMs = 500;
  */
 export function followParent(variables: Variables, onGone: () => void): void {
   if (!isRunByNpm(variables)) return;
-  const ancestors = () => [process.ppid, ...shellBetween(parent, variables)].join();
   const parent = process.ppid;
+  /** Null when that cannot be told now, for want of file descriptors for example. */
+  const ancestors = (): string | null => {
+    const between = shellBetween(parent, variables);
+    return between && [process.ppid, ...between].join();
+  };
   const first = ancestors();
   const timer = setInterval(() => {
-    if (ancestors() === first) return;
+    const now = ancestors();
+    if (first === null || now === null || now === first) return;
     clearInterval(timer);
     onGone();
   }, lookMs);
@@ -31,13 +36,14 @@ function isRunByNpm({
 }
 
 /** The parent of the shell that npm runs the script in, if our parent is one: npm itself. */
-function shellBetween(parent: number, { npm_lifecycle_script: script }: Variables): number[] {
+function shellBetween(parent: number, { npm_lifecycle_script: script }: Variables): number[] | null {
   try {
     const isShell = script !== undefined && readFileSync(`/proc/${parent}/cmdline`, 'utf8').includes(script);
     const status = isShell ? readFileSync(`/proc/${parent}/status`, 'utf8') : '';
     return [...status.matchAll(/^PPid:\s+(\d+)$/gm)].map(([, pid]) => Number(pid));
-  } catch {
+  } catch (error) {
     // No /proc on this system, whose shell gives its place to the command; or the shell is gone.
-    return [];
+    const isGone = ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
+    return isGone ? [] : null;
   }
 }

@@ -15,6 +15,8 @@ export interface StartFacts {
   media: MediaState | null;
   /** Secrets that are in the data folder because no variable gives them. */
   hasKeptSecrets: boolean;
+  /** Nobody who is known encrypts what PUBLIC_URL says is encrypted. */
+  lacksTls: boolean;
   isFolderOpenToOthers: boolean;
   isFromDevelopment: boolean;
 }
@@ -39,6 +41,11 @@ export function notices(facts: StartFacts): Notice[] {
       'secrets',
       facts.hasKeptSecrets,
       `Made by this machine and kept in ${dataDir}/secrets.json: without it, what they signed and sealed is lost. Back it up.`,
+    ],
+    [
+      'tls',
+      facts.lacksTls,
+      'This server does not encrypt, and no proxy that does is named. Set TLS=acme (or TLS_CERT and TLS_KEY), or name the proxy in TRUST_PROXY.',
     ],
     [
       'mail',

@@ -17,6 +17,7 @@ import { secretNames } from './kept-secrets.ts';
 import { type MediaNode, startMediaNode } from './media-node.ts';
 import { buildMissingPages } from './page-builds.ts';
 import { firstAccountText, notices, productionBanner, type StartFacts } from './production-banner.ts';
+import { lacksTls } from './tls-settings.ts';
 import { version } from './version.ts';
 
 interface ServeOptions {
@@ -123,6 +124,7 @@ async function announce(
     sendsMail: mail.canSend,
     media: mediaNode?.state() ?? null,
     hasKeptSecrets: secretNames.some((name) => !variables[name]?.trim()),
+    lacksTls: lacksTls(config),
     isFolderOpenToOthers: isOpenToOthers(config.dataDir),
     isFromDevelopment: isFromDevelopment(config.dataDir),
   };

@@ -130,7 +130,10 @@ export const settings = record({
   sfuUdpPort: port('SFU_UDP_PORT', { default: 4443, means: 'UDP port of the media node that npm start runs.' }),
   sfuAnnouncedHost: announcedHost,
   runsMediaNode: flag('SFU_EMBEDDED', {
-    default: true,
+    // Of several servers each would reach only its own node.
+    default: ({ isProduction, text }) =>
+      !isProduction || text('REDIS_URL') === null || text('SFU_INTERNAL_URL') !== null,
+    defaultText: 'true; in production with REDIS_URL only where SFU_INTERNAL_URL is set',
     means: 'Whether npm start and parley serve run a media node beside the server; false where nodes run elsewhere.',
   }),
   sfuAllowedHosts: mapped(
@@ -318,6 +321,12 @@ const mediaNodeRows: readonly SettingRow[] = [
   ],
   ['SFU_INTERNAL_PORT', 'port', '4480', 'its control port.'],
   ['SFU_INTERNAL_URL', 'URL (http:// or https://)', 'from host and port', 'where servers reach its control port.'],
+  [
+    'CONTROL_URL',
+    'URL (http:// or https://)',
+    'http://127.0.0.1:4000',
+    'where it finds a server; the node beside a server is told by it.',
+  ],
   ['SFU_VERSION', 'text', 'unset', 'build identifier shown in the fleet.'],
 ].map(([name = '', takes = '', value = '', means = '']) => ({
   name,

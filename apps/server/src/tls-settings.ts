@@ -38,6 +38,18 @@ const kind = oneOf('TLS', ['off', 'files', 'acme'], {
     'Who encrypts PORT: a proxy in front (off), this server with the certificate in TLS_CERT (files), or this server with one that it gets and renews itself (acme).',
 });
 
+/** An https address behind which nobody who is known encrypts: a forgotten TLS, or a forgotten TRUST_PROXY. */
+export const lacksTls = (config: {
+  isProduction: boolean;
+  tls: TlsSettings;
+  publicUrl: string;
+  trustProxy: readonly string[];
+}): boolean =>
+  config.isProduction &&
+  config.tls.kind === 'off' &&
+  config.publicUrl.startsWith('https:') &&
+  config.trustProxy.length === 0;
+
 /** What an authority, browsers and proxies expect TLS on. */
 export const tlsPort = 443;
 

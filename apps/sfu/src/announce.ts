@@ -93,6 +93,12 @@ export class Announcer {
     return this.#config.announcedHost ?? this.#addresses[0] ?? '127.0.0.1';
   }
 
+  /** By which clients ask for the relay: an address of each family, for a client may have one of them only. */
+  get relayHosts(): string[] {
+    if (this.#config.announcedHost !== null) return [this.#config.announcedHost];
+    return [4, 6].flatMap((family) => this.#addresses.find((address) => isIP(address) === family) ?? []);
+  }
+
   /** Looks again; true when clients have to be told other addresses from now on. */
   async look(observed: string | null): Promise<boolean> {
     this.#observed = observed ?? this.#observed;

@@ -149,6 +149,8 @@ export function startRegistration(deps: RegistrationDeps): Registration {
     async deregister() {
       stop();
       await beating;
+      // The row of a name that was refused to us is another node's.
+      if (registeredHost === null) return;
       const response = await call('DELETE', `/v1/rtc/servers/${name}`).catch(problemOf);
       if (typeof response === 'string') deps.onProblem(response);
       else if (!response.ok && response.status !== 404)

@@ -98,7 +98,8 @@ export const restore: Command = {
       const { manifest, secretsIn } = await server.restore(context.env, archive);
       context.out(`Restored ${summaryOf(manifest)}, as of ${manifest.createdAt} (version ${manifest.version}).`);
       if (manifest.files === null) context.out('The archive has no files: S3_BUCKET must be a bucket that has them.');
-      if (secretsIn !== null) context.out(`The secrets are in ${secretsIn}; in production give them as variables.`);
+      if (secretsIn !== null)
+        context.out(`The secrets are in ${secretsIn}; in production with DATABASE_URL give them as variables.`);
       return 0;
     }, context),
 };

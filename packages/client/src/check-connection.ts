@@ -1,7 +1,8 @@
 import type { Credential } from './credential.ts';
-import { asSvcError, MediaError, type SvcError } from './errors.ts';
-import { createTestTracks } from './media/test-tracks.ts';
+import { asSvcError, MediaError, PermissionError, type SvcError } from './errors.ts';
+import { createTestTracks, type TestTracks } from './media/test-tracks.ts';
 import { Room } from './room.ts';
+import { ROOM_MESSAGES } from './signal/room-messages.ts';
 
 export interface CheckOptions {
   url: string;
@@ -31,8 +32,10 @@ export async function* checkConnection({ url, token, devices = true }: CheckOpti
     const signaling = await run('signaling', () => room.connect());
     yield signaling;
     const isIn = signaling.status === 'ok';
-    yield isIn ? await run('media', () => checkMedia(room)) : skipped('media');
-    yield isIn ? await run('data', () => checkData(room)) : skipped('data');
+    const media = isIn ? await run('media', () => checkMedia(room)) : skipped('media', 'signaling');
+    yield media;
+    if (!isIn) yield skipped('data', 'signaling');
+    else yield media.status === 'failed' ? skipped('data', 'media') : await run('data', () => checkData(room));
   } finally {
     await room.leave();
   }
@@ -53,11 +56,11 @@ async function run(name: CheckStep['name'], work: () => Promise<Outcome | void> 
   }
 }
 
-const skipped = (name: CheckStep['name']): CheckStep => ({
+const skipped = (name: CheckStep['name'], needs: 'signaling' | 'media'): CheckStep => ({
   name,
   status: 'skipped',
   ms: 0,
-  detail: 'Needs a signaling connection.',
+  detail: `Needs a ${needs} connection.`,
 });
 
 function checkBrowser(): void {
@@ -79,15 +82,21 @@ async function checkMedia(room: Room): Promise<Outcome> {
     return { skipped: true, detail: 'The token allows neither to publish nor to subscribe.' };
   const test = mayPublish ? createTestTracks({ label: 'Connection check', width: 320, height: 180 }) : null;
   try {
-    // Whichever kind the token allows.
-    if (test) await room.self.publish(test.video).catch(() => room.self.publish(test.audio));
-    const transport = await until(
-      () => transportOf(room),
-      'No media connection came about. Check that UDP is not blocked.',
-    );
+    if (test) await publishEither(room, test);
+    const transport = await until(() => transportOf(room), ROOM_MESSAGES.no_media ?? '');
     return { detail: transport };
   } finally {
     test?.stop();
+  }
+}
+
+/** Whichever kind the token allows. */
+async function publishEither(room: Room, { video, audio }: TestTracks): Promise<void> {
+  try {
+    await room.self.publish(video);
+  } catch (error) {
+    if (!(error instanceof PermissionError)) throw error;
+    await room.self.publish(audio);
   }
 }
 

@@ -9,6 +9,7 @@ export type DisconnectReason =
   | 'room_full'
   | 'rate_limited'
   | 'node_lost'
+  | 'no_media'
   | 'network'
   | 'forbidden'
   | 'protocol';

@@ -3,6 +3,9 @@ import { ATTRIBUTE, decodeStun, encodeStun, findText, METHOD, type NewAttribute,
 
 /** The preference of a relayed candidate (RFC 8445 5.1.2.2), in the first byte of a priority. */
 const RELAYED_PREFERENCE = 0;
+/** No check is as long; a longer message would not fit after it has been mended. */
+const CHECK_BYTES_MAX = 2048;
+const TIE_BREAKER_BYTES = 8;
 
 /**
  * A connectivity check on its way to the media process, as that process needs it. Chromium sends the tie-breaker 0 over
@@ -11,6 +14,7 @@ const RELAYED_PREFERENCE = 0;
  * Anything else, and whatever is not signed with this password, passes as it is.
  */
 export function mendCheck(bytes: Buffer, tieBreaker: Buffer, passwordOf: (ufrag: string) => string): Buffer {
+  if (bytes.length > CHECK_BYTES_MAX) return bytes;
   const message = decodeStun(bytes);
   if (message?.class !== 'request' || message.method !== METHOD.binding) return bytes;
   const ufrag = findText(message, ATTRIBUTE.username)?.split(':', 1)[0] ?? '';
@@ -23,7 +27,8 @@ export function mendCheck(bytes: Buffer, tieBreaker: Buffer, passwordOf: (ufrag:
 }
 
 function mended({ type, value }: StunAttribute, tieBreaker: Buffer): NewAttribute {
-  if ((type === ATTRIBUTE.iceControlled || type === ATTRIBUTE.iceControlling) && value.every((byte) => byte === 0))
+  const isTieBreaker = type === ATTRIBUTE.iceControlled || type === ATTRIBUTE.iceControlling;
+  if (isTieBreaker && value.length === TIE_BREAKER_BYTES && value.every((byte) => byte === 0))
     return [type, tieBreaker];
   if (type === ATTRIBUTE.priority && value.length === 4)
     return [type, Buffer.from([RELAYED_PREFERENCE, ...value.subarray(1)])];

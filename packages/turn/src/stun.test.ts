@@ -13,6 +13,7 @@ import {
   findText,
   findUint32,
   METHOD,
+  type NewAttribute,
   readXorAddress,
   type StunMessage,
   xorAddress,
@@ -135,4 +136,18 @@ test('[TURN-7] a check without tie-breaker gets one, and every check the priorit
   assert.equal(mendCheck(vectors.ipv4, tieBreaker, passwordOf), vectors.ipv4, 'an answer is unchanged');
   const rtp = hex('80600001000000010000000100');
   assert.equal(mendCheck(rtp, tieBreaker, passwordOf), rtp);
+});
+
+test('[TURN-7] a check that would grow too long, or has no place for a tie-breaker, passes as it is', () => {
+  const tieBreaker = hex('0102030405060708');
+  const head = { method: METHOD.binding, class: 'request', transactionId: Buffer.alloc(12, 1) } as const;
+  const empty = Array.from({ length: 29 }, (): NewAttribute => [ATTRIBUTE.iceControlled, Buffer.alloc(0)]);
+  const username: NewAttribute = [ATTRIBUTE.username, Buffer.from('evtj:h6vY')];
+  const long = sign(encodeStun(head, [username, [0x8022, Buffer.alloc(65_000)], ...empty]), password);
+  assert.equal(
+    mendCheck(long, tieBreaker, () => password),
+    long,
+  );
+  const short = mendCheck(sign(encodeStun(head, [username, ...empty]), password), tieBreaker, () => password);
+  assert.deepEqual(find(decoded(short), ATTRIBUTE.iceControlled), Buffer.alloc(0));
 });

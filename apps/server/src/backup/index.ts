@@ -61,6 +61,8 @@ const devEnvPath = ({ dataDir }: Config): string => join(dataDir, 'dev.env');
 const readDevEnv = (config: Config): Promise<string | null> =>
   config.isProduction ? Promise.resolve(null) : readFile(devEnvPath(config), 'utf8').catch(() => null);
 
+const archivedSecrets: readonly string[] = ['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'SFU_REGISTRATION_SECRET'];
+
 const secretsOf = ({ secretKey, secretKeyPrevious, sfuSecrets }: Config): Record<string, string> => ({
   SECRET_KEY: secretKey,
   ...(secretKeyPrevious === null ? {} : { SECRET_KEY_PREVIOUS: secretKeyPrevious }),
@@ -129,6 +131,8 @@ export async function restore(variables: Variables, { progress, ...archive }: Re
 
 /** The settings, with the archive's secrets where the variables give none; what it sealed needs its own key. */
 function configFor(variables: Variables, { secrets: { values } }: Contents): Config {
+  const strange = Object.keys(values).find((name) => !archivedSecrets.includes(name));
+  if (strange !== undefined) throw new BackupRefused(`The archive is damaged: ${strange} is no secret.`);
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value?.trim()));
   const config = readConfig({ ...values, ...given });
   const kept = readKeptSecrets(config.dataDir);

@@ -25,11 +25,11 @@ export async function checkPort({ host, port }: Config, isRunning: boolean): Pro
   if (isRunning) return ok('port', `A Parley process listens on port ${port}.`);
   if (problem.code === 'EADDRINUSE')
     return fail('port', `Port ${port} is in use by another process.`, `Use PORT=${port + 1}, or stop that process.`);
-  return fail(
-    'port',
-    `Port ${port} of ${host} cannot be used (${problem.code}).`,
-    'Set PORT and HOST to what is free.',
-  );
+  const fix =
+    problem.code === 'EACCES'
+      ? `Give the process CAP_NET_BIND_SERVICE, or set TLS and map ${port} to another PORT.`
+      : 'Set PORT and HOST to what is free.';
+  return fail('port', `Port ${port} of ${host} cannot be used (${problem.code}).`, fix);
 }
 
 const arriveMs = 1_500;

@@ -3,12 +3,22 @@ import { systemClock } from '../core/clock.ts';
 import type { CertificateState } from '../core/front.ts';
 import { stateOf } from '../tls/certificates.ts';
 import { readPair } from '../tls/file-certificates.ts';
+import { lacksTls } from '../tls-settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const fix = 'See /readyz of the running service, docs/guides/deploy.md and the log.';
 
 /** Nothing to say when somebody else encrypts. */
-export async function checkTls({ tls, port }: Config, isRunning: boolean): Promise<Finding[]> {
+export async function checkTls(config: Config, isRunning: boolean): Promise<Finding[]> {
+  const { tls, port } = config;
+  if (lacksTls(config))
+    return [
+      warn(
+        'tls',
+        'PUBLIC_URL is https, this server does not encrypt, and no proxy that does is named.',
+        'Set TLS=acme (or TLS_CERT and TLS_KEY), or name the proxy in TRUST_PROXY.',
+      ),
+    ];
   if (tls.kind === 'off') return [];
   if (isRunning) return [await askRunning(port)];
   if (tls.kind === 'files') return [findingOf(stateOfFiles(tls))];

@@ -150,7 +150,11 @@ function createAuthenticator({ secrets, node, clock }: ControlServerDeps) {
   return async (authorization: string | undefined): Promise<{ nonce: string; secret: string } | undefined> => {
     const token = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
     const now = clock.wall();
-    for (const [nonce, at] of seen) if (now - at > NONCE_MS) seen.delete(nonce);
+    // Oldest first.
+    for (const [nonce, at] of seen) {
+      if (now - at <= NONCE_MS) break;
+      seen.delete(nonce);
+    }
     for (const secret of secrets) {
       const nonce = await verifyMediaControl(secret, node, now, token);
       if (nonce === null || seen.has(nonce)) continue;

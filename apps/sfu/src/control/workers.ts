@@ -97,7 +97,7 @@ export class Worker {
   }
 
   #start(): void {
-    const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#deps.settings)], {
+    const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#settings)], {
       env: { ...process.env, [ICE_KEY_VARIABLE]: this.#deps.iceKey.toString('hex') },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -5,7 +5,7 @@ import { parseAddress } from '@parley/turn/addresses';
 import type { TurnServer } from '@parley/turn/turn-server';
 
 interface DatagramDeps {
-  server: TurnServer;
+  server: Pick<TurnServer, 'clientOf' | 'receive'>;
   port: number;
   /** Null for all of this machine. */
   bindAddress: string | null;
@@ -24,6 +24,8 @@ export async function listenDatagrams({ server, port, bindAddress, onError }: Da
     sockets.set(address, socket);
     socket.on('error', onError);
     socket.on('message', (bytes, from) => {
+      // Nothing can be sent there (RFC 768 has it for those who want no answer).
+      if (from.port === 0) return;
       const key = `udp|${address}|${from.address}|${from.port}`;
       const client = server.clientOf(key) ?? clientOf(socket, from, key);
       if (client) server.receive(client, bytes);

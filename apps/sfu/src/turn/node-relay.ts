@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Announcer } from '../announce.ts';
-import { ConfigError, type NodeConfig, urlHost } from '../config.ts';
+import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from '../config.ts';
 import type { MediaClock } from '../media/clock.ts';
 import { icePasswordOf } from '../media/ice-credentials.ts';
 import type { MediaPorts } from '../ports.ts';
@@ -11,7 +11,7 @@ interface NodeRelayDeps {
   config: NodeConfig;
   clock: MediaClock;
   /** What the node announces. */
-  announcer: Pick<Announcer, 'addresses' | 'publicHost'>;
+  announcer: Pick<Announcer, 'addresses' | 'relayHosts'>;
   ports: readonly MediaPorts[];
   iceKey: Buffer;
   onError(error: unknown): void;
@@ -27,7 +27,8 @@ export interface NodeRelay {
 /** The relay of a node, and how clients reach it; null where it is turned off. */
 export async function startNodeRelay(deps: NodeRelayDeps): Promise<NodeRelay | null> {
   const { config, clock, announcer, ports, iceKey, onError } = deps;
-  const { bindAddress, secrets, turnPort } = config;
+  const { secrets, turnPort } = config;
+  const bindAddress = EVERY_ADDRESS.includes(config.bindAddress ?? '') ? null : config.bindAddress;
   if (turnPort === null) return null;
   const sockets = () => ports.map((port) => mediaSocketOf({ ...port, bindAddress }, announcer.addresses));
   const relay = await startTurnRelay({
@@ -45,7 +46,7 @@ export async function startNodeRelay(deps: NodeRelayDeps): Promise<NodeRelay | n
   });
   return {
     relay,
-    urls: () => urlsOf(urlHost(announcer.publicHost), relay),
+    urls: () => announcer.relayHosts.flatMap((host) => urlsOf(urlHost(host), relay)),
     announce: () => relay.announce(sockets()),
   };
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Address, parseAddress } from '@parley/turn/addresses';
 import { TURN_REALM, turnSecretOf } from '@parley/turn/credentials';
+import type { TurnClient } from '@parley/turn/ports';
 import type { TurnQuotas } from '@parley/turn/quotas';
 import { TurnServer } from '@parley/turn/turn-server';
 import type { MediaClock } from '../media/clock.ts';
@@ -52,11 +53,16 @@ export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
     secrets: secrets.map(turnSecretOf),
     realm: TURN_REALM,
     peers: peersOf(sockets),
-    openSocket: opener.open,
+    openSocket: (family, onDatagram) => opener.open(family, confined(onDatagram, onError)),
     icePasswordOf,
     ...(quotas && { quotas }),
   });
-  const streams = createStreamClients(server, clock);
+  const door = {
+    clientOf: (key: string) => server.clientOf(key),
+    receive: confined((client: TurnClient, bytes: Buffer) => server.receive(client, bytes), onError),
+    forget: (client: TurnClient) => server.forget(client),
+  };
+  const streams = createStreamClients(door, clock);
   const onConnection = (socket: Socket) => {
     const address = parseAddress(socket.remoteAddress ?? '', socket.remotePort ?? 0);
     socket.setNoDelay(true);
@@ -64,7 +70,7 @@ export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
     else socket.destroy();
   };
 
-  const { tcp, udp, port } = await bindBoth(deps, server, onConnection);
+  const { tcp, udp, port } = await bindBoth(deps, door, onConnection);
   const tls = deps.tls && (await listenTls(deps.tls, deps.bindAddress, onConnection).catch(undo(tcp, udp)));
   for (const listener of [tcp, tls]) listener?.on('error', onError);
   const timers = [
@@ -97,12 +103,27 @@ export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
   };
 }
 
+/** A fault of ours, met by one packet, costs that packet and not the node with all its calls. */
+const confined =
+  <A extends unknown[]>(handle: (...args: A) => void, onError: (error: unknown) => void) =>
+  (...args: A): void => {
+    try {
+      handle(...args);
+    } catch (error) {
+      onError(error);
+    }
+  };
+
 const peersOf = (sockets: readonly MediaSocket[]) => sockets.flatMap(({ announced }) => announced);
 
 type Datagrams = Awaited<ReturnType<typeof listenDatagrams>>;
 
 /** Clients know one port for both: a free one of TCP may be taken for UDP. */
-async function bindBoth(deps: TurnRelayDeps, server: TurnServer, onConnection: (socket: Socket) => void) {
+async function bindBoth(
+  deps: TurnRelayDeps,
+  server: Pick<TurnServer, 'clientOf' | 'receive'>,
+  onConnection: (socket: Socket) => void,
+) {
   const { bindAddress, onError } = deps;
   for (let move = 0; ; move += 1) {
     const tcp = createServer(onConnection);

@@ -11,6 +11,7 @@ const IDLE_MS = 15_000;
 const WAITING_MAX = 1000;
 const PER_ADDRESS_MAX = 1000;
 const QUEUED_BYTES_MAX = 1 << 20;
+const UNPROVEN_BYTES_MAX = 1 << 13;
 
 interface Connection {
   client: TurnClient;
@@ -19,7 +20,7 @@ interface Connection {
 }
 
 /** Clients that come by TCP, by TLS or through a server of the control plane. */
-export function createStreamClients(server: TurnServer, clock: MediaClock) {
+export function createStreamClients(server: Pick<TurnServer, 'clientOf' | 'receive' | 'forget'>, clock: MediaClock) {
   const connections = new Set<Connection>();
   /** Those that have not proven anything yet, oldest first. */
   const waiting = new Set<Connection>();
@@ -46,6 +47,8 @@ export function createStreamClients(server: TurnServer, clock: MediaClock) {
       for (const message of messages ?? []) server.receive(client, message);
       if (messages === null) socket.destroy();
       else if (server.clientOf(client.key)) waiting.delete(connection);
+      // Who has proven nothing and does not read gets no answers kept.
+      else if (socket.writableLength > UNPROVEN_BYTES_MAX) socket.destroy();
     });
     // Whoever opens many pushes out the oldest, and not everybody who comes after.
     const [oldest] = waiting.size > WAITING_MAX ? waiting : [];

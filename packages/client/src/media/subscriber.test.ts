@@ -13,34 +13,38 @@ const offer = (revision: number): SubOffer => ({
   },
 });
 
+/** What the subscriber uses of a browser's connection; `described` says when an offer has been taken over. */
+function newPeer(described: () => Promise<void>) {
+  const peer = {
+    isClosed: false,
+    localDescription: { sdp: 'v=0\r\n' },
+    createDataChannel: () => ({}),
+    setRemoteDescription: described,
+    async setLocalDescription() {},
+    getTransceivers: () => [],
+    close() {
+      peer.isClosed = true;
+    },
+  };
+  return peer;
+}
+
+const unheard = { onTrack() {}, onTrackGone() {}, onData() {}, onState() {} };
+
 test('[SDK-29] offers that wait when the call ends open no transport, and one under way ends without an error', async () => {
   const peers: { isClosed: boolean }[] = [];
   const answers: number[] = [];
   const described = Promise.withResolvers<void>();
   const subscriber = createSubscriber({
     newPeerConnection() {
-      const peer = {
-        isClosed: false,
-        localDescription: { sdp: 'v=0\r\n' },
-        createDataChannel: () => ({}),
-        setRemoteDescription: () => described.promise,
-        async setLocalDescription() {},
-        getTransceivers: () => [],
-        close() {
-          peer.isClosed = true;
-        },
-      };
+      const peer = newPeer(() => described.promise);
       peers.push(peer);
-      // What the subscriber uses of the browser.
       return peer as unknown as RTCPeerConnection;
     },
     async answer({ revision }) {
       answers.push(revision);
     },
-    onTrack() {},
-    onTrackGone() {},
-    onData() {},
-    onState() {},
+    ...unheard,
   });
   const offers = [subscriber.offer(offer(1)), subscriber.offer(offer(2))];
   await settle();
@@ -53,4 +57,16 @@ test('[SDK-29] offers that wait when the call ends open no transport, and one un
   void subscriber.offer(offer(3)).catch(() => {});
   await settle();
   assert.equal(peers.length, 2);
+});
+
+test('[SDK-48] an answer that comes after a newer offer is refused without an error; one to the newest is an error', async () => {
+  const refusal = new Error('The latest offer is revision 2.');
+  const subscriber = createSubscriber({
+    newPeerConnection: () => newPeer(async () => {}) as unknown as RTCPeerConnection,
+    answer: () => Promise.reject(refusal),
+    ...unheard,
+  });
+  const [superseded, newest] = [subscriber.offer(offer(1)), subscriber.offer(offer(2))];
+  await superseded;
+  await assert.rejects(newest, refusal);
 });

@@ -43,6 +43,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   const tracks = new Map<string, string>();
   const channels = new Map<DataChannelName, RTCDataChannel>();
   const takeTurn = createSerialQueue();
+  /** Of the newest offer: an answer to one before it is refused, and nothing is lost by that. */
+  let latest = 0;
   /** One after the other: offers of a call that has ended are not answered in the next. */
   let call = 0;
 
@@ -92,8 +94,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       const answered = fromSdp(pc.localDescription?.sdp ?? '');
       await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
-      // Closed by now: no caller waits for it.
-      if (peer === pc) throw error;
+      // Closed or offered anew by now: no caller waits for it.
+      if (peer === pc && revision === latest) throw error;
     }
     if (peer !== pc) return;
     isAnswered = true;
@@ -117,6 +119,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   return {
     offer(offer) {
       const mine = call;
+      latest = offer.revision;
       return takeTurn(async () => {
         if (mine === call) await answer(offer);
       });

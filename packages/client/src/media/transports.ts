@@ -32,11 +32,13 @@ export interface Transports {
 /** Both peer connections of a call, and what watches over them. */
 export function createTransports({ runtime, telemetry, signal, onBroken, ...on }: TransportsDeps): Transports {
   let iceServers: RTCIceServer[] = [];
+  let hasConnected = false;
   const newPeerConnection = (): RTCPeerConnection => new RTCPeerConnection({ iceServers });
   const peer = (name: TransportName): RTCPeerConnection | null => (name === 'pub' ? publisher : subscriber).peer;
 
   const reporter = createReporter({ runtime, telemetry, peer });
   const watch = (name: TransportName) => (state: RTCPeerConnectionState) => {
+    hasConnected ||= state === 'connected';
     reporter.transport(name, state);
     health.changed(name, state);
   };
@@ -64,7 +66,7 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
     },
     isSignalConnected: () => signal.state === 'connected',
     rejoin: signal.rejoin,
-    giveUp: () => signal.stop('node_lost'),
+    giveUp: () => signal.stop(hasConnected ? 'node_lost' : 'no_media'),
     onBroken,
   });
 

@@ -7,4 +7,6 @@ export const ROOM_MESSAGES: Partial<Record<DisconnectReason, string>> = {
   removed: 'Your backend removed this participant from the room.',
   room_full: 'The room is full. Try later, or raise its `maxParticipants`.',
   node_lost: 'The media server went away, and no other could take the room. connect() again later.',
+  no_media:
+    'This network lets no media through. Open UDP to the media server, or TCP 3478 or 443 for its TURN relay. checkConnection() tells what works.',
 };

@@ -35,6 +35,11 @@ export async function deleteFirstAccountLink(db: Queryable, server: string): Pro
   await db.execute(sql`delete from first_account_links where server = ${server}`);
 }
 
+/** Of every server: there is an account. */
+export async function deleteFirstAccountLinks(tx: Tx): Promise<void> {
+  await tx.execute(sql`delete from first_account_links`);
+}
+
 export async function deleteExpiredFirstAccountLinks(db: Queryable, now: string): Promise<number> {
   return db.execute(sql`delete from first_account_links where expires_at <= ${now}`);
 }

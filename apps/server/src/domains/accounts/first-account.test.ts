@@ -42,8 +42,27 @@ test('[AUTH-37] of many calls with the links of two servers one makes the first 
   assert.deepEqual([user.name, user.emailVerified, user.isOperator], ['Ada', true, true]);
   assert.equal((await login(service, user.email, own)).status, 200);
   for (const token of [first, second])
-    assert.equal((await make(service, token)).body.code, 'SVC_INVALID_TOKEN_LINK', 'there is an account');
+    for (const email of [newEmail(), user.email])
+      assert.equal(
+        (await make(service, token, email, others)).body.code,
+        'SVC_INVALID_TOKEN_LINK',
+        'there is an account',
+      );
+  assert.equal((await login(service, user.email, own)).status, 200, 'and it is not taken over');
   assert.equal(await service.service.accounts.renewFirstAccountLink('one:4000'), null);
+  await service.stop();
+});
+
+test('[AUTH-37] a link that was left when the first account came by mail takes nothing over', async () => {
+  const service = await startService({ env: production });
+  const token = await printed(service);
+  const email = newEmail();
+  await register(service, email, own);
+  const proof = { token: await mailedToken(service, email), password: own };
+  assert.equal((await createVisitor(service).post('/v1/auth/verify-email', proof)).status, 200);
+  for (const address of [email, newEmail()])
+    assert.equal((await make(service, token, address, others)).body.code, 'SVC_INVALID_TOKEN_LINK');
+  assert.equal((await login(service, email, own)).status, 200);
   await service.stop();
 });
 

@@ -7,6 +7,7 @@ import type { AccountsConfig } from './config.ts';
 import {
   claimFirstAccountLink,
   deleteFirstAccountLink,
+  deleteFirstAccountLinks,
   hasFirstAccountLink,
   replaceFirstAccountLink,
 } from './first-account-store.ts';
@@ -60,9 +61,12 @@ export function createFirstAccount({ db, clock, ids, config, passwords, claims, 
     const { opened, ended } = await db.transaction(async (tx) => {
       if (!(await claimFirstAccountLink(tx, hashOf(token), now()))) invalid();
       const { id } = await insertOrFindUser(tx, draft);
+      // Their row is locked by now: who used another link, or came by mail, is seen.
+      if (await hasFirstAccount(tx)) invalid();
       const { user, ended } = await claims.takeOver(tx, id, { passwordHash, name, at: now() });
       // Another was first, by another server's link or by mail: nothing of this stays.
       if (!user.isOperator) invalid();
+      await deleteFirstAccountLinks(tx);
       return { opened: await sessions.open(tx, user), ended };
     });
     sessions.announceEnd(ended);

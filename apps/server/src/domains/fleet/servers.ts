@@ -72,7 +72,8 @@ export function createServers(deps: ServerDeps) {
     await evacuate(name);
     await db.transaction(async (tx) => {
       const server = await load.lock(tx, name);
-      if (server && server.placedRooms === 0 && !server.isDrainedByOperator) await deleteServer(tx, name);
+      // One that has registered again meanwhile does not leave any more.
+      if (server?.isDraining && server.placedRooms === 0 && !server.isDrainedByOperator) await deleteServer(tx, name);
     });
   }
 
