@@ -8,8 +8,6 @@ export interface PageCase {
   fills: RegExp;
   /** Something that is only there when it is filled. */
   loaded: (page: Page) => ReturnType<Page['getByText']>;
-  /** The menu or a page before it asks for the same: only in a new document it has nothing to show yet. */
-  isFilledBefore?: true;
   /** Its further tabs, by name. */
   tabs?: readonly string[];
 }
@@ -23,7 +21,6 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       path: '/projects',
       heading: 'Projects',
       fills: /\/v1\/projects\?/,
-      isFilledBefore: true,
       loaded: (page) => page.getByRole('cell', { name: 'Owner' }).first(),
     },
     {
@@ -36,14 +33,12 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       path: at('overview'),
       heading: 'Overview',
       fills: /\/v1\/.*\/metrics\?/,
-      isFilledBefore: true,
       loaded: (page) => page.getByText('Join success, 24 h'),
     },
     {
       path: at('rooms'),
       heading: 'Rooms',
       fills: /\/v1\/.*\/rooms\?/,
-      isFilledBefore: true,
       loaded: (page) => page.getByRole('cell', { name: '2/50' }),
     },
     {
@@ -57,7 +52,6 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       path: at('chat'),
       heading: 'Chat',
       fills: /\/v1\/.*\/chat\/overview\?/,
-      isFilledBefore: true,
       loaded: (page) => page.getByRole('link', { name: 'announcements' }),
       tabs: ['Sessions'],
     },
