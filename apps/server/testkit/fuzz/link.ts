@@ -73,7 +73,8 @@ export async function fuzzLink({ service, api, seed, frames, onProgress }: LinkF
     outcome.frames += said.length;
     if (!ada.closed) await ada.close();
     await node.stop();
-    await service.adapters.db.execute(sql`delete from media_servers where name = ${name}`);
+    // Its rooms move first, which may be under way.
+    await eventually(() => service.adapters.db.execute(sql`delete from media_servers where name = ${name}`));
     onProgress?.(outcome.frames);
   }
   const answer = await victim.ask({ type: 'data', payload: 'still here' });
