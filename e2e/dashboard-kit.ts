@@ -175,6 +175,9 @@ async function assertAxe(page: Page, what: string, runOnly: object): Promise<num
   // Once for a document: inside it the pages change, the script stays.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
   const { passes, violations } = (await page.evaluate(async (only) => {
+    // A dialog that still fades in has colours of its own. What turns for ever is not waited for.
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ending.map(({ finished }) => finished));
     const { axe } = window as unknown as { axe: { run(root: Document, options: object): Promise<unknown> } };
     return (await axe.run(document, { runOnly: only, resultTypes: ['violations'] })) as never;
   }, runOnly)) as AxeResult;

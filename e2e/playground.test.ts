@@ -21,7 +21,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
   };
   const close = (page: Page): Promise<void> => page.context().close();
 
-  test('[PLAY-1] by keyboard alone: join, mute, write, walk over messages, react, edit and delete', async () => {
+  test('[PLAY-1] [PLAY-2] by keyboard alone: join, mute, write, walk over messages, react, edit and delete', async () => {
     const page = await open('/room/keys');
     await page.getByLabel('Test card and tone').focus();
     await page.keyboard.press('Space');
@@ -32,6 +32,10 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.keyboard.press('m');
     await page.getByRole('button', { name: 'Microphone off' }).waitFor();
     assert.equal(await microphone.getAttribute('aria-pressed'), 'false');
+    await page.locator('.tile video').waitFor();
+    await page.keyboard.press('v');
+    await page.locator('.tile', { hasText: 'sends no picture' }).waitFor();
+    assert.equal(await page.locator('.tile video').count(), 0);
 
     const field = page.getByRole('textbox', { name: 'Message' });
     await eventually(async () => assert.ok(await field.isEnabled()));
@@ -69,7 +73,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await close(page);
   });
 
-  test('[PLAY-2] a file goes up and comes down again; typing and presence are shown', async () => {
+  test('[PLAY-2] [SDK-52] a file goes up and comes down again; typing and presence are shown', async () => {
     const [ada, bob] = [await open('/room/files'), await open('/room/files')];
     for (const page of [ada, bob]) {
       await page.getByLabel('Nothing').check();
@@ -77,6 +81,8 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
       await eventually(async () => assert.ok(await page.getByRole('textbox', { name: 'Message' }).isEnabled()));
     }
     await ada.getByText('Here: guest').waitFor();
+    // Who comes second hears of nobody entering.
+    await bob.getByText('Here: guest').waitFor();
     await ada.locator('input[type=file]').setInputFiles({
       name: 'note.txt',
       mimeType: 'text/plain',

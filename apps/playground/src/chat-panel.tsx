@@ -1,5 +1,5 @@
 import type { Conversation, Message } from '@parley/client/chat';
-import { useMessages, useStore } from '@parley/client/react';
+import { useMessages, usePresence, useStore } from '@parley/client/react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { shownName } from './identity.ts';
 import { MessageRow } from './message-row.tsx';
@@ -17,7 +17,7 @@ interface ChatPanelProps {
 export function ChatPanel({ conversation, identity, error }: ChatPanelProps) {
   const messages = useMessages(conversation);
   const typing = useStore(conversation?.typing ?? emptyStore);
-  const present = usePresent(conversation, identity);
+  const present = [...usePresence(conversation).keys()].filter((userId) => userId !== identity);
   const [problem, setProblem] = useState<unknown>(null);
   const [replyTo, setReplyTo] = useState<Message | null>(null);
   const list = useRef<HTMLOListElement>(null);
@@ -126,20 +126,4 @@ function moveFocus(event: KeyboardEvent<HTMLOListElement>): void {
   if (!next) return;
   event.preventDefault();
   next.focus();
-}
-
-/** Who is in the conversation beside us, as they come and go. */
-function usePresent(conversation: Conversation | null, self: string): readonly string[] {
-  const [present, setPresent] = useState<readonly string[]>([]);
-  useEffect(
-    () =>
-      conversation?.on('presence', (userId, status) => {
-        setPresent((before) => {
-          const others = before.filter((one) => one !== userId);
-          return status === 'OFFLINE' || userId === self ? others : [...others, userId];
-        });
-      }),
-    [conversation, self],
-  );
-  return present;
 }

@@ -1,7 +1,7 @@
 import { LiveStream, type StreamCredentials } from '@parley/client';
 import type { Conversation } from '@parley/client/chat';
 import { useStore } from '@parley/client/react';
-import { type FormEvent, useCallback, useEffect, useReducer, useState } from 'react';
+import { type FormEvent, useEffect, useReducer, useState } from 'react';
 import { useLocation } from 'wouter';
 import code from '../../../examples/backend.ts?raw';
 import { ask, backend } from './backend.ts';
@@ -12,7 +12,6 @@ import { Inspector } from './inspector.tsx';
 import { Problem } from './problem.tsx';
 import { SourcePicker } from './source-picker.tsx';
 import { Tile } from './tile.tsx';
-import { useLeaveWithPage } from './use-leave-with-page.ts';
 import { usePageTitle } from './use-page-title.ts';
 import { type Source, usePublishedSource, useSource } from './use-source.ts';
 import { useStream, viewersOf } from './use-stream.ts';
@@ -93,7 +92,6 @@ function Studio({ id, role, identity, source }: StudioProps) {
     return () => void live.leave();
   }, [live]);
 
-  useLeaveWithPage(useCallback(() => void live.leave(), [live]));
   const run = (work: Promise<unknown>): void => void work.then(refresh, setError);
   const isEnded = stream?.status === 'ENDED';
   return (

@@ -1,7 +1,7 @@
 import { type Participant, Room } from '@parley/client';
 import { Chat } from '@parley/client/chat';
 import { useChat, useConversation, useRoom } from '@parley/client/react';
-import { useCallback, useEffect, useReducer, useState } from 'react';
+import { useEffect, useReducer, useState } from 'react';
 import code from '../../../examples/video-call.ts?raw';
 import { backend } from './backend.ts';
 import { ChatPanel } from './chat-panel.tsx';
@@ -94,12 +94,7 @@ function Call({ name, person, source, onLeave }: CallProps) {
 
   useEffect(() => room.on('error', setError), [room]);
   const { stop } = tests;
-  useLeaveWithPage(
-    useCallback(() => {
-      void room.leave();
-      stop();
-    }, [room, stop]),
-  );
+  useLeaveWithPage(stop);
   const everyone: readonly Participant[] = self ? [self, ...participants] : participants;
 
   return (

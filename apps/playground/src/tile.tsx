@@ -12,7 +12,8 @@ const isVideo = (track: Track): boolean => track.mediaStreamTrack.kind === 'vide
 /** One participant: picture, name, and in words what a picture cannot say. */
 export function Tile({ participant, note }: { participant: Participant; note?: string }) {
   const tracks = tracksOf(participant);
-  const videos = tracks.filter(isVideo);
+  // Of a camera that is off the last picture would stay.
+  const videos = tracks.filter((track) => isVideo(track) && !track.isMuted);
   const sounds = participant.isLocal ? [] : tracks.filter((track) => !isVideo(track));
   const microphone = tracks.find((track) => !isVideo(track));
   const isMuted = microphone === undefined || microphone.isMuted;

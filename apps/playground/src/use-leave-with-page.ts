@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** A page that closes leaves; the others would see an empty tile until its session expires. */
+/** What ends with the page beside the call, which the SDK leaves by itself. */
 export function useLeaveWithPage(leave: () => void): void {
   useEffect(() => {
     addEventListener('pagehide', leave);

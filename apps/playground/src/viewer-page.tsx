@@ -53,8 +53,7 @@ function Watching({ streamId, onLeave }: { streamId: string; onLeave: () => void
   // The service learns from the page that a viewer has closed it.
   const sayGoodbye = useCallback(() => {
     navigator.sendBeacon(`/playground/api/streams/${streamId}/leave`, JSON.stringify({ identity }));
-    void live.leave();
-  }, [live, streamId, identity]);
+  }, [streamId, identity]);
   useLeaveWithPage(sayGoodbye);
 
   const hosts = participants.filter(({ publications }) => publications.size > 0);

@@ -72,7 +72,11 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
       self.permissions = permissions;
       onSelfChanged();
     },
-    'server.mute': ({ trackId, muted }) => events.emit(muted ? 'trackMuted' : 'trackUnmuted', trackId, self),
+    'server.mute': ({ trackId, muted }) => {
+      [...self.tracks].find(({ id }) => id === trackId)?.mutedByServer(muted);
+      onSelfChanged();
+      events.emit(muted ? 'trackMuted' : 'trackUnmuted', trackId, self);
+    },
     error: (frame) => onError(errorFrom(frame)),
     // The SDK does not show the room's own record.
     'room.updated': () => {},

@@ -67,7 +67,8 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
 
   /** The server may have missed what was muted without a connection. */
   function sendMuted(): void {
-    for (const { id, isMuted } of self.tracks) if (id) signal.send({ type: 'track.mute', trackId: id, muted: isMuted });
+    for (const { id, isMutedByUser } of self.tracks)
+      if (id) signal.send({ type: 'track.mute', trackId: id, muted: isMutedByUser });
   }
 
   return {
@@ -83,6 +84,8 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
         transports.subscriber.close();
         roster.replace(others);
         adaptive.reset();
+        // They are published anew.
+        for (const track of self.tracks) track.mutedByServer(false);
       }
       onChange();
     },

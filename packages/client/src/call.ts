@@ -2,6 +2,7 @@ import type { SignalingServerFrames } from '@parley/contract';
 import { createCallFrameHandlers } from './call-frames.ts';
 import { createCallLifecycle } from './call-lifecycle.ts';
 import { createCallParticipants } from './call-participants.ts';
+import type { CallRuntime } from './call-runtime.ts';
 import { createCallSelf } from './call-self.ts';
 import { createCredential } from './credential.ts';
 import type { SvcError } from './errors.ts';
@@ -15,7 +16,6 @@ import type { RemoteParticipant } from './media/remote-participant.ts';
 import { createTransports, type Transports } from './media/transports.ts';
 import { createVitals } from './media/vitals.ts';
 import type { RoomEvents, RoomOptions, RoomState } from './room-types.ts';
-import type { Runtime } from './runtime.ts';
 import type { ConnectOptions } from './session.ts';
 import { Roster } from './signal/roster.ts';
 import { createRpc, type Rpc } from './signal/rpc.ts';
@@ -40,8 +40,8 @@ export interface Call {
 }
 
 /** Wires the parts of a call. None of them holds another but through the functions it is given here. */
-export function createCall(options: RoomOptions, runtime: Runtime): Call {
-  const { autoSubscribe = true, adaptiveStream = true, reconnect = {}, logger } = options;
+export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
+  const { autoSubscribe = true, adaptiveStream = true, leaveWithPage = true, reconnect = {}, logger } = options;
   const baseUrl = baseUrlOf(options.url);
   const credential = createCredential(options.token);
   const connectionId = runtime.newId();
@@ -69,7 +69,10 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
       dispatch<SignalingServerFrames, CallFrame['type']>(handlers, frame);
     },
     onTokenExpiring: (inSeconds) => events.emit('tokenExpiring', inSeconds),
-    onState: (next, _previous, error) => lifecycle.signalChanged(next, error),
+    onState(next, _previous, error) {
+      watchPage(next !== 'disconnected');
+      lifecycle.signalChanged(next, error);
+    },
   });
   const rpc = createRpc({
     runtime,
@@ -140,6 +143,24 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     onError,
   });
 
+  let unwatchPage: (() => void) | null = null;
+
+  /** While there is something to leave. */
+  function watchPage(isInCall: boolean): void {
+    if (isInCall && leaveWithPage) unwatchPage ??= runtime.onPageHide(leave);
+    else {
+      unwatchPage?.();
+      unwatchPage = null;
+    }
+  }
+
+  function leave(): void {
+    if (signal.state === 'idle' || signal.state === 'disconnected') return;
+    telemetry.note('left');
+    signal.send({ type: 'leave', reason: 'CLIENT_INITIATED' });
+    signal.disconnect();
+  }
+
   function onData(payload: Uint8Array, from: string | null, topic: string | undefined): void {
     const sender = from === null ? null : (others.participants.get(from) ?? null);
     events.emit('dataReceived', payload, sender, ...(topic === undefined ? [] : ([topic] as const)));
@@ -161,11 +182,6 @@ export function createCall(options: RoomOptions, runtime: Runtime): Call {
     getStats: transports.getStats,
     startAudio: autoplay.start,
     connect: signal.connect,
-    leave() {
-      if (signal.state === 'idle' || signal.state === 'disconnected') return;
-      telemetry.note('left');
-      signal.send({ type: 'leave', reason: 'CLIENT_INITIATED' });
-      signal.disconnect();
-    },
+    leave,
   };
 }

@@ -129,7 +129,7 @@ async function checkDevice(kind: MediaDeviceKind): Promise<Outcome> {
   if (found.length > 0) return { detail: `${found.length} found` };
   throw new MediaError({
     code: 'device_not_found',
-    message: 'None was found. Connect one, or use createTestTracks().',
+    message: 'None was found. Connect one, then check again.',
   });
 }
 

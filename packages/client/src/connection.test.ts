@@ -107,6 +107,26 @@ test('[SDK-2] a silent connection is closed within one and a quarter heartbeats 
   assert.equal(parts.states.at(2), 'reconnecting');
 });
 
+test('[SDK-49] a socket that cannot be constructed is tried again', async () => {
+  const parts = await connected(rig());
+  const { world, states } = parts;
+  const open = world.openWebSocket;
+  let thrown = 0;
+  world.openWebSocket = () => {
+    thrown += 1;
+    throw new DOMException('The operation is insecure.', 'SecurityError');
+  };
+  lastSocket(parts).drop(1006);
+  await world.advance(3_000);
+  assert.ok(thrown > 1, `${thrown} attempts`);
+  assert.deepEqual(states.slice(-1), ['reconnecting']);
+  world.openWebSocket = open;
+  await world.advance(10_000);
+  lastSocket(parts).hello();
+  await settle();
+  assert.deepEqual(states.slice(-1), ['connected']);
+});
+
 test('[SDK-2] frames and pongs keep a connection', async () => {
   const parts = await connected(rig());
   const socket = lastSocket(parts);

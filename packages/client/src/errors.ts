@@ -97,11 +97,11 @@ const MESSAGES: Partial<Record<DisconnectReason, string>> = {
   client: 'This client closed the connection. connect() opens it again.',
   token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
   token_revoked: 'Your backend revoked the token. Mint a new one if this user may come back.',
-  rate_limited: 'Too many connection attempts from this address or user.',
+  rate_limited: 'Too many connections from this address or user.',
   forbidden: "The server refused this page or token. Check the project's allowed origins and the token's permissions.",
   protocol: 'Client and server do not understand each other. Use one version.',
 };
-const UNREACHABLE = 'The server cannot be reached. Check its address and the network, then connect() again.';
+const UNREACHABLE = 'The server cannot be reached. Check its address and the network.';
 const RETRYABLE: readonly DisconnectReason[] = ['rate_limited', 'node_lost', 'network'];
 
 /** What an error envelope and an `error` frame have in common. */
@@ -111,16 +111,15 @@ export interface WireError {
   message?: string;
   retryable?: boolean;
   retryAfterSeconds?: number;
-  requestId?: string;
+  requestId?: string | undefined;
 }
 
 /** What to do next, where the server's own sentence does not say it. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   SVC_NOT_A_MEMBER: 'Add the user from your backend, then join again.',
-  SVC_SCOPE_MISSING: 'Mint the chat token with it, or without `scopes`.',
+  SVC_SCOPE_MISSING: 'Mint the token with it, or without `scopes`.',
   SVC_CONVERSATION_ARCHIVED: 'It can only be read.',
   SVC_ORIGIN_NOT_ALLOWED: 'Add it in the dashboard, under Settings.',
-  SVC_PUBLISH_NOT_ALLOWED: 'For example with `permissions: speaker()`.',
 };
 
 const PERMISSION_CODES = /_(NOT_ALLOWED|FORBIDDEN|DENIED|SCOPE_MISSING|NOT_A_MEMBER|BANNED)$/;

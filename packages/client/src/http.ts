@@ -23,15 +23,14 @@ export function createHttp({
   runtime: Pick<Runtime, 'fetch'>;
 }): Http {
   async function attempt(method: string, path: string, { query, body, signal }: CallOptions): Promise<Response> {
-    const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    const search = pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : '';
+    const url = new URL(baseUrl + path);
+    for (const [name, value] of Object.entries(query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, String(value));
     const headers: Record<string, string> = { authorization: `Bearer ${await credential.get()}` };
     if (body) headers['content-type'] = 'application/json';
     try {
-      const content = body ? { body: JSON.stringify(body) } : {};
-      return await runtime.fetch(`${baseUrl}${path}${search}`, { method, headers, ...content, signal: signal ?? null });
+      const content = body ? JSON.stringify(body) : null;
+      return await runtime.fetch(url.href, { method, headers, body: content, signal: signal ?? null });
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw new ConnectionError('network', { cause, baseUrl });
@@ -45,14 +44,26 @@ export function createHttp({
         await credential.renew();
         response = await attempt(method, path, options);
       }
-      const text = await response.text();
-      const body: unknown = text === '' ? undefined : JSON.parse(text);
-      if (response.ok) return body;
-      const retryable = response.status === 429 || response.status >= 500;
-      throw errorFrom({ retryable, ...(body as WireError) }, baseUrl);
+      // A proxy's page and a body that broke off are none of ours.
+      const body: unknown = await response.json().catch(() => undefined);
+      const { ok, status } = response;
+      if (ok && (body !== undefined || status === 204)) return body;
+      throw errorFrom(
+        {
+          code: 'SVC_UNREADABLE_ANSWER',
+          message: `The answer ${status} is not the service's. Check its address.`,
+          retryable: ok || status === 429 || status >= 500,
+          requestId: response.headers.get('x-request-id') ?? undefined,
+          ...(body as WireError),
+        },
+        baseUrl,
+      );
     },
   };
 }
+
+/** By the id that the server gave. */
+export const pathOf = (conversationId: string): string => `/v1/chat/conversations/${conversationId}`;
 
 /** `https://example.com/` and a path mean the origin; what follows it would end up twice. */
 export const baseUrlOf = (url: string): string => url.replace(/^ws/, 'http').replace(/\/+$/, '');

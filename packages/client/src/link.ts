@@ -1,4 +1,4 @@
-import { ApiError, errorFrom, type SvcError } from './errors.ts';
+import { ApiError, ConnectionError, errorFrom, type SvcError } from './errors.ts';
 import { type Hello, isHello, isPushed, type Protocol, type Pushed, type Request, type Send } from './frames.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import type { CloseInfo } from './reconnect.ts';
@@ -47,7 +47,7 @@ export function openLink<P extends Protocol>({
   onFrame,
   signal,
 }: LinkOptions<P>): Promise<Link<P>> {
-  const socket = runtime.openWebSocket(url, [subprotocol, `bearer.${token}`]);
+  const socket = openSocket();
   const opened = Promise.withResolvers<Link<P>>();
   const closed = Promise.withResolvers<CloseInfo>();
   const requests = createRequests(runtime);
@@ -55,6 +55,15 @@ export function openLink<P extends Protocol>({
   let refusal: SvcError | undefined;
   let heartbeat: Heartbeat | null = null;
   let lastHeardAt = runtime.now();
+
+  /** The constructor throws in a Firefox whose network is away; that passes. */
+  function openSocket(): WebSocket {
+    try {
+      return runtime.openWebSocket(url, [subprotocol, `bearer.${token}`]);
+    } catch (cause) {
+      throw new ConnectionError('network', { cause });
+    }
+  }
 
   const isOpen = (): boolean => hello !== null && socket.readyState === 1;
 

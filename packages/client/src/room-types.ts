@@ -21,6 +21,8 @@ export interface RoomOptions {
   autoSubscribe?: boolean;
   /** Take each video as large as it is shown. Default true. */
   adaptiveStream?: boolean;
+  /** Leave when the page is closed, so that the others see it at once. Default true. */
+  leaveWithPage?: boolean;
   /** Connection steps for the dashboard. Default true. */
   telemetry?: boolean;
   logger?: Logger;

@@ -4,10 +4,11 @@ import { createFakeWorld, type FakeWorld, settle } from '../testkit/fake-world.t
 import { createAdaptiveStream } from './media/adaptive-stream.ts';
 import { createReporter } from './media/reporter.ts';
 import { Room } from './room.ts';
+import type { RoomOptions } from './room-types.ts';
 
 /** What a call leaves behind when it ends, on a clock that shows every timer. */
-async function joined(world: FakeWorld): Promise<Room> {
-  const room = new Room({ url: 'http://parley.test', token: 't' }, world);
+async function joined(world: FakeWorld, options: Partial<RoomOptions> = {}): Promise<Room> {
+  const room = new Room({ url: 'http://parley.test', token: 't', ...options }, world);
   const connecting = room.connect();
   await settle();
   const socket = world.sockets.at(-1) ?? assert.fail('no socket');
@@ -50,6 +51,27 @@ test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no 
   await settle();
   assert.equal(world.timers, 0);
   assert.ok(emitted.includes('signaling.disconnected'), emitted.join());
+});
+
+test('[SDK-50] a page that is closed leaves its call, and once', async () => {
+  const world = createFakeWorld();
+  const room = await joined(world);
+  const socket = world.sockets.at(-1) ?? assert.fail('no socket');
+  world.hidePage();
+  world.hidePage();
+  assert.deepEqual(
+    socket.sent.filter(({ type }) => type === 'leave').map(({ reason }) => reason),
+    ['CLIENT_INITIATED'],
+  );
+  assert.equal(room.state.getSnapshot().connection, 'disconnected');
+});
+
+test('[SDK-50] with leaveWithPage: false the application leaves by itself', async () => {
+  const world = createFakeWorld();
+  const room = await joined(world, { leaveWithPage: false });
+  world.hidePage();
+  assert.equal(room.state.getSnapshot().connection, 'connected');
+  await room.leave();
 });
 
 test('[SDK-29] a room that was never joined reports nothing and requests no token', async () => {

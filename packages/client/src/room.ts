@@ -1,9 +1,9 @@
 import { type Call, createCall } from './call.ts';
+import { type CallRuntime, callRuntime } from './call-runtime.ts';
 import type { Events } from './events.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
 import type { RoomEvents, RoomOptions, RoomState } from './room-types.ts';
-import { type Runtime, systemRuntime } from './runtime.ts';
 import type { ConnectOptions } from './session.ts';
 import type { RpcHandler } from './signal/rpc.ts';
 import type { Store } from './store.ts';
@@ -19,7 +19,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
   readonly #call: Call;
 
   /** The second argument is for tests: another clock, another socket. */
-  constructor(options: RoomOptions, runtime: Runtime = systemRuntime) {
+  constructor(options: RoomOptions, runtime: CallRuntime = callRuntime) {
     this.#call = createCall(options, runtime);
     this.state = this.#call.state;
     this.self = this.#call.self;

@@ -22,19 +22,16 @@ export const systemRuntime: Runtime = {
   openWebSocket: (url, protocols) => new WebSocket(url, protocols),
   fetch: (input, init) => globalThis.fetch(input, init),
   onWake(listener) {
+    const watching = new AbortController();
+    const { signal } = watching;
     const target = globalThis as Partial<EventTarget>;
     const page = globalThis.document as Document | undefined;
     const onVisibility = (): void => {
       if (page?.visibilityState === 'visible') listener();
     };
-    target.addEventListener?.('online', listener);
-    target.addEventListener?.('offline', listener);
-    page?.addEventListener('visibilitychange', onVisibility);
-    return () => {
-      target.removeEventListener?.('online', listener);
-      target.removeEventListener?.('offline', listener);
-      page?.removeEventListener('visibilitychange', onVisibility);
-    };
+    for (const type of ['online', 'offline']) target.addEventListener?.(type, listener, { signal });
+    page?.addEventListener('visibilitychange', onVisibility, { signal });
+    return () => watching.abort();
   },
 };
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createCredential } from './credential.ts';
 import {
   ApiError,
   ConnectionError,
@@ -10,6 +11,7 @@ import {
   SvcError,
 } from './errors.ts';
 import { createEmitter } from './events.ts';
+import { createHttp } from './http.ts';
 import { createDerivedStore, createStore } from './store.ts';
 
 test('[SDK-5] errors are distinguished by class, code and kind, and across copies of the package', () => {
@@ -31,8 +33,28 @@ test('[SDK-5] errors are distinguished by class, code and kind, and across copie
 });
 
 test('[SDK-5] a refusal names the next step', () => {
-  assert.match(errorFrom({ code: 'SVC_PUBLISH_NOT_ALLOWED', message: 'No.' }).message, /^No\. .*speaker\(\)/);
+  assert.match(errorFrom({ code: 'SVC_NOT_A_MEMBER', message: 'No.' }).message, /^No\. Add the user/);
   assert.match(new ConnectionError('token_expired').message, /function that fetches a new one/);
+});
+
+test("[SDK-53] a proxy's page, with whatever status, and an answer that breaks off are errors of ours", async () => {
+  const headers = { 'x-request-id': 'req_9' };
+  const broken = new ReadableStream({ start: (stream) => stream.error(new Error('reset')) });
+  const answers = [
+    [new Response('<html>', { status: 502, headers }), true],
+    [new Response('<html>', { headers }), true],
+    [new Response('<html>', { status: 404, headers }), false],
+    [new Response(broken, { headers }), true],
+  ] as const;
+  for (const [answer, retryable] of answers) {
+    const http = createHttp({
+      baseUrl: 'https://rtc.example.com',
+      credential: createCredential('t'),
+      runtime: { fetch: async () => answer },
+    });
+    const expected = { code: 'SVC_UNREADABLE_ANSWER', retryable, requestId: 'req_9' };
+    await assert.rejects(http.call('GET', '/v1/rooms'), expected);
+  }
 });
 
 test('[SDK-6] listeners come and go: by the returned function, by a signal, once', () => {

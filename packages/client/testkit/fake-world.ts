@@ -1,11 +1,12 @@
-import type { Runtime } from '../src/runtime.ts';
+import type { CallRuntime } from '../src/call-runtime.ts';
 
 /** A clock that is moved by hand, and sockets that do what the test says. */
-export interface FakeWorld extends Runtime {
+export interface FakeWorld extends CallRuntime {
   sockets: FakeSocket[];
   /** Lets time pass, timer by timer. */
   advance(ms: number): Promise<void>;
   wake(): void;
+  hidePage(): void;
   /** How many are set. */
   readonly timers: number;
 }
@@ -58,6 +59,7 @@ export function createFakeWorld(random: () => number = () => 0.5): FakeWorld {
   let lastId = 0;
   const timers = new Map<object, { at: number; run: () => void }>();
   const wakers = new Set<() => void>();
+  const hiders = new Set<() => void>();
   const sockets: FakeSocket[] = [];
 
   return {
@@ -86,6 +88,13 @@ export function createFakeWorld(random: () => number = () => 0.5): FakeWorld {
     },
     wake() {
       for (const waker of wakers) waker();
+    },
+    onPageHide(listener) {
+      hiders.add(listener);
+      return () => hiders.delete(listener);
+    },
+    hidePage() {
+      for (const hider of hiders) hider();
     },
     async advance(ms) {
       const until = now + ms;

@@ -34,7 +34,10 @@ before(async () => {
   svc = new Svc({ apiKey: project.apiKey, baseUrl: service.url });
 });
 
-type Answer = { status: number; body?: object; headers?: Record<string, string> } | 'hang up';
+type Answer =
+  | { status: number; body?: object; page?: string; headers?: Record<string, string> }
+  | 'hang up'
+  | 'break off';
 
 /** A service of which only the answers matter: what an SDK does when things go wrong. */
 async function scripted(answers: readonly Answer[]): Promise<{
@@ -47,7 +50,12 @@ async function scripted(answers: readonly Answer[]): Promise<{
   const server = createServer((request, response) => {
     const answer = answers[requests.push(request) - 1] ?? { status: 200, body: {} };
     if (answer === 'hang up') return void request.socket.destroy();
-    response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body ?? {}));
+    if (answer === 'break off') {
+      response.writeHead(200, { 'content-length': '100' }).write('{"id":');
+      setImmediate(() => request.socket.destroy());
+      return;
+    }
+    response.writeHead(answer.status, answer.headers).end(answer.page ?? JSON.stringify(answer.body ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -193,6 +201,35 @@ describe('[SDK-42] lists are a promise and an async iterable', () => {
     await assert.rejects(list.finally(), { code: 'SVC_FORBIDDEN' });
     assert.equal(requests.length, 1);
     close();
+  });
+});
+
+describe('[SDK-53] what is not the service', () => {
+  const page = '<html>Sign in to the network</html>';
+  const headers = { 'x-request-id': 'req_9' };
+
+  test('a page with 200 is an error that may pass, with its request id', async (context) => {
+    const { svc, close } = await scripted([1, 2, 3].map(() => ({ status: 200, page, headers })));
+    context.after(close);
+    const error = await svc.rooms.get('x').catch((error) => error);
+    assert.ok(error instanceof ConnectionError && error.retryable);
+    assert.deepEqual([error.code, error.requestId], ['SVC_UNREADABLE_ANSWER', 'req_9']);
+  });
+
+  test('so is a page with 502, and both are tried again where that is safe', async (context) => {
+    const { svc, requests, close } = await scripted([
+      { status: 502, page },
+      { status: 200, page },
+    ]);
+    context.after(close);
+    await svc.rooms.get('x');
+    assert.equal(requests.length, 3);
+  });
+
+  test('an answer that breaks off is a connection error', async (context) => {
+    const { svc, close } = await scripted([1, 2, 3, 4].map(() => 'break off' as const));
+    context.after(close);
+    await assert.rejects(svc.rooms.get('x'), ConnectionError);
   });
 });
 

@@ -34,7 +34,7 @@ export interface Outgoing {
 
 export interface Transport {
   /** Retries until it is answered, refused or out of attempts. */
-  send(request: Outgoing, options?: RequestOptions): Promise<{ text: string; headers: Headers }>;
+  send(request: Outgoing, options?: RequestOptions): Promise<{ body: unknown; headers: Headers }>;
   /** The answer while it comes in: never repeated, never timed out. */
   open(request: Outgoing, options?: RequestOptions): Promise<Response>;
 }
@@ -77,9 +77,11 @@ export function createTransport(options: TransportOptions): Transport {
     const limit = AbortSignal.timeout(given.timeoutMs ?? options.timeoutMs);
     const signal = given.signal ? AbortSignal.any([given.signal, limit]) : limit;
     const response = await attempt(request, headers, signal);
-    const text = await response.text();
+    const text = await response.text().catch((cause) => {
+      throw new ConnectionError({ code: 'network', message: 'The answer broke off.', retryable: true, baseUrl, cause });
+    });
     if (!response.ok) throw errorOf(response.status, text, response.headers, baseUrl);
-    return { text, headers: response.headers };
+    return { body: bodyOf(text, response, baseUrl), headers: response.headers };
   }
 
   /** How long to wait before the next attempt; null when there is to be none. */
@@ -117,6 +119,16 @@ export function createTransport(options: TransportOptions): Transport {
       throw errorOf(response.status, await response.text(), response.headers, baseUrl);
     },
   };
+}
+
+/** A page of a proxy can come with 200 too. */
+function bodyOf(text: string, { status, headers }: Response, baseUrl: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch (cause) {
+    const { code, message, requestId } = errorOf(status, text, headers, baseUrl);
+    throw new ConnectionError({ code, message, requestId, retryable: true, baseUrl, cause });
+  }
 }
 
 /** Doubling, each somewhere in its upper half, so that many callers do not come back together. */

@@ -184,6 +184,8 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     undrainServer: ofOperator,
     registerServer: async () => ({ ids: { name: 'node-fuzz' } }),
     deregisterServer: aNode,
+    // It may say that it leaves, or where it is reached: not for the node that the rooms are on.
+    heartbeatServer: aNode,
     closeRoom: room,
     closeProjectRoom: room,
     removeParticipant: sitting,

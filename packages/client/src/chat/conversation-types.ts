@@ -3,7 +3,7 @@ import type { Events } from '../events.ts';
 import type { ConnectionState } from '../reconnect.ts';
 import type { Store } from '../store.ts';
 import type { History, HistoryOptions } from './history.ts';
-import type { Message, MessagePatch, NewMessage, PresenceStatus } from './records.ts';
+import type { Message, MessagePatch, NewMessage, PresenceStatus, Present } from './records.ts';
 import type { UploadOptions } from './upload.ts';
 
 /** A message that may not be loaded; its id is always known. */
@@ -47,6 +47,8 @@ export interface Conversation extends Events<ConversationEvents> {
   setTyping(isTyping?: boolean): void;
   /** Newest first. Await it for one page, iterate it for many. */
   history(options?: HistoryOptions): History;
+  /** Who is present now; the `presence` event says what changes after. */
+  presence(): Promise<readonly Present[]>;
   upload(file: Blob, options?: UploadOptions): Promise<{ attachmentId: string }>;
   leave(): Promise<void>;
 }

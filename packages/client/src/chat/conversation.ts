@@ -1,7 +1,7 @@
 import { ConnectionError, SvcError } from '../errors.ts';
 import { createEmitter } from '../events.ts';
 import type { ChatProtocol, Pushed, Request, Send } from '../frames.ts';
-import type { Http } from '../http.ts';
+import { type Http, pathOf } from '../http.ts';
 import type { Runtime } from '../runtime.ts';
 import { createDerivedStore, createStore } from '../store.ts';
 import { type ChangePage, createCatchUp } from './catch-up.ts';
@@ -10,7 +10,7 @@ import { createHistory, type History, type HistoryOptions } from './history.ts';
 import { insist } from './insist.ts';
 import type { Operation, OperationReply } from './operations.ts';
 import type { Outcome } from './outbox.ts';
-import type { Change, Message, MessageRecord, NewMessage, Subscription } from './records.ts';
+import type { Change, Message, MessageRecord, NewMessage, Present, Subscription } from './records.ts';
 import { Timeline } from './timeline.ts';
 import { createTypingSignal, createTypists } from './typing.ts';
 import { upload } from './upload.ts';
@@ -206,6 +206,8 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       });
     },
     setTyping: (isTyping = true) => signalTyping(isTyping),
+    // The answer of our own route.
+    presence: () => http.call('GET', `${pathOf(id)}/presence`) as Promise<readonly Present[]>,
     upload: (file, options) => upload({ http, runtime, conversationId: id }, file, options),
     leave: () => deps.leave(),
   };

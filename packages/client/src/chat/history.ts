@@ -1,5 +1,5 @@
 import { asSvcError } from '../errors.ts';
-import type { Http } from '../http.ts';
+import { type Http, pathOf } from '../http.ts';
 import type { Message, MessageRecord, Page } from './records.ts';
 
 export interface HistoryOptions {
@@ -46,9 +46,8 @@ export function createHistory(
 
   async function ask(size: number | undefined, cursor: string | undefined): Promise<Answer> {
     const query = { ...filters, limit: size, ...(after === undefined ? { before: cursor } : { after: cursor }) };
-    const path = `/v1/chat/conversations/${encodeURIComponent(conversationId)}/messages`;
     // The answer of our own route.
-    return (await http.call('GET', path, { query })) as Answer;
+    return (await http.call('GET', `${pathOf(conversationId)}/messages`, { query })) as Answer;
   }
 
   /** Without a size the server chooses one that it allows. */

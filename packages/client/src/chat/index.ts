@@ -21,6 +21,7 @@ export type {
   NewMessage,
   Page,
   PresenceStatus,
+  Present,
   ReactionSummary,
 } from './records.ts';
 export type { UploadOptions } from './upload.ts';

@@ -8,8 +8,8 @@ export function lazyIndexedDbQueue(owner: string): QueueStorage {
     return loaded;
   };
   return {
-    load: async () => (await storage()).load(),
-    put: async (operation) => (await storage()).put(operation),
-    remove: async (id) => (await storage()).remove(id),
+    load: () => storage().then((queue) => queue.load()),
+    put: (operation) => storage().then((queue) => queue.put(operation)),
+    remove: (id) => storage().then((queue) => queue.remove(id)),
   };
 }

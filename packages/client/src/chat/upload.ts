@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError } from '../errors.ts';
-import type { Http } from '../http.ts';
+import { type Http, pathOf } from '../http.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Metadata } from './records.ts';
 
@@ -25,19 +25,17 @@ export async function upload(
   file: Blob,
   { onProgress, signal, filename, metadata }: UploadOptions = {},
 ): Promise<{ attachmentId: string }> {
-  const name = filename ?? ('name' in file && typeof file.name === 'string' ? file.name : 'file');
   const body = {
-    filename: name,
+    filename: filename ?? (file as Partial<File>).name ?? 'file',
     mimeType: file.type || 'application/octet-stream',
     size: file.size,
-    ...(metadata ? { metadata } : {}),
+    metadata,
   };
-  const path = `/v1/chat/conversations/${encodeURIComponent(conversationId)}/attachments`;
   // The answers of our own routes.
-  const ticket = (await http.call('POST', path, { body, signal })) as UploadTicket;
+  const ticket = (await http.call('POST', `${pathOf(conversationId)}/attachments`, { body, signal })) as UploadTicket;
   await put(ticket, file, onProgress ?? (() => {}), signal, runtime);
   onProgress?.(1);
-  await http.call('POST', `/v1/chat/attachments/${encodeURIComponent(ticket.attachment.id)}/complete`, { signal });
+  await http.call('POST', `/v1/chat/attachments/${ticket.attachment.id}/complete`, { signal });
   return { attachmentId: ticket.attachment.id };
 }
 

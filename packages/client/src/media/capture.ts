@@ -62,18 +62,18 @@ async function capture(what: string, ask: (devices: MediaDevices) => Promise<Med
 const insecureContext = (): MediaError =>
   new MediaError({
     code: 'insecure_context',
-    message: `Camera and microphone need https or localhost. This page is on ${globalThis.location?.origin}. Start the server with \`--https\` or open it on localhost.`,
+    message: `Camera and microphone need https or localhost. This page is on ${globalThis.location?.origin}.`,
   });
 
 const FAILURES: Readonly<Record<string, readonly [code: string, sentence: string]>> = {
   NotAllowedError: ['permission_denied', 'was refused. Allow it in the site settings of the browser, then try again.'],
-  NotFoundError: ['device_not_found', 'was not found. Connect one, or use createTestTracks().'],
+  NotFoundError: ['device_not_found', 'was not found. Connect one, then try again.'],
   NotReadableError: ['device_in_use', 'cannot be read. Close other programs that use it.'],
-  OverconstrainedError: ['device_not_found', 'with this id or size is not there. List devices and choose another.'],
+  OverconstrainedError: ['device_not_found', 'that was chosen is not there. Choose another.'],
 };
 
 function mediaErrorFrom(what: string, cause: unknown): MediaError {
   const name = cause instanceof Error || cause instanceof DOMException ? cause.name : '';
-  const [code, sentence] = FAILURES[name] ?? ['device_failed', 'failed. Look at `cause`.'];
+  const [code, sentence] = FAILURES[name] ?? ['device_failed', 'failed. Try again, or choose another.'];
   return new MediaError({ code, message: `The ${what} ${sentence}`, cause });
 }

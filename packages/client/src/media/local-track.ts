@@ -1,3 +1,4 @@
+import { MediaError } from '../errors.ts';
 import type { TrackSource } from '../signal/records.ts';
 import { type Attachments, createAttachments } from './elements.ts';
 
@@ -33,6 +34,7 @@ export class LocalTrack {
   readonly #attachments: Attachments;
   #media: MediaStreamTrack;
   #isMuted = false;
+  #isMutedByServer = false;
   #isStopped = false;
   /** Of a camera that was released: the device to open when it is turned on again. */
   #wanted: string | null = null;
@@ -66,7 +68,18 @@ export class LocalTrack {
     return this.#media.getSettings().deviceId;
   }
 
+  /** By the user or by the server. */
   get isMuted(): boolean {
+    return this.#isMuted || this.#isMutedByServer;
+  }
+
+  /** Your backend muted it: only your backend can unmute it. */
+  get isMutedByServer(): boolean {
+    return this.#isMutedByServer;
+  }
+
+  /** What this user wants, whatever the server says. */
+  get isMutedByUser(): boolean {
     return this.#isMuted;
   }
 
@@ -86,13 +99,25 @@ export class LocalTrack {
     await this.#port.setMuted(this, true);
   }
 
+  /** Rejects with `muted_by_server` when the others hear nothing all the same. */
   async unmute(): Promise<void> {
+    await this.#unmute();
+    if (this.#isMutedByServer && !this.#isStopped) throw mutedByServer(this.kind);
+  }
+
+  async #unmute(): Promise<void> {
     if (!this.#isMuted || this.#isStopped) return;
     if (this.#isLetGo && this.#recapture) await this.#use(await this.#recapture(this.#wanted ?? this.deviceId));
     this.#wanted = null;
     this.#isMuted = false;
-    this.#media.enabled = true;
+    this.#media.enabled = !this.isMuted;
     await this.#port.setMuted(this, false);
+  }
+
+  /** The server drops the track's packets already. */
+  mutedByServer(isMuted: boolean): void {
+    this.#isMutedByServer = isMuted;
+    this.#media.enabled = !this.isMuted;
   }
 
   get #isLetGo(): boolean {
@@ -132,7 +157,7 @@ export class LocalTrack {
   }
 
   async #use(media: MediaStreamTrack): Promise<void> {
-    media.enabled = !this.#isMuted;
+    media.enabled = !this.isMuted;
     this.#media = media;
     this.#watch(media);
     this.#attachments.show(media);
@@ -151,3 +176,6 @@ export class LocalTrack {
     return this.#port.getStats(this);
   }
 }
+
+const mutedByServer = (kind: string): MediaError =>
+  new MediaError({ code: 'muted_by_server', message: `The host muted this ${kind}. Only they can unmute it.` });

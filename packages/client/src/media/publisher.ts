@@ -238,7 +238,7 @@ function offerOf(track: LocalTrack): TrackOffer {
     cid: cidOf(track),
     kind: track.kind === 'audio' ? 'AUDIO' : 'VIDEO',
     source: track.source,
-    muted: track.isMuted,
+    muted: track.isMutedByUser,
     ...(track.name ? { name: track.name } : {}),
     ...(layers.length > 0 ? { layers } : {}),
   };
