@@ -27,7 +27,7 @@ test('[RUN-25] [AUTH-37] production starts with PUBLIC_URL alone, says what it s
   const before = await logged(killed);
   assert.deepEqual(
     before.flatMap(({ about }) => about ?? []),
-    ['database', 'redis', 'files', 'secrets', 'tls', 'mail', 'media', 'folder'],
+    ['database', 'redis', 'files', 'secrets', 'tls', 'mail', 'folder'],
   );
   await killed.kill('SIGKILL');
 

@@ -29,7 +29,7 @@ export function renderChart(folder: string, given: Values): Map<string, string> 
   const chart = readValues(join(folder, 'Chart.yaml'));
   const root: Values = {
     Values: values,
-    Release: { Name: 'test', Revision: 1 },
+    Release: { Name: 'test', Namespace: 'calls', Revision: 1 },
     Chart: { AppVersion: chart['appVersion'] ?? '' },
   };
   const files = readdirSync(join(folder, 'templates')).sort();

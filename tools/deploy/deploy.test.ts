@@ -9,6 +9,7 @@ import { readConfig } from '../../apps/server/src/config.ts';
 import { settingRows } from '../../apps/server/src/settings.ts';
 import { readConfig as readNodeConfig } from '../../apps/sfu/src/config.ts';
 import { ChartRefused, renderChart, type Values, type Yaml } from './chart.ts';
+import { problemsOf } from './kubernetes.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
@@ -45,12 +46,13 @@ describe('[DEP-2] the Dockerfile', () => {
 
   test('names exact base images, with the Node of the repository', () => {
     const { dependencies } = JSON.parse(read('package.json'));
-    assert.ok(of('FROM').length === 2);
-    for (const line of of('FROM')) assert.ok(line.startsWith(`FROM node:${dependencies.node}-`), line);
+    assert.deepEqual(of('FROM'), ['FROM $BASE AS build', 'FROM $BASE']);
+    assert.equal(of('ARG').length, 1);
+    assert.ok(of('ARG')[0]?.startsWith(`ARG BASE=node:${dependencies.node}-`));
   });
 
   test('runs as nobody special, in the exec form, with a health check and a signal', () => {
-    assert.deepEqual(of('USER'), ['USER node']);
+    assert.deepEqual(of('USER'), ['USER 1000:1000'], 'a number, which Kubernetes can tell from root');
     const last = instructions.map(([word]) => word);
     assert.ok(last.indexOf('USER') > last.lastIndexOf('COPY'), 'nothing is copied as the user it runs as');
     assert.ok(last.indexOf('USER') > last.lastIndexOf('RUN'));
@@ -175,7 +177,9 @@ describe('[DEP-4] the chart', () => {
       .sort();
 
   test('makes what is asked for, and says what is missing', () => {
-    const always = ['DaemonSet', 'Deployment', 'Ingress', 'Job', 'Pod', 'PodDisruptionBudget', 'Service'];
+    const account = ['ClusterRole', 'ClusterRoleBinding', 'ServiceAccount'];
+    const rest = ['DaemonSet', 'Deployment', 'Ingress', 'Job', 'Pod', 'PodDisruptionBudget', 'Service'];
+    const always = [...account, ...rest].sort();
     assert.deepEqual(kinds(), always);
     const scaled = kinds({ server: { autoscaling: { enabled: true } } });
     assert.deepEqual(scaled, [...always, 'HorizontalPodAutoscaler'].sort());
@@ -185,6 +189,7 @@ describe('[DEP-4] the chart', () => {
       'PodDisruptionBudget',
       'Service',
     ]);
+    assert.deepEqual(kinds({ sfu: { asksCluster: false } }), rest);
     assert.throws(() => objects({ publicUrl: '' }), new ChartRefused('publicUrl must be set'));
     assert.throws(() => objects({ existingSecret: '' }), ChartRefused);
   });
@@ -218,7 +223,7 @@ describe('[DEP-4] the chart', () => {
     assert.equal(pods.length, 4);
     for (const pod of pods) {
       assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
-      assert.equal(at(pod, 'automountServiceAccountToken'), false);
+      assert.equal(at(pod, 'automountServiceAccountToken'), at(pod, 'serviceAccountName') === 'test-sfu');
       assert.equal(at(pod, 'enableServiceLinks'), false);
       assert.deepEqual(at(pod, 'imagePullSecrets'), [{ name: 'registry' }]);
       const container = at(pod, 'containers', 0) as Values;
@@ -266,6 +271,36 @@ describe('[DEP-4] the chart', () => {
       assert.ok(names.indexOf(used) < names.indexOf('SFU_ANNOUNCED_HOST'), `${used} is known before it is used`);
   });
 
+  test('[DEP-8] every object is one that the API of Kubernetes takes, whatever is chosen', () => {
+    const choices: Values[] = [
+      {},
+      { server: { autoscaling: { enabled: true } }, imagePullSecrets: [{ name: 'registry' }] },
+      {
+        sfu: { asksCluster: false, tolerations: [{ key: 'media', operator: 'Exists' }], settings: { SFU_CAPACITY: 9 } },
+      },
+      { ingress: { host: 'rtc.test', tlsSecret: '' } },
+    ];
+    for (const choice of choices)
+      for (const object of objects(choice)) assert.deepEqual(problemsOf(object), [], String(object['kind']));
+  });
+
+  test('[DEP-8] and the check sees what the API would refuse', () => {
+    const service = objects().find(({ kind }) => kind === 'Service');
+    assert.ok(service);
+    const [mistyped] = problemsOf({ ...service, spec: { ...(service['spec'] as Values), selectors: {} } });
+    assert.match(mistyped ?? '', /^v1 Service\/spec\/selectors: /);
+    assert.notDeepEqual(problemsOf({ ...service, metadata: { name: 'Not_A_Name' } }), []);
+    assert.deepEqual(problemsOf({ ...service, apiVersion: 'v2' }), ['v2 Service is no kind of ours']);
+  });
+
+  test('media nodes may ask the cluster for their machine and nothing else, unless the values say no', () => {
+    const role = objects().find(({ kind }) => kind === 'ClusterRole');
+    assert.deepEqual(role?.['rules'], [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }]);
+    const asks = (sfu: Values) =>
+      JSON.stringify(objects({ sfu }).find(({ kind }) => kind === 'DaemonSet')).includes('SFU_KUBERNETES_NODE');
+    assert.deepEqual([asks({}), asks({ asksCluster: false })], [true, false]);
+  });
+
   test('/metrics is on a port that neither Service nor Ingress has', () => {
     const server = objects().find(({ kind }) => kind === 'Deployment');
     const env = at(server, 'spec', 'template', 'spec', 'containers', 0, 'env') as Values[];
@@ -288,7 +323,8 @@ describe('[DEP-5] the systemd units', () => {
         'NoNewPrivileges=true',
         'ProtectSystem=strict',
         'PrivateTmp=true',
-        'CapabilityBoundingSet=',
+        'CapabilityBoundingSet=CAP_NET_BIND_SERVICE',
+        'AmbientCapabilities=CAP_NET_BIND_SERVICE',
         'Restart=always',
         'EnvironmentFile=/etc/parley/parley.env',
       ])

@@ -52,7 +52,7 @@ export function notices(facts: StartFacts): Notice[] {
       !sendsMail,
       'None is sent: beyond the first account nobody can register or reset a password. Set SMTP_URL and MAIL_FROM.',
     ],
-    ['media', media?.status !== 'OK', mediaProblem(media)],
+    ['media', media !== null && media.status !== 'OK', mediaProblem(media)],
     [
       'folder',
       facts.isFolderOpenToOthers,
@@ -68,9 +68,7 @@ export function notices(facts: StartFacts): Notice[] {
 }
 
 function mediaProblem(media: MediaState | null): string {
-  if (media === null)
-    return 'No media node runs beside this server: calls need one. Run parley sfu, here or elsewhere.';
-  const reason = media.status === 'DOWN' ? media.problem : 'it has not registered yet';
+  const reason = media?.status === 'DOWN' ? media.problem : 'it has not registered yet';
   return `The media node beside this server does not run, so there are no calls: ${reason}. See the log and parley doctor.`;
 }
 

@@ -15,6 +15,7 @@ import { banner, facts } from './dev/banner.ts';
 import { firstRun } from './dev/first-run.ts';
 import { secretNames } from './kept-secrets.ts';
 import { type MediaNode, startMediaNode } from './media-node.ts';
+import { warnWithoutNodes } from './node-watch.ts';
 import { buildMissingPages } from './page-builds.ts';
 import { firstAccountText, notices, productionBanner, type StartFacts } from './production-banner.ts';
 import { lacksTls } from './tls-settings.ts';
@@ -70,7 +71,10 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   });
   // The signal handler ends the process.
   if (isStopping()) return;
-  if (config.isProduction) await announce(service, adapters, mediaNode, { variables, log });
+  if (config.isProduction) {
+    await announce(service, adapters, mediaNode, { variables, log });
+    if (mediaNode === null) void warnWithoutNodes({ takesRooms: () => service.fleet.takesRooms(), log, isStopping });
+  }
   buildMissingPages(log);
 }
 

@@ -299,7 +299,13 @@ const mediaNodeRows: readonly SettingRow[] = [
     'SFU_PUBLIC_IP',
     'auto, or IP addresses',
     'auto in production, none in development',
-    'addresses that clients are told besides those of this machine. auto finds them: what SFU_STUN_SERVER or the control plane sees, or the host of PUBLIC_URL where the server is on this machine.',
+    'addresses that clients are told besides those of this machine. auto finds them: what the cluster of SFU_KUBERNETES_NODE says, what SFU_STUN_SERVER or the control plane sees, or the host of PUBLIC_URL where the server is on this machine.',
+  ],
+  [
+    'SFU_KUBERNETES_NODE',
+    'text',
+    'none',
+    'in a pod: name of its machine in the cluster, whose annotation parley/public-ip or external addresses clients are told. Its service account must be allowed to get nodes.',
   ],
   ['SFU_STUN_SERVER', 'host or host:port', 'none', 'STUN server that is asked for the public address.'],
   [

@@ -21,6 +21,7 @@ function machineWith(addresses: Record<string, string[]>, more: Partial<Sources>
     interfaces: () => Object.fromEntries(Object.entries(addresses).map(([name, list]) => [name, list.map(entry)])),
     resolve: async (host) => [host],
     stun: async () => [],
+    cluster: async () => [],
     ...more,
   };
 }

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type Interfaces, inOrder, isPublic, ownAddresses } from './addresses.ts';
+import { askCluster, type Cluster } from './cluster.ts';
 import { ConfigError, type NodeConfig } from './config.ts';
 import { askStun, type StunServer } from './stun.ts';
 
@@ -10,17 +11,19 @@ export interface Sources {
   interfaces(): Interfaces;
   resolve(host: string): Promise<string[]>;
   stun(server: StunServer): Promise<string[]>;
+  cluster(cluster: Cluster): Promise<string[]>;
 }
 
 export const machine: Sources = {
   interfaces: networkInterfaces,
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   stun: askStun,
+  cluster: askCluster,
 };
 
 type AddressConfig = Pick<
   NodeConfig,
-  'isProduction' | 'announcedHost' | 'publicAddresses' | 'stunServer' | 'namedHost' | 'bindAddress'
+  'isProduction' | 'announcedHost' | 'publicAddresses' | 'stunServer' | 'cluster' | 'namedHost' | 'bindAddress'
 >;
 
 /** Where clients reach this machine, best first. `observed`: the address that the control plane sees us at. */
@@ -38,14 +41,16 @@ export async function findAddresses(
   throw new ConfigError('This machine has no address that clients could reach: set SFU_ANNOUNCED_HOST.');
 }
 
-/** Those to name before the machine's own: given ones as they are, found ones public first. */
+/** Those to name before the machine's own: given ones as they are, by us or by the cluster; found ones public first. */
 async function firstAddresses(
-  { publicAddresses, stunServer, namedHost }: AddressConfig,
+  { publicAddresses, stunServer, cluster, namedHost }: AddressConfig,
   sources: Sources,
   own: readonly string[],
   observed: string | null,
 ): Promise<string[]> {
   if (publicAddresses !== 'auto') return [...publicAddresses];
+  const assigned = cluster ? await sources.cluster(cluster) : [];
+  if (assigned.length > 0) return assigned;
   const named = namedHost === null ? [] : await sources.resolve(namedHost).catch(() => []);
   const seen = [own, stunServer ? await sources.stun(stunServer) : [], observed === null ? [] : [observed], named];
   // Of each family the surest: on an interface, by the operator's STUN server, by the control plane, by its name.
@@ -79,9 +84,9 @@ export class Announcer {
   #addresses: readonly string[] = [];
   #observed: string | null = null;
 
-  constructor(config: AddressConfig, { interfaces, resolve, stun }: Sources) {
+  constructor(config: AddressConfig, { interfaces, resolve, stun, cluster }: Sources) {
     this.#config = config;
-    this.#sources = { interfaces, resolve: lastGood(resolve), stun: lastGood(stun) };
+    this.#sources = { interfaces, resolve: lastGood(resolve), stun: lastGood(stun), cluster: lastGood(cluster) };
   }
 
   get addresses(): readonly string[] {

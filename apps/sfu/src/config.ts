@@ -1,5 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
+import type { Cluster } from './cluster.ts';
+import { ConfigError } from './config-error.ts';
 import { defaultNodeName } from './node-name.ts';
 import type { StunServer } from './stun.ts';
 
@@ -30,6 +32,8 @@ export interface NodeConfig {
   publicAddresses: 'auto' | readonly string[];
   /** Asked which address it sees; only one that the operator names. */
   stunServer: StunServer | null;
+  /** The Kubernetes that knows this machine's external addresses. */
+  cluster: Cluster | null;
   /** The host of PUBLIC_URL, where the control plane is on this machine: then that name is this machine's. */
   namedHost: string | null;
   /** How long a node that is told to end waits for its rooms to empty. */
@@ -41,12 +45,8 @@ export interface NodeConfig {
   version: string;
 }
 
-/** The configuration cannot be used; the message is a sentence that names the variable. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
-
 export type { Variables } from '@parley/contract/variables';
+export { ConfigError };
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/;
 const HOST = /^[A-Za-z0-9.:-]{1,255}$/;
@@ -56,6 +56,7 @@ const SECRET_BYTES_MIN = 32;
 const LOOPBACK = '127.0.0.1';
 /** In production; unit files, chart and Compose file wait a little longer before they kill. */
 const DRAIN_SECONDS = 60;
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
 export function readConfig(environment: Variables): NodeConfig {
@@ -122,6 +123,7 @@ export function readConfig(environment: Variables): NodeConfig {
     announcedHost,
     publicAddresses,
     stunServer: readStunServer(text('SFU_STUN_SERVER')),
+    cluster: readCluster(text('SFU_KUBERNETES_NODE'), environment),
     namedHost: publicUrl !== null && isLoopback(hostOf(controlUrl)) ? hostOf(publicUrl) : null,
     drainSeconds: integer('SFU_DRAIN_SECONDS', isProduction ? DRAIN_SECONDS : 0, 0, 86_400),
     processes,
@@ -145,6 +147,14 @@ function readStunServer(value: string | undefined): StunServer | null {
   if (host === undefined || Number(port) > 65_535)
     throw new ConfigError('SFU_STUN_SERVER must be a host, with a port if it is not 3478.');
   return { host: host.replaceAll(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+/** Kubernetes tells every pod where its API is; `withoutServiceLinks` takes that for a neighbour's. */
+function readCluster(nodeName: string | undefined, environment: Variables): Cluster | null {
+  if (nodeName === undefined) return null;
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment;
+  if (!host) throw new ConfigError('SFU_KUBERNETES_NODE is for pods of Kubernetes, and this is none.');
+  return { url: `https://${urlHost(host)}:${port}`, nodeName, credentials: SERVICE_ACCOUNT };
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createAuthority, type TestAuthority } from '../../server/testkit/peers/tls-receiver.ts';
+import { TEST_SECRET } from '../testkit/node.ts';
+import { findAddresses, machine } from './announce.ts';
+import { askCluster, type Cluster } from './cluster.ts';
+import { readConfig } from './config.ts';
+
+let authority: TestAuthority;
+let api: Server;
+let cluster: Cluster;
+/** What the API of the cluster answers. */
+let node: object;
+const addresses = [
+  { type: 'InternalIP', address: '10.0.0.5' },
+  { type: 'ExternalIP', address: '9.9.9.9' },
+  { type: 'ExternalIP', address: '2a00::5' },
+  { type: 'Hostname', address: 'worker-1' },
+];
+
+before(async () => {
+  authority = await createAuthority();
+  api = createServer(await authority.issue('localhost'), ({ url, headers }, answer) => {
+    const isAllowed = headers.authorization === 'Bearer mine' && url === '/api/v1/nodes/worker-1';
+    answer.writeHead(isAllowed ? 200 : 403).end(JSON.stringify(node));
+  });
+  await once(api.listen(0, '127.0.0.1'), 'listening');
+  const credentials = await mkdtemp(join(tmpdir(), 'parley-cluster-'));
+  await writeFile(join(credentials, 'token'), 'mine\n');
+  await writeFile(join(credentials, 'ca.crt'), authority.certificate);
+  const { port } = api.address() as AddressInfo;
+  cluster = { url: `https://localhost:${port}`, nodeName: 'worker-1', credentials };
+});
+after(async () => {
+  api.closeAllConnections();
+  api.close();
+  await authority.remove();
+  await rm(cluster.credentials, { recursive: true, force: true });
+});
+
+const variables = {
+  NODE_ENV: 'production',
+  SFU_REGISTRATION_SECRET: TEST_SECRET,
+  SFU_KUBERNETES_NODE: 'worker-1',
+  KUBERNETES_SERVICE_HOST: '10.96.0.1',
+};
+
+test('[MED-75] a pod asks its cluster for the external addresses of its machine, and an annotation is surer', async () => {
+  node = { metadata: {}, status: { addresses } };
+  assert.deepEqual(await askCluster(cluster), ['9.9.9.9', '2a00::5']);
+  node = { metadata: { annotations: { 'parley/public-ip': '8.8.4.4, 2a00::9' } }, status: { addresses } };
+  assert.deepEqual(await askCluster(cluster), ['8.8.4.4', '2a00::9']);
+  node = { metadata: {}, status: {} };
+  assert.deepEqual(await askCluster(cluster), []);
+});
+
+test('[MED-75] a cluster that does not answer is a sentence that says what to allow', async () => {
+  const sentence = (reason: RegExp) => ({
+    name: 'ConfigError',
+    message: new RegExp(`^The cluster does not say which addresses \\S+ has: ${reason.source}.*get nodes`),
+  });
+  await assert.rejects(askCluster({ ...cluster, nodeName: 'another' }), sentence(/its API answers 403/));
+  await assert.rejects(askCluster({ ...cluster, credentials: '/nowhere' }), sentence(/ENOENT/));
+  await assert.rejects(askCluster({ ...cluster, url: 'https://localhost:1' }), sentence(/.*ECONNREFUSED/));
+});
+
+test('[MED-75] what the cluster says comes first; what was set is surer, and outside of a cluster it is refused', async () => {
+  const config = readConfig(variables);
+  assert.equal(config.cluster?.url, 'https://10.96.0.1:443');
+  const sources = {
+    ...machine,
+    interfaces: () => ({}),
+    cluster: async () => ['9.9.9.9'],
+    resolve: async () => ['1.1.1.1'],
+  };
+  assert.deepEqual(await findAddresses(config, sources, '8.8.4.4'), ['9.9.9.9']);
+  const given = readConfig({ ...variables, SFU_ANNOUNCED_HOST: 'worker-1.media.test' });
+  assert.deepEqual(await findAddresses(given, sources, '8.8.4.4'), ['1.1.1.1']);
+  assert.throws(() => readConfig({ ...variables, KUBERNETES_SERVICE_HOST: '' }), /^ConfigError: SFU_KUBERNETES_NODE/);
+});
