@@ -1,7 +1,7 @@
 import { type Limits, limitRows, readLimits } from '@parley/contract/limits';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
 import { isLoopbackHost } from './core/hosts.ts';
-import { keptSecrets, SecretsRefused, secretNames } from './kept-secrets.ts';
+import { foreseenSecrets, keptSecrets, SecretsRefused, secretNames } from './kept-secrets.ts';
 import type { Source, ValueOf } from './setting-kinds.ts';
 import { mode, settingRows, settings } from './settings.ts';
 
@@ -28,7 +28,12 @@ export class ConfigError extends Error {
 export type { Variables } from '@parley/contract/variables';
 
 /** Reads and checks every variable; throws one ConfigError that lists all that is wrong. */
-export function readConfig(environment: Variables): Config {
+export const readConfig = (environment: Variables): Config => read(environment, keptSecrets);
+
+/** The same for whoever only looks: no secret is made and kept. */
+export const inspectConfig = (environment: Variables): Config => read(environment, foreseenSecrets);
+
+function read(environment: Variables, secretsOf: typeof keptSecrets): Config {
   const variables = withoutServiceLinks(environment);
   const { limits, problems: limitProblems } = readLimits(variables);
   const problems = new Set([...unknownVariables(variables), ...limitProblems]);
@@ -45,7 +50,7 @@ export function readConfig(environment: Variables): Config {
   if (given.secretKeyPrevious !== null && given.secretKeyPrevious === given.secretKey)
     source.report('SECRET_KEY_PREVIOUS must be another secret than SECRET_KEY.');
   if (problems.size > 0) throw new ConfigError([...problems]);
-  return { ...given, ...completeSecrets(given), limits };
+  return { ...given, ...completeSecrets(given, secretsOf), limits };
 }
 
 /** Development mode shows its mail to whoever asks, so it stays on this machine: a forgotten NODE_ENV is found here. */
@@ -59,9 +64,9 @@ function strayDevelopment({ isProduction, allowsPublicDevelopment, publicUrl, ho
 }
 
 /** What no variable gives is made once and kept. */
-function completeSecrets(given: Given): Pick<Config, 'secretKey' | 'sfuSecrets'> {
+function completeSecrets(given: Given, secretsOf: typeof keptSecrets): Pick<Config, 'secretKey' | 'sfuSecrets'> {
   try {
-    const kept = keptSecrets({ ...given, missing: missingSecrets(given) });
+    const kept = secretsOf({ ...given, missing: missingSecrets(given) });
     return {
       secretKey: given.secretKey ?? kept.SECRET_KEY ?? '',
       // Of a machine whose secret was being rotated a backup brings two.

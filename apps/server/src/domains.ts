@@ -92,6 +92,7 @@ export function createDomains(deps: DomainDeps) {
     heartbeatTimeoutMs: limits.SFU_HEARTBEAT_TIMEOUT_SECONDS * 1000,
     countPlaced,
     turnFrontDoor,
+    outsideRelays: config.turn.urls,
   });
   const rooms = createRoomsDomain({
     ...tools,

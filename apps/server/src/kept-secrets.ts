@@ -32,7 +32,17 @@ interface KeptSecretsOptions {
 }
 
 /** The missing secrets from the data folder; what is not there yet is made now and kept for the later starts. */
-export function keptSecrets({ dataDir, missing, isProduction }: KeptSecretsOptions): KeptSecrets {
+export const keptSecrets = (options: KeptSecretsOptions): KeptSecrets =>
+  completed(options, (kept, made) => keep(options.dataDir, kept, made));
+
+/** The same without a trace: what the next start would make is made up. */
+export const foreseenSecrets = (options: KeptSecretsOptions): KeptSecrets =>
+  completed(options, (kept, made) => ({ ...kept, ...made }));
+
+function completed(
+  { dataDir, missing, isProduction }: KeptSecretsOptions,
+  complete: (kept: KeptSecrets, made: KeptSecrets) => KeptSecrets,
+): KeptSecrets {
   if (missing.length === 0) return {};
   const path = pathIn(dataDir);
   const kept = existsSync(path) ? readKept(path, isProduction) : {};
@@ -44,7 +54,7 @@ export function keptSecrets({ dataDir, missing, isProduction }: KeptSecretsOptio
       `SECRET_KEY is not set, and ${database} was written with one: set the same again, or restore ${path} from a backup.`,
     );
   const made = Object.fromEntries(wanted.map((name) => [name, randomBytes(36).toString('base64url')]));
-  return keep(dataDir, kept, made);
+  return complete(kept, made);
 }
 
 const pathIn = (dataDir: string): string => join(dataDir, 'secrets.json');

@@ -38,16 +38,19 @@ export interface MediaNode {
   stop(): Promise<void>;
 }
 
+/** What the node beside the server is given. */
+export const nodeVariables = ({ config, url, variables }: Omit<MediaNodeOptions, 'log'>) => ({
+  ...variables,
+  CONTROL_URL: url,
+  SFU_REGISTRATION_SECRET: config.sfuSecrets.join(','),
+  // Its calls cannot go on without this server: unless it is told to, it does not wait for them to end.
+  SFU_DRAIN_SECONDS: variables['SFU_DRAIN_SECONDS']?.trim() || '0',
+});
+
 /** The media node that `npm start` runs beside the server: a process of its own, started again when it ends. */
 export function startMediaNode({ config, url, variables, log }: MediaNodeOptions): MediaNode {
   const main = fileURLToPath(import.meta.resolve('@parley/sfu/main'));
-  // Its calls cannot go on without this server: unless it is told to, it does not wait for them to end.
-  const drainSeconds = variables['SFU_DRAIN_SECONDS']?.trim() || '0';
-  const given = {
-    CONTROL_URL: url,
-    SFU_REGISTRATION_SECRET: config.sfuSecrets.join(','),
-    SFU_DRAIN_SECONDS: drainSeconds,
-  };
+  const env = nodeVariables({ config, url, variables });
   const name = variables['SFU_NAME']?.trim() || defaultNodeName();
   let child: ChildProcess | null = null;
   let restart: NodeJS.Timeout | undefined;
@@ -65,7 +68,7 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
 
   function start(): void {
     // The channel is how the node learns that this process is gone, even after kill -9.
-    const started = fork(main, [], { env: { ...variables, ...given }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const started = fork(main, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     child = started;
     let output = '';
     let udpPorts: readonly number[] = [];
@@ -114,7 +117,7 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
       const running = child;
       if (!running) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => running.kill('SIGKILL'), stopMsMax + Number(drainSeconds) * 1_000);
+        const timer = setTimeout(() => running.kill('SIGKILL'), stopMsMax + Number(env.SFU_DRAIN_SECONDS) * 1_000);
         running.once('exit', () => {
           clearTimeout(timer);
           resolve();

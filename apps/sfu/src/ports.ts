@@ -36,12 +36,18 @@ export interface MediaPorts {
   announcedPort: number;
 }
 
+/** One after the other, for each media process. */
+export function mediaPortsOf({ processes, udpPort }: Pick<NodeConfig, 'processes' | 'udpPort'>): number[] {
+  const count = processes === 0 ? availableParallelism() : processes;
+  return Array.from({ length: count }, (_, index) => udpPort + index);
+}
+
 /** Of each media process: one port after the other, or whichever are free. */
 export async function chooseMediaPorts(config: NodeConfig): Promise<MediaPorts[]> {
-  const processes = config.processes === 0 ? availableParallelism() : config.processes;
-  const free = config.mayMoveUdpPort ? await freeUdpPorts(config.udpPort, processes) : undefined;
-  return Array.from({ length: processes }, (_, index) => ({
-    udpPort: free?.[index] ?? config.udpPort + index,
+  const wanted = mediaPortsOf(config);
+  const free = config.mayMoveUdpPort ? await freeUdpPorts(config.udpPort, wanted.length) : undefined;
+  return wanted.map((port, index) => ({
+    udpPort: free?.[index] ?? port,
     announcedPort: free?.[index] ?? config.announcedUdpPort + index,
   }));
 }

@@ -8,33 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
-import { runCli } from './cli.ts';
-
-interface Outcome {
-  code: number;
-  out: string;
-  error: string;
-}
-
-/** The command line as a person types it, without the time that a process takes to start. */
-async function parley(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
-  const outcome = { code: 0, out: '', error: '' };
-  outcome.code = await runCli(
-    {
-      env,
-      out: (line) => {
-        outcome.out += `${line}\n`;
-      },
-      error: (line) => {
-        outcome.error += `${line}\n`;
-      },
-      signal: new AbortController().signal,
-      isTerminal: false,
-    },
-    args,
-  );
-  return outcome;
-}
+import { parley } from '../testkit/run.ts';
 
 async function backUpAndRestore(folder: string): Promise<void> {
   const archive = join(folder, 'archive.parley');

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { allEvents, allRoutes, permissionFor, type RouteRow } from '@parley/contract';
 import { Svc } from '@parley/server';
 import { lockFolder } from '../../../apps/server/src/adapters/db/embedded/folder-lock.ts';
@@ -17,43 +15,7 @@ import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
 import { startTestNode, type TestNode } from '../../../apps/sfu/testkit/node.ts';
 import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
-import { runCli } from './cli.ts';
-
-interface Outcome {
-  code: number;
-  out: string;
-  error: string;
-}
-
-/** The command line as a person types it, without the time that a process takes to start. */
-async function parley(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
-  const outcome = { code: 0, out: '', error: '' };
-  outcome.code = await runCli(
-    {
-      env,
-      out: (line) => {
-        outcome.out += `${line}\n`;
-      },
-      error: (line) => {
-        outcome.error += `${line}\n`;
-      },
-      signal: new AbortController().signal,
-      isTerminal: false,
-    },
-    args,
-  );
-  return outcome;
-}
-
-/** The same as a process of its own. */
-const spawned = (args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> =>
-  new Promise((resolve) => {
-    const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-    const options = { env: { PATH: process.env['PATH'], ...env } };
-    execFile(process.execPath, [main, ...args], options, (error, out, errors) =>
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, error: errors }),
-    );
-  });
+import { parley, spawned } from '../testkit/run.ts';
 
 let service: TestService;
 let project: TestProject;
@@ -194,9 +156,43 @@ describe('[CLI-5] doctor', () => {
     assert.deepEqual([code, failed], [0, []]);
     assert.deepEqual(
       findings.map(({ check }) => check),
-      ['settings', 'runtime', 'port', 'folder', 'database', 'storage', 'udp', 'address', 'clock'],
+      ['settings', 'runtime', 'port', 'folder', 'database', 'storage', 'udp', 'relay', 'control', 'address', 'clock'],
     );
     assert.match((await spawned(['doctor'], base)).out, /Nothing is in the way\./);
+    assert.deepEqual(await readdir(folder), [], 'it writes nothing');
+    const { code: absent } = await examine({ DATA_DIR: join(folder, 'not', 'yet') });
+    assert.deepEqual([absent, await readdir(folder)], [0, []], 'a folder to come is not made');
+  });
+
+  test('finds what the media node refuses, and ports of it that are taken', async () => {
+    const { code, failed } = await examine({ SFU_PUBLIC_IP: 'here' });
+    assert.deepEqual([code, failed[0]?.['check']], [1, 'settings']);
+    assert.match(failed[0]?.['message'] ?? '', /media node refuses.*SFU_PUBLIC_IP must be auto/);
+    const taken = createTcpServer().listen(0);
+    await eventually(() => assert.ok(taken.listening));
+    const port = String((taken.address() as AddressInfo).port);
+    const ports = {
+      SFU_TURN_PORT: port,
+      SFU_INTERNAL_PORT: port,
+      SFU_TURN_TLS_CERT: 'none.pem',
+      SFU_TURN_TLS_KEY: 'k',
+    };
+    const found = await examine({ ...ports, SFU_TURN_TLS_PORT: port });
+    taken.close();
+    assert.deepEqual(
+      found.failed.map(({ check }) => check),
+      ['relay', 'relay', 'control', 'relay'],
+    );
+    assert.match(found.failed[0]?.['message'] ?? '', new RegExp(`UDP and TCP port ${port} is in use`));
+    assert.match(found.failed[0]?.['fix'] ?? '', /SFU_TURN_PORT/);
+    assert.match(found.failed.at(-1)?.['message'] ?? '', /none\.pem cannot be read/);
+  });
+
+  test('says what clients are told, and warns where no other network reaches it', async () => {
+    const { findings } = await examine({ SFU_PUBLIC_IP: '198.51.100.7' });
+    assert.match(findings.find(({ check }) => check === 'address')?.['message'] ?? '', /told 198\.51\.100\.7/);
+    const off = await examine({ SFU_TURN_PORT: 'off' });
+    assert.equal(off.findings.find(({ check }) => check === 'relay')?.['status'], 'warn');
   });
 
   test('finds a port that is taken', async () => {

@@ -60,6 +60,7 @@ export const routeAddresses = {
   getUser: 'GET /v1/users/{userId}',
   revokeUser: 'POST /v1/users/{userId}/revoke',
   unbanUser: 'DELETE /v1/users/{userId}/ban',
+  getMediaReach: 'GET /v1/rtc/reach',
   listServers: 'GET /v1/rtc/servers',
   getFleetTotals: 'GET /v1/rtc/servers/metrics',
   getServer: 'GET /v1/rtc/servers/{name}',

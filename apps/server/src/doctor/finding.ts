@@ -16,7 +16,14 @@ export interface Finding {
     | 'udp'
     | 'media'
     | 'address'
-    | 'clock';
+    | 'relay'
+    | 'control'
+    | 'clock'
+    // From a user's machine.
+    | 'dns'
+    | 'tcp'
+    | 'http'
+    | 'sockets';
   status: 'ok' | 'warn' | 'fail';
   message: string;
   /** What to do about it. */

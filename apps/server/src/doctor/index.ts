@@ -1,16 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DataFolderLocked, lockFolder } from '../adapters/db/embedded/folder-lock.ts';
 import { type DatabaseFacts, diagnosePostgres } from '../adapters/db/shared/diagnose.ts';
 import { serverMigrations } from '../adapters/db/shared/migrate.ts';
 import { openSharedState, openStores } from '../adapters/open.ts';
-import { type Config, ConfigError, readConfig, type Variables } from '../config.ts';
+import { type Config, ConfigError, inspectConfig, type Variables } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
-import { isOpenToOthers } from '../data-folder.ts';
 import { settingRows } from '../settings.ts';
+import { clockFinding, remoteTime } from './clock.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { checkMedia, checkPort, checkRunningMedia, isOurs } from './network.ts';
+import { checkFolder, checkOwnStorage } from './folder.ts';
+import { checkNode, checkRunningMedia } from './media-node.ts';
+import { checkPort, isOurs } from './network.ts';
 import { checkTls } from './tls.ts';
 
 export type { Finding } from './finding.ts';
@@ -18,11 +17,11 @@ export type { Finding } from './finding.ts';
 const patienceMs = 5_000;
 const postgresMin = 150_000;
 
-/** Looks at everything a process with these variables would stand on, and says what would not hold. */
+/** Looks at everything a process with these variables would stand on, and says what would not hold. Writes nothing. */
 export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   let config: Config;
   try {
-    config = readConfig(variables);
+    config = inspectConfig(variables);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const problem of error.problems)
@@ -40,8 +39,8 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   const database = config.databaseUrl === null ? null : await lookAtDatabase(config.databaseUrl);
   yield database === null ? embeddedDatabase(config) : database.finding;
   if (config.redisUrl !== null) yield await checkRedis(config);
-  yield await checkStorage(config);
-  if (config.runsMediaNode) yield* await checkMedia(config, config.sfuAnnouncedHost, isRunning);
+  yield config.s3 === null ? await checkOwnStorage(config) : await checkBucket(config, config.s3.bucket);
+  if (config.runsMediaNode) yield* checkNode(config, variables, isRunning);
   if (isRunning) yield await checkRunningMedia(config);
   yield* await checkClock(config, database?.facts ?? null);
 }
@@ -81,31 +80,6 @@ function* adviseOnExposure(config: Config): Generator<Finding> {
 function adviceOn(problem: string): string {
   const row = settingRows.find(({ name }) => problem.startsWith(`${name} `));
   return row ? `${row.name} takes: ${row.takes}. Default: ${row.default}. ` : '';
-}
-
-function checkFolder({ dataDir, databaseUrl, isProduction }: Config, isRunning: boolean): Finding {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    accessSync(dataDir, constants.W_OK);
-  } catch {
-    return fail('folder', `The data folder ${dataDir} cannot be written.`, 'Change its owner, or set DATA_DIR.');
-  }
-  if (isProduction && isOpenToOthers(dataDir))
-    return warn('folder', `The data folder ${dataDir} can be read by others.`, `Run chmod 700 ${dataDir}.`);
-  const folder = join(dataDir, 'db');
-  if (databaseUrl !== null || !existsSync(folder)) return ok('folder', `The data folder ${dataDir} can be written.`);
-  try {
-    lockFolder(folder).release();
-    return ok('folder', `The data folder ${dataDir} is free.`);
-  } catch (error) {
-    if (!(error instanceof DataFolderLocked)) throw error;
-    if (isRunning) return ok('folder', `The data folder ${dataDir} is in use by the running service.`);
-    return fail(
-      'folder',
-      `The data folder ${dataDir} is locked by another Parley process.`,
-      'Stop that process, or give this one its own DATA_DIR.',
-    );
-  }
 }
 
 const embeddedDatabase = ({ isProduction, dataDir }: Config): Finding =>
@@ -157,27 +131,18 @@ async function checkRedis(config: Config): Promise<Finding> {
   }
 }
 
-async function checkStorage(config: Config): Promise<Finding> {
+async function checkBucket(config: Config, bucket: string): Promise<Finding> {
   const { blobs, close } = await openStores(config, { clock: systemClock, log: createLog('silent') });
   try {
     const latencyMs = await inTime(blobs.ping());
-    return ok(
-      'storage',
-      `${config.s3 ? `Bucket ${config.s3.bucket}` : 'The folder for files'} answers in ${latencyMs.toFixed(1)} ms.`,
-    );
+    return ok('storage', `Bucket ${bucket} answers in ${latencyMs.toFixed(1)} ms.`);
   } catch (error) {
-    return fail(
-      'storage',
-      `Files cannot be stored (${(error as Error).message}).`,
-      config.s3 ? 'Check S3_ENDPOINT, S3_BUCKET and the keys.' : 'Check DATA_DIR and the space on its disk.',
-    );
+    const fix = 'Check S3_ENDPOINT, S3_BUCKET and the keys.';
+    return fail('storage', `Files cannot be stored (${(error as Error).message}).`, fix);
   } finally {
     await close();
   }
 }
-
-/** Tokens live for minutes and signatures for five: a clock that is off by more than this refuses good ones. */
-const skewMsMax = 5_000;
 
 async function checkClock(config: Config, database: DatabaseFacts | null): Promise<Finding[]> {
   const seen: [who: string, skewMs: number][] = [];
@@ -185,26 +150,7 @@ async function checkClock(config: Config, database: DatabaseFacts | null): Promi
   const address = await remoteTime(config.publicUrl);
   if (address !== null) seen.push([config.publicUrl, address - systemClock.now()]);
   if (seen.length === 0) return [ok('clock', 'No other clock is in reach to compare with.')];
-  return seen.map(([who, skewMs]) =>
-    Math.abs(skewMs) <= skewMsMax
-      ? ok('clock', `The clock agrees with ${who} (${Math.round(Math.abs(skewMs))} ms apart).`)
-      : fail(
-          'clock',
-          `This clock is ${(Math.abs(skewMs) / 1000).toFixed(0)} s ${skewMs > 0 ? 'behind' : 'ahead of'} ${who}.`,
-          'Let NTP set the clocks of all machines: tokens and webhook signatures depend on them.',
-        ),
-  );
-}
-
-/** What the `Date` header of an address says, which is exact to a second. */
-async function remoteTime(url: string): Promise<number | null> {
-  try {
-    const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
-    const time = Date.parse(answer.headers.get('date') ?? '');
-    return Number.isNaN(time) ? null : time + 500;
-  } catch {
-    return null;
-  }
+  return seen.map(([who, skewMs]) => clockFinding(who, skewMs));
 }
 
 async function inTime<T>(work: Promise<T>): Promise<T> {

@@ -11,8 +11,8 @@ export interface TestAuthority {
   /** Its certificate: the file for NODE_EXTRA_CA_CERTS, and the text. */
   file: string;
   certificate: string;
-  /** A key and a certificate for a host name, good for a day. */
-  issue(host: string): Promise<{ key: string; cert: string }>;
+  /** A key and a certificate for a host name, good for a day; with fewer than none it has expired. */
+  issue(host: string, days?: number): Promise<{ key: string; cert: string }>;
   /** Signs a request (PEM) with the names that are in it. */
   sign(request: string, days: number): Promise<string>;
   remove(): Promise<void>;
@@ -40,12 +40,12 @@ export async function createAuthority(): Promise<TestAuthority> {
   return {
     file: at('ca.pem'),
     certificate: await readFile(at('ca.pem'), 'utf8'),
-    async issue(host) {
+    async issue(host, days = 1) {
       const name = `host${++issued}`;
       await writeFile(at(`${name}.ext`), `subjectAltName=DNS:${host}\n`);
       openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${host}`);
-      const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '1', '-extfile', `${name}.ext`];
-      openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, ...signed);
+      const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', `${name}.ext`];
+      openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, '-days', String(days), ...signed);
       return { key: await readFile(at(`${name}.key`), 'utf8'), cert: await readFile(at(`${name}.pem`), 'utf8') };
     },
     async sign(request, days) {

@@ -28,7 +28,7 @@ export async function publish(
   token: string,
   { packetsPerSecond, bytes }: MediaOptions,
 ): Promise<Publisher> {
-  const signaling = await join(url, token, null);
+  const signaling = await join(url, token);
   const peer = new RtpPeer('publisher');
   const ssrc = ++nextSsrc;
   const tracks = [{ cid: 'load', kind: 'VIDEO', source: 'CAMERA' }];
@@ -69,10 +69,12 @@ export async function subscribe(url: string, token: string, latency: Figures): P
     if (at < 12 || packet.readUInt32BE(at) !== mark) return;
     latency.add(performance.now() - packet.readDoubleBE(at + 4));
   };
-  const signaling = await join(url, token, ({ description }) => {
-    const answer = isFirst ? peer.answer(description) : { media: [] };
-    isFirst = false;
-    return answer;
+  const signaling = await join(url, token, {
+    answer({ description }) {
+      const answer = isFirst ? peer.answer(description) : { media: [] };
+      isFirst = false;
+      return answer;
+    },
   });
   return {
     isServed: () => peer.received > 0,

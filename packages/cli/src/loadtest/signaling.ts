@@ -26,12 +26,15 @@ const answerMs = 15_000;
 
 export type Offer = FrameData<SignalingServerFrames['sub.offer']>;
 
-/** Joins the room of the token; rejects with the code that refused it. What `answer` gives answers an offer. */
-export async function join(
-  url: string,
-  token: string,
-  answer: ((offer: Offer) => Description) | null,
-): Promise<Signaling> {
+interface JoinOptions {
+  /** Subscribes, and answers each offer with what this gives. */
+  answer?: (offer: Offer) => Description;
+  /** Every frame of the server. */
+  hear?: (frame: SignalingServerFrame | ResponseFrame) => void;
+}
+
+/** Joins the room of the token; rejects with the code that refused it. */
+export async function join(url: string, token: string, { answer, hear }: JoinOptions = {}): Promise<Signaling> {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${signalingPath}`, [
     signalingSubprotocol,
     `bearer.${token}`,
@@ -66,6 +69,7 @@ export async function join(
 
   socket.addEventListener('message', ({ data }) => {
     const frame = JSON.parse(String(data)) as SignalingServerFrame | ResponseFrame;
+    hear?.(frame);
     if (frame.type === 'error') waiting.get(frame.ref ?? '')?.reject(new Error(frame.svcCode));
     else if (frame.type === 'response') waiting.get(frame.ref)?.resolve(frame.data);
     else if (frame.type === 'sub.offer' && answer)
@@ -81,7 +85,7 @@ export async function join(
   await opened(socket);
   await signaling.request('join', {
     connectionId: crypto.randomUUID(),
-    autoSubscribe: answer !== null,
+    autoSubscribe: answer !== undefined,
     adaptiveStream: false,
   });
   return signaling;

@@ -5,6 +5,7 @@ import {
   FleetTotals,
   Heartbeat,
   HeartbeatAnswer,
+  MediaReach,
   RegisteredServer,
   RegisterServer,
   RtcServer,
@@ -13,6 +14,13 @@ import {
 const notFound = ['SVC_SERVER_NOT_FOUND'] as const;
 
 export const fleetRoutes = routes({
+  getMediaReach: {
+    at: 'GET /v1/rtc/reach',
+    by: ['none'],
+    budget: 60,
+    returns: [200, MediaReach],
+    does: 'Says where media would go, for connection checks: the relays that a join would name, without a credential.',
+  },
   listServers: {
     at: 'GET /v1/rtc/servers',
     by: ['session'],

@@ -85,6 +85,12 @@ export const DrainServer = Type.Object({
   force: Type.Optional(Type.Boolean()),
 });
 
+export const MediaReach = Type.Object({
+  /** The relays of a node that takes rooms (`turn:`, `turns:`), and RTC_TURN_URLS; empty when there are none. */
+  relays: Type.Array(Type.String()),
+});
+export type MediaReach = Static<typeof MediaReach>;
+
 const totals = {
   servers: Type.Integer(),
   activeRooms: Type.Number(),

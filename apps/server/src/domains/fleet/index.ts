@@ -1,4 +1,4 @@
-import type { FleetTotals, fleetRoutes } from '@parley/contract';
+import type { FleetTotals, fleetRoutes, MediaReach } from '@parley/contract';
 import { plainAddress } from '../../core/addresses.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
@@ -43,6 +43,8 @@ interface FleetDeps {
   countPlaced: CountPlaced;
   /** Where a server ends TLS itself and passes TURN on; null when none does. */
   turnFrontDoor: { host: string; port: number } | null;
+  /** TURN and STUN servers beside those of the nodes (RTC_TURN_URLS). */
+  outsideRelays: readonly string[];
 }
 
 export interface Fleet extends Domain<typeof fleetRoutes> {
@@ -134,14 +136,22 @@ export function createFleet(deps: FleetDeps): Fleet {
     await evacuateOfflineNodes();
   }
 
+  const choose: Fleet['choose'] = async (region, except) =>
+    chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() });
+
+  /** Of one node, as a client would hear of one: strangers do not get a list of the fleet. */
+  async function mediaReach(): Promise<MediaReach> {
+    const node = await choose(null, new Set());
+    return { relays: [...(node ? await turn.urls(node.name) : []), ...deps.outsideRelays] };
+  }
+
   return {
     nodes,
     turn,
     watch,
     isOffline,
     chores: [{ name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true }],
-    choose: async (region, except) =>
-      chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() }),
+    choose,
     find: (name) => findServer(db, name),
     totals: servers.totals,
     async mayTake(tx, name) {
@@ -154,6 +164,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {
+      getMediaReach: () => mediaReach(),
       listServers: ({ caller }) => servers.list(caller),
       getFleetTotals: () => servers.totals(),
       getServer: ({ caller, params }) => servers.read(caller, params.name),

@@ -23,6 +23,8 @@ interface TurnDeps {
 }
 
 export interface Turn {
+  /** How clients reach the relays of this node; none while it cannot be reached. */
+  urls(node: string): Promise<readonly string[]>;
   /** The relays that lead to this node, with credentials for one session. */
   iceServers(node: string, sessionId: string): Promise<IceServer[]>;
   /** A connection to the node's relay for a client that a server has accepted; null when no node can be meant. */
@@ -50,6 +52,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   return {
+    urls: (node) => urlsOf(node).catch(() => []),
     async iceServers(node, sessionId) {
       const urls = await urlsOf(node);
       return urls.length === 0 ? [] : [{ urls, ...turnCredential(key, sessionId, clock.now() + TURN_CREDENTIAL_MS) }];

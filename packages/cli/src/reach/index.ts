@@ -1,0 +1,21 @@
+import type { Finding } from '@parley/server-app/doctor/finding';
+import { checkName, checkTcp } from './address.ts';
+import { checkFront } from './front.ts';
+import { checkMediaPaths, checkWithToken } from './media-paths.ts';
+import { checkSockets } from './sockets.ts';
+
+/** Looks at a service from where its users are, by its public door alone; with a token also as a participant. */
+export async function* examineFrom(url: URL, token: string | null): AsyncGenerator<Finding> {
+  const name = await checkName(url);
+  yield name.finding;
+  if (name.addresses.length === 0) return;
+  const tcp = await checkTcp(url, name.addresses);
+  yield* tcp.findings;
+  if (!tcp.isOpen) return;
+  const front = await checkFront(url);
+  yield* front.findings;
+  // Whoever does not answer as the service is told nothing more, and a token least of all.
+  if (!front.isOurs) return;
+  yield await checkSockets(url);
+  yield* token === null ? await checkMediaPaths(url) : await checkWithToken(url, token);
+}
