@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, keyOf } from './addresses.ts';
 import type { RelaySocket, TurnClient } from './ports.ts';
-import { ByteBudget, type TurnQuotas } from './quotas.ts';
+import { Budget, type TurnQuotas } from './quotas.ts';
 
 const PERMISSION_MS = 300_000;
 const CHANNEL_MS = 600_000;
@@ -26,8 +26,8 @@ interface Channel {
 /** What one client may send to and hears from: permissions by IP address, channels by transport address. */
 export class Allocation {
   readonly facts: AllocationFacts;
-  readonly up: ByteBudget;
-  readonly down: ByteBudget;
+  readonly up: Budget;
+  readonly down: Budget;
   /** Of this client's connectivity checks, where it sends none. */
   readonly tieBreaker = randomBytes(8);
   expiresAt: number;
@@ -42,8 +42,8 @@ export class Allocation {
     this.facts = facts;
     this.expiresAt = facts.expiresAt;
     this.#quotas = quotas;
-    this.up = new ByteBudget(quotas.bytesPerSecond, now);
-    this.down = new ByteBudget(quotas.bytesPerSecond, now);
+    this.up = new Budget(quotas.bytesPerSecond, now);
+    this.down = new Budget(quotas.bytesPerSecond, now);
   }
 
   /** False when that were more than an allocation may have; then nothing has changed. */

@@ -7,6 +7,8 @@ export interface TurnQuotas {
   channels: number;
   /** Each way, of one allocation. */
   bytesPerSecond: number;
+  /** Answers to one address that has proven nothing: they could be meant for somebody else. */
+  unprovenPerSecond: number;
 }
 
 export const QUOTAS: TurnQuotas = {
@@ -16,10 +18,11 @@ export const QUOTAS: TurnQuotas = {
   permissions: 16,
   channels: 16,
   bytesPerSecond: 8_000_000,
+  unprovenPerSecond: 1000,
 };
 
 /** A second's worth at once, refilled as time passes. */
-export class ByteBudget {
+export class Budget {
   readonly #perSecond: number;
   #left: number;
   #at: number;
@@ -55,5 +58,33 @@ export class Counts {
     const left = this.of(key) - 1;
     if (left > 0) this.#counts.set(key, left);
     else this.#counts.delete(key);
+  }
+}
+
+const ADDRESSES_MAX = 10_000;
+
+/** A budget for each key. Of the keys those that were seen last are known: more would be an attack on memory. */
+export class Budgets {
+  readonly #perSecond: number;
+  readonly #keysMax: number;
+  readonly #budgets = new Map<string, Budget>();
+
+  constructor(perSecond: number, keysMax = ADDRESSES_MAX) {
+    this.#perSecond = perSecond;
+    this.#keysMax = keysMax;
+  }
+
+  get size(): number {
+    return this.#budgets.size;
+  }
+
+  take(key: string, now: number): boolean {
+    const budget = this.#budgets.get(key) ?? new Budget(this.#perSecond, now);
+    // To the end, so that the first is the one that was silent for longest.
+    this.#budgets.delete(key);
+    this.#budgets.set(key, budget);
+    const [oldest] = this.#budgets.size > this.#keysMax ? this.#budgets.keys() : [];
+    if (oldest !== undefined) this.#budgets.delete(oldest);
+    return budget.take(1, now);
   }
 }

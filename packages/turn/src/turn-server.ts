@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { addressKey } from '@parley/contract/addresses';
 import { type Address, keyOf } from './addresses.ts';
 import { Allocation } from './allocation.ts';
 import { type Authenticated, createAuthenticator } from './authentication.ts';
@@ -6,7 +7,7 @@ import { CHANNEL_MAX, CHANNEL_MIN, decodeChannelData, encodeChannelData, isChann
 import { sign } from './integrity.ts';
 import { mendCheck } from './mend.ts';
 import type { MediaPeer, RelaySocket, TurnClient, TurnClock } from './ports.ts';
-import { Counts, QUOTAS, type TurnQuotas } from './quotas.ts';
+import { Budgets, Counts, QUOTAS, type TurnQuotas } from './quotas.ts';
 import { type Refusal, refusal } from './refusals.ts';
 import {
   ATTRIBUTE,
@@ -67,11 +68,13 @@ export class TurnServer {
   readonly #opening = new Set<string>();
   readonly #perUser = new Counts();
   readonly #perAddress = new Counts();
+  readonly #unproven: Budgets;
   #isClosed = false;
 
   constructor(deps: TurnServerDeps) {
     this.#deps = deps;
     this.#quotas = deps.quotas ?? QUOTAS;
+    this.#unproven = new Budgets(this.#quotas.unprovenPerSecond);
     this.#authenticate = createAuthenticator(deps);
     this.announce(deps.peers);
   }
@@ -102,14 +105,25 @@ export class TurnServer {
     if (message?.class === 'indication' && message.method === METHOD.send) this.#onSend(client, message);
     if (message?.class !== 'request') return;
     // Unauthenticated, as STUN is: it tells the client its own address and nothing else.
-    if (message.method === METHOD.binding) this.#answer(client, message, [mapped(client, message)]);
+    if (message.method === METHOD.binding) this.#answerUnproven(client, () => this.#bind(client, message));
     else this.#onRequest(client, message, bytes);
+  }
+
+  /** Too many are not answered: by UDP the address may be a victim's; a connection, which waits for answers, ends. */
+  #answerUnproven(client: TurnClient, answer: () => void): void {
+    const isWithin = this.#unproven.take(addressKey(client.address.address), this.#deps.clock.now());
+    if (isWithin) answer();
+    else if (!this.#allocations.has(client.key)) client.close();
+  }
+
+  #bind(client: TurnClient, message: StunMessage): void {
+    this.#answer(client, message, [mapped(client, message)]);
   }
 
   #onRequest(client: TurnClient, message: StunMessage, bytes: Buffer): void {
     const allocation = this.#allocations.get(client.key);
     const by = this.#authenticate(client, message, bytes, allocation?.facts);
-    if ('code' in by) this.#refuse(client, message, by);
+    if ('code' in by) this.#answerUnproven(client, () => this.#refuse(client, message, by));
     else if (message.method === METHOD.allocate) this.#allocate({ client, message, by }, allocation);
     else this.#settle({ client, message, by }, this.#perform({ client, message, by }, allocation));
   }
@@ -162,7 +176,7 @@ export class TurnServer {
     const { client, by } = request;
     this.#opening.add(client.key);
     this.#perUser.add(by.user);
-    this.#perAddress.add(client.address.address);
+    this.#perAddress.add(addressKey(client.address.address));
     this.#open(request)
       .catch(() => {
         this.#giveBack(by.user, client);
@@ -181,7 +195,7 @@ export class TurnServer {
     if (this.#perUser.of(by.user) >= this.#quotas.allocationsPerUser) return refusal(486);
     const isFull =
       this.#allocations.size + this.#opening.size >= this.#quotas.allocations ||
-      this.#perAddress.of(client.address.address) >= this.#quotas.allocationsPerAddress;
+      this.#perAddress.of(addressKey(client.address.address)) >= this.#quotas.allocationsPerAddress;
     return isFull ? refusal(508) : undefined;
   }
 
@@ -197,7 +211,7 @@ export class TurnServer {
 
   #giveBack(user: string, client: TurnClient): void {
     this.#perUser.remove(user);
-    this.#perAddress.remove(client.address.address);
+    this.#perAddress.remove(addressKey(client.address.address));
   }
 
   async #open(request: Request): Promise<void> {

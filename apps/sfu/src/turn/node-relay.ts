@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { Announcer } from '../announce.ts';
 import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from '../config.ts';
 import type { MediaClock } from '../media/clock.ts';
 import { icePasswordOf } from '../media/ice-credentials.ts';
 import type { MediaPorts } from '../ports.ts';
+import { followCertificate, readCertificate } from './certificate-files.ts';
 import { mediaSocketOf } from './media-sockets.ts';
 import { startTurnRelay, type TurnRelay } from './relay.ts';
 
@@ -18,7 +18,7 @@ interface NodeRelayDeps {
 }
 
 export interface NodeRelay {
-  relay: TurnRelay;
+  relay: Pick<TurnRelay, 'accept' | 'close'>;
   urls(): readonly string[];
   /** The node announces other addresses from now on. */
   announce(): void;
@@ -38,14 +38,21 @@ export async function startNodeRelay(deps: NodeRelayDeps): Promise<NodeRelay | n
     sockets: sockets(),
     port: turnPort,
     mayMovePort: config.mayMoveTurnPort,
-    tls: await readCertificate(config),
+    tls: config.turnTls && { port: config.turnTls.port, ...(await readCertificate(config.turnTls)) },
     icePasswordOf: (ufrag) => icePasswordOf(iceKey, ufrag),
     onError,
   }).catch((error: unknown) => {
     throw notListening(error, turnPort, config.turnTls?.port);
   });
+  const stopFollowing = config.turnTls ? followCertificate(config.turnTls, relay, onError) : () => {};
   return {
-    relay,
+    relay: {
+      accept: relay.accept,
+      close() {
+        stopFollowing();
+        return relay.close();
+      },
+    },
     urls: () => announcer.relayHosts.flatMap((host) => urlsOf(urlHost(host), relay)),
     announce: () => relay.announce(sockets()),
   };
@@ -55,20 +62,6 @@ const urlsOf = (host: string, { port, tlsPort }: TurnRelay): string[] => [
   ...['udp', 'tcp'].map((transport) => `turn:${host}:${port}?transport=${transport}`),
   ...(tlsPort === null ? [] : [`turns:${host}:${tlsPort}?transport=tcp`]),
 ];
-
-async function readCertificate({ turnTls }: NodeConfig) {
-  if (!turnTls) return null;
-  const [cert, key] = await Promise.all([
-    read('SFU_TURN_TLS_CERT', turnTls.certFile),
-    read('SFU_TURN_TLS_KEY', turnTls.keyFile),
-  ]);
-  return { port: turnTls.port, cert, key };
-}
-
-const read = (name: string, file: string): Promise<string> =>
-  readFile(file, 'utf8').catch(() => {
-    throw new ConfigError(`${name} must be a file that can be read; ${file} is not.`);
-  });
 
 /** What to do about it, for an operator. */
 function notListening(error: unknown, port: number, tlsPort: number | undefined): unknown {

@@ -17,6 +17,11 @@ const CONNECTIONS_MAX = 20_000;
 const HANDSHAKE_MS_MAX = 10_000;
 const MOVES_MAX = 20;
 
+export interface KeyPair {
+  cert: string;
+  key: string;
+}
+
 export interface TurnRelayDeps {
   clock: MediaClock;
   /** The registration secrets that credentials are derived from. */
@@ -27,7 +32,7 @@ export interface TurnRelayDeps {
   port: number;
   /** Whether to fall back to any free port when this one is taken. */
   mayMovePort: boolean;
-  tls: { port: number; cert: string; key: string } | null;
+  tls: (KeyPair & { port: number }) | null;
   icePasswordOf(ufrag: string): string;
   onError(error: unknown): void;
   quotas?: TurnQuotas;
@@ -41,6 +46,8 @@ export interface TurnRelay {
   accept(socket: Duplex, address: Address): void;
   /** The media sockets by the addresses that clients are told from now on; those of before still lead to them. */
   announce(sockets: readonly MediaSocket[]): void;
+  /** TLS connections from now on get this certificate; throws when it cannot be used. */
+  renewCertificate(pair: KeyPair): void;
   close(): Promise<void>;
 }
 
@@ -92,6 +99,7 @@ export async function startTurnRelay(deps: TurnRelayDeps): Promise<TurnRelay> {
       opener.announce(announced);
       server.announce(peersOf(announced));
     },
+    renewCertificate: (pair) => tls?.setSecureContext(pair),
     async close() {
       for (const timer of timers) clearInterval(timer);
       streams.close();

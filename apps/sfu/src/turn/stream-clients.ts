@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { addressKey } from '@parley/contract/addresses';
 import type { Address } from '@parley/turn/addresses';
 import type { TurnClient } from '@parley/turn/ports';
 import { Counts } from '@parley/turn/quotas';
@@ -26,20 +27,23 @@ export function createStreamClients(server: Pick<TurnServer, 'clientOf' | 'recei
   const waiting = new Set<Connection>();
   const perAddress = new Counts();
   let nextId = 1;
+  let isClosed = false;
 
   function accept(socket: Duplex, address: Address): void {
-    if (perAddress.of(address.address) >= PER_ADDRESS_MAX) return void socket.destroy();
+    const holder = addressKey(address.address);
+    // The control port may hand one over while the relay closes: nobody would end it any more.
+    if (isClosed || perAddress.of(holder) >= PER_ADDRESS_MAX) return void socket.destroy();
     const connection: Connection = { client: clientOf(socket, address, nextId++), idleSince: clock.now() };
     const { client } = connection;
     const reader = new StreamReader();
     connections.add(connection);
     waiting.add(connection);
-    perAddress.add(address.address);
+    perAddress.add(holder);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       connections.delete(connection);
       waiting.delete(connection);
-      perAddress.remove(address.address);
+      perAddress.remove(holder);
       server.forget(client);
     });
     socket.on('data', (chunk: Buffer) => {
@@ -67,6 +71,7 @@ export function createStreamClients(server: Pick<TurnServer, 'clientOf' | 'recei
     accept,
     sweep,
     close() {
+      isClosed = true;
       for (const { client } of connections) client.close();
     },
   };

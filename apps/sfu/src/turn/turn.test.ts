@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { turnCredential, turnSecretOf } from '@parley/turn/credentials';
-import { QUOTAS } from '@parley/turn/quotas';
+import { Budgets, QUOTAS } from '@parley/turn/quotas';
 import { ATTRIBUTE, encodeStun, METHOD, uint32 } from '@parley/turn/stun';
+import { TurnServer } from '@parley/turn/turn-server';
 import { address, TurnClient, tcpWire, tlsWire, udpWire } from '../../../../packages/turn/testkit/turn-client.ts';
 import { missingUclient, runUclient } from '../../../../tools/proof/turn-uclient.ts';
 import { createAuthority } from '../../../server/testkit/peers/tls-receiver.ts';
@@ -11,6 +16,7 @@ import { eventually, startTestNode, TEST_SECRET } from '../../testkit/node.ts';
 import { startTurnStage, type TurnStage } from '../../testkit/turn-stage.ts';
 import { readConfig } from '../config.ts';
 import type { MediaClock } from '../media/clock.ts';
+import { followCertificate, readCertificate } from './certificate-files.ts';
 
 let stage: TurnStage;
 /** The time of the relay, so that nothing waits for minutes. */
@@ -172,6 +178,90 @@ test('[TURN-6] users, addresses and allocations have their quotas, bytes too', a
   second?.close();
   await eventually(() => small.relay.allocations === 2, 'the allocation ends with its connection');
   await small.stop();
+});
+
+test('[TURN-14] who has proven nothing is answered at a bounded rate; the others go on', async () => {
+  let now = 0;
+  const slow = await startTurnStage({
+    clock: { now: () => now, wall: () => Date.now() },
+    quotas: { ...QUOTAS, unprovenPerSecond: 4 },
+  });
+  const [proven, stranger, tcp] = [await slow.udp(), await slow.udp('eve'), await slow.tcp()];
+  assert.equal((await proven.allocate()).error, 0, 'one answer to nobody, one to ada');
+  for (let answer = 0; answer < 3; answer += 1) assert.equal((await stranger.mapped())?.address, '127.0.0.1');
+  stranger.mapped().catch(() => {});
+  tcp.mapped().catch(() => {});
+  await eventually(() => tcp.isClosed, 'the connection that waits for its answer is closed');
+  assert.equal(await proven.permit(slow.peer), 0, 'whose allocation it is has no such bound');
+  now += 1000;
+  assert.equal((await stranger.mapped())?.address, '127.0.0.1', 'a second later there is more');
+  await slow.stop();
+});
+
+test('[TURN-14] the table of addresses is bounded, and an IPv6 /64 is one of them', () => {
+  const budgets = new Budgets(1, 3);
+  assert.deepEqual([budgets.take('a', 0), budgets.take('a', 0)], [true, false]);
+  for (const key of ['b', 'c', 'd', 'e']) assert.ok(budgets.take(key, 0));
+  assert.equal(budgets.size, 3);
+  const allocate = encodeStun({ method: METHOD.allocate, class: 'request', transactionId: randomBytes(12) }, []);
+  const answered = new Set<string>();
+  const server = new TurnServer({
+    clock,
+    secrets: [],
+    realm: 'test',
+    peers: [],
+    openSocket: () => Promise.reject(new Error('none')),
+    icePasswordOf: () => '',
+    quotas: { ...QUOTAS, unprovenPerSecond: 1 },
+  });
+  for (const ip of ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:3::1'])
+    server.receive(
+      { key: ip, address: address(ip, 9), isStream: false, send: () => void answered.add(ip), close: () => {} },
+      allocate,
+    );
+  assert.deepEqual([...answered], ['2001:db8:1:2::1', '2001:db8:1:3::1']);
+});
+
+test('[TURN-15] a certificate that changes is served, one that cannot be used is not', async () => {
+  const authority = await createAuthority();
+  const folder = await mkdtemp(join(tmpdir(), 'parley-turn-'));
+  const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
+  const names = ['old.example.com', 'new.example.com'] as const;
+  const [old, fresh] = await Promise.all(names.map((name) => authority.issue(name)));
+  const write = async (pair = { cert: 'no certificate', key: '' }) => {
+    await writeFile(files.certFile, pair.cert);
+    await writeFile(files.keyFile, pair.key);
+  };
+  await write(old);
+  const secure = await startTurnStage({ tls: { port: 0, ...(await readCertificate(files)) } });
+  const problems: unknown[] = [];
+  const stop = followCertificate(files, secure.relay, (error) => problems.push(error), 20);
+  const connect = async (name: string) =>
+    (await tlsWire(secure.relay.tlsPort ?? 0, authority.certificate, name)).close();
+  await write();
+  await eventually(() => problems.length > 0, 'the problem is told');
+  await connect(names[0]);
+  await write(fresh);
+  await eventually(
+    () =>
+      connect(names[1]).then(
+        () => true,
+        () => false,
+      ),
+    'the new one is served',
+  );
+  stop();
+  await secure.stop();
+  await rm(folder, { recursive: true });
+  await authority.remove();
+});
+
+test('[TURN-15] a relay that has closed takes no connection', async () => {
+  const closed = await startTurnStage();
+  await closed.stop();
+  const socket = new PassThrough();
+  closed.relay.accept(socket, address('127.0.0.1', 9));
+  assert.ok(socket.destroyed);
 });
 
 test('[TURN-6] allocations and permissions end in time, connections without an allocation too', async () => {
