@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
@@ -35,11 +36,14 @@ const ours = (): number[] =>
       }
     });
 
-/** `npm start` as it is typed; resolves when it is ready. */
-async function npmStart(): Promise<{ npm: ChildProcess; url: string }> {
+/** `npm start` as it is typed, after `nohup` for example; resolves when it is ready. */
+async function npmStart(...before: string[]): Promise<{ npm: ChildProcess; url: string }> {
   const port = await ownPort();
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  const npm = spawn('npm', ['start'], {
+  const [command = '', ...args] = [...before, 'npm', 'start'];
+  const npm = spawn(command, args, {
+    // A group of its own, as a shell gives every job.
+    detached: true,
     cwd: repository,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...(await embeddedNode()), PORT: String(port), DATA_DIR: dataDir },
     stdio: 'ignore',
@@ -57,3 +61,19 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     await eventually(() => assert.deepEqual(ours(), []), { withinMs: 30_000 });
     await assert.rejects(fetch(`${url}/healthz`));
   });
+
+test('[RUN-29] nohup npm start goes on when its terminal is closed, though npm ends', { skip: onLinux }, async () => {
+  const { npm, url } = await npmStart('nohup');
+  const group = npm.pid ?? 0;
+  // The kernel's and the shell's way: to every process of the job.
+  process.kill(-group, 'SIGHUP');
+  await eventually(() => assert.ok(npm.signalCode !== null || npm.exitCode !== null), { withinMs: 30_000 });
+  // Longer than it takes to see that npm is gone.
+  for (let look = 0; look < 15; look += 1) {
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    await sleep(100);
+  }
+  assert.ok(ours().length >= 3, 'server, node and media process');
+  for (const pid of ours()) process.kill(pid, 'SIGTERM');
+  await eventually(() => assert.deepEqual(ours(), []), { withinMs: 30_000 });
+});

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isInTerminal } from '@parley/sfu/hang-up';
 import type { Variables } from './config.ts';
 
 const lookMs = 500;
@@ -17,13 +18,20 @@ export function followParent(variables: Variables, onGone: () => void): void {
     return between && [process.ppid, ...between].join();
   };
   const first = ancestors();
+  let wasGone = false;
   const timer = setInterval(() => {
     const now = ancestors();
     if (first === null || now === null || now === first) return;
-    clearInterval(timer);
-    onGone();
+    if (wasGone) {
+      clearInterval(timer);
+      onGone();
+    }
+    // Not at the first look: what ended npm may be a signal to all of us that we have yet to hear of.
+    wasGone = true;
   }, lookMs);
   timer.unref();
+  // A terminal that closes ends npm too, which does not know that nohup started it.
+  if (!isInTerminal()) process.once('SIGHUP', () => clearInterval(timer));
 }
 
 /** By `npm start` or npx, and not by a script that sends us into the background and ends. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onHangUp } from '@parley/sfu/hang-up';
 import { followDatabaseTime } from './adapters/db/shared/database-time.ts';
 import { embeddedFolder, type OpenAdapters } from './adapters/open.ts';
 import { offerSnapshots } from './backup/live-snapshot.ts';
@@ -166,9 +167,7 @@ function stopOnSignals(log: Log, stop: () => Promise<void>): () => boolean {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
-  // A closed terminal ends what was run in it, and not what was sent into the background for good (nohup, a service).
-  const isInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
-  process.on('SIGHUP', isInTerminal ? onSignal : () => undefined);
+  onHangUp(onSignal);
   // Of the CLI, which passes its signals on as long as it lives.
   process.on('disconnect', onSignal);
   return () => stoppingSince !== null;

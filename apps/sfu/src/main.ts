@@ -1,5 +1,6 @@
 import { ConfigError, readConfig } from './config.ts';
 import { StartFailure } from './control/workers.ts';
+import { onHangUp } from './hang-up.ts';
 import { systemClock } from './media/clock.ts';
 import { startNode } from './node.ts';
 import type { NodeMessage } from './node-message.ts';
@@ -7,7 +8,7 @@ import type { NodeMessage } from './node-message.ts';
 /** A second signal this soon is the first one by another way: from the terminal, and from who passed it on. */
 const SAME_SIGNAL_MS = 1000;
 
-/** Runs a media node until SIGTERM or SIGINT, or until the process that started it with a channel is gone. */
+/** Runs a media node until SIGTERM or SIGINT, its terminal is closed, or until the process that started it with a channel is gone. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const tell = (message: NodeMessage): void => {
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  onHangUp(stop);
   process.on('disconnect', end);
   tell({ kind: 'started', internalUrl: node.internalUrl, udpPorts: node.udpPorts });
 }

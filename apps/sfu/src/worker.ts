@@ -81,8 +81,8 @@ function answer({ id, command }: WorkerRequest): void {
   }
 }
 process.on('disconnect', () => process.exit(0));
-// The terminal's Ctrl-C reaches every process of the group; the supervisor decides when this one exits.
-process.on('SIGINT', () => {});
+// The terminal's Ctrl-C and its end reach every process of the group; the supervisor decides when this one exits.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('SIGTERM', () => {
   engine.close();
   process.exit(0);

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { onHangUp } from '@parley/sfu/hang-up';
 import { runCli } from './cli.ts';
 
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+onHangUp(() => stopping.abort());
 
 process.exitCode = await runCli(
   {

@@ -39,10 +39,10 @@ export const serve: Command = {
 };
 
 export const sfu: Command = {
-  does: 'Runs a media node; it registers with the servers at CONTROL_URL.',
+  does: 'Runs a media node in production mode; it registers with the servers at CONTROL_URL.',
   usage: '',
   options: {},
-  run: (_values, context) => run('@parley/sfu/main', [], context),
+  run: (_values, context) => run('@parley/sfu/main', [], context, { NODE_ENV: 'production' }),
 };
 
 export const migrate: Command = {
