@@ -7,6 +7,7 @@ const steps: readonly (readonly [name: string, command: string, ...args: string[
   ['types', 'tsc', '-p', '.'],
   ['imports', 'node', 'tools/check-imports.ts'],
   ['tables', 'node', 'tools/check-tables.ts'],
+  ['OpenAPI', 'node', 'tools/check-openapi.ts'],
   ['migrations', 'node', 'tools/check-migrations.ts'],
   ['rules and tests', 'node', 'tools/check-rules.ts'],
   ['decisions', 'node', 'tools/check-adrs.ts'],

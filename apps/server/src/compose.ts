@@ -17,6 +17,7 @@ import type { MediaState } from './media-node.ts';
 import { createSockets } from './sockets/index.ts';
 import { createTls, type OpenTurnPipe } from './tls/index.ts';
 import { createTools } from './tools.ts';
+import { version } from './version.ts';
 
 interface ComposeDeps {
   config: Config;
@@ -62,6 +63,7 @@ export async function compose(deps: ComposeDeps) {
   const development = isProduction ? null : createDevelopment({ seedAccount: accounts.seedAccount, log });
   const http = createHttp({
     ...config,
+    version,
     ...tools,
     ...tls,
     handlers: mergeHandlers(domains),

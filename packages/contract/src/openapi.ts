@@ -1,22 +1,41 @@
 import type { TObject, TSchema } from 'typebox';
 import { type ErrorCode, ErrorEnvelope, errors } from './errors.ts';
+import { idempotencyKeyHeader, type PathParameterRow, pathParameters, queryParameters } from './parameters.ts';
 import { type Credential, paramNames, type RouteRow, type Routes, splitAt } from './route.ts';
+import { createSchemaNames } from './schema-names.ts';
 
 /** OpenAPI 3.1 from the route table: TypeBox schemas are JSON Schema already. */
-export function openApiOf(table: Routes, info = { title: 'Parley', version: '1' }) {
+export function openApiOf(table: Routes, info: OpenApiInfo = ownInfo) {
+  const components = createComponents();
   const paths: Record<string, Record<string, object>> = {};
   for (const [name, row] of Object.entries(table)) {
     const { method, path } = splitAt(row);
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(name, row) };
+    const shown = shownPath(path);
+    paths[shown] = { ...paths[shown], [method.toLowerCase()]: operationOf(name, row, components) };
   }
+  const tags = [...new Set(Object.values(table).map((row) => tagOf(splitAt(row).path)))];
   return {
     openapi: '3.1.0',
     info,
     servers: [{ url: '/' }],
+    tags: tags.map((name) => ({ name })),
     paths,
-    components: { securitySchemes, schemas: { Error: ErrorEnvelope } },
+    components: { securitySchemes, headers, schemas: { Error: ErrorEnvelope, ...components.schemas } },
   };
 }
+
+interface OpenApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+}
+
+const ownInfo: OpenApiInfo = {
+  title: 'Parley',
+  version: '1',
+  description:
+    'Rooms, chat, live streams and webhooks. Errors have one shape: switch on `code`. Clients ignore fields that they do not know.',
+};
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
 const securitySchemes: Readonly<Record<Exclude<Credential, 'none'>, object>> = {
@@ -27,18 +46,67 @@ const securitySchemes: Readonly<Record<Exclude<Credential, 'none'>, object>> = {
   sfuSecret: bearer('SFU registration secret'),
 };
 
-function operationOf(name: string, row: RouteRow) {
+const headerOf = (description: string, schema: object = { type: 'string' }) => ({ description, schema });
+const headers = {
+  'x-request-id': headerOf('Names the request: give it when you ask for help.'),
+  'x-next-cursor': headerOf('Where the next page starts: send it as `cursor`. Left out by the last page.'),
+  'retry-after': headerOf('Seconds until the same call may succeed.', { type: 'integer' }),
+  location: headerOf('The session: `DELETE` it to end the stay.'),
+} as const;
+const headerRefs = (...names: (keyof typeof headers)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Each named schema once, among the components; what has no name gets that of its operation. */
+function createComponents() {
+  const nameOf = createSchemaNames();
+  const schemas: Record<string, object> = {};
+
+  function refer(name: string, schema: object): object {
+    if (!schemas[name]) {
+      schemas[name] = {};
+      schemas[name] = withRefs(schema);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** The parts of a schema, with references for those that have a name. */
+  const withRefs = (schema: object): object =>
+    Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, partOf(part)]));
+
+  function partOf(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map(partOf);
+    return typeof part === 'object' && part !== null ? inner(part) : part;
+  }
+
+  function inner(schema: object): object {
+    const name = nameOf(schema);
+    return name === undefined ? withRefs(schema) : refer(name, schema);
+  }
+
+  return {
+    schemas,
+    /** Of a body or an answer. */
+    use: (schema: object, fallback: string): object =>
+      nameOf(schema) === undefined && 'properties' in schema ? refer(fallback, schema) : inner(schema),
+    inner,
+  };
+}
+type Components = ReturnType<typeof createComponents>;
+
+function operationOf(name: string, row: RouteRow, components: Components) {
   const { path } = splitAt(row);
-  const codes = codesOf(row);
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
   return {
     operationId: name,
     summary: row.does,
     tags: [tagOf(path)],
     security: row.by.includes('none') ? [] : row.by.map((credential) => ({ [credential]: [] })),
-    parameters: [...pathParameters(path), ...queryParameters(row.query), ...headerParameters(row)],
-    ...(row.body ? { requestBody: { required: !row.isBodyOptional, content: json(row.body) } } : {}),
+    parameters: [...inPath(path), ...inQuery(row.query, components), ...inHeader(row)],
+    ...(row.body
+      ? { requestBody: { required: !row.isBodyOptional, content: json(components.use(row.body, `${title}Body`)) } }
+      : {}),
     ...(row.speaks ? { requestBody: { required: true, content: text(row.speaks) } } : {}),
-    responses: { ...successOf(row), ...failuresOf(codes) },
+    responses: { ...successOf(row, (schema) => components.use(schema, `${title}Answer`)), ...failuresOf(codesOf(row)) },
     ...(row.budget ? { 'x-rate-limit': row.budget } : {}),
     ...(row.needs ? { 'x-permission': row.needs } : {}),
     ...(row.scope ? { 'x-scope': row.scope } : {}),
@@ -54,27 +122,53 @@ const tagOf = (path: string): string => {
   return first === 'projects' && third ? third : first;
 };
 
-const pathParameters = (path: string) =>
-  paramNames(path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+const parameterRow = (name: string): PathParameterRow =>
+  (pathParameters as Record<string, PathParameterRow>)[name] ?? { is: '' };
+const shownName = (name: string): string => parameterRow(name).as ?? name;
+/** With one name for one thing, whatever the rows call it. */
+const shownPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${shownName(name)}}`);
 
-const queryParameters = (query: TObject | undefined) =>
+const inPath = (path: string) =>
+  paramNames(path).map((name) => ({
+    name: shownName(name),
+    in: 'path',
+    required: true,
+    description: parameterRow(name).is,
+    schema: { type: 'string' },
+  }));
+
+const inQuery = (query: TObject | undefined, components: Components) =>
   Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: query?.required?.includes(name) ?? false,
-    schema,
+    description: (queryParameters as Record<string, string>)[name] ?? '',
+    schema: components.inner(schema),
   }));
 
-const headerParameters = (row: RouteRow) =>
+const inHeader = (row: RouteRow) =>
   row.replay
-    ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } }]
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: idempotencyKeyHeader,
+          schema: { type: 'string', maxLength: 255 },
+        },
+      ]
     : [];
 
-function successOf(row: RouteRow) {
+function successOf(row: RouteRow, use: (schema: object) => object) {
   const [status, schema, repeat] = row.returns;
   const mediaType = row.speaks ?? row.streams;
-  const body = mediaType ? { content: text(mediaType) } : schema ? { content: json(schema) } : {};
-  const answer = { description: row.does, ...body };
+  const body = mediaType ? { content: text(mediaType) } : schema ? { content: json(use(schema)) } : {};
+  const own = headerRefs(
+    'x-request-id',
+    ...(row.paged ? (['x-next-cursor'] as const) : []),
+    ...(row.speaks ? (['location'] as const) : []),
+  );
+  const answer = { description: row.does, headers: own, ...body };
   return {
     [status]: answer,
     ...(repeat === undefined ? {} : { [repeat]: { ...answer, description: 'It was there already.' } }),
@@ -121,7 +215,11 @@ function failuresOf(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       status,
-      { description: group.join(', '), content: json({ $ref: '#/components/schemas/Error' }) },
+      {
+        description: group.join(', '),
+        headers: headerRefs('x-request-id', ...(status === 429 || status === 503 ? (['retry-after'] as const) : [])),
+        content: json({ $ref: '#/components/schemas/Error' }),
+      },
     ]),
   );
 }

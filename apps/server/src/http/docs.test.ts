@@ -65,6 +65,20 @@ describe('documentation', () => {
     assert.equal((await service.fetch('/docs/guides/..%2f..%2fpackage')).status, 404);
   });
 
+  test('[DOCS-7] the first address answers curl in words, with the addresses that matter, and browsers with the dashboard', async () => {
+    const answer = await service.fetch('/');
+    assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/plain; charset=utf-8']);
+    const text = await answer.text();
+    assert.match(text, /^Parley \d+\.\d+\.\d+: /);
+    for (const path of ['/docs', '/v1/openapi.json', '/llms.txt', '/healthz', '/readyz']) {
+      assert.match(text, new RegExp(`http://\\S+${path}\\b`));
+      assert.equal((await service.fetch(path)).status, 200, path);
+    }
+    const page = await service.fetch('/', { headers: { accept: 'text/html' } });
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    assert.equal((await service.fetch('/nothing')).status, 404);
+  });
+
   test('[DOCS-5] without a build the address says so and loads again by itself; then commands name the installation', async () => {
     let folder: string | null = null;
     const app = createHttpServer({

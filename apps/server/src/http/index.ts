@@ -31,6 +31,7 @@ import { createMetricsServer } from './metrics-server.ts';
 import { collectRoutes } from './mounted-routes.ts';
 import { mountOperations, type OperationsDeps } from './operations.ts';
 import { mountRoutes, type PipelineDeps } from './pipeline.ts';
+import { plainIndexOf } from './plain-index.ts';
 import { mountPlayground } from './playground.ts';
 import { createSpend } from './rate-budget.ts';
 import { createIpOf, requestIdOf } from './request-info.ts';
@@ -47,6 +48,8 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   tokens: Tokens;
   rateLimiter: RateLimiter;
   limits: Limits;
+  /** Of this installation. */
+  version: string;
   isProduction: boolean;
   /** Development mode may be reached by others. */
   allowsPublicDevelopment: boolean;
@@ -123,7 +126,8 @@ export function createHttp(deps: HttpDeps): Http {
   mountDevelopment(app, deps, isOwnHost);
   mountOperations(app, deps);
   mountDocs(app, { folder: builtDocs, fonts: fontFiles, publicUrl });
-  mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl });
+  const plainIndex = plainIndexOf(deps);
+  mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl, plainIndex });
   mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, isOwnHost, ownUrl: () => address().url });
 
   return {

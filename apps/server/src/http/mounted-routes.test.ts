@@ -20,6 +20,7 @@ const withoutRow: Readonly<Record<string, string>> = {
   'GET /readyz': 'for operators',
   'GET /metrics': 'for operators',
   'GET /openapi.json': 'the table itself',
+  'GET /v1/openapi.json': 'the table itself, where the API is',
   'GET /docs': 'documentation',
   'GET /docs/…': 'documentation',
   'GET /llms.txt': 'documentation',

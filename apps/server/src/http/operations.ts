@@ -71,7 +71,8 @@ export function mountOperations(app: FastifyInstance, deps: OperationsDeps): voi
 
   // Made when first asked for: a start should not wait for what few will read.
   const openApi = lazy(() => JSON.stringify(openApiOf(allRoutes)));
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(openApi()));
+  for (const path of ['/openapi.json', '/v1/openapi.json'])
+    app.get(path, async (_request, reply) => reply.type('application/json').send(openApi()));
 }
 
 async function answersInTime(db: Db): Promise<boolean> {

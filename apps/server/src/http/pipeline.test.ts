@@ -217,6 +217,8 @@ test('[REQ-2] the operations routes answer, and metrics count requests by route'
   const metrics = await (await service.fetch('/metrics')).text();
   assert.match(metrics, /parley_http_requests_total\{method="GET",route="\/readyz",status="200"\} \d+/);
   assert.match(metrics, /parley_http_request_seconds_bucket\{route="\/readyz",le="\+Inf"\} \d+/);
-  const openApi = (await (await service.fetch('/openapi.json')).json()) as { openapi: string; paths: object };
-  assert.equal(openApi.openapi, '3.1.0');
+  for (const path of ['/openapi.json', '/v1/openapi.json']) {
+    const openApi = (await (await service.fetch(path)).json()) as { openapi: string; paths: object };
+    assert.equal(openApi.openapi, '3.1.0');
+  }
 });

@@ -13,6 +13,8 @@ interface PagesDeps {
   folder: () => string | null;
   isProduction: boolean;
   publicUrl: string;
+  /** What the first address says to those who want no page, such as curl. */
+  plainIndex?: string;
 }
 
 interface StaticFile {
@@ -37,7 +39,10 @@ const types: Readonly<Record<string, string>> = {
 const foreign = /^\/(v1|docs|dev|playground|healthz|readyz|metrics|openapi\.json|assets)(\/|$)/;
 
 /** Serves an application of pages: its files, and its one page for every address that a person may have bookmarked. */
-export function mountPages(app: FastifyInstance, { prefix, folder, isProduction, publicUrl }: PagesDeps): void {
+export function mountPages(
+  app: FastifyInstance,
+  { prefix, folder, isProduction, publicUrl, plainIndex }: PagesDeps,
+): void {
   const policy = pagePolicy(publicUrl);
   const mode = isProduction ? 'production' : 'development';
   const files = onceBuilt(folder, (path) => readFolder(path, mode));
@@ -47,6 +52,8 @@ export function mountPages(app: FastifyInstance, { prefix, folder, isProduction,
     const file = files()?.get(path);
     if (file && path !== '/index.html') return sendFile(request, reply, file, path);
     const isPage = (request.headers.accept ?? '').includes('text/html') && !(prefix === '' && foreign.test(path));
+    if (!isPage && path === '/' && plainIndex !== undefined)
+      return reply.type('text/plain; charset=utf-8').send(plainIndex);
     if (!isPage) return fail('SVC_NOT_FOUND');
     const page = files()?.get('/index.html');
     reply.headers({ ...pageHeaders, 'content-security-policy': policy });

@@ -1,0 +1,76 @@
+import type { AllRoutes, RouteName } from './all-routes.ts';
+import type { ParamNames } from './route.ts';
+
+type PathName = ParamNames<AllRoutes[RouteName]['at']>;
+type QueryName = {
+  [R in RouteName]: AllRoutes[R] extends { query: { properties: infer P } } ? keyof P : never;
+}[RouteName];
+
+/** A part of a path. */
+export interface PathParameterRow {
+  is: string;
+  /** What OpenAPI calls it. Rows keep their own word, by which the SDK's calls give it; on the wire it has none. */
+  as?: string;
+}
+
+/** Every `{name}` of a path. A name without a row does not compile. */
+export const pathParameters: Readonly<Record<PathName, PathParameterRow>> = {
+  attachmentId: { is: 'Id of the attachment.' },
+  connectionId: { is: 'Id of the connection, as the client chose it.' },
+  conversationId: { is: 'Id of the conversation (`conv_…`), its uuid, the id of its room, or its name.' },
+  deliveryId: { is: 'Id of the delivery.' },
+  emoji: { is: 'The reaction, percent-encoded.' },
+  errorId: { is: 'Id of the classified error.' },
+  id: { is: 'Id of the room (`room_…`) or its name.', as: 'roomId' },
+  identity: { is: 'The participant, as the token that they joined with names them.' },
+  messageId: { is: 'Id of the message (`msg_…`).' },
+  name: { is: 'Name of the media node.', as: 'serverName' },
+  passkeyId: { is: 'Id of the passkey.' },
+  projectId: { is: 'Id of the project.' },
+  provider: { is: 'The identity provider: `google`, `github` or `oidc`, where it is set up.' },
+  publicId: { is: 'Public id of the API key: what stands before the dot.', as: 'apiKeyId' },
+  room: { is: 'Id of the conversation (`conv_…`), its uuid, the id of its room, or its name.', as: 'conversationId' },
+  roomId: { is: 'Id of the room (`room_…`) or its name.' },
+  sessionId: { is: 'Id of the session: of a sign-in, or the last part of the `location` that WHIP or WHEP gave.' },
+  signingKeyId: { is: 'Id of the signing key.' },
+  streamId: { is: 'Id of the live stream.' },
+  tokenId: { is: 'Id of the token: `tokenId` where it was minted.' },
+  trackId: { is: 'Id of the track.' },
+  userId: { is: 'The user: of a project the id of their account, elsewhere the id that your application gave them.' },
+  webhookId: { is: 'Id of the webhook endpoint.' },
+};
+
+/** Every field of a query. A name without a row does not compile. */
+export const queryParameters: Readonly<Record<QueryName, string>> = {
+  action: 'Only entries of this action.',
+  actorId: 'Only entries of this account.',
+  after: 'Walks toward newer: `latestCursor` of an earlier page, or `nextCursor` of the page before.',
+  banned: 'True: only those who are banned now.',
+  before: 'Walks back: `nextCursor` of the page before, or the id of its last entry where there is none.',
+  category: 'Only errors of this category.',
+  connectionId: 'Only errors of this connection.',
+  cursor: 'Where the page starts: `x-next-cursor` of the page before.',
+  days: 'How many days back, today included.',
+  environment:
+    '`DEVELOPMENT`, which it is unless named, or `PRODUCTION`. Webhook endpoints are listed of both unless one is named.',
+  eventId: 'Only deliveries of this event.',
+  eventType: 'Only deliveries of events of this type.',
+  from: 'Only entries of this time or later.',
+  includeDeleted: 'Shows the tombstones of deleted messages too.',
+  limit: 'How many entries a page has at most.',
+  resourceId: 'Only entries about this resource.',
+  revokeTokens:
+    'Whether tokens end too: those of a participant do unless this is false, those of a key or member only when it is true.',
+  roomId: 'Only connections of this room.',
+  senderId: 'Only messages of this user.',
+  since: 'Where the page starts: `nextCursor` of the page before; without it at the first change.',
+  state: 'Only connections in this state.',
+  status: 'Only deliveries with this status.',
+  threadRootId: 'Only the thread of this message.',
+  to: 'Only entries before this time.',
+  types: 'Only events of these types, separated by commas.',
+  userId: 'The user that it is about, or for whom an API key acts.',
+};
+
+export const idempotencyKeyHeader =
+  'A text of your own choice. A repeat with the same key and input gets the first answer instead of a second effect.';
