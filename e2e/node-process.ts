@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
+import { bareEnv } from '../apps/server/testkit/kit/process.ts';
 import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 
 /** A real media node: its own process, so that it can be killed. */
@@ -35,8 +36,7 @@ export async function startNodeProcess({
   controlUrl: string;
 }): Promise<NodeProcess> {
   const env = {
-    PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    ...bareEnv(),
     SFU_NAME: name,
     SFU_REGISTRATION_SECRET: secret,
     CONTROL_URL: controlUrl,

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { cacheFolder } from '../apps/server/src/adapters/db/embedded/template.ts';
-import { offerFiles } from './tests/claims.ts';
+import { type Claims, offerFiles } from './tests/claims.ts';
 import { chooseFiles, weightOf } from './tests/files.ts';
 import { createReport } from './tests/report.ts';
 
@@ -36,26 +36,27 @@ const workers = Number(values.workers);
 const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
 if (values.production) {
   // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
-  await runShared(files, workers + 1, patient);
+  const all = offerFiles(files, patient);
+  await runLanes(Array.from({ length: workers + 1 }, () => [all]));
 } else {
   const byWeight = Map.groupBy(files, weightOf);
-  // One more than cores: these wait for timers and servers as much as they compute.
-  await runShared(byWeight.get('light') ?? [], workers + 1);
+  const light = offerFiles(byWeight.get('light') ?? []);
   // In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
-  await runShared(byWeight.get('heavy') ?? [], workers, patient);
-  await runShared(byWeight.get('alone') ?? [], 1, patient);
+  const heavy = offerFiles(byWeight.get('heavy') ?? [], patient);
+  // One more for the light ones: these wait for timers and servers as much as they compute.
+  await runLanes([...Array.from({ length: workers }, () => [light, heavy]), [light]]);
+  await runLanes([[offerFiles(byWeight.get('alone') ?? [], patient)]]);
 }
 process.exitCode = report.conclude(files) ? 0 : 1;
 
-/** Runs the files in as many workers, which share them out among themselves. */
-async function runShared(shared: readonly string[], workers: number, env: Record<string, string> = {}): Promise<void> {
-  const claims = offerFiles(shared);
-  const runOne = async (): Promise<void> => {
+/** Side by side, in each one worker after the other, until its last queue is empty: no core waits for the last light file. */
+async function runLanes(lanes: readonly (readonly Claims[])[]): Promise<void> {
+  const run = async (queues: readonly Claims[]): Promise<void> => {
     // A worker that crashed took one file with it; the next one goes on with the rest.
-    while (claims.hasUnclaimed()) await runWorker({ ...claims.env, ...env });
+    for (const queue of queues) while (queue.hasUnclaimed()) await runWorker(queue.env);
   };
-  await Promise.all(Array.from({ length: workers }, runOne));
-  claims.remove();
+  await Promise.all(lanes.map(run));
+  for (const queue of lanes.flat()) queue.remove();
 }
 
 async function runWorker(env: Record<string, string>): Promise<void> {

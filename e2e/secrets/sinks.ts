@@ -9,7 +9,7 @@ import { allRoutes, type Credential, type RouteRow } from '@parley/contract';
 import { openEmbedded } from '../../apps/server/src/adapters/db/embedded/embedded.ts';
 import type { Db } from '../../apps/server/src/core/db.ts';
 import { raw, sql } from '../../apps/server/src/core/sql.ts';
-import { spawnServer } from '../../apps/server/testkit/kit/process.ts';
+import { bareEnv, spawnServer } from '../../apps/server/testkit/kit/process.ts';
 import type { Piece } from './leak-search.ts';
 import { chosen, type Mode } from './outside.ts';
 import type { Scene } from './scene.ts';
@@ -146,7 +146,7 @@ const wrongSettings: Record<string, string> = {
 };
 
 async function doctor(variables: Record<string, string>, ...options: string[]): Promise<string> {
-  const env = { PATH: process.env['PATH'], ...variables };
+  const env = { ...bareEnv(), ...variables };
   const child = spawn(process.execPath, [cli, 'doctor', ...options], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   return (await Promise.all([textOf(child.stdout), textOf(child.stderr)])).join('\n');
 }

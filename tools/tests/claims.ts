@@ -12,11 +12,12 @@ export interface Claims {
   remove(): void;
 }
 
-export function offerFiles(files: readonly string[]): Claims {
+/** @param env what else the workers get that run these. */
+export function offerFiles(files: readonly string[], env: Record<string, string> = {}): Claims {
   const folder = mkdtempSync(join(tmpdir(), 'parley-claims-'));
   writeFileSync(join(folder, 'files.json'), JSON.stringify(files));
   return {
-    env: { [folderVariable]: folder },
+    env: { ...env, [folderVariable]: folder },
     hasUnclaimed: () => files.some((_, index) => !existsSync(join(folder, String(index)))),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

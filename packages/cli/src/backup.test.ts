@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
+import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
 import { parley } from '../testkit/run.ts';
 
 async function backUpAndRestore(folder: string): Promise<void> {
@@ -32,7 +33,7 @@ test('[CLI-7] dev runs everything until it is stopped; [BAK-9] it is backed up m
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
   const port = await ownPort();
   const child = spawn(process.execPath, [main, 'dev', '--json'], {
-    env: { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(port), SFU_EMBEDDED: 'false' },
+    env: { ...bareEnv(), DATA_DIR: folder, PORT: String(port), SFU_EMBEDDED: 'false' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let out = '';

@@ -96,12 +96,15 @@ test('[CLI-3] trigger makes every event that one call can make', async () => {
   const work = async (types: readonly string[]) => {
     for (const type of types) assert.equal((await parley(['trigger', type], env)).code, 0, type);
   };
-  // The stream may open a moment after the first ones: those are triggered again.
-  await eventually(async () => {
-    const unseen = streamed.filter((type) => !seen.has(type));
-    await work(unseen);
-    assert.deepEqual(unseen, []);
-  });
+  // The stream may open a moment after the first ones: those are triggered again. One round may take long.
+  await eventually(
+    async () => {
+      const unseen = streamed.filter((type) => !seen.has(type));
+      await work(unseen);
+      assert.deepEqual(unseen, []);
+    },
+    { withinMs: 60_000 },
+  );
   stop.abort();
   await reading;
   // What is on request is in no stream: its cause is looked for.

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
+import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
 import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
@@ -22,8 +23,7 @@ async function start(command: string, ...args: string[]): Promise<Started> {
     detached: true,
     stdio: 'ignore',
     env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...bareEnv(),
       CONTROL_URL: 'http://127.0.0.1:9',
       SFU_REGISTRATION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes',
       SFU_ANNOUNCED_HOST: '127.0.0.1',

@@ -10,6 +10,7 @@ import { verifyWebhook } from '@parley/server';
 import { emit, streamEvents } from '../../../apps/server/testkit/clients/webhooks.ts';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
+import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
 import type { TestService } from '../../../apps/server/testkit/kit/service.ts';
 import { sharedService } from '../../../apps/server/testkit/kit/shared-service.ts';
 import {
@@ -34,11 +35,13 @@ after(async () => {
   await receiver.close();
 });
 
+/** Until a process has started, on a busy machine. */
+const patience = { withinMs: 60_000 };
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function parley(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...bareEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -57,12 +60,12 @@ test('[CLI-1] listen forwards events with the signatures of a real delivery and 
     SVC_URL: service.url,
     SVC_API_KEY: project.apiKey,
   });
-  const secret = await eventually(() => /Signing secret: (whsec_\S+)/.exec(out())?.[1] ?? false);
+  const secret = await eventually(() => /Signing secret: (whsec_\S+)/.exec(out())?.[1] ?? false, patience);
   // The stream is open when the first event comes through.
   await eventually(async () => {
     await emit(service, project, streamEvents(1, 'first_'));
     assert.ok(receiver.requests.length > 0);
-  });
+  }, patience);
   const before = receiver.requests.length;
   await emit(service, project, streamEvents(2, 'second_'));
   await eventually(() => assert.ok(receiver.requests.length >= before + 2));
@@ -98,14 +101,14 @@ test('[CLI-1] listen finds what npm start left, and prints JSON when asked', asy
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line));
-  await eventually(() => assert.deepEqual(lines()[0], { from: service.url, to: receiver.url, secret: mine }));
+  await eventually(() => assert.deepEqual(lines()[0], { from: service.url, to: receiver.url, secret: mine }), patience);
   await eventually(async () => {
     await emit(service, project, streamEvents(1));
     await emit(service, project, [
       { type: 'live_stream.host_left', data: { streamId: 's', identity: 'a', at: '2026-01-01T00:00:00.000Z' } },
     ]);
     assert.ok(lines().length > 1);
-  });
+  }, patience);
   assert.partialDeepStrictEqual(lines()[1], { type: 'live_stream.host_left', status: 204, error: null });
 });
 

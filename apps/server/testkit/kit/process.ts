@@ -25,6 +25,12 @@ const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'parley-process-'));
 
+/** Of a process that gets nothing from the tests but where programs are, and what was compiled before. */
+export const bareEnv = (): NodeJS.ProcessEnv => {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, NODE_COMPILE_CACHE };
+};
+
 /** What the tests are run with is nothing to the server; what was compiled may be used again. */
 const isInherited = (name: string): boolean =>
   name === 'NODE_COMPILE_CACHE' || (!name.startsWith('NODE_') && !name.startsWith('PARLEY_'));

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createPeople } from '../kit/people.ts';
 import { ownPort } from '../kit/ports.ts';
+import { bareEnv } from '../kit/process.ts';
 import { hasValidSignature } from '../peers/receiver.ts';
 import type { DeliveryPair, DeliveryProgress } from './delivery-pairs.ts';
 import type { StormOrder } from './storm-process.ts';
@@ -61,8 +62,7 @@ interface Node {
 async function startNode(env: Record<string, string>): Promise<Node> {
   const child = fork(childFile, {
     env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...bareEnv(),
       PORT: String(await ownPort()),
       ...env,
     },
