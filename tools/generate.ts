@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { allRoutes, openApiOf, splitAt } from '@parley/contract';
 import { reportFiles } from '../bench/report.ts';
+import { contractTypesFile } from './contract-types.ts';
 import { errorPages, generatedGuides, guidesWithExamples, llmsText } from './guide-pages.ts';
+import { apiReports } from './packages/api-report.ts';
 import {
   closeCodesPage,
   errorsPage,
@@ -24,8 +26,11 @@ const outputs: Readonly<Record<string, () => string>> = {
   'docs/reference/permissions.md': permissionsPage,
   'docs/reference/close-codes.md': closeCodesPage,
   'docs/reference/openapi.json': () => `${JSON.stringify(openApiOf(allRoutes), null, 1)}\n`,
+  'packages/contract/src/types.gen.ts': contractTypesFile,
   'packages/server-sdk/src/routes.gen.ts': routeAddresses,
   'packages/server-sdk/src/methods.gen.ts': methodsFile,
+  // After the types that they show.
+  ...apiReports(),
   ...generatedGuides,
   ...errorPages(),
   ...guidesWithExamples(),

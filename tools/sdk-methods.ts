@@ -1,5 +1,6 @@
 /** The server SDK's methods, one for each route that takes an API key, from the route table. */
 import { allRoutes, paramNames, type RouteRow, type SdkName, splitAt } from '@parley/contract';
+import { type RouteTypeNames, routeTypeNames } from './contract-types.ts';
 
 interface SdkMethod {
   sdk: SdkName;
@@ -10,17 +11,20 @@ interface SdkMethod {
   takes: 'body' | 'query' | null;
   isOptional: boolean;
   gives: 'one' | 'many' | 'walk' | 'stream';
+  names: RouteTypeNames;
 }
 
 function sdkMethods(): SdkMethod[] {
+  const typeNames = routeTypeNames();
   return Object.entries(allRoutes as Record<string, RouteRow>).flatMap(([route, row]) => {
     if (!row.by.includes('apiKey')) return [];
     if (row.sdk === undefined) throw new Error(`${route} takes an API key: give its row sdk: 'noun.verb'.`);
     const takes = row.body ? 'body' : row.query ? 'query' : null;
     const isOptional = row.isBodyOptional === true || (takes === 'query' && (row.query?.required ?? []).length === 0);
-    return [
-      { sdk: row.sdk, route, row, params: paramNames(splitAt(row).path), takes, isOptional, gives: givesOf(row) },
-    ];
+    const names = typeNames.get(route);
+    if (!names) throw new Error(`${route} has no types.`);
+    const params = paramNames(splitAt(row).path);
+    return [{ sdk: row.sdk, route, row, params, takes, isOptional, gives: givesOf(row), names }];
   });
 }
 
@@ -35,14 +39,22 @@ function givesOf(row: RouteRow): SdkMethod['gives'] {
 /** The interface, with each row's sentence as hover text, and what a bundle needs at run time. */
 export function methodsFile(): string {
   const methods = sdkMethods();
+  const used = methods.flatMap(({ names, takes }) => [names.answer, names.item, takes && names[takes]]);
+  const records = new Set(
+    used.flatMap((type) => type?.match(/\b[A-Z]\w*/g) ?? []).filter((name) => !builtIn.has(name)),
+  );
   const head = [
     '// Generated from packages/contract by tools/generate.ts. Do not edit.',
-    "import type { Body, Many, One, Query, Streamed, Walked } from './method-types.ts';",
+    'import type {',
+    ...[...records].sort().map((name) => `  ${name},`),
+    "} from '@parley/contract/types.gen';",
+    "import type { List, Page } from './list.ts';",
     "import type { RequestOptions } from './transport.ts';",
+    "import type { WebhookEvent } from './webhooks.ts';",
   ];
   return `${head.join('\n')}
 
-export interface SvcMethods {
+export interface ParleyMethods {
 ${interfaceOf(methods, [], 1)}
 }
 
@@ -65,17 +77,25 @@ function interfaceOf(methods: readonly SdkMethod[], path: readonly string[], dep
     .join('\n');
 }
 
-const gives = { one: 'One', many: 'Many', walk: 'Walked', stream: 'Streamed' } as const;
+const builtIn = new Set(['Array', 'Partial', 'Record']);
 
-function signature(
-  { row, route, params, takes, isOptional, gives: kind }: SdkMethod,
-  name: string,
-  pad: string,
-): string {
-  const input = takes && `${takes}${isOptional ? '?' : ''}: ${takes === 'body' ? 'Body' : 'Query'}<'${route}'>`;
+function signature({ row, params, takes, isOptional, gives, names }: SdkMethod, name: string, pad: string): string {
+  const input = takes && `${takes}${isOptional ? '?' : ''}: ${names[takes]}`;
   const list = [...params.map((param) => `${param}: string`), ...(input ? [input] : []), 'options?: RequestOptions'];
-  const answer = kind === 'stream' ? gives.stream : `${gives[kind]}<'${route}'>`;
-  return `${pad}/** ${row.does} */\n${pad}${name}(${list.join(', ')}): ${answer};`;
+  return `${pad}/** ${row.does} */\n${pad}${name}(${list.join(', ')}): ${answerOf(gives, names)};`;
+}
+
+function answerOf(gives: SdkMethod['gives'], { answer, item }: RouteTypeNames): string {
+  switch (gives) {
+    case 'one':
+      return `Promise<${answer}>`;
+    case 'many':
+      return `List<Page<${item}>, ${item}>`;
+    case 'walk':
+      return `List<${answer}, ${item}>`;
+    case 'stream':
+      return 'AsyncIterable<WebhookEvent>';
+  }
 }
 
 function runtimeRow({ sdk, route, params, takes, gives: kind, row }: SdkMethod): string {

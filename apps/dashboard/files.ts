@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { createPageBuild } from '@parley/page-build';
 
-export const dashboard = createPageBuild('dashboard', [
+export const dashboard = createPageBuild('dashboard', import.meta.dirname, [
   'apps/dashboard/{index.html,vite.config.ts,build.ts,package.json}',
   'apps/dashboard/{src,public}/**/*',
   'packages/{contract,server-sdk,client,media-description}/src/**/*.{ts,tsx}',
@@ -15,10 +15,8 @@ export const dashboardFolder = dashboard.folder;
 
 /** The fonts of the dashboard, for pages of the server that want to look like it. */
 export const fontFiles = {
-  'inter.woff2': fontPath('inter', 'inter-latin-wght-normal'),
-  'mono.woff2': fontPath('jetbrains-mono', 'jetbrains-mono-latin-wght-normal'),
+  'inter.woff2': fileURLToPath(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')),
+  'mono.woff2': fileURLToPath(
+    import.meta.resolve('@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2'),
+  ),
 };
-
-function fontPath(family: string, file: string): string {
-  return fileURLToPath(import.meta.resolve(`@fontsource-variable/${family}/files/${file}.woff2`));
-}

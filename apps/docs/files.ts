@@ -1,10 +1,11 @@
 /** Where the built documentation is, and the files beside it that need no build. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPageBuild, repository } from '@parley/page-build';
 
 export const markdownFolder = join(repository, 'docs');
 
-export const docs = createPageBuild('docs', [
+export const docs = createPageBuild('docs', import.meta.dirname, [
   'apps/docs/{build.ts,files.ts,package.json}',
   'apps/docs/src/*.ts',
   'docs/**/*.md',
@@ -18,5 +19,6 @@ export const builtDocs = docs.built;
 export const publicUrlMark = '__PUBLIC_URL__';
 
 export const stylesheet = join(import.meta.dirname, 'reference.css');
+const shippedLlmsFile = join(import.meta.dirname, 'llms.txt');
 /** For language models: what to read first (llmstxt.org). */
-export const llmsFile = join(markdownFolder, 'llms.txt');
+export const llmsFile = existsSync(shippedLlmsFile) ? shippedLlmsFile : join(markdownFolder, 'llms.txt');

@@ -1,7 +1,7 @@
 /** Where the built playground is. */
 import { createPageBuild } from '@parley/page-build';
 
-export const playground = createPageBuild('playground', [
+export const playground = createPageBuild('playground', import.meta.dirname, [
   'apps/playground/{index.html,vite.config.ts,build.ts,package.json}',
   'apps/playground/src/**/*',
   'apps/dashboard/src/styles/{fonts,tokens,base,kit}.css',

@@ -1,4 +1,4 @@
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { join } from 'node:path';
 import { cacheFolder } from './adapters/db/embedded/template.ts';
 
@@ -8,6 +8,7 @@ import { cacheFolder } from './adapters/db/embedded/template.ts';
  */
 export function keepCompiled(): void {
   const folder = join(cacheFolder(), 'compiled');
-  enableCompileCache(folder);
+  // Node 20 has none.
+  module.enableCompileCache?.(folder);
   process.env['NODE_COMPILE_CACHE'] ??= folder;
 }

@@ -10,22 +10,16 @@ export function buildMissingPages(log: Log): void {
   for (const { what, script } of missingPages()) build(what, script, log);
 }
 
-/** What is not built, and the script that builds it. */
+/** What is not built, and the script that builds it. Published packages have everything built, and no script. */
 export function missingPages(): { what: string; script: string }[] {
   const pages = [
-    { what: 'the documentation', isBuilt: builtDocs() !== null, script: import.meta.resolve('@parley/docs/build') },
-    {
-      what: 'the dashboard',
-      isBuilt: builtDashboard() !== null,
-      script: import.meta.resolve('@parley/dashboard/build'),
-    },
-    {
-      what: 'the playground',
-      isBuilt: builtPlayground() !== null,
-      script: import.meta.resolve('@parley/playground/build'),
-    },
+    { what: 'the documentation', built: builtDocs, script: '@parley/docs/build' },
+    { what: 'the dashboard', built: builtDashboard, script: '@parley/dashboard/build' },
+    { what: 'the playground', built: builtPlayground, script: '@parley/playground/build' },
   ];
-  return pages.flatMap(({ what, isBuilt, script }) => (isBuilt ? [] : [{ what, script: fileURLToPath(script) }]));
+  return pages.flatMap(({ what, built, script }) =>
+    built() === null ? [{ what, script: fileURLToPath(import.meta.resolve(script)) }] : [],
+  );
 }
 
 function build(what: string, script: string, log: Log): void {

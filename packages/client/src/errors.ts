@@ -16,7 +16,7 @@ export type DisconnectReason =
 
 export type ErrorKind = 'api' | 'rate_limit' | 'connection' | 'media' | 'permission';
 
-export interface SvcErrorFields {
+export interface ParleyErrorFields {
   code: string;
   message: string;
   retryable?: boolean | undefined;
@@ -30,8 +30,8 @@ export interface SvcErrorFields {
 const BRAND = Symbol.for('parley.SvcError');
 
 /** Every error of this SDK. Switch on `code`; `message` names the cause and the next step. */
-export class SvcError extends Error {
-  override name = 'SvcError';
+export class ParleyError extends Error {
+  override name = 'ParleyError';
   readonly kind: ErrorKind = 'api';
   readonly code: string;
   /** The same call may succeed later. */
@@ -40,7 +40,7 @@ export class SvcError extends Error {
   readonly docsUrl: string;
   readonly [BRAND] = true;
 
-  constructor({ code, message, retryable = false, requestId, cause, baseUrl = '' }: SvcErrorFields) {
+  constructor({ code, message, retryable = false, requestId, cause, baseUrl = '' }: ParleyErrorFields) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.retryable = retryable;
@@ -49,57 +49,61 @@ export class SvcError extends Error {
   }
 
   /** Also true for errors of another copy of this package. */
-  static is(value: unknown): value is SvcError {
+  static is(value: unknown): value is ParleyError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
 }
 
+/** The name of earlier versions. */
+export const SvcError = ParleyError;
+export type SvcError = ParleyError;
+
 /** The service refused a call. */
-export class ApiError extends SvcError {
+export class ApiError extends ParleyError {
   override name = 'ApiError';
 }
 
-export class PermissionError extends SvcError {
+export class PermissionError extends ParleyError {
   override name = 'PermissionError';
   override readonly kind = 'permission';
 }
 
-export class RateLimitError extends SvcError {
+export class RateLimitError extends ParleyError {
   override name = 'RateLimitError';
   override readonly kind = 'rate_limit';
   readonly retryAfterSeconds: number;
 
-  constructor(fields: SvcErrorFields, retryAfterSeconds: number) {
+  constructor(fields: ParleyErrorFields, retryAfterSeconds: number) {
     super({ ...fields, retryable: true });
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
-export class ConnectionError extends SvcError {
+export class ConnectionError extends ParleyError {
   override name = 'ConnectionError';
   override readonly kind = 'connection';
   readonly reason: DisconnectReason;
 
-  constructor(reason: DisconnectReason, fields: Partial<SvcErrorFields> = {}) {
+  constructor(reason: DisconnectReason, fields: Partial<ParleyErrorFields> = {}) {
     const message = MESSAGES[reason] ?? UNREACHABLE;
     super({ code: reason, message, retryable: RETRYABLE.includes(reason), ...fields });
     this.reason = reason;
   }
 }
 
-export class MediaError extends SvcError {
+export class MediaError extends ParleyError {
   override name = 'MediaError';
   override readonly kind = 'media';
 }
 
 /** Of both sockets; what only a room can say is in signal/. */
 const MESSAGES: Partial<Record<DisconnectReason, string>> = {
-  client: 'This client closed the connection. connect() opens it again.',
+  client: 'This client closed the connection.',
   token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
   token_revoked: 'Your backend revoked the token. Mint a new one if this user may come back.',
   rate_limited: 'Too many connections from this address or user.',
   forbidden: "The server refused this page or token. Check the project's allowed origins and the token's permissions.",
-  protocol: 'Client and server do not understand each other. Use one version.',
+  protocol: 'Client and server are not of one version.',
 };
 const UNREACHABLE = 'The server cannot be reached. Check its address and the network.';
 const RETRYABLE: readonly DisconnectReason[] = ['rate_limited', 'node_lost', 'network'];
@@ -125,7 +129,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
 const PERMISSION_CODES = /_(NOT_ALLOWED|FORBIDDEN|DENIED|SCOPE_MISSING|NOT_A_MEMBER|BANNED)$/;
 
 /** A refusal of the server as one of our errors. */
-export function errorFrom(wire: WireError, baseUrl?: string): SvcError {
+export function errorFrom(wire: WireError, baseUrl?: string): ParleyError {
   const code = wire.svcCode ?? wire.code ?? 'SVC_INTERNAL';
   const message = `${wire.message ?? code} ${NEXT_STEPS[code] ?? ''}`.trim();
   const fields = { code, message, retryable: wire.retryable, requestId: wire.requestId, baseUrl };
@@ -135,5 +139,5 @@ export function errorFrom(wire: WireError, baseUrl?: string): SvcError {
 }
 
 /** Whatever was thrown, as an error of ours. */
-export const asSvcError = (error: unknown): SvcError =>
-  SvcError.is(error) ? error : new SvcError({ code: 'unexpected', message: String(error), cause: error });
+export const asSvcError = (error: unknown): ParleyError =>
+  ParleyError.is(error) ? error : new ParleyError({ code: 'unexpected', message: String(error), cause: error });

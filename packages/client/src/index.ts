@@ -5,6 +5,7 @@ export {
   ConnectionError,
   type DisconnectReason,
   MediaError,
+  ParleyError,
   PermissionError,
   RateLimitError,
   SvcError,

@@ -1,6 +1,6 @@
 /** Where built pages are. The server asks; only `build.ts` knows how they are made (ADR 0060). */
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import fs, { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const repository = join(import.meta.dirname, '..', '..', '..');
@@ -15,10 +15,14 @@ export interface PageBuild {
   built(): string | null;
 }
 
-/** `sources` is everything the build reads: another content is another folder, so an old build is never served. */
-export function createPageBuild(name: string, sources: readonly string[]): PageBuild {
+/**
+ * `sources` is everything the build reads: another content is another folder, so an old build is never served. A
+ * published package has no sources, and its build beside its code, in `pages`.
+ */
+export function createPageBuild(name: string, appFolder: string, sources: readonly string[]): PageBuild {
   const prefix = `${name}-`;
-  let path: string | null = null;
+  const shipped = join(appFolder, 'pages');
+  let path: string | null = existsSync(shipped) ? shipped : null;
   const folder = (): string => {
     path ??= join(cacheFolder, `${prefix}${contentHash(sources)}`);
     return path;
@@ -28,7 +32,8 @@ export function createPageBuild(name: string, sources: readonly string[]): PageB
 
 function contentHash(sources: readonly string[]): string {
   const hash = createHash('sha256');
-  const files = sources.flatMap((pattern) => globSync(pattern, { cwd: repository, withFileTypes: true }));
+  // Not imported by name: Node 20 has none, and it runs only published packages, which are built.
+  const files = sources.flatMap((pattern) => fs.globSync(pattern, { cwd: repository, withFileTypes: true }));
   const paths = files.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   for (const path of paths.filter((name) => !name.endsWith('.test.ts')).sort()) {
     hash.update(path.slice(repository.length)).update('\0').update(readFileSync(path)).update('\0');

@@ -1,4 +1,4 @@
-import type { AllRoutes, AnswerOf, BodyOf, ParamsOf, QueryOf, RouteName } from '@parley/contract';
+import type { RouteRecords } from '@parley/contract/types.gen';
 import { errorOf } from './errors.ts';
 import { routeAddresses } from './routes.gen.ts';
 
@@ -16,16 +16,10 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-type Part<Name extends string, T> = [T] extends [undefined]
-  ? unknown
-  : object extends T
-    ? { [K in Name]?: T }
-    : { [K in Name]: T };
-
+export type RouteName = keyof RouteRecords;
 /** What a route needs: its path parameters, query and body, as its row declares them. */
-export type CallInput<N extends RouteName> = ParamsOf<AllRoutes[N]> &
-  Part<'query', QueryOf<AllRoutes[N]> extends Record<string, never> ? undefined : QueryOf<AllRoutes[N]>> &
-  Part<'body', BodyOf<AllRoutes[N]>>;
+export type CallInput<N extends RouteName> = RouteRecords[N]['input'];
+export type CallAnswer<N extends RouteName> = RouteRecords[N]['answer'];
 
 /** Arguments of a call: the input may be left out where the row needs none. */
 export type CallArguments<N extends RouteName> =
@@ -41,9 +35,9 @@ export interface Reply<T> {
 
 export interface Api {
   /** Calls a route by its name; resolves with the body, rejects with ApiError. */
-  call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<AnswerOf<AllRoutes[N]>>;
+  call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallAnswer<N>>;
   /** The same with status and headers. */
-  request<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<Reply<AnswerOf<AllRoutes[N]>>>;
+  request<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<Reply<CallAnswer<N>>>;
 }
 
 /** A typed client over the route table. */
@@ -51,7 +45,7 @@ export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: Cal
   async function request<N extends RouteName>(
     name: N,
     ...[input, options]: CallArguments<N>
-  ): Promise<Reply<AnswerOf<AllRoutes[N]>>> {
+  ): Promise<Reply<CallAnswer<N>>> {
     const { query, body, ...params } = (input ?? {}) as { query?: object; body?: unknown } & Record<string, string>;
     const { method, url } = addressOf(routeAddresses[name], params, query);
     const bearer = typeof credential === 'function' ? await credential() : credential;
@@ -71,7 +65,7 @@ export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: Cal
     if (!response.ok) throw errorOf(response.status, text, response.headers, baseUrl);
     const answer: unknown = text === '' ? undefined : JSON.parse(text);
     // The server checks its answers against the same row.
-    return { status: response.status, headers: response.headers, body: answer as AnswerOf<AllRoutes[N]> };
+    return { status: response.status, headers: response.headers, body: answer as CallAnswer<N> };
   }
 
   return { request, call: async (name, ...args) => (await request(name, ...args)).body };

@@ -1,4 +1,4 @@
-import type { ErrorEnvelope } from '@parley/contract';
+import type { ErrorEnvelope } from '@parley/contract/types.gen';
 
 export type ErrorKind = 'api' | 'rate_limit' | 'permission' | 'connection';
 
@@ -6,8 +6,8 @@ export type ErrorKind = 'api' | 'rate_limit' | 'permission' | 'connection';
 const BRAND = Symbol.for('parley.SvcError');
 
 /** Every error of this SDK. Switch on `code`; `message` names the cause and the next step. No secret is ever in one. */
-export class SvcError extends Error {
-  override name = 'SvcError';
+export class ParleyError extends Error {
+  override name = 'ParleyError';
   readonly kind: ErrorKind = 'api';
   readonly code: string;
   /** The same call may succeed later. */
@@ -32,15 +32,20 @@ export class SvcError extends Error {
   }
 
   /** Also true for errors of another copy of this package. */
-  static is(value: unknown): value is SvcError {
+  static is(value: unknown): value is ParleyError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
 }
 
-export const isSvcError = SvcError.is;
+export const isParleyError = ParleyError.is;
+
+/** The name of earlier versions. */
+export const SvcError = ParleyError;
+export type SvcError = ParleyError;
+export const isSvcError = isParleyError;
 
 /** The service answered with an error. */
-export class ApiError extends SvcError {
+export class ApiError extends ParleyError {
   override name = 'ApiError';
   readonly status: number;
   readonly body: ErrorEnvelope;
@@ -73,7 +78,7 @@ export class PermissionError extends ApiError {
 }
 
 /** No answer came, or none that could be read. */
-export class ConnectionError extends SvcError {
+export class ConnectionError extends ParleyError {
   override name = 'ConnectionError';
   override readonly kind = 'connection';
 }

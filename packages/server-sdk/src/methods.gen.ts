@@ -1,176 +1,255 @@
 // Generated from packages/contract by tools/generate.ts. Do not edit.
-import type { Body, Many, One, Query, Streamed, Walked } from './method-types.ts';
+import type {
+  AddConversationMember,
+  AddReaction,
+  Attachment,
+  AttachmentDownload,
+  AttachmentUpload,
+  Change,
+  ChangeConversationMember,
+  ChangePage,
+  ChangesQuery,
+  ChatToken,
+  ClassifiedError,
+  Connection,
+  ConnectionDetail,
+  ConnectionMetrics,
+  ConnectionsQuery,
+  Conversation,
+  ConversationMember,
+  CreateConversation,
+  CreateLiveStream,
+  CreateRoom,
+  Diagnostics,
+  EditMessage,
+  EndUser,
+  ErrorWithConnection,
+  ErrorsQuery,
+  ForUser,
+  GetThreadQuery,
+  HistoryQuery,
+  ListConversationMembersQuery,
+  ListConversationsQuery,
+  ListLiveStreamsQuery,
+  ListPresenceQuery,
+  ListReadReceiptsQuery,
+  ListRevokedUsersQuery,
+  ListRoomSessionsQuery,
+  ListRoomsQuery,
+  ListTypingQuery,
+  ListUserConversationsQuery,
+  LiveStream,
+  LiveStreamHost,
+  Message,
+  MessagePage,
+  MintChatToken,
+  MintRtcToken,
+  MuteTrack,
+  Participant,
+  Presence,
+  Project,
+  ReactionSummary,
+  ReadReceipt,
+  ReadState,
+  RegisterHost,
+  RemoveParticipantQuery,
+  RemovedParticipant,
+  RequestAttachment,
+  RevokeUser,
+  RevokedChatToken,
+  RevokedRtcToken,
+  Room,
+  RoomSession,
+  RtcToken,
+  SendMessage,
+  SendRoomData,
+  SentRoomData,
+  StreamCredentials,
+  StreamEventsQuery,
+  Track,
+  Typing,
+  UpdateConversation,
+  UpdateLiveStream,
+  UpdateParticipant,
+  UpdateRoom,
+  Usage,
+  ViewerIdentity,
+  ViewerLeft,
+  WebhookEventType,
+} from '@parley/contract/types.gen';
+import type { List, Page } from './list.ts';
 import type { RequestOptions } from './transport.ts';
+import type { WebhookEvent } from './webhooks.ts';
 
-export interface SvcMethods {
+export interface ParleyMethods {
   project: {
     /** Reads the API key's own project. */
-    get(options?: RequestOptions): One<'getOwnProject'>;
+    get(options?: RequestOptions): Promise<Project>;
   };
   users: {
     /** Lists the users that were shut out, latest first; `banned=true` gives those who are banned now. */
-    list(query?: Query<'listRevokedUsers'>, options?: RequestOptions): Many<'listRevokedUsers'>;
+    list(query?: ListRevokedUsersQuery, options?: RequestOptions): List<Page<EndUser>, EndUser>;
     /** Reads whether a user is banned, until when, and since when the user's earlier tokens are void. */
-    get(userId: string, options?: RequestOptions): One<'getUser'>;
+    get(userId: string, options?: RequestOptions): Promise<EndUser>;
     /** Shuts a user out: revokes every chat and RTC token, ends sessions and closes sockets within two seconds; with `bannedUntil` the user gets no token and joins nothing until then. */
-    revoke(userId: string, body?: Body<'revokeUser'>, options?: RequestOptions): One<'revokeUser'>;
+    revoke(userId: string, body?: Partial<RevokeUser>, options?: RequestOptions): Promise<EndUser>;
     /** Lifts a ban: new tokens can be minted; revoked ones stay revoked. */
-    unban(userId: string, options?: RequestOptions): One<'unbanUser'>;
+    unban(userId: string, options?: RequestOptions): Promise<EndUser>;
   };
   rooms: {
     /** Lists the project's active rooms, newest first. */
-    list(query?: Query<'listRooms'>, options?: RequestOptions): Many<'listRooms'>;
+    list(query?: ListRoomsQuery, options?: RequestOptions): List<Page<Room>, Room>;
     /** Creates a room. Its name is free again once the room is closed. */
-    create(body: Body<'createRoom'>, options?: RequestOptions): One<'createRoom'>;
+    create(body: CreateRoom, options?: RequestOptions): Promise<Room>;
     /** Reads one room by id or name. */
-    get(id: string, options?: RequestOptions): One<'getRoom'>;
+    get(id: string, options?: RequestOptions): Promise<Room>;
     /** Changes metadata, ceiling or the rule for duplicate identities; all participants are notified. */
-    update(id: string, body: Body<'updateRoom'>, options?: RequestOptions): One<'updateRoom'>;
+    update(id: string, body: UpdateRoom, options?: RequestOptions): Promise<Room>;
     /** Closes a room: everybody is disconnected, its tokens are revoked and its name is free. */
-    close(id: string, options?: RequestOptions): One<'closeRoom'>;
+    close(id: string, options?: RequestOptions): Promise<Room>;
     /** Lists live participants with their tracks, read from the media node. */
-    participants(id: string, options?: RequestOptions): Many<'listRoomParticipants'>;
+    participants(id: string, options?: RequestOptions): List<Page<Participant>, Participant>;
     /** Lists who was in the room and for how long, newest first. */
-    sessions(id: string, query?: Query<'listRoomSessions'>, options?: RequestOptions): Many<'listRoomSessions'>;
+    sessions(id: string, query?: ListRoomSessionsQuery, options?: RequestOptions): List<Page<RoomSession>, RoomSession>;
     /** Removes a participant and revokes their tokens for the room; `revokeTokens=false` lets them come back. */
-    removeParticipant(id: string, identity: string, query?: Query<'removeParticipant'>, options?: RequestOptions): One<'removeParticipant'>;
+    removeParticipant(id: string, identity: string, query?: RemoveParticipantQuery, options?: RequestOptions): Promise<RemovedParticipant>;
     /** Changes what a participant may do, or their metadata, while they are connected. */
-    updateParticipant(id: string, identity: string, body: Body<'updateParticipant'>, options?: RequestOptions): One<'updateParticipant'>;
+    updateParticipant(id: string, identity: string, body: UpdateParticipant, options?: RequestOptions): Promise<Participant>;
     /** Mutes a track at the media node; `{ "muted": false }` lets it through again. */
-    muteTrack(id: string, identity: string, trackId: string, body?: Body<'muteTrack'>, options?: RequestOptions): One<'muteTrack'>;
+    muteTrack(id: string, identity: string, trackId: string, body?: Partial<MuteTrack>, options?: RequestOptions): Promise<Track>;
     /** Sends a data message to everybody in the room, or to some, who may use data. */
-    sendData(id: string, body: Body<'sendRoomData'>, options?: RequestOptions): One<'sendRoomData'>;
+    sendData(id: string, body: SendRoomData, options?: RequestOptions): Promise<SentRoomData>;
     tokens: {
       /** Mints a token for one participant of one room. */
-      create(roomId: string, body: Body<'mintRtcToken'>, options?: RequestOptions): One<'mintRtcToken'>;
+      create(roomId: string, body: MintRtcToken, options?: RequestOptions): Promise<RtcToken>;
       /** Revokes a token: no join with it from now on, and a live session of it ends within two seconds. Where there is a signing key, also one that was signed offline and never used. */
-      revoke(roomId: string, tokenId: string, options?: RequestOptions): One<'revokeRtcToken'>;
+      revoke(roomId: string, tokenId: string, options?: RequestOptions): Promise<RevokedRtcToken>;
     };
   };
   liveStreams: {
     /** Lists live streams, newest first. */
-    list(query?: Query<'listLiveStreams'>, options?: RequestOptions): Many<'listLiveStreams'>;
+    list(query?: ListLiveStreamsQuery, options?: RequestOptions): List<Page<LiveStream>, LiveStream>;
     /** Creates a stream with its room, its conversation and its host. scheduledAt starts nothing by itself: call start. */
-    create(body: Body<'createLiveStream'>, options?: RequestOptions): One<'createLiveStream'>;
+    create(body: CreateLiveStream, options?: RequestOptions): Promise<LiveStream>;
     /** Reads a stream with its live viewer count. */
-    get(streamId: string, options?: RequestOptions): One<'getLiveStream'>;
+    get(streamId: string, options?: RequestOptions): Promise<LiveStream>;
     /** Changes a stream's description; metadata is replaced as a whole. */
-    update(streamId: string, body: Body<'updateLiveStream'>, options?: RequestOptions): One<'updateLiveStream'>;
+    update(streamId: string, body: UpdateLiveStream, options?: RequestOptions): Promise<LiveStream>;
     /** Moves a stream from CREATED to LIVE. */
-    start(streamId: string, options?: RequestOptions): One<'startLiveStream'>;
+    start(streamId: string, options?: RequestOptions): Promise<LiveStream>;
     /** Ends a stream for good: its room closes and its conversation is archived. */
-    end(streamId: string, options?: RequestOptions): One<'endLiveStream'>;
+    end(streamId: string, options?: RequestOptions): Promise<LiveStream>;
     /** Registers a host or co-host and returns RTC and chat credentials for them. */
-    addHost(streamId: string, body: Body<'registerHost'>, options?: RequestOptions): One<'registerHost'>;
+    addHost(streamId: string, body: RegisterHost, options?: RequestOptions): Promise<StreamCredentials>;
     /** Removes a co-host: tokens are revoked, the call is left, the chat history stays. */
-    removeHost(streamId: string, identity: string, options?: RequestOptions): One<'removeHost'>;
+    removeHost(streamId: string, identity: string, options?: RequestOptions): Promise<LiveStreamHost>;
     /** Mints RTC and chat credentials for a viewer. They never allow publishing. */
-    createViewerToken(streamId: string, body: Body<'createViewerToken'>, options?: RequestOptions): One<'createViewerToken'>;
+    createViewerToken(streamId: string, body: ViewerIdentity, options?: RequestOptions): Promise<StreamCredentials>;
     /** Says that a viewer has left. */
-    leave(streamId: string, body: Body<'leaveLiveStream'>, options?: RequestOptions): One<'leaveLiveStream'>;
+    leave(streamId: string, body: ViewerIdentity, options?: RequestOptions): Promise<ViewerLeft>;
   };
   connections: {
     /** Lists connections, newest first. */
-    list(query?: Query<'listConnections'>, options?: RequestOptions): Many<'listConnections'>;
+    list(query?: ConnectionsQuery, options?: RequestOptions): List<Page<Connection>, Connection>;
     /** Reads a connection with its whole timeline and its errors. */
-    get(connectionId: string, options?: RequestOptions): One<'getConnection'>;
+    get(connectionId: string, options?: RequestOptions): Promise<ConnectionDetail>;
   };
   errors: {
     /** Lists classified errors, newest first. */
-    list(query?: Query<'listErrors'>, options?: RequestOptions): Many<'listErrors'>;
+    list(query?: ErrorsQuery, options?: RequestOptions): List<Page<ClassifiedError>, ClassifiedError>;
     /** Reads an error with its connection, if it has one. */
-    get(errorId: string, options?: RequestOptions): One<'getError'>;
+    get(errorId: string, options?: RequestOptions): Promise<ErrorWithConnection>;
   };
   metrics: {
     /** Reads connection and error metrics of the last 24 hours, with series for charts. */
-    get(options?: RequestOptions): One<'getMetrics'>;
+    get(options?: RequestOptions): Promise<ConnectionMetrics>;
   };
   diagnostics: {
     /** Checks each dependency of the service and says how it does. */
-    get(options?: RequestOptions): One<'getDiagnostics'>;
+    get(options?: RequestOptions): Promise<Diagnostics>;
   };
   usage: {
     /** Reads the free RTC minutes and what is spent of them: over all projects a signed-in caller owns, or the API key's own project. */
-    get(options?: RequestOptions): One<'getUsage'>;
+    get(options?: RequestOptions): Promise<Usage>;
   };
   events: {
     /** Lists every event type with the version that introduced it; the 15 of the specification come first. */
-    types(options?: RequestOptions): Many<'listWebhookEventTypes'>;
+    types(options?: RequestOptions): List<Page<WebhookEventType>, WebhookEventType>;
     /** Streams the events of the key's project and environment as they happen, but for those on request; resumes after the header Last-Event-ID. */
-    stream(query?: Query<'streamEvents'>, options?: RequestOptions): Streamed;
+    stream(query?: StreamEventsQuery, options?: RequestOptions): AsyncIterable<WebhookEvent>;
   };
   chat: {
     conversations: {
       /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
-      list(query?: Query<'listConversations'>, options?: RequestOptions): Many<'listConversations'>;
+      list(query?: ListConversationsQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
       /** Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has. */
-      create(body: Body<'createConversation'>, options?: RequestOptions): One<'createConversation'>;
+      create(body: CreateConversation, options?: RequestOptions): Promise<Conversation>;
       /** Reads one conversation by conv_ id, uuid, room id or name. */
-      get(room: string, options?: RequestOptions): One<'getConversation'>;
+      get(room: string, options?: RequestOptions): Promise<Conversation>;
       /** Renames, archives or re-activates a conversation, or sets its retention or metadata. */
-      update(room: string, body: Body<'updateConversation'>, options?: RequestOptions): One<'updateConversation'>;
+      update(room: string, body: UpdateConversation, options?: RequestOptions): Promise<Conversation>;
       /** Erases a conversation with everything in it. There is no way back. */
-      delete(room: string, options?: RequestOptions): One<'deleteConversation'>;
+      delete(room: string, options?: RequestOptions): Promise<Conversation>;
       /** Lists the conversations a user is a member of, with what they have not read. */
-      listForUser(userId: string, query?: Query<'listUserConversations'>, options?: RequestOptions): Many<'listUserConversations'>;
+      listForUser(userId: string, query?: ListUserConversationsQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
     };
     members: {
       /** Lists active members, newest first. */
-      list(room: string, query?: Query<'listConversationMembers'>, options?: RequestOptions): Many<'listConversationMembers'>;
+      list(room: string, query?: ListConversationMembersQuery, options?: RequestOptions): List<Page<ConversationMember>, ConversationMember>;
       /** Adds a member, or re-activates one who was removed. */
-      add(room: string, body: Body<'addConversationMember'>, options?: RequestOptions): One<'addConversationMember'>;
+      add(room: string, body: AddConversationMember, options?: RequestOptions): Promise<ConversationMember>;
       /** Changes a member's role or metadata. */
-      update(room: string, userId: string, body: Body<'changeConversationMember'>, options?: RequestOptions): One<'changeConversationMember'>;
+      update(room: string, userId: string, body: ChangeConversationMember, options?: RequestOptions): Promise<ConversationMember>;
       /** Removes a member; what they wrote keeps its author. Anybody may remove themselves. */
-      remove(room: string, userId: string, options?: RequestOptions): One<'removeConversationMember'>;
+      remove(room: string, userId: string, options?: RequestOptions): Promise<ConversationMember>;
     };
     messages: {
       /** Reads history, newest first. `before` walks back, `after` walks toward newer. */
-      list(room: string, query?: Query<'listMessages'>, options?: RequestOptions): Walked<'listMessages'>;
+      list(room: string, query?: HistoryQuery, options?: RequestOptions): List<MessagePage, Message>;
       /** Sends a message. A repeat with the same clientMessageId gives the original. */
-      send(room: string, body: Body<'sendMessage'>, options?: RequestOptions): One<'sendMessage'>;
+      send(room: string, body: SendMessage, options?: RequestOptions): Promise<Message>;
       /** Reads every visible change after a cursor, oldest first: new, edited and deleted messages, reactions, members. */
-      changes(room: string, query?: Query<'listChanges'>, options?: RequestOptions): Walked<'listChanges'>;
+      changes(room: string, query?: ChangesQuery, options?: RequestOptions): List<ChangePage, Change>;
       /** Reads one message. */
-      get(messageId: string, options?: RequestOptions): One<'getMessage'>;
+      get(messageId: string, options?: RequestOptions): Promise<Message>;
       /** Edits a message's text or metadata. */
-      update(messageId: string, body: Body<'editMessage'>, options?: RequestOptions): One<'editMessage'>;
+      update(messageId: string, body: EditMessage, options?: RequestOptions): Promise<Message>;
       /** Soft-deletes a message: only its tombstone remains. */
-      delete(messageId: string, query?: Query<'deleteMessage'>, options?: RequestOptions): One<'deleteMessage'>;
+      delete(messageId: string, query?: ForUser, options?: RequestOptions): Promise<Message>;
       /** Marks this message and all earlier ones as read. A mark never moves back. */
-      markRead(messageId: string, body?: Body<'markRead'>, options?: RequestOptions): One<'markRead'>;
+      markRead(messageId: string, body?: Partial<ForUser>, options?: RequestOptions): Promise<ReadState>;
       /** Reads the thread a message belongs to: its root, then the replies, oldest first. */
-      thread(messageId: string, query?: Query<'getThread'>, options?: RequestOptions): Many<'getThread'>;
+      thread(messageId: string, query?: GetThreadQuery, options?: RequestOptions): List<Page<Message>, Message>;
     };
     state: {
       /** Who is present now, by user id. */
-      presence(room: string, query?: Query<'listPresence'>, options?: RequestOptions): Many<'listPresence'>;
+      presence(room: string, query?: ListPresenceQuery, options?: RequestOptions): List<Page<Presence>, Presence>;
       /** Who is typing now, by user id. */
-      typing(room: string, query?: Query<'listTyping'>, options?: RequestOptions): Many<'listTyping'>;
+      typing(room: string, query?: ListTypingQuery, options?: RequestOptions): List<Page<Typing>, Typing>;
       /** Every active member's read position. */
-      readReceipts(room: string, query?: Query<'listReadReceipts'>, options?: RequestOptions): Many<'listReadReceipts'>;
+      readReceipts(room: string, query?: ListReadReceiptsQuery, options?: RequestOptions): List<Page<ReadReceipt>, ReadReceipt>;
       /** The caller's read position and unread count; an API key names the user. */
-      readState(room: string, query?: Query<'getReadState'>, options?: RequestOptions): One<'getReadState'>;
+      readState(room: string, query?: ForUser, options?: RequestOptions): Promise<ReadState>;
     };
     attachments: {
       /** Gives a signed URL to upload one file to. */
-      create(room: string, body: Body<'requestAttachment'>, options?: RequestOptions): One<'requestAttachment'>;
+      create(room: string, body: RequestAttachment, options?: RequestOptions): Promise<AttachmentUpload>;
       /** Confirms an upload; from then on a message can carry it. */
-      complete(attachmentId: string, options?: RequestOptions): One<'completeAttachment'>;
+      complete(attachmentId: string, options?: RequestOptions): Promise<Attachment>;
       /** Gives a short-lived signed URL to download from. */
-      downloadUrl(attachmentId: string, options?: RequestOptions): One<'getAttachmentDownload'>;
+      downloadUrl(attachmentId: string, options?: RequestOptions): Promise<AttachmentDownload>;
     };
     reactions: {
       /** Reacts to a message; once per user and emoji. An API key names the user. */
-      add(messageId: string, body: Body<'addReaction'>, options?: RequestOptions): One<'addReaction'>;
+      add(messageId: string, body: AddReaction, options?: RequestOptions): Promise<ReactionSummary[]>;
       /** Takes a reaction back. */
-      remove(messageId: string, emoji: string, query?: Query<'removeReaction'>, options?: RequestOptions): One<'removeReaction'>;
+      remove(messageId: string, emoji: string, query?: ForUser, options?: RequestOptions): Promise<undefined>;
     };
     tokens: {
       /** Mints a chat token for one end user. */
-      create(body: Body<'mintChatToken'>, options?: RequestOptions): One<'mintChatToken'>;
+      create(body: MintChatToken, options?: RequestOptions): Promise<ChatToken>;
       /** Revokes a chat token by its id, also one that was signed offline and never used: it is refused from now on, and its sockets close within two seconds. */
-      revoke(tokenId: string, options?: RequestOptions): One<'revokeChatToken'>;
+      revoke(tokenId: string, options?: RequestOptions): Promise<RevokedChatToken>;
     };
   };
 }

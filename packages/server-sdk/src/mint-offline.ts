@@ -1,4 +1,4 @@
-import type { RtcTokenPermissionsDto } from '@parley/contract';
+import type { RtcTokenPermissionsDto } from '@parley/contract/types.gen';
 import { SvcError } from './errors.ts';
 import { type SigningKey, signToken } from './signing.ts';
 

@@ -1,4 +1,4 @@
-import type { RtcTokenPermissionsDto } from '@parley/contract';
+import type { RtcTokenPermissionsDto } from '@parley/contract/types.gen';
 
 /** Watches and listens. */
 export const viewer = (): RtcTokenPermissionsDto => ({ join: true, subscribe: true, publish: false });

@@ -7,7 +7,14 @@ import { nodeCrypto } from './node-crypto.ts';
  * What tokens are signed with: `sgk_….…` as the dashboard has shown it, or the id of a registered public key with its
  * private half (PEM, or a KeyObject), Ed25519 or P-256. Keep it on your servers.
  */
-export type SigningKey = string | { id: string; privateKey: string | KeyObject };
+export type SigningKey = string | { id: string; privateKey: string | PrivateKey };
+
+/** What a `KeyObject` of node:crypto has; its own type would ask every user for Node's types. */
+export interface PrivateKey {
+  readonly type: string;
+  readonly asymmetricKeyType?: string | undefined;
+  export(options: object): unknown;
+}
 
 type Type = 'rtc+jwt' | 'chat+jwt';
 
@@ -76,7 +83,8 @@ function secretSigner(text: string): Signer {
 
 function pairSigner({ id, privateKey }: Exclude<SigningKey, string>): Signer {
   const native = nodeCrypto() ?? invalid('a key pair needs node:crypto; use a secret (HS256) on this runtime');
-  const key = typeof privateKey === 'string' ? native.createPrivateKey(privateKey) : privateKey;
+  // Anything else is refused by Node when it signs.
+  const key = typeof privateKey === 'string' ? native.createPrivateKey(privateKey) : (privateKey as KeyObject);
   if (key.asymmetricKeyType === 'ed25519')
     return signer(id, 'EdDSA', (message) => base64url(native.sign(null, utf8.encode(message), key)));
   if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return invalid('privateKey must be Ed25519 or P-256');

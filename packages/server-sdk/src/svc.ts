@@ -1,15 +1,15 @@
 import type { Walk } from '@parley/contract';
 import { addressOf } from './call.ts';
-import { SvcError } from './errors.ts';
+import { ParleyError } from './errors.ts';
 import { readEvents } from './event-stream.ts';
 import { LazyList, type Step } from './list.ts';
-import { methodRows, type SvcMethods } from './methods.gen.ts';
+import { methodRows, type ParleyMethods } from './methods.gen.ts';
 import { routeAddresses } from './routes.gen.ts';
 import { createTransport, type RequestOptions, type Transport } from './transport.ts';
 import { type NewFile, uploadFile } from './upload.ts';
 import type { WebhookEvent } from './webhooks.ts';
 
-export interface SvcOptions {
+export interface ParleyOptions {
   /** `svk_dev_…` or `svk_prod_…`. Keep it on your servers. */
   apiKey: string;
   /** Address of the service; `http://localhost:4000` without one. */
@@ -24,7 +24,7 @@ export interface SvcOptions {
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-export interface SvcHelpers {
+export interface ParleyHelpers {
   chat: {
     attachments: {
       upload(conversation: string, file: NewFile, options?: RequestOptions): ReturnType<typeof uploadFile>;
@@ -35,17 +35,17 @@ export interface SvcHelpers {
 const keyPattern = /^svk_(dev|prod)_([A-Za-z0-9]+)\.[A-Za-z0-9]+$/;
 
 /** A client for your backend. One object serves all requests; its methods are those of the API, by noun and verb. */
-class SvcClient {
+class ParleyClient {
   /** Which of the project's two worlds the key belongs to. */
   readonly environment: 'development' | 'production';
   readonly baseUrl: string;
   /** The key without its secret, as the dashboard lists it. */
   readonly keyPrefix: string;
 
-  constructor(options: SvcOptions) {
+  constructor(options: ParleyOptions) {
     const [, tag, publicId] = keyPattern.exec(options.apiKey ?? '') ?? [];
     if (publicId === undefined)
-      throw new SvcError({
+      throw new ParleyError({
         code: 'invalid_api_key',
         // What was given may be a real secret in the wrong place: it is not repeated.
         message: 'apiKey must look like svk_dev_….… or svk_prod_….…: make one in the dashboard, under API keys.',
@@ -75,17 +75,22 @@ class SvcClient {
 
   /** What `console.log` shows, without an import of `node:util`. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return `Svc ${JSON.stringify(this)}`;
+    return `Parley ${JSON.stringify(this)}`;
   }
 
   toString(): string {
-    return `Svc ${this.baseUrl} ${this.keyPrefix}`;
+    return `Parley ${this.baseUrl} ${this.keyPrefix}`;
   }
 }
 
-export type Svc = SvcClient & SvcMethods & SvcHelpers;
-/** `new Svc({ apiKey, baseUrl })`: the interface is generated from the route table. */
-export const Svc = SvcClient as unknown as new (options: SvcOptions) => Svc;
+export type Parley = ParleyClient & ParleyMethods & ParleyHelpers;
+/** `new Parley({ apiKey, baseUrl })`: the interface is generated from the route table. */
+export const Parley = ParleyClient as unknown as new (options: ParleyOptions) => Parley;
+
+/** The names of earlier versions. */
+export type Svc = Parley;
+export const Svc = Parley;
+export type SvcOptions = ParleyOptions;
 
 interface MethodRow {
   route: keyof typeof routeAddresses;
@@ -98,7 +103,7 @@ interface MethodRow {
 }
 type Fields = Record<string, unknown>;
 
-function buildMethods(transport: Transport): SvcMethods & SvcHelpers {
+function buildMethods(transport: Transport): ParleyMethods & ParleyHelpers {
   const root: Fields = {};
   for (const [name, row] of Object.entries(methodRows as Record<string, MethodRow>)) {
     const path = name.split('.');
@@ -111,7 +116,7 @@ function buildMethods(transport: Transport): SvcMethods & SvcHelpers {
     scope[verb] = (...args: unknown[]) => invoke(transport, row, args);
   }
   // The table this walks is the one the interface is written from.
-  return root as unknown as SvcMethods & SvcHelpers;
+  return root as unknown as ParleyMethods & ParleyHelpers;
 }
 
 /** Path parameters, then what is sent, then options: as the generated signature says. */

@@ -1,4 +1,4 @@
-import type { Attachment, AttachmentUpload, RequestAttachment } from '@parley/contract';
+import type { Attachment, AttachmentUpload, RequestAttachment } from '@parley/contract/types.gen';
 import { ConnectionError } from './errors.ts';
 import type { RequestOptions } from './transport.ts';
 

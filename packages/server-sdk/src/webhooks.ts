@@ -1,5 +1,7 @@
-import type { Environment, EventData, EventType } from '@parley/contract';
+import type { Environment, EventRecords } from '@parley/contract/types.gen';
 import { hmacSha256, joined } from './hmac.ts';
+
+export type EventType = keyof EventRecords;
 
 /** What a webhook delivers: switch on `type` and `data` follows. Ignore types and fields you do not know. */
 export type WebhookEvent = {
@@ -9,7 +11,7 @@ export type WebhookEvent = {
     projectId: string;
     environment: Environment;
     createdAt: string;
-    data: EventData<T>;
+    data: EventRecords[T];
   };
 }[EventType];
 

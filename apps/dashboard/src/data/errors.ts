@@ -46,7 +46,7 @@ export function explain(error: unknown): Explained {
 
 function explainAnswer({ status, code, requestId, message, body }: ApiError): Explained {
   const kind = kindOf(status, code);
-  const extra: Readonly<Record<string, unknown>> = body;
+  const extra: Readonly<Record<string, unknown>> = { ...body };
   return {
     kind,
     title: titles[kind],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Environment } from '@parley/contract';
-import type { SigningKey } from '@parley/server';
 import { base32, pooledBytes } from '../../src/core/ids.ts';
 import type { TestProject } from '../kit/people.ts';
 import { JoinRefused, joinRoom } from './signal-client.ts';
@@ -20,11 +19,13 @@ export const pairOf = {
 
 export const pemOf = (publicKey: KeyObject): string => publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
+interface KeyPair {
+  id: string;
+  privateKey: KeyObject;
+}
+
 /** A registered pair. */
-export async function newPair(
-  { id: projectId, owner }: TestProject,
-  algorithm: keyof typeof pairOf,
-): Promise<Exclude<SigningKey, string>> {
+export async function newPair({ id: projectId, owner }: TestProject, algorithm: keyof typeof pairOf): Promise<KeyPair> {
   const { publicKey, privateKey } = pairOf[algorithm]();
   const body = { name: 'pair', algorithm, publicKey: pemOf(publicKey) };
   const { id } = await owner.api.call('createSigningKey', { projectId, body });
@@ -42,7 +43,7 @@ export function forge(key: string, header: object, claims: object, hash = 'sha25
 }
 
 /** The same with the private half of a pair. */
-export function forgeWithPair({ id, privateKey }: Exclude<SigningKey, string>, header: object, claims: object): string {
+export function forgeWithPair({ id, privateKey }: KeyPair, header: object, claims: object): string {
   const signed = `${part({ alg: 'EdDSA', kid: id, ...header })}.${part(claims)}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
 }

@@ -3,6 +3,7 @@ export {
   ApiError,
   ConnectionError,
   type DisconnectReason,
+  ParleyError,
   PermissionError,
   RateLimitError,
   SvcError,

@@ -1,10 +1,5 @@
-import type {
-  ChatChange,
-  ChatClientFrames,
-  ReactionSummary,
-  ReplyTo,
-  Message as StoredMessage,
-} from '@parley/contract';
+import type { ChatChange, ChatClientFrames, ReplyTo } from '@parley/contract';
+import type { ReactionSummary, Message as StoredMessage } from '@parley/contract/types.gen';
 import type { SvcError } from '../errors.ts';
 
 /** JSON of the developer's own. */

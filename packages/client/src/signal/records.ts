@@ -1,12 +1,8 @@
-import type {
-  FrameData,
-  Joined,
-  Participant,
-  RtcTokenPermissions,
-  SignalingClientFrames,
-  SignalingServerFrames,
-  Track,
-} from '@parley/contract';
+import type { Joined } from '@parley/contract';
+import type { Participant, RtcTokenPermissions, Track } from '@parley/contract/types.gen';
+
+/** `StreamRecord`: what arrives of a subscribed track. */
+export type { StreamRecord, TrackSettings } from '@parley/contract/types.gen';
 
 /** The records of the contract under the names the SDK uses; types only, so that no schema is bundled. */
 export type Permissions = RtcTokenPermissions;
@@ -18,8 +14,3 @@ export interface ParticipantRecord
   extends Pick<Participant, 'identity' | 'sessionId' | 'metadata' | 'permissions' | 'quality'> {
   tracks: TrackRecord[];
 }
-
-export type TrackSettings = FrameData<SignalingClientFrames['track.settings']>['updates'][number];
-
-/** What arrives of a subscribed track. */
-export type StreamRecord = FrameData<SignalingServerFrames['stream.state']>;

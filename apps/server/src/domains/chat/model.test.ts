@@ -133,7 +133,7 @@ async function changes(room: string): Promise<Logged[]> {
   const all: Logged[] = [];
   for (let since: string | undefined; ; ) {
     const page = await server.call('listChanges', { room, query: { limit: 9, ...(since && { since }) } });
-    all.push(...page.changes);
+    all.push(...page.changes.map((change) => ({ ...change })));
     if (page.complete) return all;
     since = page.nextCursor;
   }

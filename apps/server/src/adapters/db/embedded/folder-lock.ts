@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { StartRefused } from '../../../core/start-refused.ts';
 
 /** Another process uses the data folder. */
@@ -23,7 +22,9 @@ const sqliteBusy = 5;
  */
 export function lockFolder(folder: string): { release: () => void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = new DatabaseSync(join(folder, 'lock'));
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  if (!sqlite) return lockByProcess(folder);
+  const file = new sqlite.DatabaseSync(join(folder, 'lock'));
   try {
     file.exec('begin exclusive');
   } catch (error) {
@@ -34,4 +35,32 @@ export function lockFolder(folder: string): { release: () => void } {
     throw error;
   }
   return { release: () => file.close() };
+}
+
+/** Node 20 has no SQLite: the file names its process, and is stale once that has ended. Not between containers. */
+export function lockByProcess(folder: string): { release: () => void } {
+  const path = join(folder, 'lock-pid');
+  const take = (): boolean => {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx' });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      return false;
+    }
+  };
+  if (!take()) {
+    if (isRunning(Number(readFileSync(path, 'utf8')))) throw new DataFolderLocked(resolve(folder));
+    rmSync(path, { force: true });
+    if (!take()) throw new DataFolderLocked(resolve(folder));
+  }
+  return { release: () => rmSync(path, { force: true }) };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

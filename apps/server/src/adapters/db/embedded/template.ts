@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Migration } from '../shared/migrate.ts';
 
 /** Where files that can be made again are kept: beside the packages, outside of version control. */
@@ -33,7 +33,5 @@ const layout = 2;
 export const initDbStartParams = ['--wal-segsize=1'];
 
 function pgliteManifest(): string {
-  const path = findPackageJSON('@electric-sql/pglite', import.meta.url);
-  if (!path) throw new Error('The package @electric-sql/pglite is not installed.');
-  return path;
+  return join(dirname(fileURLToPath(import.meta.resolve('@electric-sql/pglite'))), '..', 'package.json');
 }

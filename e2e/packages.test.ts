@@ -1,0 +1,133 @@
+/** The SDKs as their users get them: packed, installed into an empty project, run, compiled and bundled there. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { rolldown } from 'rolldown';
+import { build } from 'vite';
+import { buildPackages } from '../tools/packages/build.ts';
+
+const work = mkdtempSync(join(tmpdir(), 'parley-packages-'));
+const project = join(work, 'project');
+let tarballs: string[] = [];
+
+const npm = (args: readonly string[], cwd: string): string =>
+  execFileSync('npm', [...args, '--offline', '--no-audit', '--no-fund'], { cwd, encoding: 'utf8', stdio: 'pipe' });
+
+/** Runs a file of the project, and gives what it printed. */
+function run(name: string, code: string): string {
+  writeFileSync(join(project, name), code);
+  return execFileSync(process.execPath, [name], { cwd: project, encoding: 'utf8' }).trim();
+}
+
+before(async () => {
+  const folders = await buildPackages(join(work, 'out'), ({ kind }) => kind === 'library');
+  assert.ok(folders.size >= 2);
+  npm(['pack', ...folders.values(), '--pack-destination', work], work);
+  tarballs = [...folders.keys()].map((name) => join(work, `${name.slice(1).replace('/', '-')}-0.1.0.tgz`));
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+  // Without the registry: an SDK depends on nothing.
+  npm(['install', ...tarballs.map((path) => resolve(path))], project);
+});
+after(() => rmSync(work, { recursive: true, force: true }));
+
+test('[PKG-1] publint and "are the types wrong" find nothing in the packed SDKs', async () => {
+  for (const path of tarballs) {
+    const bytes = new Uint8Array(readFileSync(path));
+    const { messages } = await publint({ pack: { tarball: bytes.buffer }, strict: true });
+    assert.deepEqual(messages, [], basename(path));
+    const analysis = await checkPackage(createPackageFromTarballData(bytes));
+    assert.ok(analysis.types, `${basename(path)} has types`);
+    assert.deepEqual(analysis.problems, [], basename(path));
+  }
+});
+
+test('[PKG-2] an installed SDK runs by import and by require, and needs no window', () => {
+  const use = `
+    const parley = new Parley({ apiKey: 'svk_dev_a.b' });
+    const room = new Room({ url: 'http://localhost', token: 'x' });
+    console.log(parley.environment, ParleyError === SvcError, typeof Chat, room.state.getSnapshot().connection);`;
+  const names = ['{ Room, ParleyError, SvcError }', '{ Chat }', '{ Parley }'];
+  const from = ['@parley/client', '@parley/client/chat', '@parley/server'];
+  const imports = names.map((list, index) => `import ${list} from '${from[index]}';`).join('\n');
+  const requires = names.map((list, index) => `const ${list} = require('${from[index]}');`).join('\n');
+  assert.equal(run('by-import.mjs', imports + use), 'development true function idle');
+  assert.equal(run('by-require.cjs', requires + use), 'development true function idle');
+});
+
+const typedUse = `
+import { Room } from '@parley/client';
+import { Chat, type Message } from '@parley/client/chat';
+import { type CreateRoom, Parley, type Room as RoomRecord, verifyWebhook } from '@parley/server';
+export const draft: CreateRoom = { name: 'standup' };
+export async function use(parley: Parley, room: Room, chat: Chat): Promise<(string | null)[]> {
+  const made: RoomRecord = await parley.rooms.create(draft);
+  // @ts-expect-error there is no such field
+  await parley.rooms.create({ nmae: 'x' });
+  for await (const { senderId, text } of parley.chat.messages.list(made.name)) console.log(senderId, text);
+  room.on('trackSubscribed', (track, from) => console.log(track.kind, from.identity));
+  const messages: readonly Message[] = (await chat.join('standup')).messages.getSnapshot();
+  const event = verifyWebhook('', {}, 'whsec_');
+  return event.type === 'message.created' ? [event.data.message.id] : messages.map(({ senderId }) => senderId);
+}
+`;
+
+test('[PKG-2] it compiles in a strict project, resolved as bundlers and as Node do, from a module and from CommonJS', () => {
+  for (const name of ['use.ts', 'use.cts']) writeFileSync(join(project, name), typedUse);
+  const options = { strict: true, noEmit: true, skipLibCheck: false, lib: ['es2023', 'dom', 'esnext.disposable'] };
+  const ways = {
+    bundler: { module: 'esnext', files: ['use.ts'] },
+    node16: { module: 'node16', files: ['use.ts', 'use.cts'] },
+  };
+  for (const [moduleResolution, { module, files }] of Object.entries(ways)) {
+    const config = { compilerOptions: { ...options, target: 'es2022', types: [], module, moduleResolution }, files };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
+    const { stdout } = spawnSync(resolve('node_modules/.bin/tsc'), ['-p', '.'], { cwd: project, encoding: 'utf8' });
+    assert.equal(stdout, '', moduleResolution);
+  }
+});
+
+test('[PKG-2] Vite bundles it', async () => {
+  writeFileSync(join(project, 'index.html'), '<script type="module" src="/page.js"></script>');
+  writeFileSync(join(project, 'page.js'), "import { Room } from '@parley/client';\nwindow.room = Room;\n");
+  const result = await build({ root: project, logLevel: 'silent', configFile: false, build: { write: false } });
+  assert.ok(
+    'output' in result && result.output.some((file) => file.type === 'chunk' && file.code.includes('svc.rtc.v1')),
+  );
+});
+
+/** Gzipped size of what a page loads for one entry of the installed package; parts that are asked for later apart. */
+async function weigh(entry: string): Promise<{ bytes: number; laterBytes: number; code: string }> {
+  const input = join(project, `weigh-${entry.replaceAll('/', '-')}.js`);
+  writeFileSync(input, `export * from '${entry}';`);
+  const bundle = await rolldown({ input, platform: 'browser' });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  const chunks = output.filter((file) => file.type === 'chunk');
+  const later = chunks.filter(({ isDynamicEntry }) => isDynamicEntry).map(({ code }) => code);
+  const code = chunks.filter(({ isDynamicEntry }) => !isDynamicEntry).map((chunk) => chunk.code);
+  const size = (texts: string[]): number => gzipSync(texts.join('\n'), { level: 9 }).length;
+  return { bytes: size(code), laterBytes: later.length > 0 ? size(later) : 0, code: code.join('\n') };
+}
+
+test('[SDK-7] the chat client is at most 13 kB gzipped and carries no schema library', async (context) => {
+  const { bytes, laterBytes, code } = await weigh('@parley/client/chat');
+  context.diagnostic(`chat: ${bytes} bytes gzipped; IndexedDB queue, when asked for: ${laterBytes}`);
+  assert.ok(code.includes('svc.chat.v1'), 'the bundle has the client in it');
+  assert.ok(bytes <= 13_000, `${bytes} bytes`);
+  assert.ok(!code.includes('~kind') && !code.includes('typebox'));
+});
+
+test('[SDK-7] rooms, streams and chat together are at most 32 kB gzipped', async (context) => {
+  const { bytes, code } = await weigh('@parley/client');
+  context.diagnostic(`rooms: ${bytes} bytes gzipped`);
+  assert.ok(code.includes('svc.rtc.v1') && code.includes('svc.chat.v1'));
+  assert.ok(bytes <= 32_000, `${bytes} bytes`);
+  assert.ok(!code.includes('~kind') && !code.includes('typebox'));
+});

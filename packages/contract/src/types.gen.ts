@@ -1,0 +1,2174 @@
+// Generated from packages/contract by tools/generate.ts. Do not edit.
+
+export interface Accepted {
+  accepted: true;
+}
+
+export interface AccountSession {
+  id: string;
+  current: boolean;
+  userAgent: string | null;
+  device: string | null;
+  ip: string | null;
+  place: string | null;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+}
+
+export interface AddConversationMember {
+  userId: string;
+  role?: ChatMemberRole;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface AddMember {
+  email: string;
+  role: DashboardRole;
+}
+
+export interface AddPasskey {
+  name: string;
+  credential: {
+    id: string;
+    rawId: string;
+    type: 'public-key';
+    response: {
+      clientDataJSON: string;
+      attestationObject: string;
+    };
+  };
+}
+
+export interface AddReaction {
+  emoji: string;
+  userId?: string;
+}
+
+export interface ApiKey {
+  id: string;
+  publicId: string;
+  name: string;
+  environment: Environment;
+  status: ApiKeyStatus;
+  prefix: string;
+  createdBy: string | null;
+  scopes: ApiKeyScope[] | null;
+  expiresAt: string | null;
+  allowedNetworks: string[] | null;
+  lastUsedAt: string | null;
+  lastUsedFrom: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+}
+
+export type ApiKeyScope = 'rooms' | 'tokens' | 'chat' | 'streams' | 'webhooks' | 'users' | 'read';
+
+export type ApiKeyStatus = 'ACTIVE' | 'EXPIRED' | 'REVOKED';
+
+export interface Attachment {
+  id: string;
+  publicId: string;
+  conversationId: string;
+  filename: string;
+  mimeType: string;
+  size: number;
+  status: AttachmentStatus;
+  uploaderId: string | null;
+  metadata: Record<string, unknown>;
+  checksum: string | null;
+  createdAt: string;
+  completedAt: string | null;
+  messageId: string | null;
+}
+
+export interface AttachmentDownload {
+  url: string;
+  expiresAt: string;
+  filename: string;
+  mimeType: string;
+  size: number;
+}
+
+export type AttachmentStatus = 'PENDING' | 'UPLOADED' | 'ATTACHED' | 'EXPIRED';
+
+export interface AttachmentUpload {
+  attachment: Attachment;
+  uploadUrl: string;
+  method: 'PUT';
+  headers: Record<string, string>;
+  expiresAt: string;
+}
+
+export interface AuditEntry {
+  id: string;
+  publicId: string;
+  projectId: string;
+  environment: Environment | null;
+  actorId: string;
+  actorEmail: string;
+  action: string;
+  resourceType: string;
+  resourceId: string;
+  metadata: Record<string, unknown>;
+  requestId: string;
+  ipAddress: string;
+  userAgent: string | null;
+  createdAt: string;
+}
+
+export interface AuditExportQuery {
+  action?: string;
+  actorId?: string;
+  resourceId?: string;
+  from?: string;
+  to?: string;
+}
+
+export interface AuditQuery {
+  action?: string;
+  actorId?: string;
+  resourceId?: string;
+  limit?: number;
+  before?: string;
+}
+
+export interface Change {
+  change: number;
+  type: string;
+}
+
+export interface ChangeConversationMember {
+  role?: ChatMemberRole;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface ChangeMember {
+  role: DashboardRole;
+}
+
+export interface ChangePage {
+  changes: Change[];
+  nextCursor: string;
+  change: number;
+  complete: boolean;
+}
+
+export interface ChangePassword {
+  currentPassword: string;
+  password: string;
+}
+
+export interface ChangesQuery {
+  since?: string;
+  limit?: number;
+}
+
+export interface ChatConnection {
+  id: string;
+  userId: string;
+  connectedAt: string;
+  disconnectedAt: string | null;
+  closeCode: number | null;
+  subscriptions: number;
+  messagesSent: number;
+  userAgent: string | null;
+  ip: string | null;
+}
+
+export type ChatMemberRole = 'OWNER' | 'ADMIN' | 'MODERATOR' | 'MEMBER' | 'GUEST';
+
+export interface ChatOverview {
+  conversations: {
+    total: number;
+    active: number;
+    archived: number;
+  };
+  members: number;
+  messages: {
+    total: number;
+    last24h: number;
+    last7d: number;
+  };
+  connections: {
+    active: number;
+  };
+  reactions: number;
+  attachments: number;
+  hours: Array<{
+    at: string;
+    messages: number;
+  }>;
+  asOf: string;
+}
+
+export interface ChatToken {
+  id: string;
+  publicId: string;
+  tokenId: string;
+  token: string;
+  tokenType: 'Bearer';
+  userId: string;
+  scopes: string[];
+  conversations: string[] | null;
+  expiresAt: string;
+  expiresIn: number;
+  websocketUrl: string;
+}
+
+export interface ClassifiedError {
+  id: string;
+  category: ErrorCategory;
+  code: string;
+  message: string;
+  hint: string | null;
+  retryable: boolean;
+  connectionId: string | null;
+  roomId: string | null;
+  participantIdentity: string | null;
+  occurredAt: string;
+  count: number;
+  context: Record<string, unknown>;
+  createdAt: string;
+}
+
+export interface CloseProjectRoomQuery {
+  environment?: string;
+}
+
+export interface Connection {
+  id: string;
+  connectionId: string;
+  roomId: string | null;
+  roomName: string | null;
+  participantIdentity: string | null;
+  tokenId: string | null;
+  state: ConnectionState;
+  serverName: string | null;
+  region: string | null;
+  clientIp: string | null;
+  userAgent: string | null;
+  sdk: {
+    name: string | null;
+    version: string | null;
+  } | null;
+  transport: string | null;
+  startedAt: string;
+  connectedAt: string | null;
+  endedAt: string | null;
+  durationMs: number | null;
+  timeToConnectMs: number | null;
+  disconnectReason: string | null;
+  reconnectCount: number;
+  quality: {
+    rttMs: number | null;
+    packetLossPercent: number | null;
+    jitterMs: number | null;
+    mos: number | null;
+  };
+  errorCount: number;
+  createdAt: string;
+}
+
+export interface ConnectionDetail {
+  id: string;
+  connectionId: string;
+  roomId: string | null;
+  roomName: string | null;
+  participantIdentity: string | null;
+  tokenId: string | null;
+  state: ConnectionState;
+  serverName: string | null;
+  region: string | null;
+  clientIp: string | null;
+  userAgent: string | null;
+  sdk: {
+    name: string | null;
+    version: string | null;
+  } | null;
+  transport: string | null;
+  startedAt: string;
+  connectedAt: string | null;
+  endedAt: string | null;
+  durationMs: number | null;
+  timeToConnectMs: number | null;
+  disconnectReason: string | null;
+  reconnectCount: number;
+  quality: {
+    rttMs: number | null;
+    packetLossPercent: number | null;
+    jitterMs: number | null;
+    mos: number | null;
+  };
+  errorCount: number;
+  createdAt: string;
+  events: ConnectionEvent[];
+  errors: ClassifiedError[];
+}
+
+export interface ConnectionEvent {
+  id: string;
+  type: string;
+  source: ConnectionEventSource;
+  timestamp: string;
+  receivedAt: string;
+  data: Record<string, unknown>;
+}
+
+export type ConnectionEventSource = 'SERVER' | 'CLIENT';
+
+export interface ConnectionMetrics {
+  window: {
+    from: string;
+    to: string;
+  };
+  connections: {
+    total: number;
+    active: number;
+    succeeded: number;
+    failed: number;
+    successRate: number | null;
+    byState: Record<string, number>;
+  };
+  timeToConnectMs: {
+    p50: number | null;
+    p95: number | null;
+    p99: number | null;
+  };
+  durationMs: {
+    avg: number | null;
+    p50: number | null;
+    p95: number | null;
+  };
+  errors: {
+    total: number;
+    byCategory: Record<string, number>;
+  };
+  quality: {
+    rttMs: number | null;
+    packetLossPercent: number | null;
+    jitterMs: number | null;
+    mos: number | null;
+  };
+  series: {
+    minutes: MetricsPoint[];
+    hours: MetricsPoint[];
+  };
+  asOf: string;
+}
+
+export type ConnectionQuality = 'EXCELLENT' | 'GOOD' | 'POOR' | 'LOST';
+
+export type ConnectionState = 'CONNECTING' | 'CONNECTED' | 'RECONNECTING' | 'DISCONNECTED' | 'FAILED';
+
+export interface ConnectionsQuery {
+  state?: ConnectionState;
+  roomId?: string;
+  limit?: number;
+}
+
+export interface Conversation {
+  id: string;
+  publicId: string;
+  uuid: string;
+  name: string;
+  type: ConversationType;
+  status: ConversationStatus;
+  roomId: string | null;
+  liveStreamId: string | null;
+  retentionDays: number | null;
+  effectiveRetentionDays: number | null;
+  metadata: Record<string, unknown>;
+  memberCount: number;
+  messageCount: number;
+  lastMessageAt: string | null;
+  lastMessageId: string | null;
+  createdAt: string;
+  updatedAt: string;
+  archivedAt: string | null;
+  myRole?: ChatMemberRole | null;
+  unreadCount?: number | null;
+  lastReadMessageId?: string | null;
+}
+
+export interface ConversationMember {
+  userId: string;
+  role: ChatMemberRole;
+  metadata: Record<string, unknown>;
+  active: boolean;
+  joinedAt: string;
+  removedAt: string | null;
+  lastReadMessageId: string | null;
+  lastReadAt: string | null;
+}
+
+export type ConversationStatus = 'ACTIVE' | 'ARCHIVED' | 'DELETED';
+
+export type ConversationType = 'DIRECT' | 'GROUP' | 'CHANNEL' | 'ROOM';
+
+export interface CreateApiKey {
+  name: string;
+  environment?: Environment;
+  scopes?: ApiKeyScope[];
+  expiresAt?: string;
+  allowedNetworks?: string[];
+}
+
+export interface CreateConversation {
+  name: string;
+  type?: ConversationType;
+  roomId?: string;
+  retentionDays?: number | null;
+  members?: Array<string | AddConversationMember>;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface CreateLiveStream {
+  title: string;
+  hostIdentity: string;
+  description?: string;
+  thumbnailUrl?: string;
+  category?: string;
+  tags?: string[];
+  language?: string;
+  visibility?: LiveStreamVisibility;
+  metadata?: Record<string, unknown>;
+  scheduledAt?: string;
+}
+
+export interface CreateProject {
+  name: string;
+}
+
+export interface CreateProjectLiveStreamQuery {
+  environment?: string;
+}
+
+export interface CreateProjectRoomQuery {
+  environment?: string;
+}
+
+export interface CreateRoom {
+  name: string;
+  metadata?: Record<string, unknown>;
+  maxParticipants?: number;
+  duplicateIdentity?: DuplicateIdentity;
+  region?: string;
+}
+
+export interface CreateSigningKey {
+  name: string;
+  environment?: Environment;
+  algorithm: SigningAlgorithm;
+  publicKey?: string;
+}
+
+export interface CreateWebhook {
+  url: string;
+  environment?: Environment;
+  events?: string[];
+  description?: string;
+  headers?: Record<string, string>;
+}
+
+export type DashboardRole = 'OWNER' | 'ADMIN' | 'DEVELOPER' | 'VIEWER';
+
+export interface Delivery {
+  id: string;
+  webhookId: string;
+  eventId: string;
+  eventType: string;
+  status: DeliveryStatus;
+  attempts: number;
+  maxAttempts: number;
+  nextAttemptAt: string | null;
+  lastStatusCode: number | null;
+  lastError: string | null;
+  lastDurationMs: number | null;
+  createdAt: string;
+  deliveredAt: string | null;
+  failedAt: string | null;
+  attemptLog: DeliveryAttempt[];
+}
+
+export interface DeliveryAttempt {
+  number: number;
+  at: string;
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number;
+  responseExcerpt: string | null;
+}
+
+export type DeliveryStatus = 'PENDING' | 'RETRYING' | 'DELIVERED' | 'FAILED' | 'CANCELLED';
+
+export interface Dependency {
+  name: string;
+  status: DependencyStatus;
+  latencyMs: number | null;
+  checkedAt: string;
+  message: string | null;
+}
+
+export type DependencyStatus = 'OK' | 'DEGRADED' | 'DOWN' | 'UNKNOWN';
+
+export interface Diagnostics {
+  status: DependencyStatus;
+  checkedAt: string;
+  dependencies: Dependency[];
+}
+
+export type DisconnectReason = 'CLIENT_INITIATED' | 'DUPLICATE_IDENTITY' | 'PARTICIPANT_REMOVED' | 'TOKEN_REVOKED' | 'TOKEN_EXPIRED' | 'ROOM_CLOSED' | 'STREAM_ENDED' | 'SERVER_SHUTDOWN' | 'NODE_DRAINED' | 'CONNECTION_TIMEOUT' | 'SIGNAL_CLOSED' | 'MEDIA_FAILURE' | 'JOIN_FAILURE' | 'RATE_LIMITED' | 'UNKNOWN';
+
+export interface DrainServer {
+  force?: boolean;
+}
+
+export type DuplicateIdentity = 'KICK_OLD' | 'REJECT_NEW';
+
+export interface EditMessage {
+  text?: string;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface EmailOnly {
+  email: string;
+}
+
+export interface EndProjectLiveStreamQuery {
+  environment?: string;
+}
+
+export interface EndUser {
+  userId: string;
+  banned: boolean;
+  bannedUntil: string | null;
+  reason: string | null;
+  revokedAt: string | null;
+}
+
+export type Environment = 'DEVELOPMENT' | 'PRODUCTION';
+
+export type ErrorCategory = 'AUTHENTICATION' | 'PERMISSION' | 'SIGNALING' | 'ICE' | 'DTLS' | 'MEDIA' | 'DEVICE' | 'NETWORK' | 'CAPACITY' | 'SERVER' | 'CLIENT' | 'UNKNOWN';
+
+export interface ErrorDetail {
+  field: string;
+  rule: string;
+  message: string;
+}
+
+export interface ErrorEnvelope {
+  code: string;
+  legacyCode: string;
+  message: string;
+  requestId: string;
+  path: string;
+  details?: ErrorDetail[];
+  retryAfterSeconds?: number;
+}
+
+export interface ErrorWithConnection {
+  id: string;
+  category: ErrorCategory;
+  code: string;
+  message: string;
+  hint: string | null;
+  retryable: boolean;
+  connectionId: string | null;
+  roomId: string | null;
+  participantIdentity: string | null;
+  occurredAt: string;
+  count: number;
+  context: Record<string, unknown>;
+  createdAt: string;
+  connection: Connection | null;
+}
+
+export interface ErrorsQuery {
+  category?: ErrorCategory;
+  connectionId?: string;
+  limit?: number;
+}
+
+export interface FactorAdded {
+  recoveryCodes: string[] | null;
+}
+
+export interface FactorChallenge {
+  challenge: string;
+  rpId: string;
+  allowCredentials: Array<{
+    type: 'public-key';
+    id: string;
+  }>;
+  userVerification: 'required' | 'preferred';
+  timeout: number;
+  factors: FactorKind[];
+}
+
+export type FactorKind = 'TOTP' | 'PASSKEY' | 'RECOVERY_CODE';
+
+export interface Factors {
+  totp: {
+    createdAt: string;
+  } | null;
+  passkeys: Passkey[];
+  recoveryCodesLeft: number;
+  passkeysAvailable: boolean;
+}
+
+export interface FirstAccount {
+  token: string;
+  email: string;
+  password: string;
+  name?: string;
+}
+
+export interface FleetTotals {
+  servers: number;
+  activeRooms: number;
+  activeParticipants: number;
+  capacityRooms: number | null;
+  utilizationPercent: number | null;
+  networkInBps: number | null;
+  networkOutBps: number | null;
+  serversByStatus: {
+    ACTIVE: number;
+    DRAINING: number;
+    DRAINED: number;
+    OFFLINE: number;
+  };
+  byRegion: Array<{
+    region: string;
+    servers: number;
+    activeRooms: number;
+    activeParticipants: number;
+    capacityRooms: number | null;
+    utilizationPercent: number | null;
+    networkInBps: number | null;
+    networkOutBps: number | null;
+  }>;
+  asOf: string;
+}
+
+export interface ForUser {
+  userId?: string;
+}
+
+export interface GetChatOverviewQuery {
+  environment?: string;
+}
+
+export interface GetProjectConnectionQuery {
+  environment?: string;
+}
+
+export interface GetProjectConversationQuery {
+  environment?: string;
+}
+
+export interface GetProjectDiagnosticsQuery {
+  environment?: string;
+}
+
+export interface GetProjectErrorQuery {
+  environment?: string;
+}
+
+export interface GetProjectLiveStreamQuery {
+  environment?: string;
+}
+
+export interface GetProjectMetricsQuery {
+  environment?: string;
+}
+
+export interface GetProjectRoomQuery {
+  environment?: string;
+}
+
+export interface GetThreadQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface Heartbeat {
+  activeRooms: number;
+  activeParticipants: number;
+  cpuPercent?: number;
+  memoryPercent?: number;
+  networkInBps?: number;
+  networkOutBps?: number;
+  dataDropped?: number;
+  leaving?: boolean;
+  publicHost?: string;
+}
+
+export interface HeartbeatAnswer {
+  status: RtcServerStatus;
+  draining: boolean;
+  observedAddress: string;
+  commands: unknown[];
+}
+
+export interface HistoryQuery {
+  limit?: number;
+  before?: string;
+  after?: string;
+  threadRootId?: string;
+  senderId?: string;
+  includeDeleted?: boolean;
+}
+
+export interface IceServer {
+  urls: string[];
+  username?: string;
+  credential?: string;
+}
+
+export interface InstanceSecurityQuery {
+  action?: string;
+  limit?: number;
+  before?: string;
+  userId?: string;
+}
+
+export interface ListApiKeysQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListChatConnectionsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListConversationMembersQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListConversationsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListDeliveriesQuery {
+  limit?: number;
+  cursor?: string;
+  status?: DeliveryStatus;
+  eventType?: string;
+  eventId?: string;
+}
+
+export interface ListLiveStreamsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListPresenceQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectConnectionsQuery {
+  state?: ConnectionState;
+  roomId?: string;
+  limit?: number;
+  environment?: string;
+}
+
+export interface ListProjectConversationMembersQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectConversationsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectErrorsQuery {
+  category?: ErrorCategory;
+  connectionId?: string;
+  limit?: number;
+  environment?: string;
+}
+
+export interface ListProjectLiveStreamsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectMembersQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectMessagesQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectPresenceQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectRoomsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListReadReceiptsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListRevokedUsersQuery {
+  limit?: number;
+  cursor?: string;
+  banned?: boolean;
+}
+
+export interface ListRoomSessionsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListRoomsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListSigningKeysQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListTypingQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListUserConversationsQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListWebhooksQuery {
+  limit?: number;
+  cursor?: string;
+  environment?: string;
+}
+
+export interface LiveStream {
+  id: string;
+  publicId: string;
+  streamId: string;
+  title: string;
+  description: string | null;
+  thumbnailUrl: string | null;
+  category: string | null;
+  tags: string[];
+  language: string | null;
+  visibility: LiveStreamVisibility;
+  status: LiveStreamStatus;
+  metadata: Record<string, unknown>;
+  hostIdentity: string;
+  roomId: string;
+  roomName: string;
+  conversationId: string;
+  viewerCount: number | null;
+  peakViewerCount: number;
+  scheduledAt: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+  durationMs: number | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface LiveStreamHost {
+  identity: string;
+  role: LiveStreamHostRole;
+  registeredAt: string;
+  removedAt: string | null;
+}
+
+export type LiveStreamHostRole = 'HOST' | 'CO_HOST';
+
+export type LiveStreamStatus = 'CREATED' | 'LIVE' | 'ENDED';
+
+export type LiveStreamVisibility = 'PUBLIC' | 'UNLISTED' | 'PRIVATE';
+
+export interface LiveStreamWithHosts {
+  id: string;
+  publicId: string;
+  streamId: string;
+  title: string;
+  description: string | null;
+  thumbnailUrl: string | null;
+  category: string | null;
+  tags: string[];
+  language: string | null;
+  visibility: LiveStreamVisibility;
+  status: LiveStreamStatus;
+  metadata: Record<string, unknown>;
+  hostIdentity: string;
+  roomId: string;
+  roomName: string;
+  conversationId: string;
+  viewerCount: number | null;
+  peakViewerCount: number;
+  scheduledAt: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+  durationMs: number | null;
+  createdAt: string;
+  updatedAt: string;
+  hosts: LiveStreamHost[];
+}
+
+export interface Login {
+  email: string;
+  password: string;
+}
+
+export type MemberStatus = 'ACTIVE' | 'INVITED';
+
+export interface Message {
+  id: string;
+  publicId: string;
+  conversationId: string;
+  seq: number;
+  change: number;
+  type: MessageType;
+  text: string | null;
+  senderId: string | null;
+  senderRole: ChatMemberRole | null;
+  replyTo: string | null;
+  threadRootId: string | null;
+  replyCount: number;
+  lastReplyAt: string | null;
+  clientMessageId: string | null;
+  attachmentId: string | null;
+  attachment: Attachment | null;
+  metadata: Record<string, unknown>;
+  reactions: ReactionSummary[];
+  edited: boolean;
+  editedAt: string | null;
+  deleted: boolean;
+  deletedAt: string | null;
+  deletedBy: string | null;
+  clientSentAt: number | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface MessageMetadata {
+  id: string;
+  publicId: string;
+  seq: number;
+  type: MessageType;
+  senderId: string | null;
+  status: MessageStatus;
+  threadRootId: string | null;
+  createdAt: string;
+  editedAt: string | null;
+  deletedAt: string | null;
+  latencyMs: number | null;
+}
+
+export interface MessagePage {
+  messages: Message[];
+  nextCursor: string | null;
+  latestCursor: string | null;
+}
+
+export type MessageStatus = 'SENT' | 'EDITED' | 'DELETED';
+
+export type MessageType = 'text' | 'attachment' | 'custom' | 'system' | 'event';
+
+export interface MetricsPoint {
+  at: string;
+  started: number;
+  succeeded: number;
+  failed: number;
+  active: number;
+  successRate: number | null;
+  timeToConnectMs: {
+    p50: number | null;
+    p95: number | null;
+    p99: number | null;
+  };
+  errors: Record<string, number>;
+}
+
+export interface MintChatToken {
+  userId: string;
+  conversations?: string[];
+  scopes?: string[];
+  ttlSeconds?: number;
+}
+
+export interface MintRtcToken {
+  participantIdentity: string;
+  permissions?: RtcTokenPermissionsDto;
+  ttlSeconds?: number;
+  metadata?: string;
+}
+
+export interface MintTestToken {
+  participantIdentity?: string;
+}
+
+export interface MintTestTokenQuery {
+  environment?: string;
+}
+
+export interface MuteProjectTrackQuery {
+  environment?: string;
+}
+
+export interface MuteTrack {
+  muted?: boolean;
+}
+
+export interface NewApiKey {
+  id: string;
+  publicId: string;
+  name: string;
+  environment: Environment;
+  status: ApiKeyStatus;
+  prefix: string;
+  createdBy: string | null;
+  scopes: ApiKeyScope[] | null;
+  expiresAt: string | null;
+  allowedNetworks: string[] | null;
+  lastUsedAt: string | null;
+  lastUsedFrom: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+  key: string;
+}
+
+export interface NewSigningKey {
+  id: string;
+  name: string;
+  environment: Environment;
+  algorithm: SigningAlgorithm;
+  status: SigningKeyStatus;
+  publicKey: string | null;
+  createdBy: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+  key: string | null;
+}
+
+export interface NewWebhook {
+  id: string;
+  projectId: string;
+  environment: Environment;
+  url: string;
+  events: string[];
+  status: WebhookStatus;
+  consecutiveFailures: number;
+  lastDeliveryAt: string | null;
+  lastError: string | null;
+  description: string | null;
+  headerNames: string[];
+  secretHint: string;
+  previousSecretExpiresAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  disabledAt: string | null;
+  secret: string;
+}
+
+export interface OAuthExchange {
+  code: string;
+  state: string;
+  redirectUri: string;
+  iss?: string;
+}
+
+export interface OAuthProvider {
+  provider: string;
+  label: string;
+}
+
+export interface OAuthStart {
+  redirectUri: string;
+  state?: string;
+}
+
+export interface OAuthStarted {
+  authorizationUrl: string;
+  state: string;
+}
+
+export interface Participant {
+  identity: string;
+  sessionId: string;
+  kind: ParticipantKind;
+  state: ParticipantState;
+  metadata: string | null;
+  permissions: RtcTokenPermissions;
+  joinedAt: string;
+  connectionId: string | null;
+  quality: ConnectionQuality | null;
+  region: string | null;
+  isPublisher: boolean;
+  tracks: Track[];
+}
+
+export type ParticipantKind = 'MEMBER' | 'VIEWER';
+
+export type ParticipantState = 'JOINING' | 'JOINED' | 'ACTIVE' | 'DISCONNECTED';
+
+export interface Passkey {
+  id: string;
+  name: string;
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
+export interface PasskeyAdded {
+  passkey: Passkey;
+  recoveryCodes: string[] | null;
+}
+
+export interface PasskeyAssertion {
+  id: string;
+  rawId: string;
+  type: 'public-key';
+  response: {
+    clientDataJSON: string;
+    authenticatorData: string;
+    signature: string;
+  };
+}
+
+export interface PasskeyCreation {
+  challenge: string;
+  rp: {
+    id: string;
+    name: string;
+  };
+  user: {
+    id: string;
+    name: string;
+    displayName: string;
+  };
+  pubKeyCredParams: Array<{
+    type: 'public-key';
+    alg: number;
+  }>;
+  excludeCredentials: Array<{
+    type: 'public-key';
+    id: string;
+  }>;
+  authenticatorSelection: {
+    residentKey: 'preferred';
+    userVerification: 'preferred';
+  };
+  attestation: 'none';
+  timeout: number;
+}
+
+export interface PasskeyLogin {
+  passkey: PasskeyAssertion;
+}
+
+export interface PasskeyRequest {
+  challenge: string;
+  rpId: string;
+  allowCredentials: Array<{
+    type: 'public-key';
+    id: string;
+  }>;
+  userVerification: 'required' | 'preferred';
+  timeout: number;
+}
+
+export interface Presence {
+  userId: string;
+  status: PresenceStatus;
+  since: string;
+  lastSeenAt: string;
+  connections: number;
+}
+
+export type PresenceStatus = 'ONLINE' | 'AWAY' | 'OFFLINE';
+
+export interface Project {
+  id: string;
+  name: string;
+  slug: string;
+  status: ProjectStatus;
+  environment: Environment | null;
+  allowedOrigins: string[];
+  allowLocalhostOrigins: boolean;
+  requireSecondFactor: boolean;
+  role: DashboardRole | null;
+  createdAt: string;
+  updatedAt: string;
+  archivedAt: string | null;
+}
+
+export interface ProjectMember {
+  userId: string | null;
+  email: string;
+  name: string | null;
+  role: DashboardRole;
+  status: MemberStatus;
+  addedAt: string;
+}
+
+export type ProjectStatus = 'ACTIVE' | 'ARCHIVED';
+
+export interface ReactionSummary {
+  emoji: string;
+  count: number;
+  userIds: string[];
+  reacted?: boolean;
+}
+
+export interface ReadReceipt {
+  userId: string;
+  lastReadMessageId: string | null;
+  lastReadSeq: number | null;
+  lastReadAt: string | null;
+}
+
+export interface ReadState {
+  userId: string;
+  lastReadMessageId: string | null;
+  lastReadSeq: number | null;
+  lastReadAt: string | null;
+  unreadCount: number;
+  firstUnreadMessageId: string | null;
+}
+
+export interface RecoverWebhook {
+  since: string;
+  until?: string;
+}
+
+export interface Recovery {
+  queued: number;
+  complete: boolean;
+}
+
+export interface RecoveryCodes {
+  recoveryCodes: string[];
+}
+
+export interface Register {
+  email: string;
+  password: string;
+  name?: string;
+}
+
+export interface RegisterHost {
+  identity: string;
+  role?: LiveStreamHostRole;
+}
+
+export interface RegisterServer {
+  name: string;
+  region: string;
+  publicHost: string;
+  internalUrl: string;
+  capacity?: number;
+  version?: string;
+}
+
+export interface Registered {
+  user: {
+    email: string;
+    name: string | null;
+  };
+  verificationRequired: boolean;
+}
+
+export interface RegisteredServer {
+  name: string;
+  region: string;
+  publicHost: string;
+  internalUrl?: string;
+  capacity: number | null;
+  version: string | null;
+  status: RtcServerStatus;
+  draining: boolean;
+  activeRooms: number | null;
+  activeParticipants: number | null;
+  cpuPercent: number | null;
+  memoryPercent: number | null;
+  networkInBps: number | null;
+  networkOutBps: number | null;
+  registeredAt: string;
+  lastHeartbeatAt: string | null;
+  drainStartedAt: string | null;
+  createdAt: string;
+  observedAddress: string;
+  heartbeatIntervalSeconds: number;
+  heartbeatTimeoutSeconds: number;
+}
+
+export interface Registration {
+  policy: RegistrationPolicy;
+  domains: string[];
+  verificationRequired: boolean;
+  sendsMail: boolean;
+}
+
+export type RegistrationPolicy = 'OPEN' | 'INVITE' | 'CLOSED';
+
+export interface RemoveParticipantQuery {
+  revokeTokens?: boolean;
+}
+
+export interface RemoveProjectMemberQuery {
+  revokeTokens?: boolean;
+}
+
+export interface RemoveProjectParticipantQuery {
+  environment?: string;
+  revokeTokens?: boolean;
+}
+
+export interface RemovedParticipant {
+  identity: string;
+  sessionId: string;
+  state: ParticipantState;
+  reason: DisconnectReason;
+  leftAt: string;
+}
+
+export interface RenamePasskey {
+  name: string;
+}
+
+export interface RequestAttachment {
+  filename: string;
+  mimeType: string;
+  size: number;
+  uploaderId?: string;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface ResetPassword {
+  token: string;
+  password: string;
+}
+
+export interface RevokeApiKeyQuery {
+  revokeTokens?: boolean;
+}
+
+export interface RevokeUser {
+  bannedUntil?: string;
+  reason?: string;
+}
+
+export interface RevokedChatToken {
+  id: string;
+  tokenId: string;
+  revokedAt: string;
+}
+
+export interface RevokedRtcToken {
+  id: string;
+  tokenId: string;
+  roomId: string;
+  participantIdentity: string;
+  expiresAt: string;
+  revokedAt: string;
+}
+
+export interface Room {
+  id: string;
+  publicId: string;
+  name: string;
+  projectId: string;
+  environment: Environment;
+  status: RoomStatus;
+  metadata: Record<string, unknown>;
+  maxParticipants: number;
+  duplicateIdentity: DuplicateIdentity;
+  participantCount: number | null;
+  publisherCount: number | null;
+  region: string | null;
+  serverName: string | null;
+  conversationId: string | null;
+  liveStreamId: string | null;
+  activeSessionId: string | null;
+  sessionStartedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+  closeReason: RoomCloseReason | null;
+}
+
+export type RoomCloseReason = 'API' | 'DASHBOARD' | 'STREAM_ENDED';
+
+export interface RoomDetail {
+  id: string;
+  publicId: string;
+  name: string;
+  projectId: string;
+  environment: Environment;
+  status: RoomStatus;
+  metadata: Record<string, unknown>;
+  maxParticipants: number;
+  duplicateIdentity: DuplicateIdentity;
+  participantCount: number | null;
+  publisherCount: number | null;
+  region: string | null;
+  serverName: string | null;
+  conversationId: string | null;
+  liveStreamId: string | null;
+  activeSessionId: string | null;
+  sessionStartedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+  closeReason: RoomCloseReason | null;
+  participants: Participant[] | null;
+}
+
+export interface RoomSession {
+  id: string;
+  sessionId: string;
+  roomId: string;
+  roomSessionId: string;
+  participantIdentity: string;
+  kind: ParticipantKind;
+  connectionId: string | null;
+  serverName: string | null;
+  region: string | null;
+  joinedAt: string;
+  leftAt: string | null;
+  durationMs: number | null;
+  disconnectReason: DisconnectReason | null;
+}
+
+export type RoomStatus = 'ACTIVE' | 'CLOSED';
+
+export interface RotateWebhookSecret {
+  gracePeriodSeconds?: number;
+}
+
+export interface RtcServer {
+  name: string;
+  region: string;
+  publicHost: string;
+  internalUrl?: string;
+  capacity: number | null;
+  version: string | null;
+  status: RtcServerStatus;
+  draining: boolean;
+  activeRooms: number | null;
+  activeParticipants: number | null;
+  cpuPercent: number | null;
+  memoryPercent: number | null;
+  networkInBps: number | null;
+  networkOutBps: number | null;
+  registeredAt: string;
+  lastHeartbeatAt: string | null;
+  drainStartedAt: string | null;
+  createdAt: string;
+}
+
+export type RtcServerStatus = 'ACTIVE' | 'DRAINING' | 'DRAINED' | 'OFFLINE';
+
+export interface RtcToken {
+  id: string;
+  tokenId: string;
+  token: string;
+  tokenType: 'Bearer';
+  expiresAt: string;
+  expiresIn: number;
+  roomId: string;
+  roomName: string;
+  participantIdentity: string;
+  permissions: RtcTokenPermissions;
+  metadata: string | null;
+  signalingUrl: string;
+  iceServers: IceServer[];
+}
+
+export interface RtcTokenPermissions {
+  join: boolean;
+  subscribe: boolean;
+  publish: boolean;
+  publishAudio: boolean;
+  publishVideo: boolean;
+  publishData: boolean;
+  updateMetadata: boolean;
+}
+
+export interface RtcTokenPermissionsDto {
+  join?: boolean;
+  subscribe?: boolean;
+  publish?: boolean;
+  publishAudio?: boolean;
+  publishVideo?: boolean;
+  publishData?: boolean;
+  updateMetadata?: boolean;
+}
+
+export interface SecondFactor {
+  challenge: string;
+  code?: string;
+  recoveryCode?: string;
+  passkey?: PasskeyAssertion;
+}
+
+export interface SecurityEntry {
+  id: string;
+  userId: string;
+  userEmail: string;
+  action: string;
+  device: string | null;
+  place: string | null;
+  metadata: Record<string, unknown>;
+  requestId: string;
+  createdAt: string;
+}
+
+export interface SecurityQuery {
+  action?: string;
+  limit?: number;
+  before?: string;
+}
+
+export interface SendMessage {
+  text?: string;
+  type?: MessageType;
+  replyTo?: string;
+  clientMessageId?: string;
+  attachmentId?: string;
+  metadata?: Record<string, unknown> | null;
+  senderId?: string;
+  clientSentAt?: number;
+}
+
+export interface SendRoomData {
+  payload: string;
+  encoding?: 'utf8' | 'base64';
+  topic?: string;
+  to?: string[];
+  reliable?: boolean;
+}
+
+export interface SentRoomData {
+  delivered: number;
+}
+
+export interface Session {
+  accessToken: string;
+  tokenType: 'Bearer';
+  expiresIn: number;
+  user: User;
+}
+
+export type SigningAlgorithm = 'HS256' | 'EdDSA' | 'ES256';
+
+export interface SigningKey {
+  id: string;
+  name: string;
+  environment: Environment;
+  algorithm: SigningAlgorithm;
+  status: SigningKeyStatus;
+  publicKey: string | null;
+  createdBy: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+}
+
+export type SigningKeyStatus = 'ACTIVE' | 'REVOKED';
+
+export interface StepUp {
+  code?: string;
+  recoveryCode?: string;
+  passkey?: PasskeyAssertion;
+  password?: string;
+}
+
+export interface StreamCredentials {
+  streamId: string;
+  identity: string;
+  role: 'HOST' | 'CO_HOST' | 'VIEWER';
+  rtc: RtcToken;
+  chat: ChatToken;
+  room: {
+    id: string;
+    name: string;
+  };
+  conversation: {
+    id: string;
+  };
+}
+
+export interface StreamEventsQuery {
+  types?: string;
+}
+
+export interface StreamRecord {
+  trackId: string;
+  state: 'ACTIVE' | 'PAUSED';
+  reason: 'BANDWIDTH' | 'SETTINGS' | 'MUTED' | null;
+  layer: number | null;
+}
+
+export interface TelemetryAccepted {
+  accepted: boolean;
+  truncated?: boolean;
+}
+
+export interface TelemetryEvent {
+  connectionId: string;
+  type: 'signaling.connecting' | 'signaling.connected' | 'signaling.reconnecting' | 'signaling.reconnected' | 'signaling.disconnected' | 'join.requested' | 'join.succeeded' | 'join.failed' | 'ice.checking' | 'ice.connected' | 'ice.completed' | 'ice.disconnected' | 'ice.failed' | 'ice.restarted' | 'dtls.connecting' | 'dtls.connected' | 'dtls.failed' | 'transport.fallback' | 'track.published' | 'track.publish_failed' | 'track.unpublished' | 'track.subscribed' | 'track.subscribe_failed' | 'track.unsubscribed' | 'track.muted' | 'track.unmuted' | 'track.first_frame' | 'track.stalled' | 'track.recovered' | 'device.changed' | 'device.permission_denied' | 'device.failed' | 'quality.changed' | 'stats.report' | 'network.changed' | 'page.hidden' | 'page.visible' | 'error' | 'left';
+  timestamp?: string;
+  data?: Record<string, unknown>;
+}
+
+export interface TestWebhook {
+  eventType?: string;
+}
+
+export interface TokenOnly {
+  token: string;
+}
+
+export interface TotpCode {
+  code: string;
+}
+
+export interface TotpStarted {
+  secret: string;
+  otpauthUrl: string;
+}
+
+export interface Track {
+  id: string;
+  kind: TrackKind;
+  source: TrackSource;
+  name: string | null;
+  muted: boolean;
+  codec: string | null;
+  width: number | null;
+  height: number | null;
+  simulcast: boolean;
+  layers: TrackLayer[];
+  publishedAt: string;
+}
+
+export type TrackKind = 'AUDIO' | 'VIDEO';
+
+export interface TrackLayer {
+  rid: string;
+  width: number | null;
+  height: number | null;
+  bitrate: number | null;
+}
+
+export interface TrackSettings {
+  trackId: string;
+  enabled?: boolean;
+  width?: number;
+  height?: number;
+  fps?: number;
+  maxLayer?: number;
+  priority?: number;
+}
+
+export type TrackSource = 'CAMERA' | 'MICROPHONE' | 'SCREEN_SHARE' | 'SCREEN_SHARE_AUDIO' | 'UNKNOWN';
+
+export interface Typing {
+  userId: string;
+  startedAt: string;
+  expiresAt: string;
+}
+
+export interface UpdateAllowedOrigins {
+  allowedOrigins: string[];
+  allowLocalhostOrigins?: boolean;
+}
+
+export interface UpdateConversation {
+  name?: string;
+  status?: ProjectStatus;
+  retentionDays?: number | null;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface UpdateLiveStream {
+  title?: string;
+  description?: string;
+  thumbnailUrl?: string;
+  category?: string;
+  tags?: string[];
+  language?: string;
+  visibility?: LiveStreamVisibility;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface UpdateParticipant {
+  permissions?: RtcTokenPermissionsDto;
+  metadata?: string | null;
+}
+
+export interface UpdateProject {
+  name?: string;
+}
+
+export interface UpdateProjectLiveStreamQuery {
+  environment?: string;
+}
+
+export interface UpdateProjectParticipantQuery {
+  environment?: string;
+}
+
+export interface UpdateProjectSecurity {
+  requireSecondFactor: boolean;
+}
+
+export interface UpdateRoom {
+  metadata?: Record<string, unknown> | null;
+  maxParticipants?: number | null;
+  duplicateIdentity?: DuplicateIdentity;
+}
+
+export interface UpdateWebhook {
+  url?: string;
+  events?: string[];
+  description?: string | null;
+  headers?: Record<string, string>;
+  enabled?: boolean;
+}
+
+export interface Usage {
+  freeMinutes: number;
+  usedMinutes: number;
+  remainingMinutes: number;
+  percentUsed: number;
+  periodStart: string | null;
+  periodEnd: string | null;
+  asOf: string;
+}
+
+export interface UsageDay {
+  date: string;
+  minutes: number;
+  sessions: number;
+}
+
+export interface UsageDetail {
+  freeMinutes: number;
+  usedMinutes: number;
+  remainingMinutes: number;
+  percentUsed: number;
+  periodStart: string | null;
+  periodEnd: string | null;
+  asOf: string;
+  sessions: UsageSession[];
+  daily: UsageDay[];
+  projects: UsageOfProject[];
+}
+
+export interface UsageOfProject {
+  projectId: string;
+  name: string;
+  minutes: number;
+  sessions: number;
+}
+
+export interface UsageQuery {
+  limit?: number;
+  days?: number;
+}
+
+export interface UsageSession {
+  id: string;
+  projectId: string;
+  environment: Environment;
+  roomId: string;
+  roomName: string;
+  participantIdentity: string;
+  startedAt: string;
+  endedAt: string | null;
+  seconds: number;
+  minutes: number;
+}
+
+export interface User {
+  id: string;
+  email: string;
+  name: string | null;
+  emailVerified: boolean;
+  isOperator: boolean;
+  createdAt: string;
+}
+
+export interface VerificationLink {
+  email: string;
+  expiresAt: string;
+}
+
+export interface VerifyEmail {
+  token: string;
+  password?: string;
+  name?: string;
+}
+
+export interface ViewerIdentity {
+  identity: string;
+}
+
+export interface ViewerLeft {
+  streamId: string;
+  identity: string;
+  at: string;
+}
+
+export interface Webhook {
+  id: string;
+  projectId: string;
+  environment: Environment;
+  url: string;
+  events: string[];
+  status: WebhookStatus;
+  consecutiveFailures: number;
+  lastDeliveryAt: string | null;
+  lastError: string | null;
+  description: string | null;
+  headerNames: string[];
+  secretHint: string;
+  previousSecretExpiresAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  disabledAt: string | null;
+}
+
+export interface WebhookEventType {
+  type: string;
+  since: string;
+  core: boolean;
+  onRequest: 'project:read' | 'project:update' | 'project:archive' | 'project:secure' | 'member:read' | 'member:manage' | 'api_key:read' | 'api_key:create' | 'api_key:revoke' | 'room:read' | 'room:manage' | 'chat:read' | 'chat:manage' | 'live_stream:read' | 'live_stream:manage' | 'webhook:read' | 'webhook:manage' | 'observability:read' | 'usage:read' | 'audit:read' | 'server:read' | 'server:manage' | 'security:read' | null;
+  description: string;
+}
+
+export type WebhookStatus = 'ENABLED' | 'DISABLED' | 'AUTO_DISABLED';
+
+/** What each webhook event carries. */
+export interface EventRecords {
+  'live_stream.created': {
+  streamId: string;
+  title: string;
+  visibility: LiveStreamVisibility;
+  hostIdentity: string;
+  createdAt: string;
+};
+  'live_stream.started': {
+  streamId: string;
+  startedAt: string;
+};
+  'live_stream.ended': {
+  streamId: string;
+  endedAt: string;
+  durationMs: number | null;
+};
+  'live_stream.host_joined': {
+  streamId: string;
+  identity: string;
+  at: string;
+  role: LiveStreamHostRole;
+};
+  'live_stream.host_left': ViewerLeft;
+  'live_stream.viewer_joined': ViewerLeft;
+  'live_stream.viewer_left': ViewerLeft;
+  'message.created': {
+  conversationId: string;
+  roomId: string | null;
+  message: Message;
+};
+  'message.updated': {
+  conversationId: string;
+  message: Message;
+  previousEditedAt: string | null;
+  at: string;
+};
+  'message.deleted': {
+  conversationId: string;
+  messageId: string;
+  senderId: string | null;
+  deletedBy: string | null;
+  deletedAt: string;
+  message: Message;
+};
+  'reaction.added': {
+  conversationId: string;
+  messageId: string;
+  userId: string;
+  emoji: string;
+  count: number;
+  at: string;
+};
+  'reaction.removed': {
+  conversationId: string;
+  messageId: string;
+  userId: string;
+  emoji: string;
+  count: number;
+  at: string;
+};
+  'conversation.created': {
+  conversation: Conversation;
+  members: Array<{
+    userId: string;
+    role: ChatMemberRole;
+  }>;
+};
+  'member.added': {
+  conversationId: string;
+  userId: string;
+  role: ChatMemberRole;
+  reactivated: boolean;
+  at: string;
+};
+  'member.removed': {
+  conversationId: string;
+  userId: string;
+  removedBy: string | null;
+  at: string;
+};
+  'member.updated': {
+  conversationId: string;
+  userId: string;
+  role: ChatMemberRole;
+  at: string;
+};
+  'conversation.updated': {
+  conversationId: string;
+  conversation: Conversation;
+  at: string;
+};
+  'conversation.deleted': {
+  conversationId: string;
+  at: string;
+};
+  'message.read': {
+  conversationId: string;
+  userId: string;
+  messageId: string;
+  seq: number;
+  at: string;
+};
+  'webhook.disabled': {
+  webhookId: string;
+  url: string;
+  consecutiveFailures: number;
+  lastError: string | null;
+  disabledAt: string;
+};
+  'audit.recorded': {
+  entry: AuditEntry;
+};
+}
+
+/** What each route takes and gives. */
+export interface RouteRecords {
+  getRegistration: { input: {}; answer: Registration };
+  register: { input: { body: Register }; answer: Registered };
+  createFirstAccount: { input: { body: FirstAccount }; answer: Session };
+  login: { input: { body: Login }; answer: Session };
+  verifyEmail: { input: { body: VerifyEmail }; answer: Session };
+  readVerificationLink: { input: { body: TokenOnly }; answer: VerificationLink };
+  resendVerification: { input: { body: EmailOnly }; answer: Accepted };
+  requestPasswordReset: { input: { body: EmailOnly }; answer: Accepted };
+  confirmPasswordReset: { input: { body: ResetPassword }; answer: Session };
+  listOAuthProviders: { input: {}; answer: OAuthProvider[] };
+  startOAuth: { input: { provider: string; body: OAuthStart }; answer: OAuthStarted };
+  exchangeOAuth: { input: { provider: string; body: OAuthExchange }; answer: Session };
+  refreshSession: { input: {}; answer: Session };
+  logout: { input: {}; answer: undefined };
+  getMe: { input: {}; answer: User };
+  changePassword: { input: { body: ChangePassword }; answer: undefined };
+  listSessions: { input: {}; answer: AccountSession[] };
+  endSession: { input: { sessionId: string }; answer: undefined };
+  endAllSessions: { input: {}; answer: undefined };
+  finishLogin: { input: { body: SecondFactor }; answer: Session };
+  startPasskeyLogin: { input: {}; answer: PasskeyRequest };
+  loginWithPasskey: { input: { body: PasskeyLogin }; answer: Session };
+  startStepUp: { input: {}; answer: FactorChallenge };
+  stepUp: { input: { body?: StepUp }; answer: undefined };
+  getFactors: { input: {}; answer: Factors };
+  startTotp: { input: {}; answer: TotpStarted };
+  confirmTotp: { input: { body: TotpCode }; answer: FactorAdded };
+  removeTotp: { input: {}; answer: undefined };
+  startPasskey: { input: {}; answer: PasskeyCreation };
+  addPasskey: { input: { body: AddPasskey }; answer: PasskeyAdded };
+  renamePasskey: { input: { passkeyId: string; body: RenamePasskey }; answer: Passkey };
+  removePasskey: { input: { passkeyId: string }; answer: undefined };
+  renewRecoveryCodes: { input: {}; answer: RecoveryCodes };
+  getOwnProject: { input: {}; answer: Project };
+  listProjects: { input: { query?: ListProjectsQuery }; answer: Project[] };
+  createProject: { input: { body: CreateProject }; answer: Project };
+  getProject: { input: { projectId: string }; answer: Project };
+  updateProject: { input: { projectId: string; body?: UpdateProject }; answer: Project };
+  updateAllowedOrigins: { input: { projectId: string; body: UpdateAllowedOrigins }; answer: Project };
+  updateProjectSecurity: { input: { projectId: string; body: UpdateProjectSecurity }; answer: Project };
+  archiveProject: { input: { projectId: string }; answer: Project };
+  listProjectMembers: { input: { projectId: string; query?: ListProjectMembersQuery }; answer: ProjectMember[] };
+  addProjectMember: { input: { projectId: string; body: AddMember }; answer: ProjectMember };
+  changeProjectMember: { input: { projectId: string; userId: string; body: ChangeMember }; answer: ProjectMember };
+  removeProjectMember: { input: { projectId: string; userId: string; query?: RemoveProjectMemberQuery }; answer: ProjectMember };
+  listApiKeys: { input: { projectId: string; query?: ListApiKeysQuery }; answer: ApiKey[] };
+  createApiKey: { input: { projectId: string; body: CreateApiKey }; answer: NewApiKey };
+  revokeApiKey: { input: { projectId: string; publicId: string; query?: RevokeApiKeyQuery }; answer: ApiKey };
+  listSigningKeys: { input: { projectId: string; query?: ListSigningKeysQuery }; answer: SigningKey[] };
+  createSigningKey: { input: { projectId: string; body: CreateSigningKey }; answer: NewSigningKey };
+  revokeSigningKey: { input: { projectId: string; signingKeyId: string }; answer: SigningKey };
+  listAuditLogs: { input: { projectId: string; query?: AuditQuery }; answer: AuditEntry[] };
+  exportAuditLogs: { input: { projectId: string; query?: AuditExportQuery }; answer: undefined };
+  listSecurityLog: { input: { query?: SecurityQuery }; answer: SecurityEntry[] };
+  listInstanceSecurityLog: { input: { query?: InstanceSecurityQuery }; answer: SecurityEntry[] };
+  listRevokedUsers: { input: { query?: ListRevokedUsersQuery }; answer: EndUser[] };
+  getUser: { input: { userId: string }; answer: EndUser };
+  revokeUser: { input: { userId: string; body?: Partial<RevokeUser> }; answer: EndUser };
+  unbanUser: { input: { userId: string }; answer: EndUser };
+  listServers: { input: {}; answer: RtcServer[] };
+  getFleetTotals: { input: {}; answer: FleetTotals };
+  getServer: { input: { name: string }; answer: RtcServer };
+  drainServer: { input: { name: string; body?: Partial<DrainServer> }; answer: RtcServer };
+  undrainServer: { input: { name: string }; answer: RtcServer };
+  registerServer: { input: { body: RegisterServer }; answer: RegisteredServer };
+  deregisterServer: { input: { name: string }; answer: undefined };
+  heartbeatServer: { input: { name: string; body: Heartbeat }; answer: HeartbeatAnswer };
+  listRooms: { input: { query?: ListRoomsQuery }; answer: Room[] };
+  createRoom: { input: { body: CreateRoom }; answer: Room };
+  getRoom: { input: { id: string }; answer: Room };
+  updateRoom: { input: { id: string; body?: UpdateRoom }; answer: Room };
+  closeRoom: { input: { id: string }; answer: Room };
+  listRoomParticipants: { input: { id: string }; answer: Participant[] };
+  listRoomSessions: { input: { id: string; query?: ListRoomSessionsQuery }; answer: RoomSession[] };
+  removeParticipant: { input: { id: string; identity: string; query?: RemoveParticipantQuery }; answer: RemovedParticipant };
+  updateParticipant: { input: { id: string; identity: string; body?: UpdateParticipant }; answer: Participant };
+  muteTrack: { input: { id: string; identity: string; trackId: string; body?: Partial<MuteTrack> }; answer: Track };
+  sendRoomData: { input: { id: string; body: SendRoomData }; answer: SentRoomData };
+  mintRtcToken: { input: { roomId: string; body: MintRtcToken }; answer: RtcToken };
+  revokeRtcToken: { input: { roomId: string; tokenId: string }; answer: RevokedRtcToken };
+  listProjectRooms: { input: { projectId: string; query?: ListProjectRoomsQuery }; answer: Room[] };
+  createProjectRoom: { input: { projectId: string; query?: CreateProjectRoomQuery; body: CreateRoom }; answer: Room };
+  getProjectRoom: { input: { projectId: string; roomId: string; query?: GetProjectRoomQuery }; answer: RoomDetail };
+  closeProjectRoom: { input: { projectId: string; roomId: string; query?: CloseProjectRoomQuery }; answer: Room };
+  mintTestToken: { input: { projectId: string; roomId: string; query?: MintTestTokenQuery; body?: Partial<MintTestToken> }; answer: RtcToken };
+  removeProjectParticipant: { input: { projectId: string; roomId: string; identity: string; query?: RemoveProjectParticipantQuery }; answer: RemovedParticipant };
+  updateProjectParticipant: { input: { projectId: string; roomId: string; identity: string; query?: UpdateProjectParticipantQuery; body?: UpdateParticipant }; answer: Participant };
+  muteProjectTrack: { input: { projectId: string; roomId: string; identity: string; trackId: string; query?: MuteProjectTrackQuery; body?: Partial<MuteTrack> }; answer: Track };
+  publishByWhip: { input: { id: string; body: string }; answer: string };
+  endWhip: { input: { id: string; sessionId: string }; answer: undefined };
+  watchByWhep: { input: { id: string; body: string }; answer: string };
+  endWhep: { input: { id: string; sessionId: string }; answer: undefined };
+  listLiveStreams: { input: { query?: ListLiveStreamsQuery }; answer: LiveStream[] };
+  createLiveStream: { input: { body: CreateLiveStream }; answer: LiveStream };
+  getLiveStream: { input: { streamId: string }; answer: LiveStream };
+  updateLiveStream: { input: { streamId: string; body?: UpdateLiveStream }; answer: LiveStream };
+  startLiveStream: { input: { streamId: string }; answer: LiveStream };
+  endLiveStream: { input: { streamId: string }; answer: LiveStream };
+  registerHost: { input: { streamId: string; body: RegisterHost }; answer: StreamCredentials };
+  removeHost: { input: { streamId: string; identity: string }; answer: LiveStreamHost };
+  createViewerToken: { input: { streamId: string; body: ViewerIdentity }; answer: StreamCredentials };
+  leaveLiveStream: { input: { streamId: string; body: ViewerIdentity }; answer: ViewerLeft };
+  listProjectLiveStreams: { input: { projectId: string; query?: ListProjectLiveStreamsQuery }; answer: LiveStream[] };
+  createProjectLiveStream: { input: { projectId: string; query?: CreateProjectLiveStreamQuery; body: CreateLiveStream }; answer: LiveStream };
+  getProjectLiveStream: { input: { projectId: string; streamId: string; query?: GetProjectLiveStreamQuery }; answer: LiveStreamWithHosts };
+  updateProjectLiveStream: { input: { projectId: string; streamId: string; query?: UpdateProjectLiveStreamQuery; body?: UpdateLiveStream }; answer: LiveStream };
+  endProjectLiveStream: { input: { projectId: string; streamId: string; query?: EndProjectLiveStreamQuery }; answer: LiveStream };
+  listConnections: { input: { query?: ConnectionsQuery }; answer: Connection[] };
+  getConnection: { input: { connectionId: string }; answer: ConnectionDetail };
+  listErrors: { input: { query?: ErrorsQuery }; answer: ClassifiedError[] };
+  getError: { input: { errorId: string }; answer: ErrorWithConnection };
+  getMetrics: { input: {}; answer: ConnectionMetrics };
+  getDiagnostics: { input: {}; answer: Diagnostics };
+  listProjectConnections: { input: { projectId: string; query?: ListProjectConnectionsQuery }; answer: Connection[] };
+  getProjectConnection: { input: { projectId: string; connectionId: string; query?: GetProjectConnectionQuery }; answer: ConnectionDetail };
+  listProjectErrors: { input: { projectId: string; query?: ListProjectErrorsQuery }; answer: ClassifiedError[] };
+  getProjectError: { input: { projectId: string; errorId: string; query?: GetProjectErrorQuery }; answer: ErrorWithConnection };
+  getProjectMetrics: { input: { projectId: string; query?: GetProjectMetricsQuery }; answer: ConnectionMetrics };
+  getProjectDiagnostics: { input: { projectId: string; query?: GetProjectDiagnosticsQuery }; answer: Diagnostics };
+  sendTelemetry: { input: { body: TelemetryEvent }; answer: TelemetryAccepted };
+  getUsage: { input: {}; answer: Usage };
+  getUsageDetail: { input: { query?: UsageQuery }; answer: UsageDetail };
+  getProjectUsage: { input: { projectId: string; query?: UsageQuery }; answer: UsageDetail };
+  listWebhookEventTypes: { input: {}; answer: WebhookEventType[] };
+  streamEvents: { input: { query?: StreamEventsQuery }; answer: undefined };
+  listWebhooks: { input: { projectId: string; query?: ListWebhooksQuery }; answer: Webhook[] };
+  createWebhook: { input: { projectId: string; body: CreateWebhook }; answer: NewWebhook };
+  getWebhook: { input: { projectId: string; webhookId: string }; answer: Webhook };
+  updateWebhook: { input: { projectId: string; webhookId: string; body?: UpdateWebhook }; answer: Webhook };
+  deleteWebhook: { input: { projectId: string; webhookId: string }; answer: undefined };
+  enableWebhook: { input: { projectId: string; webhookId: string }; answer: Webhook };
+  disableWebhook: { input: { projectId: string; webhookId: string }; answer: Webhook };
+  rotateWebhookSecret: { input: { projectId: string; webhookId: string; body?: Partial<RotateWebhookSecret> }; answer: NewWebhook };
+  testWebhook: { input: { projectId: string; webhookId: string; body?: Partial<TestWebhook> }; answer: Delivery };
+  recoverWebhook: { input: { projectId: string; webhookId: string; body: RecoverWebhook }; answer: Recovery };
+  listDeliveries: { input: { projectId: string; webhookId: string; query?: ListDeliveriesQuery }; answer: Delivery[] };
+  getDelivery: { input: { projectId: string; webhookId: string; deliveryId: string }; answer: Delivery };
+  resendDelivery: { input: { projectId: string; webhookId: string; deliveryId: string }; answer: Delivery };
+  listConversations: { input: { query?: ListConversationsQuery }; answer: Conversation[] };
+  createConversation: { input: { body: CreateConversation }; answer: Conversation };
+  getConversation: { input: { room: string }; answer: Conversation };
+  updateConversation: { input: { room: string; body?: UpdateConversation }; answer: Conversation };
+  deleteConversation: { input: { room: string }; answer: Conversation };
+  listUserConversations: { input: { userId: string; query?: ListUserConversationsQuery }; answer: Conversation[] };
+  listConversationMembers: { input: { room: string; query?: ListConversationMembersQuery }; answer: ConversationMember[] };
+  addConversationMember: { input: { room: string; body: AddConversationMember }; answer: ConversationMember };
+  changeConversationMember: { input: { room: string; userId: string; body?: ChangeConversationMember }; answer: ConversationMember };
+  removeConversationMember: { input: { room: string; userId: string }; answer: ConversationMember };
+  listMessages: { input: { room: string; query?: HistoryQuery }; answer: MessagePage };
+  sendMessage: { input: { room: string; body?: SendMessage }; answer: Message };
+  listChanges: { input: { room: string; query?: ChangesQuery }; answer: ChangePage };
+  listPresence: { input: { room: string; query?: ListPresenceQuery }; answer: Presence[] };
+  listTyping: { input: { room: string; query?: ListTypingQuery }; answer: Typing[] };
+  listReadReceipts: { input: { room: string; query?: ListReadReceiptsQuery }; answer: ReadReceipt[] };
+  getReadState: { input: { room: string; query?: ForUser }; answer: ReadState };
+  requestAttachment: { input: { room: string; body: RequestAttachment }; answer: AttachmentUpload };
+  completeAttachment: { input: { attachmentId: string }; answer: Attachment };
+  getAttachmentDownload: { input: { attachmentId: string }; answer: AttachmentDownload };
+  getMessage: { input: { messageId: string }; answer: Message };
+  editMessage: { input: { messageId: string; body?: EditMessage }; answer: Message };
+  deleteMessage: { input: { messageId: string; query?: ForUser }; answer: Message };
+  addReaction: { input: { messageId: string; query?: ForUser; body: AddReaction }; answer: ReactionSummary[] };
+  removeReaction: { input: { messageId: string; emoji: string; query?: ForUser }; answer: undefined };
+  markRead: { input: { messageId: string; query?: ForUser; body?: Partial<ForUser> }; answer: ReadState };
+  getThread: { input: { messageId: string; query?: GetThreadQuery }; answer: Message[] };
+  mintChatToken: { input: { body: MintChatToken }; answer: ChatToken };
+  revokeChatToken: { input: { tokenId: string }; answer: RevokedChatToken };
+  getChatOverview: { input: { projectId: string; query?: GetChatOverviewQuery }; answer: ChatOverview };
+  listChatConnections: { input: { projectId: string; query?: ListChatConnectionsQuery }; answer: ChatConnection[] };
+  listProjectConversations: { input: { projectId: string; query?: ListProjectConversationsQuery }; answer: Conversation[] };
+  getProjectConversation: { input: { projectId: string; conversationId: string; query?: GetProjectConversationQuery }; answer: Conversation };
+  listProjectConversationMembers: { input: { projectId: string; conversationId: string; query?: ListProjectConversationMembersQuery }; answer: ConversationMember[] };
+  listProjectMessages: { input: { projectId: string; conversationId: string; query?: ListProjectMessagesQuery }; answer: MessageMetadata[] };
+  listProjectPresence: { input: { projectId: string; conversationId: string; query?: ListProjectPresenceQuery }; answer: Presence[] };
+}
