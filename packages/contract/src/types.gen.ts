@@ -947,6 +947,10 @@ export interface Login {
   password: string;
 }
 
+export interface MediaReach {
+  relays: string[];
+}
+
 export type MemberStatus = 'ACTIVE' | 'INVITED';
 
 export interface Message {
@@ -2056,6 +2060,7 @@ export interface RouteRecords {
   getUser: { input: { userId: string }; answer: EndUser };
   revokeUser: { input: { userId: string; body?: Partial<RevokeUser> }; answer: EndUser };
   unbanUser: { input: { userId: string }; answer: EndUser };
+  getMediaReach: { input: {}; answer: MediaReach };
   listServers: { input: {}; answer: RtcServer[] };
   getFleetTotals: { input: {}; answer: FleetTotals };
   getServer: { input: { name: string }; answer: RtcServer };

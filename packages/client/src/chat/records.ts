@@ -49,7 +49,7 @@ export interface Page<T> {
 export type PresenceStatus = 'ONLINE' | 'AWAY' | 'OFFLINE';
 
 /** A user who is in a conversation now. */
-export type { Presence as Present } from '@parley/contract';
+export type { Presence as Present } from '@parley/contract/types.gen';
 
 /** A visible change of a conversation, numbered by `change`: a live frame, or the same out of a recovery. */
 export type Change = ChatChange;
