@@ -12,7 +12,7 @@ function emitDeclarations(): ReadonlyMap<string, DeclarationModule> {
   if (emitted) return emitted;
   const out = mkdtempSync(join(tmpdir(), 'parley-declarations-'));
   try {
-    execFileSync('tsc', ['-p', 'tools/packages', '--outDir', out]);
+    execFileSync('node_modules/.bin/tsc', ['-p', 'tools/packages', '--outDir', out]);
     const files = globSync('packages/**/*.d.ts', { cwd: out });
     emitted = new Map(
       files.map((path) => [path.replace(/\.d\.ts$/, '.ts'), readDeclarations(readFileSync(join(out, path), 'utf8'))]),

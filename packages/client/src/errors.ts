@@ -100,7 +100,7 @@ export class MediaError extends ParleyError {
 const MESSAGES: Partial<Record<DisconnectReason, string>> = {
   client: 'This client closed the connection.',
   token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
-  token_revoked: 'Your backend revoked the token. Mint a new one if this user may come back.',
+  token_revoked: 'Your backend revoked the token. Mint a new one if the user may come back.',
   rate_limited: 'Too many connections from this address or user.',
   forbidden: "The server refused this page or token. Check the project's allowed origins and the token's permissions.",
   protocol: 'Client and server are not of one version.',
@@ -122,7 +122,7 @@ export interface WireError {
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   SVC_NOT_A_MEMBER: 'Add the user from your backend, then join again.',
   SVC_SCOPE_MISSING: 'Mint the token with it, or without `scopes`.',
-  SVC_CONVERSATION_ARCHIVED: 'It can only be read.',
+  SVC_CONVERSATION_ARCHIVED: 'It is read-only.',
   SVC_ORIGIN_NOT_ALLOWED: 'Add it in the dashboard, under Settings.',
 };
 
