@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { settle } from '../../testkit/clients/webhooks.ts';
@@ -20,7 +20,7 @@ import { startReceiver } from '../../testkit/peers/receiver.ts';
 import { startS3Server } from '../../testkit/peers/s3-server.ts';
 import { createS3Blobs } from '../adapters/blobs/s3.ts';
 import { embeddedFolder, openUnmigrated } from '../adapters/open.ts';
-import { readConfig } from '../config.ts';
+import { inspectConfig, readConfig } from '../config.ts';
 import type { Db } from '../core/db.ts';
 import { createLog } from '../core/log.ts';
 import { sql } from '../core/sql.ts';
@@ -28,7 +28,7 @@ import { type Frame, rowsIn } from './frames.ts';
 import { backup, restore } from './index.ts';
 import { offerSnapshots } from './live-snapshot.ts';
 import { verifyArchive } from './restore-archive.ts';
-import { openLoader, takeSnapshot } from './snapshot-store.ts';
+import { listDrops, openLoader, takeSnapshot } from './snapshot-store.ts';
 import { writeArchive } from './write-archive.ts';
 
 const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'];
@@ -54,6 +54,10 @@ async function newPlace(isPostgres = false): Promise<Place> {
   ends.push(drop);
   return { dataDir, databaseUrl: url };
 }
+
+/** What begins with the name of this archive. */
+const leftBeside = (path: string): string[] =>
+  readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
 
 const newFile = (): string => join(folder, `archive-${++count}.parley`);
 
@@ -199,7 +203,62 @@ describe('a machine that was used', () => {
     const path = newFile();
     const source = { snapshot: () => Promise.reject(new Error('cut')), blobs: null, secrets: noSecrets };
     await assert.rejects(writeArchive(source, { path, passphrase: null, version: '', createdAt: '', progress }), /cut/);
-    assert.deepEqual([existsSync(path), existsSync(`${path}.part`)], [false, false]);
+    assert.deepEqual(leftBeside(path), []);
+  });
+
+  test('[BAK-5] two backups at once are two whole archives; of two to one name one is refused', async () => {
+    const db = await openUnmigrated(readConfig(variablesOf(place)), log);
+    const stopOffering = await offerSnapshots(embeddedFolder(place), db, log);
+    const [one, other] = [newFile(), newFile()];
+    const outcomes = await Promise.allSettled(
+      [one, other, other].map((path) =>
+        backup(variablesOf(place), { path, passphrase, withoutFiles: false, progress }),
+      ),
+    );
+    await stopOffering();
+    await db.close();
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []));
+    assert.equal(refused.length, 1, refused.join('\n'));
+    assert.match(refused[0] ?? '', /is there already/);
+    for (const path of [one, other]) {
+      await verifyArchive({ path, passphrase }, progress);
+      assert.deepEqual(leftBeside(path), [basename(path)]);
+    }
+    const spools = readdirSync(embeddedFolder(place)).filter((name) => name.includes('spool'));
+    assert.deepEqual(spools, []);
+  });
+
+  test('[BAK-10] a restore into PostgreSQL that fails leaves nothing there, and the next one succeeds', {
+    skip: !adminUrl && 'no PARLEY_TEST_DATABASE_URL',
+  }, async () => {
+    const { values } = (await verifyArchive({ path: archive, passphrase }, progress)).secrets;
+    const broken = newFile();
+    const db = await openUnmigrated(readConfig(variablesOf(place)), log);
+    await writeArchive(
+      {
+        async snapshot(write) {
+          await takeSnapshot(db, async (head, body) => {
+            await write(head, body);
+            // The same row twice.
+            if (head.is === 'rows' && head.table === 'users') await write(head, body);
+          });
+        },
+        blobs: null,
+        secrets: { is: 'secrets', values, devEnv: null },
+      },
+      { path: broken, passphrase: null, version: '', createdAt: '', progress },
+    );
+    await db.close();
+    const target = await newPlace(true);
+    await assert.rejects(restore(variablesOf(target), { path: broken, passphrase: null, progress }), {
+      name: 'ConstraintViolation',
+    });
+    const look = await openUnmigrated(inspectConfig(variablesOf(target)), log);
+    assert.deepEqual(await listDrops(look), []);
+    await look.close();
+    await restore(variablesOf(target), { path: archive, passphrase, progress });
+    const [was, is] = [await contentOf(place), await contentOf(target)];
+    assert.deepEqual({ ...is, server_processes: [] }, { ...was, server_processes: [] });
   });
 });
 

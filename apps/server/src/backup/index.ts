@@ -17,7 +17,7 @@ import { receiveSnapshot } from './live-snapshot.ts';
 import { BackupRefused } from './refused.ts';
 import { type Archive, type Contents, restoreArchive, verifyArchive } from './restore-archive.ts';
 import { exists } from './sealed-file.ts';
-import { countTables, takeSnapshot } from './snapshot-store.ts';
+import { countTables, dropSince, listDrops, takeSnapshot } from './snapshot-store.ts';
 import { type Source, type Written, writeArchive } from './write-archive.ts';
 
 export { explainStartFailure } from '../start-failure.ts';
@@ -108,20 +108,24 @@ export async function restore(variables: Variables, { progress, ...archive }: Re
   try {
     if ((await countTables(db)) > 0)
       throw new BackupRefused('The database in DATABASE_URL has tables: restore into one that was just created.');
-    await fill(db);
+    await fill(db, await listDrops(db));
   } finally {
     await db.close();
     await stores.close();
   }
   return { ...contents, secretsIn: await keep(variables, config, contents) };
 
-  async function fill(target: Db): Promise<void> {
+  /** `before`: what the database had, which is no more than functions. */
+  async function fill(target: Db, before: readonly string[]): Promise<void> {
     try {
       await restoreArchive(archive, contents.manifest, { db: target, blobs: stores.blobs }, progress);
       await forgetEpochs(target, randomBase62(12));
     } catch (error) {
-      if (config.databaseUrl !== null) throw error;
-      // Nothing was in it before; left there, the next start would take it for the database.
+      // No table was in it before; what is left there the next start would take for its database.
+      if (config.databaseUrl !== null) {
+        await dropSince(target, before).catch(() => progress('What was begun is still in the database: drop it.'));
+        throw error;
+      }
       await target.close();
       rmSync(join(embeddedFolder(config), 'postgres'), { recursive: true, force: true });
       throw error;

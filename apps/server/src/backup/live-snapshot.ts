@@ -1,4 +1,5 @@
-import { chmodSync, createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, createReadStream, createWriteStream, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
@@ -12,6 +13,8 @@ import { takeSnapshot } from './snapshot-store.ts';
 
 // The embedded database belongs to the process that runs. Who may read its folder may ask that process for a snapshot,
 // at a socket in the folder: no port, no route, no credential but the file system's.
+
+const spoolPrefix = 'backup.spool';
 
 /** Systems allow 104 to 108 bytes for the path of a socket. */
 const pathBytesMax = 103;
@@ -46,6 +49,7 @@ export async function offerSnapshots(folder: string, db: Db, log: Log): Promise<
   });
   // Of a process that was killed: the folder's lock is ours.
   rmSync(path, { force: true });
+  for (const name of readdirSync(folder)) if (name.startsWith(spoolPrefix)) rmSync(join(folder, name), { force: true });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
   chmodSync(path, 0o600);
   return async () => {
@@ -56,9 +60,9 @@ export async function offerSnapshots(folder: string, db: Db, log: Log): Promise<
 
 /** To a file first: requests wait for the database meanwhile, and must not wait for a slow reader too. */
 async function sendSnapshot(folder: string, db: Db, socket: Socket): Promise<void> {
-  const spool = join(folder, 'backup.spool');
+  // Of its own: another backup may be under way.
+  const spool = join(folder, `${spoolPrefix}${randomUUID()}`);
   const frames = new PassThrough();
-  await rm(spool, { force: true });
   const spooled = pipeline(frames, createWriteStream(spool, { flags: 'wx', mode: 0o600 }));
   spooled.catch(() => {}); // who writes a frame gets it
   try {

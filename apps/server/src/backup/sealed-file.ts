@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID, scrypt } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import { PassThrough, type Readable } from 'node:stream';
@@ -41,8 +41,8 @@ export async function writeSealed(
       : { passphrase: true, salt: randomBytes(16).toString('base64') };
   const header = `${magic} ${JSON.stringify(lock)}\n`;
   const key = await keyOf(lock, passphrase);
-  const half = `${path}.part`;
-  await rm(half, { force: true });
+  // Of its own: another backup to the same name may be under way, and one of them is refused in the end.
+  const half = `${path}.${randomUUID()}.part`;
   const frames = new PassThrough({ highWaterMark: 4 * chunkBytes });
   const file = createWriteStream(half, { flags: 'wx', mode: 0o600, flush: true });
   const written = pipeline(frames, createGzip({ level: 1 }), (chunks) => seal(chunks, key, header), file);

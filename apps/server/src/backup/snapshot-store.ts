@@ -43,6 +43,29 @@ export async function countTables(db: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
+/** What a schema has that is not an extension's, each as the statement that removes it. */
+export async function listDrops(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ drop: string }>(sql`
+    select format('drop %s if exists %s cascade', case relkind when 'v' then 'view' when 'm' then 'materialized view'
+      when 'S' then 'sequence' else 'table' end, oid::regclass) as drop
+    from pg_class c
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')
+      and not exists (select from pg_depend where objid = c.oid and deptype = 'e')
+    union all
+    select format('drop function if exists %s cascade', oid::regprocedure) from pg_proc p
+    where pronamespace = current_schema()::regnamespace
+      and not exists (select from pg_depend where objid = p.oid and deptype = 'e')`);
+  return rows.map(({ drop }) => drop);
+}
+
+/** Removes what was not there when `before` was listed. */
+export async function dropSince(db: Db, before: readonly string[]): Promise<void> {
+  const drops = (await listDrops(db)).filter((drop) => !before.includes(drop));
+  await db.transaction(async (tx) => {
+    for (const drop of drops) await tx.execute(raw(drop));
+  });
+}
+
 /** Every table after those it refers to. */
 function inOrder(tables: readonly string[], references: readonly { from: string; to: string }[]): string[] {
   const ordered = new Set<string>();

@@ -21,7 +21,7 @@ export const createFactorHandlers = ({
   finishLogin: ({ body, request }) => signedIn(secondStep.finish(body, request), request, { method: 'SECOND_FACTOR' }),
   startPasskeyLogin: () => secondStep.startPasskey(),
   loginWithPasskey: ({ body, request }) =>
-    signedIn(secondStep.finishPasskey(body.passkey), request, { method: 'PASSKEY' }),
+    signedIn(secondStep.finishPasskey(body.passkey, request), request, { method: 'PASSKEY' }),
   startStepUp: ({ caller }) => stepUp.start(caller),
   stepUp: async ({ caller, body, request }) => {
     await stepUp.prove(caller, body, request);

@@ -101,13 +101,19 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
     return { ...passkey, lastUsedAt: null };
   }
 
+  const known = async (tx: Tx, { id }: PasskeyAssertion): Promise<PasskeyRow> =>
+    (await findPasskey(tx, id)) ?? fail('SVC_INVALID_SECOND_FACTOR');
+
+  /** Whose passkey it says it is; nothing is proven yet. */
+  const ownerOf = async (tx: Tx, assertion: PasskeyAssertion): Promise<string> => (await known(tx, assertion)).userId;
+
   /** Takes a passkey's answer to the challenge and says whose it is. */
   async function take(
     tx: Tx,
     assertion: PasskeyAssertion,
     expected: { challenge: string; isVerifying: boolean },
   ): Promise<string> {
-    const passkey = (await findPasskey(tx, assertion.id)) ?? fail('SVC_INVALID_SECOND_FACTOR');
+    const passkey = await known(tx, assertion);
     const { verified: isRight, authenticationInfo } = await verified(() =>
       verifyAuthenticationResponse({
         response: { ...assertion, clientExtensionResults: {} },
@@ -126,7 +132,7 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
     return isNoted ? passkey.userId : fail('SVC_INVALID_SECOND_FACTOR');
   }
 
-  return { isAvailable, creation, request, add, take };
+  return { isAvailable, creation, request, add, ownerOf, take };
 }
 
 /** We ask for no attestation. One with certificates would have the library fetch addresses that the sender chose. */

@@ -35,7 +35,7 @@ export interface SecondStep {
   finish(proof: SecondFactor, from: Origin): Promise<OpenSession>;
   startPasskey(): Promise<PasskeyRequest>;
   /** A passkey that has verified its user is both proofs. */
-  finishPasskey(assertion: PasskeyAssertion): Promise<OpenSession>;
+  finishPasskey(assertion: PasskeyAssertion, from: Origin): Promise<OpenSession>;
 }
 
 export function createSecondStep({ db, sessions, users, challenges, factors, passkeys }: SecondStepDeps): SecondStep {
@@ -68,13 +68,17 @@ export function createSecondStep({ db, sessions, users, challenges, factors, pas
       return passkeys.request(await challenges.issue(db, 'PASSKEY_SIGN_IN', null), [], 'required');
     },
 
-    finishPasskey: (assertion) =>
-      db.transaction(async (tx) => {
-        const challenge = challengeIn(assertion.response.clientDataJSON);
-        if (!(await challenges.claim(tx, 'PASSKEY_SIGN_IN', challenge))) expired();
-        const user = await lockUser(tx, await passkeys.take(tx, assertion, { challenge, isVerifying: true }));
-        if (!users.isReady(user)) fail('SVC_EMAIL_NOT_VERIFIED');
-        return sessions.open(tx, user, byFactor);
-      }),
+    finishPasskey: (assertion, from) =>
+      factors.watch('SIGN_IN', from, (isOf) =>
+        db.transaction(async (tx) => {
+          const challenge = challengeIn(assertion.response.clientDataJSON);
+          if (!(await challenges.claim(tx, 'PASSKEY_SIGN_IN', challenge))) expired();
+          const user = await lockUser(tx, await passkeys.ownerOf(tx, assertion));
+          isOf(user);
+          await passkeys.take(tx, assertion, { challenge, isVerifying: true });
+          if (!users.isReady(user)) fail('SVC_EMAIL_NOT_VERIFIED');
+          return sessions.open(tx, user, byFactor);
+        }),
+      ),
   };
 }

@@ -266,4 +266,27 @@ describe('passkeys', () => {
     const crossed = await browser.post('/v1/auth/login/passkey', { passkey: passkey.get(second) });
     assert.deepEqual(answer(crossed), [400, 'SVC_CHALLENGE_EXPIRED'], 'a challenge is for one purpose');
   });
+
+  test('[AUD-5] a passkey that fails to sign in alone is in the security log of its account', async () => {
+    const person = await kit.proven();
+    const { passkey } = await kit.withPasskey(person);
+    const browser = createVisitor(service);
+    const options = async () => (await browser.post('/v1/auth/login/passkey/options')).body;
+    const failures = [
+      passkey.get(await options(), { isVerified: false }),
+      passkey.get(await options(), { origin: 'https://evil.example' }),
+      createSoftPasskey('http://localhost').get(await options()),
+    ];
+    for (const bad of failures)
+      assert.deepEqual(answer(await browser.post('/v1/auth/login/passkey', { passkey: bad })), [
+        403,
+        'SVC_INVALID_SECOND_FACTOR',
+      ]);
+    await eventually(async () => {
+      const { body: log } = await person.visitor.get('/v1/auth/security-log', person.headers);
+      const failed = log.filter(({ action }: SecurityEntry) => action === 'account.second_factor_failed');
+      const places = failed.map(({ metadata }: SecurityEntry) => metadata);
+      assert.deepEqual(places, [{ at: 'SIGN_IN' }, { at: 'SIGN_IN' }], 'a passkey of nobody is on no log');
+    });
+  });
 });
