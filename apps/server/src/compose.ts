@@ -43,6 +43,9 @@ export async function compose(deps: ComposeDeps) {
   const tls = createTls({
     ...tools,
     tls: config.tls,
+    plainPort: config.plainPort,
+    host: config.host,
+    publicUrl: config.publicUrl,
     openTurnPipe: deps.openTurnPipe ?? ((client) => fleet.turn.openPipe(client)),
     authorityAt: (directoryUrl) => createAcmeAuthority({ directoryUrl, clock }),
     maker: certificateMaker,

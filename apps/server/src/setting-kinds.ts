@@ -130,6 +130,17 @@ function parsePort(given: string, name: string, { report }: Source): number {
   return number;
 }
 
+/** With 0 there is none. */
+export const portOrNone = (name: string, about: About<number | null>): Setting<number | null> =>
+  setting<number | null, number | null>(
+    name,
+    {
+      takes: 'port, or 0 for none',
+      parse: (given, _name, source) => (given === '0' ? null : parsePort(given, name, source)),
+    },
+    about,
+  );
+
 /** A number from 0 to 1. */
 export const share = (name: string, about: About<number>): Setting<number> =>
   setting(name, { takes: 'number from 0 to 1', parse: parseShare }, about);

@@ -7,6 +7,7 @@ import {
   mapped,
   oneOf,
   port,
+  portOrNone,
   previousSecret,
   record,
   type SettingRow,
@@ -17,7 +18,7 @@ import {
   together,
   url,
 } from './setting-kinds.ts';
-import { isTlsOwn, tls, tlsPort } from './tls-settings.ts';
+import { isTlsOwn, plainHttpPort, tls, tlsPort } from './tls-settings.ts';
 
 /** The networks that media nodes usually share with us; never a public or link-local address. */
 const privateNetworks = [
@@ -64,6 +65,12 @@ export const settings = record({
     withoutEndSlash,
   ),
   tls,
+  plainPort: portOrNone('HTTP_PORT', {
+    default: (source) => (tls.read(source).kind === 'acme' && httpPort.read(source) === tlsPort ? plainHttpPort : null),
+    defaultText: `${plainHttpPort} when TLS is acme and PORT ${tlsPort}, else 0`,
+    means:
+      'Port of plain http beside TLS of our own: sends everybody to PUBLIC_URL, and proves the name to an authority that cannot do so on PORT.',
+  }),
   allowsPublicDevelopment: flag('ALLOW_PUBLIC_DEVELOPMENT', {
     default: false,
     means: 'Lets development mode have a public PUBLIC_URL or HOST. Whoever reaches it reads its mail and signs in.',

@@ -17,14 +17,16 @@ const behindProxy = {
   SECRET_KEY: secret,
   SFU_REGISTRATION_SECRET: secret.toLowerCase(),
 };
-/** What is decided before secrets are asked for. */
-const decided = (variables: Variables) => {
-  const given = settings.read({
+/** What is read before secrets are asked for. */
+const read = (variables: Variables) =>
+  settings.read({
     isProduction: variables['NODE_ENV'] === 'production',
     text: (name) => variables[name] ?? null,
     report: () => undefined,
   });
-  return [given.tls.kind, given.port];
+const decided = (variables: Variables) => {
+  const { tls, port } = read(variables);
+  return [tls.kind, port];
 };
 const { SECRET_KEY: _, ...alone } = behindProxy;
 
@@ -51,6 +53,16 @@ test('[TLS-10] a server that was given only its name orders a certificate, and s
   ])
     assert.deepEqual(decided({ ...alone, PUBLIC_URL }), ['off', 4000], PUBLIC_URL);
   assert.deepEqual(decided({ ...alone, NODE_ENV: 'development' }), ['off', 4000]);
+});
+
+test('[TLS-12] plain http is answered on 80 where a certificate is ordered on 443, and else only where it is said', () => {
+  const plain = (variables: Variables) => read(variables).plainPort;
+  assert.equal(plain(alone), 80);
+  assert.equal(plain({ ...alone, HTTP_PORT: '0' }), null);
+  assert.equal(plain({ ...behindProxy, TLS: 'acme', PORT: '8443' }), null);
+  assert.equal(plain({ ...behindProxy, TLS: 'acme', PORT: '8443', HTTP_PORT: '8080' }), 8080);
+  assert.equal(plain(behindProxy), null);
+  assert.equal(plain({ ...behindProxy, TLS_CERT: 'a.pem', TLS_KEY: 'b.pem' }), null);
 });
 
 test('[TLS-10] what cannot be is told with its variable', () => {

@@ -52,6 +52,8 @@ export const lacksTls = (config: {
 
 /** What an authority, browsers and proxies expect TLS on. */
 export const tlsPort = 443;
+/** What browsers try first when only a name is typed, and where http-01 validates. */
+export const plainHttpPort = 80;
 
 export const isTlsOwn = (source: Source): boolean => source.isProduction && kind.read(source) !== 'off';
 

@@ -9,7 +9,7 @@ import { clockFinding, remoteTime } from './clock.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkFolder, checkOwnStorage } from './folder.ts';
 import { checkNode, checkRunningMedia } from './media-node.ts';
-import { checkPort, isOurs } from './network.ts';
+import { checkPlainPort, checkPort, isOurs } from './network.ts';
 import { checkTls } from './tls.ts';
 
 export type { Finding } from './finding.ts';
@@ -34,6 +34,8 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   yield ok('runtime', `Node ${process.versions.node}.`);
   const isRunning = await isOurs(config.port);
   yield await checkPort(config, isRunning);
+  const plain = await checkPlainPort(config, isRunning);
+  if (plain !== null) yield plain;
   yield* await checkTls(config, isRunning);
   yield checkFolder(config, isRunning);
   const database = config.databaseUrl === null ? null : await lookAtDatabase(config.databaseUrl);

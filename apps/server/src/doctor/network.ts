@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
-import { type Finding, fail, ok } from './finding.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Whether a Parley process answers on this machine's port. */
 export async function isOurs(port: number): Promise<boolean> {
@@ -31,4 +31,16 @@ export async function checkPort({ host, port }: Config, isRunning: boolean): Pro
       ? `Give the process CAP_NET_BIND_SERVICE, or set TLS and map ${port} to another PORT.`
       : 'Set PORT and HOST to what is free.';
   return fail('port', `Port ${port} of ${host} cannot be used (${problem.code}).`, fix);
+}
+
+/** Plain http beside TLS; null where nothing is to be said. */
+export async function checkPlainPort({ host, plainPort, tls }: Config, isRunning: boolean): Promise<Finding | null> {
+  if (plainPort === null || tls.kind === 'off' || isRunning) return null;
+  const problem = await listenProblem(host, plainPort);
+  if (problem === null) return ok('port', `Port ${plainPort} is free, for plain http.`);
+  return warn(
+    'port',
+    `Port ${plainPort} cannot be used (${problem.code}): who types http:// finds nobody, and names are proven on the TLS port alone.`,
+    'Stop what has it, give the process the right to it, or set HTTP_PORT=0.',
+  );
 }

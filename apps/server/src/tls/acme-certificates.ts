@@ -27,6 +27,8 @@ interface AcmeCertificatesDeps {
   areTermsAgreed: boolean;
   authority: CertificateAuthority;
   maker: CertificateMaker;
+  /** Whether an authority that comes to port 80 would be answered. */
+  answersHttp: () => boolean;
   db: Db;
   keyring: Keyring;
   clock: Clock;
@@ -91,7 +93,8 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
         name,
         email: deps.email,
         accountKey: await accountKey(),
-        present: (digest) => saveProof(db, name, digest.toString('hex')),
+        present: (keyAuthorization) => saveProof(db, name, keyAuthorization),
+        answersHttp: deps.answersHttp(),
         signal: stopping.signal,
       });
       const { from, until } = validityOf(cert);
@@ -147,8 +150,12 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
     onChange: served.onChange,
     state: () => stateOfAcme({ ...deps, issued, problem }),
     async validationOf(asked): Promise<SecureContext | null> {
-      const digest = asked === name ? await findProof(db, name) : null;
-      return digest === null ? null : createSecureContext(maker.proof(name, Buffer.from(digest, 'hex'), clock.now()));
+      const proof = asked === name ? await findProof(db, name) : null;
+      return proof && createSecureContext(maker.proof(name, Buffer.from(proof.digest, 'hex'), clock.now()));
+    },
+    async keyAuthorizationOf(token) {
+      const proof = await findProof(db, name);
+      return proof?.keyAuthorization.startsWith(`${token}.`) ? proof.keyAuthorization : null;
     },
     // The authority comes to this port, so it must be open.
     whenListening: () => void lookOnce().catch((error) => log.warn({ error }, 'the certificate could not be read')),

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getOverTls, openTls } from '../../testkit/clients/tls-client.ts';
 import { eventually } from '../../testkit/kit/eventually.ts';
 import { createFakeClock, type FakeClock } from '../../testkit/kit/fake-clock.ts';
-import { onFreePort } from '../../testkit/kit/ports.ts';
+import { onFreePort, ownPort } from '../../testkit/kit/ports.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
 import { type AcmeServer, startAcmeServer } from '../../testkit/peers/acme-server.ts';
+import { startSilentServer } from '../../testkit/peers/silent-server.ts';
 import { createAuthority, type TestAuthority } from '../../testkit/peers/tls-receiver.ts';
 import { sql } from '../core/sql.ts';
 
@@ -37,6 +41,10 @@ beforeEach(() => {
   acme.days = 90;
   acme.pendingReads = 0;
   acme.isBlind = false;
+  acme.isBlindOverTls = false;
+  acme.offersTlsAlpn = true;
+  acme.httpPort = 0;
+  acme.validations.length = 0;
 });
 
 /** A server for the test's name. The authority comes to the one that was started last. */
@@ -201,4 +209,65 @@ test('[TLS-7] a validation that is not under way has no certificate', async () =
       openTls({ ...peer(service), name: servername }, { ALPNProtocols: ['acme-tls/1'], rejectUnauthorized: false }),
     );
   await service.stop();
+});
+
+/** The same with a plain port beside it. */
+async function servePlainToo(): Promise<TestService> {
+  acme.httpPort = await ownPort();
+  return await serve({ HTTP_PORT: String(acme.httpPort) });
+}
+
+test('[TLS-12] where tls-alpn-01 is not offered, or fails, the name is proven by http-01', async () => {
+  acme.offersTlsAlpn = false;
+  const first = await servePlainToo();
+  await eventually(answersOverTls(first));
+  assert.deepEqual(acme.validations, ['http-01']);
+  await first.stop();
+
+  name = `calls${++names}.test`;
+  acme.validations.length = 0;
+  acme.offersTlsAlpn = true;
+  acme.isBlindOverTls = true;
+  const second = await servePlainToo();
+  await eventually(answersOverTls(second));
+  assert.deepEqual(acme.validations, ['tls-alpn-01', 'http-01']);
+  await second.stop();
+});
+
+test('[TLS-12] the plain port sends everybody to PUBLIC_URL, and says nothing when no name is being proven', async () => {
+  const service = await servePlainToo();
+  await eventually(answersOverTls(service));
+  assert.deepEqual(acme.validations, ['tls-alpn-01'], 'what needs no other port comes first');
+  const ask = (path: string, method = 'GET') =>
+    fetch(`http://127.0.0.1:${service.config.plainPort}${path}`, { method, redirect: 'manual' });
+  for (const [path, method] of [
+    ['/', 'GET'],
+    ['/v1/rooms?limit=1', 'POST'],
+    ['//evil.example/x', 'GET'],
+    ['/.well-known/acme-challenge/a/b', 'GET'],
+  ] as const) {
+    const { status, headers } = await ask(path, method);
+    assert.deepEqual([status, headers.get('location')], [308, `https://${name}${path}`]);
+  }
+  assert.equal((await ask('/.well-known/acme-challenge/none')).status, 404);
+  await service.stop();
+  await assert.rejects(ask('/'));
+});
+
+test('[TLS-12] a plain port that is taken is no reason to stop', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const service = await serve({ HTTP_PORT: String((taken.address() as AddressInfo).port) });
+  await eventually(answersOverTls(service));
+  await service.stop();
+  taken.close();
+});
+
+test('[TLS-6] a stopping server waits for no authority', async () => {
+  const silent = await startSilentServer();
+  const service = await serve({ ACME_DIRECTORY_URL: `${silent.url}/directory` });
+  await eventually(() => assert.ok(silent.connections > 0));
+  const outcome = await Promise.race([service.stop().then(() => 'stopped'), sleep(20_000, 'waits', { ref: false })]);
+  assert.equal(outcome, 'stopped');
+  await silent.close();
 });

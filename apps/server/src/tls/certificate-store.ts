@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Queryable } from '../core/db.ts';
 import { sql } from '../core/sql.ts';
 
@@ -59,13 +60,22 @@ export async function saveFailure(
     where name = ${name}`);
 }
 
-export async function saveProof(db: Queryable, name: string, proof: string): Promise<void> {
-  await db.execute(sql`update certificates set proof = ${proof} where name = ${name}`);
+interface Proof {
+  /** SHA-256, in hex. */
+  digest: string;
+  keyAuthorization: string;
 }
 
-export async function findProof(db: Queryable, name: string): Promise<string | null> {
+/** The digest first: servers of the version before read no more of it. */
+export async function saveProof(db: Queryable, name: string, keyAuthorization: string): Promise<void> {
+  const digest = createHash('sha256').update(keyAuthorization).digest('hex');
+  await db.execute(sql`update certificates set proof = ${`${digest} ${keyAuthorization}`} where name = ${name}`);
+}
+
+export async function findProof(db: Queryable, name: string): Promise<Proof | null> {
   const [row] = await db.query<{ proof: string | null }>(sql`select proof from certificates where name = ${name}`);
-  return row?.proof ?? null;
+  const [digest = '', keyAuthorization = ''] = row?.proof?.split(' ') ?? [];
+  return digest === '' ? null : { digest, keyAuthorization };
 }
 
 /** The key of our account: the first that was made, whoever made it. */

@@ -15,6 +15,8 @@ export interface Certificates {
   onChange(listener: (pair: KeyPair) => void): void;
   /** What proves a name to the authority that is just validating it; null when none is. */
   validationOf(name: string): Promise<SecureContext | null>;
+  /** What an authority that asks for this token on port 80 has to find; null when none is validating. */
+  keyAuthorizationOf(token: string): Promise<string | null>;
   /** The port is open. */
   whenListening(): void;
 }

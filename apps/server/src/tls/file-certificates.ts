@@ -44,6 +44,7 @@ export function createFileCertificates({
   return {
     onChange: served.onChange,
     validationOf: async () => null,
+    keyAuthorizationOf: async () => null,
     whenListening: () => {},
     state: () => stateOf((served.current() ?? first).cert, clock.now(), problem),
     chores: [{ name: 'certificate-files', everyMs: readEveryMs, run: reload, onEveryProcess: true }],

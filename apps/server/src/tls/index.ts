@@ -11,12 +11,17 @@ import { createAcmeCertificates } from './acme-certificates.ts';
 import type { CertificateSource } from './certificates.ts';
 import { createFileCertificates } from './file-certificates.ts';
 import { createFront } from './front.ts';
+import { createPlainPort } from './plain-port.ts';
 import type { OpenTurnPipe } from './turn-pipe.ts';
 
 export type { OpenTurnPipe } from './turn-pipe.ts';
 
 interface TlsDeps {
   tls: TlsSettings;
+  /** Where plain http is answered beside TLS; null for nowhere. */
+  plainPort: number | null;
+  host: string;
+  publicUrl: string;
   openTurnPipe: OpenTurnPipe;
   authorityAt: (directoryUrl: string) => CertificateAuthority;
   maker: CertificateMaker;
@@ -37,18 +42,28 @@ export interface Tls extends Part {
 
 /** TLS of our own: a certificate, and one port for all that comes encrypted. */
 export function createTls(deps: TlsDeps): Tls {
-  const certificates = createCertificates(deps);
+  const certificates = createCertificates(deps, () => plain.isOpen());
   if (certificates === null) return { front: null, certificateState: () => null };
-  return { ...certificates, front: createFront({ ...deps, certificates }), certificateState: certificates.state };
+  const plain = createPlainPort({ ...deps, keyAuthorizationOf: certificates.keyAuthorizationOf });
+  return {
+    ...certificates,
+    front: createFront({ ...deps, certificates }),
+    certificateState: certificates.state,
+    start: plain.start,
+    async stop() {
+      await certificates.stop?.();
+      await plain.stop();
+    },
+  };
 }
 
-function createCertificates({ tls, ...deps }: TlsDeps): CertificateSource | null {
+function createCertificates({ tls, ...deps }: TlsDeps, answersHttp: () => boolean): CertificateSource | null {
   switch (tls.kind) {
     case 'off':
       return null;
     case 'files':
       return createFileCertificates({ ...tls, ...deps });
     case 'acme':
-      return createAcmeCertificates({ ...tls, ...deps, authority: deps.authorityAt(tls.directoryUrl) });
+      return createAcmeCertificates({ ...tls, ...deps, answersHttp, authority: deps.authorityAt(tls.directoryUrl) });
   }
 }

@@ -1,18 +1,25 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, randomBytes, verify } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
 import { collect } from './receiver.ts';
 import type { TestAuthority } from './tls-receiver.ts';
 
-/** A certificate authority that speaks ACME (RFC 8555) and validates by connecting back (RFC 8737). */
+/** A certificate authority that speaks ACME (RFC 8555) and validates by connecting back, over TLS (RFC 8737) or http. */
 export interface AcmeServer {
   directoryUrl: string;
   /** Where it connects to, whatever the name. */
   validationPort: number;
+  /** The same for http-01; 0 while that is not offered. */
+  httpPort: number;
+  offersTlsAlpn: boolean;
   /** Whether it connects to nobody, as when the name is not ours. */
   isBlind: boolean;
+  /** Whether it cannot come by TLS, as when a balancer ends it. */
+  isBlindOverTls: boolean;
+  /** The kinds of challenges that were answered, in turn. */
+  readonly validations: string[];
   /** How long what it signs is valid. */
   days: number;
   /** How often each authorization and order is read before it says how it ended. */
@@ -69,6 +76,25 @@ const thumbprintOf = ({ crv, kty, x, y }: JsonWebKey): string =>
 /** What the certificate of a validation has to hold: critical, and the digest in an octet string. */
 const identifierOf = (digest: Buffer): Buffer =>
   Buffer.concat([Buffer.from('06082b0601050507011f0101ff04220420', 'hex'), digest]);
+
+/** RFC 8555, 8.3. */
+async function validateByHttp(port: number, { name, token, account }: Order): Promise<string | null> {
+  const asking = request({
+    host: '127.0.0.1',
+    port,
+    path: `/.well-known/acme-challenge/${token}`,
+    headers: { host: name },
+  });
+  try {
+    const answered = once(asking, 'response');
+    asking.end();
+    const [response] = (await answered) as [IncomingMessage];
+    const text = (await collect(response)).toString();
+    return text === `${token}.${account.thumbprint}` ? null : `answered ${response.statusCode}: ${text.slice(0, 100)}`;
+  } catch (error) {
+    return `could not connect: ${(error as Error).message}`;
+  }
+}
 
 async function validate(port: number, { name, token, account }: Order): Promise<string | null> {
   const socket = connect({
@@ -176,14 +202,26 @@ export async function startAcmeServer(authority: TestAuthority): Promise<AcmeSer
   function authorizationBody(id: string): object {
     const { token, name, error, ...order } = orderOf(id);
     const authorization = isEarly(orderOf(id)) ? 'pending' : order.authorization;
-    const challenge = { type: 'tls-alpn-01', url: `${url}/challenge/${id}`, token, status: authorization, error };
+    const kinds = [...(server.offersTlsAlpn ? ['tls-alpn-01'] : []), ...(server.httpPort > 0 ? ['http-01'] : [])];
+    const challenges = kinds.map((type) => ({
+      type,
+      url: `${url}/challenge/${id}/${type}`,
+      token,
+      status: authorization,
+      error,
+    }));
     const others = [{ type: 'dns-01', url: `${url}/none`, token, status: 'pending' }];
-    return { status: authorization, identifier: { type: 'dns', value: name }, challenges: [...others, challenge] };
+    return { status: authorization, identifier: { type: 'dns', value: name }, challenges: [...others, ...challenges] };
   }
 
-  async function challenge(id: string): Promise<object> {
+  async function challenge(id: string, kind: string): Promise<object> {
     const order = orderOf(id);
-    const problem = server.isBlind ? 'could not connect' : await validate(server.validationPort, order);
+    const isHttp = kind === 'http-01';
+    server.validations.push(kind);
+    const cannotConnect = server.isBlind || (server.isBlindOverTls && !isHttp);
+    const problem = cannotConnect
+      ? 'could not connect'
+      : await (isHttp ? validateByHttp(server.httpPort, order) : validate(server.validationPort, order));
     order.reads = 0;
     order.authorization = problem === null ? 'valid' : 'invalid';
     order.status = problem === null ? 'ready' : 'invalid';
@@ -195,8 +233,8 @@ export async function startAcmeServer(authority: TestAuthority): Promise<AcmeSer
     const order = orderOf(id);
     if (order.status !== 'ready') throw new Problem('orderNotReady', `the order is ${order.status}`, 403);
     const der = Buffer.from((payload as { csr: string }).csr, 'base64url').toString('base64');
-    const request = `-----BEGIN CERTIFICATE REQUEST-----\n${der.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE REQUEST-----\n`;
-    order.certificate = await authority.sign(request, server.days);
+    const csr = `-----BEGIN CERTIFICATE REQUEST-----\n${der.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE REQUEST-----\n`;
+    order.certificate = await authority.sign(csr, server.days);
     order.status = 'valid';
     order.reads = 0;
     issued++;
@@ -205,7 +243,7 @@ export async function startAcmeServer(authority: TestAuthority): Promise<AcmeSer
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '/';
-    const [, kind = '', id = ''] = path.split('/');
+    const [, kind = '', id = '', detail = ''] = path.split('/');
     response.setHeader('replay-nonce', newNonce());
     const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
@@ -228,7 +266,7 @@ export async function startAcmeServer(authority: TestAuthority): Promise<AcmeSer
       case 'authorization':
         return void answer(200, authorizationBody(id));
       case 'challenge':
-        return void answer(200, await challenge(id));
+        return void answer(200, await challenge(id, detail));
       case 'finalize':
         return void answer(200, await finalize(id, signed));
       default:
@@ -254,6 +292,10 @@ export async function startAcmeServer(authority: TestAuthority): Promise<AcmeSer
     isBlind: false,
     days: 90,
     pendingReads: 0,
+    httpPort: 0,
+    offersTlsAlpn: true,
+    isBlindOverTls: false,
+    validations: [] as string[],
     refusal: null as string | null,
     get accounts() {
       return accounts.size;

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { CertificateAuthority, CertificateOrder } from '../../core/ports.ts';
 import {
@@ -17,7 +17,21 @@ const pollMs = 1_000;
 
 type Requests = ReturnType<typeof createSignedRequests>;
 
-/** Certificates by ACME (RFC 8555), each name proven on our own TLS port (RFC 8737). */
+/** How a name is proven, in the order of preference: the first needs no port beside our own. */
+const allWays = ['tls-alpn-01', 'http-01'] as const;
+type Way = (typeof allWays)[number];
+
+/** The authority tried, and did not find the proof. */
+class NotProven extends AcmeError {
+  readonly by: Way;
+
+  constructor(by: Way, { type, message, retryAfterMs }: AcmeError) {
+    super(type, `${message} (${by})`, retryAfterMs);
+    this.by = by;
+  }
+}
+
+/** Certificates by ACME (RFC 8555), each name proven on our own TLS port (RFC 8737), or else on the plain one. */
 export function createAcmeAuthority({
   directoryUrl,
   clock,
@@ -42,36 +56,47 @@ export function createAcmeAuthority({
     }
   }
 
-  async function prove(requests: Requests, url: string, order: CertificateOrder): Promise<void> {
+  async function prove(requests: Requests, url: string, order: CertificateOrder, by: readonly Way[]): Promise<void> {
     const authorization = await requests.post(url, null);
     // An authority may remember a name that was proven not long ago.
     if (authorization.body['status'] === 'valid') return;
-    const challenge = challengeOf(authorization);
-    const authorized = `${challenge.token}.${thumbprintOf(createPrivateKey(order.accountKey))}`;
-    await order.present(createHash('sha256').update(authorized).digest());
+    const challenge = challengeOf(authorization, by);
+    await order.present(`${challenge.token}.${thumbprintOf(createPrivateKey(order.accountKey))}`);
     await requests.post(challenge.url, {});
     const { body } = await settled(requests, url, ['pending', 'processing'], order.signal);
-    if (body['status'] !== 'valid') throw failureOf(body);
+    if (body['status'] !== 'valid') throw new NotProven(challenge.type, failureOf(body));
+  }
+
+  /** Places an order and proves the name; a proof that failed has ended its order. */
+  async function place(requests: Requests, newOrder: string, order: CertificateOrder, by: readonly Way[]) {
+    const identifiers = [{ type: 'dns', value: order.name }];
+    const made = await requests.post(newOrder, { identifiers });
+    for (const url of listOf(made, 'authorizations')) await prove(requests, url, order, by);
+    return made;
   }
 
   async function issue(order: CertificateOrder): Promise<{ cert: string; key: string }> {
-    const directory = await readDirectory(directoryUrl);
-    const requests = createSignedRequests(createPrivateKey(order.accountKey), textOf(directory, 'newNonce'));
+    const { signal } = order;
+    const directory = await readDirectory(directoryUrl, signal);
+    const requests = createSignedRequests(createPrivateKey(order.accountKey), textOf(directory, 'newNonce'), signal);
     // Finds the account that this key has, or makes one.
     const account = await requests.post(textOf(directory, 'newAccount'), {
       termsOfServiceAgreed: true,
       ...(order.email === null ? {} : { contact: [`mailto:${order.email}`] }),
     });
     requests.signAs(locationOf(account));
-    const identifiers = [{ type: 'dns', value: order.name }];
-    const made = await requests.post(textOf(directory, 'newOrder'), { identifiers });
-    for (const url of listOf(made, 'authorizations')) await prove(requests, url, order);
-    const ready = await settled(requests, locationOf(made), ['pending'], order.signal);
+    const newOrder = textOf(directory, 'newOrder');
+    const ways = order.answersHttp ? allWays : allWays.slice(0, 1);
+    const made = await place(requests, newOrder, order, ways).catch((error: unknown) => {
+      if (!(error instanceof NotProven) || error.by === 'http-01' || !order.answersHttp) throw error;
+      return place(requests, newOrder, order, ['http-01']);
+    });
+    const ready = await settled(requests, locationOf(made), ['pending'], signal);
     const key = newKey();
     await requests.post(textOf(ready, 'finalize'), {
       csr: certificateRequest(order.name, key).toString('base64url'),
     });
-    const done = await settled(requests, locationOf(made), ['ready', 'processing'], order.signal);
+    const done = await settled(requests, locationOf(made), ['ready', 'processing'], signal);
     if (done.body['status'] !== 'valid') throw failureOf(done.body);
     const { text } = await requests.post(textOf(done, 'certificate'), null);
     return { cert: text, key: pemOf(key) };
@@ -80,12 +105,21 @@ export function createAcmeAuthority({
   return { issue };
 }
 
-function challengeOf(authorization: AcmeAnswer): { url: string; token: string } {
-  const { challenges } = authorization.body;
-  const found = (Array.isArray(challenges) ? challenges : []).find((one) => one?.type === 'tls-alpn-01');
-  if (typeof found?.url !== 'string' || typeof found?.token !== 'string')
-    throw new AcmeError('unsupported', 'the authority does not validate by tls-alpn-01');
-  return found;
+interface Challenge {
+  type: Way;
+  url: string;
+  token: string;
+}
+
+/** The first of these ways that the authority offers. */
+function challengeOf({ body: { challenges } }: AcmeAnswer, by: readonly Way[]): Challenge {
+  const offered: readonly Partial<Challenge>[] = Array.isArray(challenges) ? challenges : [];
+  for (const type of by) {
+    const found = offered.find((one) => one?.type === type);
+    if (typeof found?.url === 'string' && typeof found.token === 'string')
+      return { type, url: found.url, token: found.token };
+  }
+  throw new AcmeError('unsupported', `the authority does not validate by ${by.join(' or ')}`);
 }
 
 /** Why an order or a validation came to nothing. */

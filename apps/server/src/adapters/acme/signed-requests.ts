@@ -41,7 +41,7 @@ export const thumbprintOf = (key: KeyObject): string =>
     .digest('base64url');
 
 /** Requests as RFC 8555 has them: each signed by the account, each with a number that is good once. */
-export function createSignedRequests(key: KeyObject, newNonceUrl: string) {
+export function createSignedRequests(key: KeyObject, newNonceUrl: string, signal: AbortSignal) {
   const nonces: string[] = [];
   let accountUrl: string | null = null;
 
@@ -51,7 +51,7 @@ export function createSignedRequests(key: KeyObject, newNonceUrl: string) {
   };
 
   async function nonce(): Promise<string> {
-    if (nonces.length === 0) keep(await send(newNonceUrl, { method: 'HEAD' }));
+    if (nonces.length === 0) keep(await send(newNonceUrl, { method: 'HEAD' }, signal));
     return nonces.pop() ?? '';
   }
 
@@ -67,7 +67,7 @@ export function createSignedRequests(key: KeyObject, newNonceUrl: string) {
   async function post(url: string, payload: object | null): Promise<AcmeAnswer> {
     for (let attempt = 1; ; attempt++) {
       const headers = { 'content-type': 'application/jose+json' };
-      const response = await send(url, { method: 'POST', headers, body: await bodyFor(url, payload) });
+      const response = await send(url, { method: 'POST', headers, body: await bodyFor(url, payload) }, signal);
       keep(response);
       const answer = await read(response);
       if (response.ok) return answer;
@@ -86,16 +86,18 @@ export function createSignedRequests(key: KeyObject, newNonceUrl: string) {
   };
 }
 
-export async function readDirectory(url: string): Promise<AcmeAnswer> {
-  const response = await send(url, {});
+export async function readDirectory(url: string, signal: AbortSignal): Promise<AcmeAnswer> {
+  const response = await send(url, {}, signal);
   const answer = await read(response);
   if (!response.ok) throw errorOf(response.status, answer);
   return answer;
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+/** `stop` ends a request that is under way: a server that stops waits for no authority. */
+async function send(url: string, init: RequestInit, stop: AbortSignal): Promise<Response> {
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(requestMsMax)]);
   try {
-    return await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(requestMsMax) });
+    return await fetch(url, { ...init, redirect: 'error', signal });
   } catch (error) {
     const { cause, message } = error as Error;
     throw new AcmeError(
