@@ -45,10 +45,9 @@ export class Uplink {
   #estimator = new UplinkEstimator();
   #arrivals = new ArrivalLog();
   #feedbackAt = 0;
-  /** Header extension ids of the bundle: the same URI has the same id in every m-line. */
+  /** Header extension ids of what must be read before the line is known. */
   #midId: number | undefined;
   #ridId: number | undefined;
-  #absSendTimeId: number | undefined;
   #transportCcId: number | undefined;
 
   constructor(deps: UplinkDeps) {
@@ -67,7 +66,6 @@ export class Uplink {
     for (const { kind, extensions = DEFAULT_EXTENSIONS[kind] } of remote.media) {
       this.#midId = extensions.mid ?? this.#midId;
       this.#ridId = extensions.rid ?? this.#ridId;
-      this.#absSendTimeId = extensions.absSendTime ?? this.#absSendTimeId;
       this.#transportCcId = extensions.transportCc ?? this.#transportCcId;
     }
   }
@@ -95,8 +93,10 @@ export class Uplink {
     if (numberAt >= 0 && extensionLength === 2) this.#arrivals.packet(buffer.readUInt16BE(numberAt), now);
     const stream = this.#streams.get(view.ssrc) ?? this.#addStream(view);
     if (!stream) return;
-    const sentAt = findExtension(view, this.#absSendTimeId);
-    this.#estimator.packet(sentAt < 0 ? -1 : buffer.readUIntBE(sentAt, 3), buffer.length, now);
+    // By the ids of its own line: on another one the same number may name another extension.
+    const sentAt = findExtension(view, stream.publication.extensionIds.absSendTime);
+    const hasTime = sentAt >= 0 && extensionLength === 3;
+    this.#estimator.packet(hasTime ? buffer.readUIntBE(sentAt, 3) : -1, buffer.length, now);
     stream.publication.receive(view, stream.layer, now);
     if (stream.upstream.hasGap) this.#sendNack(stream, now);
   }
