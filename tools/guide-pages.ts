@@ -1,25 +1,10 @@
 /** Guides that follow from the tables, and what is quoted in the hand-written ones. */
 import { globSync, readFileSync } from 'node:fs';
-import {
-  allRoutes,
-  type ClientFrameRow,
-  chatClientFrames,
-  chatServerFrames,
-  closeCodes,
-  codesOf,
-  commonClientFrames,
-  type ErrorCode,
-  type ErrorRow,
-  errors,
-  limitRows,
-  type RouteRow,
-  type ServerFrameRow,
-  signalingClientFrames,
-  signalingServerFrames,
-} from '@parley/contract';
+import { allRoutes, codesOf, type ErrorCode, type ErrorRow, errors, limitRows, type RouteRow } from '@parley/contract';
 import { readingOrder } from '../apps/docs/src/reading-order.ts';
 import { advice, adviceByStatus } from './error-advice.ts';
-import { code, fields, header, type SchemaParts, table } from './reference-pages.ts';
+import { chatGuide, signalingGuide } from './protocol-guides.ts';
+import { code, header, table } from './reference-pages.ts';
 import { securityGuide } from './security-guide.ts';
 
 const errorRows = Object.entries(errors) as [ErrorCode, ErrorRow][];
@@ -33,9 +18,26 @@ export function guidesWithExamples(): Record<string, () => string> {
 
 const isGenerated = (path: string): boolean => Object.keys(generatedGuides).includes(path.replaceAll('\\', '/'));
 
-const withExamples = (text: string): string =>
+/** Tables in hand-written guides: each stands behind `<!-- table <name> -->`, up to the next empty line. */
+const tables: Readonly<Record<string, () => string>> = {
+  'webhook-limits': () =>
+    table(
+      ['What', 'Default', 'Variable'],
+      Object.entries(limitRows)
+        .filter(([name]) => name.startsWith('WEBHOOK_'))
+        .map(([name, row]) => [row.bounds, `${row.default} ${row.unit}`, code(name)]),
+    ),
+};
+
+const withTables = (text: string): string =>
   text.replaceAll(
-    /(<!-- include (\S+) -->\n```ts\n)[\s\S]*?```/g,
+    /(<!-- table (\S+) -->\n)(?:\|.*\n)*/g,
+    (_, head: string, name: string) => `${head}${tables[name]?.()}`,
+  );
+
+const withExamples = (text: string): string =>
+  withTables(text).replaceAll(
+    /(<!-- include (\S+) -->\n```(?:ts|python)\n)[\s\S]*?```/g,
     (_, head: string, path: string) => `${head}${readFileSync(path, 'utf8')}\`\`\``,
   );
 
@@ -100,80 +102,6 @@ ${table(['Route', 'Requests', 'By'], budgets)}
 What one user may do in each window with chat tokens, over these routes and over the [frames of the chat socket](/docs/guides/protocol-chat) with the same variable together. An API key has no such budget.
 
 ${table(['Route', 'Requests', 'Variable'], userBudgets)}`;
-}
-
-const clientTable = (rows: Record<string, ClientFrameRow>): string =>
-  table(
-    ['Frame', 'Carries', 'Budget', 'Does'],
-    Object.entries({ ...rows, ...commonClientFrames }).map(([name, row]: [string, ClientFrameRow]) => [
-      code(name),
-      fields(row.data as SchemaParts),
-      row.budget === undefined ? '' : `${limitRows[row.budget].default} (${code(row.budget)})`,
-      row.does,
-    ]),
-  );
-
-const serverTable = (rows: Record<string, ServerFrameRow>): string =>
-  table(
-    ['Frame', 'Carries', 'When'],
-    Object.entries(rows).map(([name, row]) => [code(name), fields(row.data as SchemaParts), row.when]),
-  );
-
-const closeTable = (): string =>
-  table(
-    ['Code', 'Means', 'A client'],
-    Object.entries(closeCodes).map(([number, { meaning, client }]) => [number, meaning, client]),
-  );
-
-const common = (subprotocol: string, token: string): string => `## Connect
-
-Give the token as a subprotocol, next to the protocol's name: \`Sec-WebSocket-Protocol: ${subprotocol}, bearer.<token>\`. Other ways are \`?token=\` in the address (it ends up in logs; for tools only) and a first frame (\`${token}\`). Frames are JSON text with a \`type\`. A frame with an \`id\` is answered by one with the same \`ref\`. Keep to the heartbeat interval in \`hello\`.
-
-`;
-
-function signalingGuide(): string {
-  return `${header('Signaling protocol')}For clients that do not use our SDK: the WebSocket at \`/v1/rtc/signal\`, protocol \`svc.rtc.v1\`. Descriptions are compact JSON instead of SDP (docs/adr/0040).
-
-${common('svc.rtc.v1', 'join')}## A call
-
-1. \`hello\` comes when the token was accepted. Send \`join\` with a \`connectionId\` of yours; \`joined\` lists the participants and their tracks.
-2. To publish, make an offer and send it in \`publish\`; the answer is in the response. One peer connection for everything you send.
-3. To receive, answer each \`sub.offer\` with \`sub.answer\` and its \`revision\`. One peer connection for everything you receive.
-4. Room events carry a growing \`seq\`. After a lost socket, \`join\` again within 20 s with \`resume\` (session id, resume token, last \`seq\`): missed events follow, and media never stopped.
-5. \`leave\` ends the stay.
-
-## What a client sends
-
-${clientTable(signalingClientFrames)}
-## What the server sends
-
-${serverTable(signalingServerFrames)}
-## Close codes
-
-${closeTable()}`;
-}
-
-function chatGuide(): string {
-  return `${header('Chat protocol')}For clients that do not use our SDK: the WebSocket at \`/v1/chat/ws\`, protocol \`svc.chat.v1\`.
-
-${common('svc.chat.v1', 'auth')}## Gap-free recovery
-
-Every visible change of a conversation has a number, \`change\`: 1, 2, 3 and so on, without gaps. Keep the last one you have.
-
-1. \`subscribe\` with \`since\` and the last \`epoch\`. Missed changes come in \`recovered\` frames, then live frames follow.
-2. A frame whose \`change\` is not the next one means a gap: read \`changes\` before showing it. Drop one that you already have.
-3. \`recovered: false\`, or another \`epoch\`, means that the gap is too old: read history, and start from the \`change\` in the answer.
-4. Send with a \`clientMessageId\` of yours. Without an answer, retry with the same one: it is stored once.
-
-## What a client sends
-
-${clientTable(chatClientFrames)}
-## What the server sends
-
-${serverTable(chatServerFrames)}
-## Close codes
-
-${closeTable()}`;
 }
 
 export const generatedGuides: Readonly<Record<string, () => string>> = {

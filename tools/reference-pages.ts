@@ -82,7 +82,7 @@ export function fields(schema: SchemaParts): string {
   return parts.join(', ');
 }
 
-function typeText(schema: SchemaParts): string {
+export function typeText(schema: SchemaParts): string {
   if (schema.enum) return schema.enum.map(String).join(' / ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf) return schema.anyOf.map(typeText).join(' or ');

@@ -9,6 +9,14 @@ const script = [
   ['keyword', `\\b(?:${keywords})\\b`],
   ['number', '\\b\\d[\\d_]*(?:\\.\\d+)?\\b'],
 ] as const;
+const pythonKeywords =
+  'and|as|async|await|class|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|None|not|or|pass|raise|return|True|False|try|while|with|yield';
+const python = [
+  ['comment', '#[^\\n]*|"""[\\s\\S]*?"""'],
+  ['string', '\'(?:\\\\.|[^\'\\\\\\n])*\'|"(?:\\\\.|[^"\\\\\\n])*"'],
+  ['keyword', `\\b(?:${pythonKeywords})\\b`],
+  ['number', '\\b\\d[\\d_]*(?:\\.\\d+)?\\b'],
+] as const;
 const shell = [
   ['comment', '(?:^|(?<=\\s))#[^\\n]*'],
   ['string', '\'[^\']*\'|"(?:\\\\.|[^"\\\\])*"'],
@@ -22,6 +30,7 @@ const languages: Readonly<Record<string, readonly (readonly [kind: string, patte
   typescript: script,
   javascript: script,
   json: script,
+  python,
   sh: shell,
   bash: shell,
   shell,
