@@ -6,6 +6,7 @@ export const readingOrder = [
   'chat',
   'live-streams',
   'webhooks',
+  'migration',
   'deploy',
   'upgrade',
   'scale',
