@@ -388,6 +388,6 @@ Media goes on while the socket is away. Reconnect within ${seconds(resumeWindowM
 { "type": "join", "id": "1", "connectionId": "5f0c…", "resume": { "sessionId": "ps_…", "resumeToken": "…", "lastSeq": 57 } }
 \`\`\`
 
-\`lastSeq\` is the highest \`seq\` that you have seen: of \`joined\`, and of every room event since (${roomEventTypes.map(code).join(', ')}). With \`resumed: true\` in \`joined\` the events that you missed follow, an offer that awaits your answer comes again, and both peer connections live on; \`participants\` is empty, you have them. With \`resumed: false\` it is a new stay: close both peer connections, take the list anew, publish again. After \`reconnect\` with \`action: "RECONNECT"\` join without \`resume\`; with \`DISCONNECT\` do not come back.
+\`lastSeq\` is the highest \`seq\` that you have seen: of \`joined\`, and of every room event since (${roomEventTypes.map(code).join(', ')}). With \`resumed: true\` in \`joined\` the events that you missed follow, an offer that awaits your answer comes again, and both peer connections live on; \`participants\` is empty, you have them. With \`resumed: false\` it is a new stay: close both peer connections, take the list anew, publish again. A \`publish\` whose answer was lost is offered again by a new peer connection; what came of the first one ends. After \`reconnect\` with \`action: "RECONNECT"\` join without \`resume\`; with \`DISCONNECT\` do not come back.
 
 `;

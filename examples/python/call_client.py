@@ -67,11 +67,7 @@ class Call(Client):
         await link.request("join", connectionId=self.connection_id, autoSubscribe=True, **fields)
         # `joined` has come before this answer. Where it resumed the session, media never stopped.
         if not self.publisher:
-            try:
-                self.publisher = await self.publish()
-            except OSError:
-                self.resume = None  # Whether it was published is not known: join afresh.
-                raise
+            self.publisher = await self.publish()
 
     def on_frame(self, frame):
         kind = frame["type"]
@@ -123,7 +119,11 @@ class Call(Client):
             entry["trackId"] = cid = f"new-{entry['mid']}"
             source = "MICROPHONE" if entry["kind"] == "audio" else "CAMERA"
             tracks.append({"cid": cid, "kind": entry["kind"].upper(), "source": source})
-        answer = await self.link.request("publish", tracks=tracks, description=offer)
+        try:
+            answer = await self.link.request("publish", tracks=tracks, description=offer)
+        except Exception:
+            await peer.close()  # After the next join we offer by another one.
+            raise
         remote = to_sdp(answer["description"])
         await peer.setRemoteDescription(RTCSessionDescription(sdp=remote, type="answer"))
         print("published", *[track["trackId"] for track in answer["tracks"]], flush=True)

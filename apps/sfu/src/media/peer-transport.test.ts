@@ -10,6 +10,7 @@ import { freeUdpPort } from '../../testkit/ports.ts';
 import { candidatesOf } from '../announce.ts';
 import { createCertificate } from './certificate.ts';
 import { PeerTransport } from './peer-transport.ts';
+import { Publisher } from './publisher.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -88,4 +89,59 @@ test('[MED-47] a peer that knocks before its answer was taken is let in, however
   };
   for (let round = 0; round < 200; round += 40)
     await Promise.all(Array.from({ length: 40 }, (_, index) => connectEarly(round + index)));
+});
+
+test('[MED-35] a first offer that comes again by another transport, because its answer was lost, begins anew', async () => {
+  const udpPort = await freeUdpPort();
+  const certificate = createCertificate(Date.now());
+  const present = new Set<string>();
+  let count = 0;
+  const publisher = new Publisher({
+    clock: { now: () => 0, wall: () => 0 },
+    newTrackId: () => `trk_${++count}`,
+    newTransport: (hasData, listener) =>
+      new PeerTransport({
+        name: 'pub',
+        udpPort,
+        bindAddress: undefined,
+        certificate,
+        iceKey: Buffer.alloc(32),
+        hasData,
+        listener,
+        onError: (error) => assert.fail(String(error)),
+      }),
+    candidates: () => [],
+    permissions: () => ({
+      join: true,
+      publish: true,
+      publishAudio: true,
+      publishVideo: true,
+      subscribe: true,
+      publishData: false,
+      updateMetadata: false,
+    }),
+    events: {
+      state() {},
+      published: ({ id }) => present.add(id),
+      unpublished: ({ id }) => present.delete(id),
+      started() {},
+      audioLevel() {},
+    },
+  });
+  const offerOf = (ufrag: string, mid: string): Description => ({
+    ice: { ufrag, pwd: 'p'.repeat(24) },
+    dtls: { role: 'actpass', fingerprint: certificate.fingerprint },
+    media: [{ mid, kind: 'video', direction: 'sendonly', trackId: 'cam', codecs: [{ name: 'VP8', pt: 96 }] }],
+  });
+  const camera = [{ cid: 'cam', kind: 'VIDEO', source: 'CAMERA' }] as const;
+
+  const lost = publisher.offer(camera, offerOf('first', '0'));
+  const again = publisher.offer(camera, offerOf('second', '0'));
+  assert.notEqual(again.description.ice?.pwd, undefined, 'the answer has a transport');
+  assert.notDeepEqual(again.description.ice, lost.description.ice);
+  assert.deepEqual([...present], ['trk_2'], 'the track is there once');
+  // A client that describes the same transport whole again only adds to it.
+  const more = publisher.offer([], offerOf('second', '0'));
+  assert.deepEqual([more.description.ice, [...present]], [undefined, ['trk_2']]);
+  publisher.close();
 });

@@ -60,14 +60,15 @@ export class Publisher {
   }
 
   offer(requests: readonly MediaTrackRequest[], change: Description) {
-    const isFirst = !this.#transport;
-    if (isFirst && (!change.ice || !change.dtls))
+    // Another transport: the answer to the first one was lost with the socket, and the client starts over.
+    const isNew = !this.#transport || (change.ice !== undefined && change.ice.ufrag !== this.#remote?.ice?.ufrag);
+    if (isNew && (!change.ice || !change.dtls))
       throw new MediaError('BAD_DESCRIPTION', 'The first offer must carry ICE and DTLS parameters.');
-    const remote = apply(this.#remote, change);
+    const remote = isNew ? change : apply(this.#remote, change);
     const planned = requests.map((request) => this.#plan(request, change));
-    if (this.#publications.size + planned.length > TRACKS_MAX)
+    if (planned.length + (isNew ? 0 : this.#publications.size) > TRACKS_MAX)
       throw new MediaError('BAD_REQUEST', `A participant publishes ${TRACKS_MAX} tracks at most.`);
-    const local = isFirst ? this.#connect(remote) : undefined;
+    const local = isNew ? this.#reconnect(remote) : undefined;
     this.#remote = remote;
     this.#uplink.readExtensionIds(remote);
     for (const { publication } of planned) this.#add(publication);
@@ -105,6 +106,15 @@ export class Publisher {
       },
     });
     return { request, publication };
+  }
+
+  /** In place of the transport before, if there was one; its tracks end. */
+  #reconnect(remote: Description): Omit<Description, 'media'> {
+    const before = this.#transport;
+    const local = this.#connect(remote);
+    before?.close();
+    for (const publication of [...this.#publications.values()]) this.#remove(publication);
+    return local;
   }
 
   #connect(remote: Description): Omit<Description, 'media'> {
