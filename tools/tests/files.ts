@@ -52,13 +52,13 @@ function rankOf(file: string): number {
   return rank < 0 ? longest.length : rank;
 }
 
-/** These judge the quality of media: the load of another test would be a bad network of its own. */
-const alone = ['apps/sfu/src/bad-network.test.ts', 'apps/sfu/src/call.test.ts', 'e2e/sdk/call.test.ts'];
+/** These judge the quality of media: all others yield to them, or their load would be a bad network of its own. */
+const media = ['apps/sfu/src/bad-network.test.ts', 'apps/sfu/src/call.test.ts', 'e2e/sdk/call.test.ts'];
 
-type Weight = 'light' | 'heavy' | 'alone';
+type Weight = 'light' | 'heavy' | 'media';
 
 /** Heavy files start browsers, media nodes and processes. */
 export function weightOf(file: string): Weight {
-  if (alone.includes(file)) return 'alone';
+  if (media.includes(file)) return 'media';
   return file.startsWith('e2e/') || readFileSync(file, 'utf8').includes("browser.ts'") ? 'heavy' : 'light';
 }

@@ -2,6 +2,7 @@
  * One worker of the tests: takes file after file and runs each as a suite, so that modules are loaded once and one
  * service serves them all. See docs/adr/0080-test-workers.md.
  */
+import { getPriority, setPriority } from 'node:os';
 import { describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { beWorker, stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
@@ -13,6 +14,10 @@ const fileTimeoutMs = 300_000;
 const exitTimeoutMs = 20_000;
 
 beWorker();
+// With all that it starts: whoever judges pictures has the processor first.
+const nice = Number(process.env['PARLEY_TEST_NICE'] ?? 0);
+// Downwards only: the other way is for root.
+if (nice > getPriority()) setPriority(nice);
 const ran: string[] = [];
 for (let file = claimNext(); file !== null; file = claimNext()) {
   ran.push(file);

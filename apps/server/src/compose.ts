@@ -9,6 +9,7 @@ import { mergeHandlers, type Part } from './core/part.ts';
 import type { Adapters } from './core/ports.ts';
 import { createTimers } from './core/timers.ts';
 import { createDevelopment } from './dev/development.ts';
+import type { PasswordCost } from './domains/accounts/index.ts';
 import { createDomains } from './domains.ts';
 import { createHttp } from './http/index.ts';
 import type { LoopDelay } from './http/load-guard.ts';
@@ -31,6 +32,8 @@ interface ComposeDeps {
   turnFrontDoor?: { host: string; port: number };
   /** The node beside this server, if it runs one. */
   mediaNode?: () => MediaState | null;
+  /** Of new passwords, where it is not to be the recommended one: in tests. */
+  passwordCost?: PasswordCost;
 }
 
 export type Service = Awaited<ReturnType<typeof compose>>;
@@ -57,6 +60,7 @@ export async function compose(deps: ComposeDeps) {
     certificateState: tls.certificateState,
     connections: openConnections(() => sockets),
     turnFrontDoor: deps.turnFrontDoor ?? ownFrontDoor(config),
+    passwordCost: deps.passwordCost,
   });
   const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat } = byName;
   const { access } = projects;

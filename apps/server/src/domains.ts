@@ -6,7 +6,7 @@ import type { OpenConnections } from './core/grant.ts';
 import type { Adapters } from './core/ports.ts';
 import { createUnitOfWork } from './core/unit-of-work.ts';
 import { dependencyChecks } from './dependency-checks.ts';
-import { createAccounts } from './domains/accounts/index.ts';
+import { createAccounts, type PasswordCost } from './domains/accounts/index.ts';
 import { createAudit } from './domains/audit/index.ts';
 import { createChat } from './domains/chat/index.ts';
 import { createEndUsers } from './domains/end-users/index.ts';
@@ -28,6 +28,7 @@ interface DomainDeps {
   /** The sockets, which are made after the domains that close them. */
   connections: OpenConnections;
   turnFrontDoor: { host: string; port: number } | null;
+  passwordCost: PasswordCost | undefined;
 }
 
 export type Domains = ReturnType<typeof createDomains>;
@@ -68,6 +69,7 @@ export function createDomains(deps: DomainDeps) {
     isInvited: projects.isInvited,
     requiresSecondFactor: projects.access.requiresSecondFactor,
     recordSecurity: audit.recordSecurity,
+    passwordCost: deps.passwordCost,
   });
   const usage = createUsage({
     ...tools,

@@ -9,6 +9,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Adapters } from '../../src/core/ports.ts';
+import type { PasswordCost } from '../../src/domains/accounts/index.ts';
 import type { OpenTurnPipe } from '../../src/tls/index.ts';
 import { takeDatabase } from './database-pool.ts';
 import { createDeclaredApi } from './declared-api.ts';
@@ -42,6 +43,8 @@ export interface TestServiceOptions {
   loopDelay?: () => number;
   /** Where TURN on the service's own port goes. */
   openTurnPipe?: OpenTurnPipe;
+  /** Little by default: tests make hundreds of accounts, and the real one takes 30 ms of CPU for each look at a password. */
+  passwordCost?: PasswordCost;
   /** Where clients would reach TURN by TLS. */
   turnFrontDoor?: { host: string; port: number };
 }
@@ -60,6 +63,7 @@ async function startOn(
     beside,
     wrap = (adapters) => adapters,
     loopDelay = () => 0,
+    passwordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 },
     ...rest
   }: TestServiceOptions,
 ): Promise<TestService> {
@@ -73,7 +77,7 @@ async function startOn(
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
-  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, ...rest });
+  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, passwordCost, ...rest });
 
   async function stop(): Promise<void> {
     await service.stop();

@@ -25,7 +25,7 @@ import { createMailTemplates } from './mail-templates.ts';
 import { deleteExpiredMailTokens } from './mail-token-store.ts';
 import { createOAuth, oauthStateSeconds } from './oauth.ts';
 import { deleteExpiredOAuthStates } from './oauth-store.ts';
-import { createPasswords } from './passwords.ts';
+import { createPasswords, type PasswordCost } from './passwords.ts';
 import { createRegistration, type Seed } from './registration.ts';
 import { createResetLinks } from './reset-links.ts';
 import { createSecurityLog, type RecordSecurity } from './security-log.ts';
@@ -37,6 +37,7 @@ import { deleteExpiredVerificationLinks } from './verification-link-store.ts';
 import { createVerificationLinks } from './verification-links.ts';
 
 export type { AccountsConfig, OAuthClient, OAuthConfig, OnUserReady } from './config.ts';
+export type { PasswordCost } from './passwords.ts';
 export { findUserByEmail } from './user-store.ts';
 
 interface AccountsDeps {
@@ -56,6 +57,8 @@ interface AccountsDeps {
   isInvited: IsInvited;
   requiresSecondFactor: RequiresSecondFactor;
   recordSecurity: RecordSecurity;
+  /** Only tests, which make hundreds of accounts, pay less than is recommended. */
+  passwordCost: PasswordCost | undefined;
 }
 
 export interface Accounts extends Domain<typeof accountRoutes> {
@@ -89,7 +92,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     admission: createAdmission(deps),
     sessions,
     securityLog,
-    passwords: createPasswords(),
+    passwords: createPasswords(deps.passwordCost),
     mailQueue: createMailQueue(deps),
     templates: createMailTemplates(config.publicUrl),
     resetLinks: createResetLinks({ ...deps, mayMail }),

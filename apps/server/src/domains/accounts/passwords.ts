@@ -10,14 +10,21 @@ export interface Passwords {
   matches(password: string, hash: string | null): Promise<boolean>;
 }
 
-/** argon2id as OWASP recommends it: 19 MiB, two passes, one lane. */
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** Of argon2id, in KiB and passes. */
+export interface PasswordCost {
+  memoryCost: number;
+  timeCost: number;
+  parallelism: number;
+}
+
+/** As OWASP recommends it: 19 MiB, two passes, one lane. */
+export const recommendedCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** At once: each takes a thread of the pool that files and names are resolved on, and 19 MiB. */
 const runningMax = 2;
 const waitingMax = 200;
 
-export function createPasswords(): Passwords {
+export function createPasswords(cost = recommendedCost): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
   // Nobody's password, made once: an unknown address is compared with it.

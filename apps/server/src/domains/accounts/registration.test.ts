@@ -5,13 +5,14 @@ import { cpuRatio } from '../../../testkit/kit/cpu.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { sharedService } from '../../../testkit/kit/shared-service.ts';
+import { recommendedCost } from './passwords.ts';
 
 const password = 'correct horse battery';
 
 describe('registering, where addresses must be verified', () => {
   let service: TestService;
   before(async () => {
-    service = await startService({ env: { AUTH_REQUIRE_VERIFIED_EMAIL: 'true' } });
+    service = await startService({ env: { AUTH_REQUIRE_VERIFIED_EMAIL: 'true' }, passwordCost: recommendedCost });
   });
   after(() => service.stop());
 

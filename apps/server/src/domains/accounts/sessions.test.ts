@@ -6,6 +6,7 @@ import { eventually } from '../../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { sql } from '../../core/sql.ts';
+import { createPasswords, recommendedCost } from './passwords.ts';
 
 const password = 'correct horse battery';
 const refreshCookie = 'parley_refresh';
@@ -20,7 +21,11 @@ describe('sessions', () => {
   /** A second process on the same database. */
   let other: TestService;
   before(async () => {
-    service = await startService({ clock, env: { AUTH_REFRESH_GRACE_SECONDS: '10' } });
+    service = await startService({
+      clock,
+      env: { AUTH_REFRESH_GRACE_SECONDS: '10' },
+      passwordCost: recommendedCost,
+    });
     other = await startService({ clock, beside: service, env: { AUTH_REFRESH_GRACE_SECONDS: '10' } });
   });
   after(async () => {
@@ -67,6 +72,7 @@ describe('sessions', () => {
     );
     // Leaving out the comparison with a password would make it a fifth.
     assert.ok(ratio > 0.5, `an unknown address takes ${ratio} of the CPU`);
+    assert.match(await createPasswords().hash(password), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/, 'as OWASP recommends');
   });
 
   test('[AUTH-6] the refresh token is in a cookie that scripts and other sites cannot use', async () => {
