@@ -3,11 +3,13 @@
  * and one chat. There may be no registry of images here, so the base is a Debian made by debootstrap. As root, with
  * debootstrap, buildah and podman installed:
  *
- *   node tools/proof/image.ts [--suite trixie] [--packages "nodejs npm"]
+ *   node tools/proof/image.ts [--suite trixie] [--packages "nodejs npm"] [--folder DIR]
+ *
+ * What is in the folder already is used again and stays there: the base, then the image.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +34,8 @@ const { values } = parseArgs({
   options: {
     suite: { type: 'string', default: readmeSuite },
     packages: { type: 'string', default: readmePackages },
+    folder: { type: 'string' },
+    inside: { type: 'boolean', default: false },
   },
 });
 const steps = createSteps();
@@ -48,30 +52,22 @@ function imagesIn(folder: string) {
 }
 type Images = ReturnType<typeof imagesIn>;
 
-function build(folder: string, { buildah, ask }: Images): void {
+function buildBase(folder: string, { buildah, ask }: Images): void {
   const root = join(folder, 'base');
-  makeDebian(root, values.suite, values.packages.split(' '));
+  if (!existsSync(root)) makeDebian(root, values.suite, values.packages.split(' '));
   const scratch = ask('buildah', 'from', 'scratch');
   buildah('copy', '--quiet', scratch, root, '/');
   buildah('commit', '--quiet', scratch, 'parley-base');
   steps.done(`a base of ${values.suite} with ${values.packages}`);
+}
+
+function build(folder: string, { buildah }: Images): void {
   const context = join(folder, 'context');
   unpackHead(repository, context);
   const file = ['--file', join(context, 'deploy/Dockerfile'), '--build-arg', 'BASE=localhost/parley-base'];
-  // Without a runtime of its own for each step: what the steps do is the same.
-  buildah(
-    'build',
-    '--isolation',
-    'chroot',
-    '--network',
-    'host',
-    '--format',
-    'docker',
-    ...file,
-    '--tag',
-    'parley',
-    context,
-  );
+  // Without a runtime for each step: what the steps do is the same.
+  const how = ['--isolation', 'chroot', '--network', 'host', '--format', 'docker'];
+  buildah('build', ...how, ...file, '--tag', 'parley', context);
   steps.done('buildah build');
 }
 
@@ -84,6 +80,10 @@ const confined = [
   '--security-opt=no-new-privileges',
   '--cgroups=disabled',
   '--network=host',
+  // Not the runtime's own, which may be above what we may set here. Health checks would need systemd: we ask ourselves.
+  '--ulimit=nofile=16384:16384',
+  '--ulimit=nproc=4096:4096',
+  '--no-healthcheck',
 ];
 
 async function run({ ask }: Images): Promise<void> {
@@ -122,19 +122,33 @@ async function run({ ask }: Images): Promise<void> {
   }
 }
 
+/** Crun knows one hierarchy of cgroups, and machines may have two: mounts of our own hide the older one. */
+function enterOwnMounts(): number | null {
+  const prepare = 'umount -R /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; exec "$@"';
+  const again = [process.execPath, ...process.argv.slice(1), '--inside'];
+  return spawnSync('unshare', ['--mount', 'sh', '-c', prepare, 'sh', ...again], { stdio: 'inherit' }).status;
+}
+
+async function prove(): Promise<void> {
+  const folder = values.folder ?? (await mkdtemp(join(tmpdir(), 'parley-image-')));
+  mkdirSync(join(folder, 'run'), { recursive: true });
+  const images = imagesIn(folder);
+  const has = (image: string): boolean =>
+    images.ask('buildah', 'images', '--quiet', '--filter', `reference=${image}`) !== '';
+  try {
+    if (!has('localhost/parley-base')) buildBase(folder, images);
+    if (!has('localhost/parley')) build(folder, images);
+    await run(images);
+    console.table(steps.rows);
+  } finally {
+    images.ask('buildah', 'rm', '--all');
+    if (values.folder === undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
 const missing = missingForDebian() ?? ['buildah', 'podman'].find((name) => !hasProgram(name)) ?? null;
 if (missing !== null) {
   console.log(`This proof cannot run here: ${missing}`);
-  process.exit(1);
-}
-const folder = await mkdtemp(join(tmpdir(), 'parley-image-'));
-mkdirSync(join(folder, 'run'));
-const images = imagesIn(folder);
-try {
-  build(folder, images);
-  await run(images);
-  console.table(steps.rows);
-} finally {
-  images.ask('buildah', 'rm', '--all');
-  await rm(folder, { recursive: true, force: true });
-}
+  process.exitCode = 1;
+} else if (values.inside) await prove();
+else process.exitCode = enterOwnMounts() ?? 1;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createAuthority, type TestAuthority } from '../../server/testkit/peers/tls-receiver.ts';
 import { TEST_SECRET } from '../testkit/node.ts';
-import { findAddresses, machine } from './announce.ts';
+import { Announcer, findAddresses, machine } from './announce.ts';
 import { askCluster, type Cluster } from './cluster.ts';
 import { readConfig } from './config.ts';
 
@@ -83,4 +83,20 @@ test('[MED-75] what the cluster says comes first; what was set is surer, and out
   const given = readConfig({ ...variables, SFU_ANNOUNCED_HOST: 'worker-1.media.test' });
   assert.deepEqual(await findAddresses(given, sources, '8.8.4.4'), ['1.1.1.1']);
   assert.throws(() => readConfig({ ...variables, KUBERNETES_SERVICE_HOST: '' }), /^ConfigError: SFU_KUBERNETES_NODE/);
+});
+
+test('[MED-75] [MED-72] the last answer of the cluster holds while it is away, and a new one is announced', async () => {
+  let answer: () => Promise<string[]> = async () => ['9.9.9.9'];
+  const announcer = new Announcer(readConfig(variables), {
+    ...machine,
+    interfaces: () => ({}),
+    cluster: () => answer(),
+  });
+  await announcer.look(null);
+  answer = () => Promise.reject(new Error('away'));
+  assert.equal(await announcer.look(null), false);
+  assert.deepEqual(announcer.addresses, ['9.9.9.9']);
+  answer = async () => ['8.8.4.4'];
+  assert.equal(await announcer.look(null), true);
+  assert.equal(announcer.publicHost, '8.8.4.4');
 });
