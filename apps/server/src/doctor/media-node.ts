@@ -39,52 +39,17 @@ interface NodePort {
 }
 
 function portsOf(node: NodeConfig): NodePort[] {
-  const { bindAddress, turnPort, turnTls } = node;
-  const media = mediaPortsOf(node).map(
-    (port): NodePort => ({
-      check: 'udp',
-      what: 'Media',
-      setting: 'SFU_UDP_PORT',
-      port,
-      host: bindAddress,
-      protocols: ['UDP'],
-      mayMove: node.mayMoveUdpPort,
-    }),
-  );
-  const relay = { check: 'relay', what: 'The relay', host: bindAddress } as const;
+  const { bindAddress: host, turnPort, turnTls, internalPort, internalHost } = node;
+  const media = { check: 'udp', what: 'Media', setting: 'SFU_UDP_PORT', host, protocols: ['UDP'] } as const;
+  const relay = { check: 'relay', what: 'The relay', host } as const;
+  const relayPort = { ...relay, setting: 'SFU_TURN_PORT', protocols: ['UDP', 'TCP'] } as const;
+  const relayTls = { ...relay, setting: 'SFU_TURN_TLS_PORT', protocols: ['TCP'], mayMove: false } as const;
+  const control = { check: 'control', what: 'The control port', setting: 'SFU_INTERNAL_PORT' } as const;
   return [
-    ...media,
-    ...(turnPort === null
-      ? []
-      : [
-          {
-            ...relay,
-            setting: 'SFU_TURN_PORT',
-            port: turnPort,
-            protocols: ['UDP', 'TCP'] as const,
-            mayMove: node.mayMoveTurnPort,
-          },
-        ]),
-    ...(turnTls === null
-      ? []
-      : [
-          {
-            ...relay,
-            setting: 'SFU_TURN_TLS_PORT',
-            port: turnTls.port,
-            protocols: ['TCP'] as const,
-            mayMove: false,
-          },
-        ]),
-    {
-      check: 'control',
-      what: 'The control port',
-      setting: 'SFU_INTERNAL_PORT',
-      port: node.internalPort,
-      host: node.internalHost,
-      protocols: ['TCP'],
-      mayMove: node.mayMoveInternalPort,
-    },
+    ...mediaPortsOf(node).map((port) => ({ ...media, port, mayMove: node.mayMoveUdpPort })),
+    ...(turnPort === null ? [] : [{ ...relayPort, port: turnPort, mayMove: node.mayMoveTurnPort }]),
+    ...(turnTls === null ? [] : [{ ...relayTls, port: turnTls.port }]),
+    { ...control, port: internalPort, host: internalHost, protocols: ['TCP'], mayMove: node.mayMoveInternalPort },
   ];
 }
 

@@ -14,7 +14,7 @@ export interface Visit {
 }
 
 const joinedMsMax = 10_000;
-const connectMsMax = 5_000;
+const connectMsMax = 10_000;
 const lookMs = 50;
 
 /** Joins the room of the token with a peer that knows no relay, and leaves again after `look`. */

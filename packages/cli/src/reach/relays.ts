@@ -3,7 +3,7 @@ import { type Credential, TurnClient } from '@parley/turn/client';
 import { ATTRIBUTE, METHOD } from '@parley/turn/stun';
 import { openWire, type Target } from './wires.ts';
 
-const answerMsMax = 3_000;
+const answerMsMax = 6_000;
 const unauthorized = 401;
 const nobody: Credential = { username: '', credential: '' };
 

@@ -11,9 +11,9 @@ export interface Target {
   port: number;
 }
 
-const connectMsMax = 5_000;
+const connectMsMax = 10_000;
 /** When a datagram is sent again: one that is lost must not look like a closed port. */
-const repeatsMs = [400, 1_200];
+const repeatsMs = [400, 1_200, 2_800];
 
 export const openWire = (target: Target): Promise<Wire> =>
   target.transport === 'udp' ? datagramWire(target) : streamWire(target);
