@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { IceServer, Room } from '@parley/contract';
+import type { Description } from '@parley/media-description';
 import { type Api, createApi } from '@parley/server';
 import { joinAs } from '../../apps/server/testkit/clients/rooms.ts';
+import { openTls } from '../../apps/server/testkit/clients/tls-client.ts';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
+import { createAuthority, type TestAuthority } from '../../apps/server/testkit/peers/tls-receiver.ts';
 import { startTestNode, type TestNode } from '../../apps/sfu/testkit/node.ts';
+import { addFingerprint, isSigned, sign } from '../../packages/turn/src/integrity.ts';
+import { ATTRIBUTE, decodeStun, encodeStun, METHOD, uint32 } from '../../packages/turn/src/stun.ts';
 import { address, streamWire, TurnClient, udpWire } from '../../packages/turn/testkit/turn-client.ts';
 import { skipWithoutBrowser } from '../browser.ts';
 import { type CallPage, openPages, type Pages } from './kit.ts';
@@ -17,10 +26,24 @@ let node: TestNode;
 let api: Api;
 let room: Room;
 let pages: Pages | undefined;
+let authority: TestAuthority;
+let folder: string;
+const name = 'calls.example.com';
+
+/** A server with TLS of its own, on one port for everything; this machine may speak plain HTTP to it. */
+async function startOnePort(): Promise<TestService> {
+  authority = await createAuthority();
+  folder = await mkdtemp(join(tmpdir(), 'parley-relay-'));
+  const [TLS_CERT, TLS_KEY] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const { key, cert } = await authority.issue(name);
+  await writeFile(TLS_CERT, cert);
+  await writeFile(TLS_KEY, key);
+  const tls = { TLS_CERT, TLS_KEY, PUBLIC_URL: `https://${name}`, ALLOW_PUBLIC_DEVELOPMENT: 'true' };
+  return startService({ env: { ...tls, SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+}
 
 before(async () => {
-  const turnFrontDoor = { host: 'calls.example.com', port: 443 };
-  service = await startService({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' }, turnFrontDoor });
+  service = await startOnePort();
   const variables = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: service.config.sfuSecrets[0] ?? '' };
   // The usual port, or a free one.
   node = await startTestNode({ ...variables, SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_TURN_PORT: '' }, true);
@@ -33,6 +56,8 @@ after(async () => {
   await pages?.close();
   await node.stop();
   await service.stop();
+  await authority.remove();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const turnPort = (): number => Number(/:(\d+)\?/.exec(node.node.turnUrls()[0] ?? '')?.[1]);
@@ -68,6 +93,39 @@ test('[TURN-10] a server passes a TURN connection on to the node, with the addre
   assert.equal(await client.permit(address('127.0.0.1', turnPort())), 403);
   socket.destroy();
   await once(socket, 'close');
+});
+
+/** An ICE connectivity check (RFC 8445 7.2.2) for a transport of the node. */
+function connectivityCheck({ ufrag, pwd }: { ufrag: string; pwd: string }, mine: string): Buffer {
+  const message = encodeStun({ method: METHOD.binding, class: 'request', transactionId: randomBytes(12) }, [
+    [ATTRIBUTE.username, Buffer.from(`${ufrag}:${mine}`)],
+    [ATTRIBUTE.priority, uint32(1)],
+    [ATTRIBUTE.iceControlled, randomBytes(8)],
+  ]);
+  return addFingerprint(sign(message, pwd));
+}
+
+test('[TURN-10] by TLS on the one port of a server: a connectivity check is answered by the node’s media process', async () => {
+  const caller = await joinAs(service, api, room, 'cid');
+  const { revision, description } = await caller.take('sub.offer');
+  const { ice = { ufrag: '', pwd: '' } } = description as Description;
+  const dtls = { role: 'active', fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` };
+  const mine = { ice: { ufrag: 'mine', pwd: 'p'.repeat(24) }, dtls, media: [] };
+  caller.send({ type: 'sub.answer', revision, description: mine });
+
+  const { username = '', credential = '' } = caller.joined.iceServers[0] ?? {};
+  const socket = await openTls({ port: service.config.port, name, ca: authority.certificate });
+  const client = new TurnClient(streamWire(socket), { username, credential });
+  assert.equal((await client.allocate()).error, 0);
+  assert.equal(await client.bindChannel(0x4000, address('127.0.0.1', node.config.udpPort)), 0);
+  await eventually(() => {
+    client.sendChannel(0x4000, connectivityCheck(ice, mine.ice.ufrag));
+    const answers = client.received.map(({ data }) => ({ data, message: decodeStun(data) }));
+    const answer = answers.find(({ message }) => message?.class === 'success');
+    assert.ok(answer?.message && isSigned(answer.data, answer.message, ice.pwd));
+  });
+  client.close();
+  caller.close();
 });
 
 /** As a network that lets only this through: every other path is closed to the page. */

@@ -28,8 +28,6 @@ interface ComposeDeps {
   loopDelay?: LoopDelay;
   /** Where TURN on our own port goes: to the media node, unless given. */
   openTurnPipe?: OpenTurnPipe;
-  /** Where clients reach TURN by TLS: on our own port when we end TLS ourselves, unless given. */
-  turnFrontDoor?: { host: string; port: number };
   /** The node beside this server, if it runs one. */
   mediaNode?: () => MediaState | null;
   /** Of new passwords, where it is not to be the recommended one: in tests. */
@@ -59,7 +57,7 @@ export async function compose(deps: ComposeDeps) {
     adapters,
     certificateState: tls.certificateState,
     connections: openConnections(() => sockets),
-    turnFrontDoor: deps.turnFrontDoor ?? ownFrontDoor(config),
+    turnFrontDoor: ownFrontDoor(config),
     passwordCost: deps.passwordCost,
   });
   const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat } = byName;
@@ -141,6 +139,7 @@ export async function compose(deps: ComposeDeps) {
 
 const httpsPort = 443;
 
+/** Where clients reach TURN by TLS: on our own port when we end TLS ourselves. */
 function ownFrontDoor({ tls, publicUrl }: Config): { host: string; port: number } | null {
   if (tls.kind === 'off' || publicUrl === null) return null;
   const { hostname, port } = new URL(publicUrl);

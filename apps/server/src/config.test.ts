@@ -115,7 +115,7 @@ test('[CFG-2] production needs its address; with DATABASE_URL, whose servers sha
   });
   assert.deepEqual(
     [config.publicUrl, config.host, config.requireVerifiedEmail, config.sfuSecrets.length],
-    ['https://rtc.example.com', '0.0.0.0', true, 2],
+    ['https://rtc.example.com', '::', true, 2],
   );
 });
 

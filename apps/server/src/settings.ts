@@ -54,7 +54,11 @@ const announcedHost = text('SFU_ANNOUNCED_HOST', {
 export const settings = record({
   isProduction: mapped(mode, (given) => given === 'production'),
   port: httpPort,
-  host: text('HOST', { default: '127.0.0.1', inProduction: '0.0.0.0', means: 'Address to listen on.' }),
+  host: text('HOST', {
+    default: '127.0.0.1',
+    inProduction: '::',
+    means: 'Address to listen on; `::` is every address, of IPv4 and IPv6.',
+  }),
   publicUrl: mapped(
     url('PUBLIC_URL', ['http:', 'https:'], {
       default: (source) => `http://localhost:${httpPort.read(source)}`,

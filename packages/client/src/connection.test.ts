@@ -257,6 +257,17 @@ test('[SDK-2] a network that is back is used at once', async () => {
   assert.equal(parts.world.sockets.length, before + 1);
 });
 
+test('[SDK-54] from another network a socket that does not answer within half a second is replaced', async () => {
+  const parts = await connected(rig());
+  for (const isAnswered of [true, false]) {
+    parts.world.wake('online');
+    await parts.world.advance(250);
+    if (isAnswered) lastSocket(parts).receive({ type: 'pong', t: 0 });
+    await parts.world.advance(250);
+    assert.equal(parts.connection.state, isAnswered ? 'connected' : 'reconnecting');
+  }
+});
+
 test('[SDK-2] any sequence of losses: legal states, a settled promise, at most seven attempts a minute', async () => {
   const close = fc.constantFrom(1000, 1001, 1006, 1009, 4401, 4403, 4408, 4409, 4410, 4422, 4429, 4500, 4503);
   const step = fc.oneof(

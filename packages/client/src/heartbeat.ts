@@ -1,6 +1,8 @@
 import type { Runtime } from './runtime.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;
+/** From another network a connection is most likely lost, and a new one is cheap. */
+const OTHER_NETWORK_TIMEOUT_MS = 500;
 
 export interface HeartbeatDeps {
   runtime: Runtime;
@@ -13,7 +15,7 @@ export interface HeartbeatDeps {
 
 export interface Heartbeat {
   /** Asks for a sign of life at once, and gives up when there is none. */
-  probe(): void;
+  probe(isOtherNetwork?: boolean): void;
   stop(): void;
 }
 
@@ -37,13 +39,14 @@ export function createHeartbeat({ runtime, intervalMs, lastHeardAt, ping, giveUp
     stopTimer = runtime.setTimer(beat, intervalMs / 2);
   }
 
-  function probe(): void {
+  function probe(isOtherNetwork?: boolean): void {
     const askedAt = runtime.now();
     ping();
     stopProbe();
+    const timeoutMs = isOtherNetwork ? OTHER_NETWORK_TIMEOUT_MS : PROBE_TIMEOUT_MS;
     stopProbe = runtime.setTimer(() => {
       if (lastHeardAt() < askedAt) giveUp();
-    }, PROBE_TIMEOUT_MS);
+    }, timeoutMs);
   }
 
   stopTimer = runtime.setTimer(beat, intervalMs / 2);

@@ -12,8 +12,8 @@ export interface Link<P extends Protocol> {
   /** Resolves with the answer's data; rejects with what the server refused, or ConnectionError when it is unknown. */
   readonly request: Request<P>;
   readonly send: Send<P>;
-  /** Asks for a sign of life and closes when there is none. */
-  probe(): void;
+  /** Asks for a sign of life and closes when there is none, from another network sooner. */
+  probe(isOtherNetwork: boolean): void;
   close(): void;
   readonly closed: Promise<CloseInfo>;
 }

@@ -7,8 +7,11 @@ export interface Runtime {
   setTimer(run: () => void, ms: number): () => void;
   openWebSocket(url: string, protocols: string[]): WebSocket;
   fetch: typeof globalThis.fetch;
-  /** Calls back when the network returns or the page is shown again: worth a look at the connection. */
-  onWake(listener: () => void): () => void;
+  /**
+   * Calls back when the network returns (`online`: it may be another) or goes, or the page is shown again: worth a look
+   * at the connection.
+   */
+  onWake(listener: (event: Pick<Event, 'type'>) => void): () => void;
 }
 
 export const systemRuntime: Runtime = {
@@ -26,8 +29,8 @@ export const systemRuntime: Runtime = {
     const { signal } = watching;
     const target = globalThis as Partial<EventTarget>;
     const page = globalThis.document as Document | undefined;
-    const onVisibility = (): void => {
-      if (page?.visibilityState === 'visible') listener();
+    const onVisibility = (event: Event): void => {
+      if (page?.visibilityState === 'visible') listener(event);
     };
     for (const type of ['online', 'offline']) target.addEventListener?.(type, listener, { signal });
     page?.addEventListener('visibilitychange', onVisibility, { signal });

@@ -113,8 +113,8 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
     await sleep(runtime, afterMs, AbortSignal.any([waking.signal, ending.signal]));
   }
 
-  function wake(): void {
-    if (phase.is === 'linked') phase.link.probe();
+  function wake({ type }: Pick<Event, 'type'>): void {
+    if (phase.is === 'linked') phase.link.probe(type === 'online');
     else if (phase.is === 'waiting') phase.hurry();
   }
 

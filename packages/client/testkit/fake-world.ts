@@ -5,7 +5,7 @@ export interface FakeWorld extends CallRuntime {
   sockets: FakeSocket[];
   /** Lets time pass, timer by timer. */
   advance(ms: number): Promise<void>;
-  wake(): void;
+  wake(type?: 'online' | 'visibilitychange'): void;
   hidePage(): void;
   /** How many are set. */
   readonly timers: number;
@@ -58,7 +58,7 @@ export function createFakeWorld(random: () => number = () => 0.5): FakeWorld {
   let now = 0;
   let lastId = 0;
   const timers = new Map<object, { at: number; run: () => void }>();
-  const wakers = new Set<() => void>();
+  const wakers = new Set<Parameters<Runtime['onWake']>[0]>();
   const hiders = new Set<() => void>();
   const sockets: FakeSocket[] = [];
 
@@ -86,8 +86,8 @@ export function createFakeWorld(random: () => number = () => 0.5): FakeWorld {
       wakers.add(listener);
       return () => wakers.delete(listener);
     },
-    wake() {
-      for (const waker of wakers) waker();
+    wake(type = 'visibilitychange') {
+      for (const waker of wakers) waker({ type });
     },
     onPageHide(listener) {
       hiders.add(listener);

@@ -20,3 +20,6 @@ function networkOf(ip: string): { address: string; prefixBits: 24 | 48 } | null 
 
 /** As everybody writes it: an IPv4 address that was mapped into IPv6 is one again. */
 export const plainAddress = (ip: string): string => ipv4Of(ip) ?? ip;
+
+/** `::` takes IPv4 too, but cannot be opened where the system has no IPv6. */
+export const listenAddress = (host: string, hasIpv6: boolean): string => (host === '::' && !hasIpv6 ? '0.0.0.0' : host);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyRequest } from 'fastify';
+import { plainAddress } from '../core/addresses.ts';
 import type { RequestInfo } from '../core/handlers.ts';
 import { pooledBytes } from '../core/ids.ts';
 import { bearerOf } from './credentials.ts';
@@ -16,7 +17,7 @@ export const newRequestId = (): string => `req_${pooledBytes(12).toString('hex')
 /** The address of a client that is not (yet) a Fastify request, by the same rule: proxies count only when named. */
 export function createIpOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {
   const isTrusted = trustProxy.length > 0 ? proxyAddress.compile([...trustProxy]) : () => false;
-  return (request) => proxyAddress(request, isTrusted);
+  return (request) => plainAddress(proxyAddress(request, isTrusted));
 }
 
 export const pathOf = (url: string): string => url.split('?', 1)[0] ?? url;
@@ -25,7 +26,7 @@ export function requestInfo(request: FastifyRequest, publicUrl: string): Request
   const { headers } = request;
   return {
     id: request.id,
-    ip: request.ip,
+    ip: plainAddress(request.ip),
     userAgent: headers['user-agent']?.slice(0, 512) ?? null,
     isSameOrigin: isSameOrigin(headers.origin, headers.host, publicUrl),
     lastEventId: oneOf(headers['last-event-id']),

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errors, fail, isServiceError, type Routes, ServiceError } from '@parley/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { plainAddress } from '../core/addresses.ts';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Span, Tracer } from '../core/tracing.ts';
@@ -94,7 +95,14 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     metrics.count('parley_http_requests_total', { method: request.method, route, status: String(reply.statusCode) });
     metrics.observe('parley_http_request_seconds', ms / 1000, { route });
     log.info(
-      { requestId: request.id, method: request.method, route, status: reply.statusCode, ms, ip: request.ip },
+      {
+        requestId: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms,
+        ip: plainAddress(request.ip),
+      },
       'request',
     );
   });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { Limits } from '@parley/contract';
+import { plainAddress } from '../core/addresses.ts';
 import type { Front } from '../core/front.ts';
 import { isLoopbackHost } from '../core/hosts.ts';
 import type { Log } from '../core/log.ts';
@@ -106,8 +107,8 @@ export function createFront({ certificates, openTurnPipe, limits, metrics, log }
     if (relayed.enter(client) === null) return void client.destroy();
     relays.add(client);
     client.once('close', () => relays.delete(client));
-    const { remoteAddress: address = '', remotePort: port = 0 } = client;
-    const node = await openTurnPipe({ address, port }).catch((error) => {
+    const { remoteAddress = '', remotePort: port = 0 } = client;
+    const node = await openTurnPipe({ address: plainAddress(remoteAddress), port }).catch((error) => {
       log.warn({ error }, 'no TURN server takes the connection');
       return null;
     });
@@ -166,7 +167,7 @@ const keyOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): 
 
 /** The media node beside us, health checks and `parley doctor` come without TLS. */
 const isOwnMachine = ({ remoteAddress = '', localAddress }: Socket): boolean =>
-  isLoopbackHost(remoteAddress.replace(/^::ffff:/, '')) || remoteAddress === localAddress;
+  isLoopbackHost(plainAddress(remoteAddress)) || remoteAddress === localAddress;
 
 function refusePlain(socket: Socket): void {
   const text = 'This port speaks TLS: use https.\n';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openSocket } from '../../testkit/clients/socket-client.ts';
@@ -11,6 +11,7 @@ import { eventually } from '../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
 import { createAuthority } from '../../testkit/peers/tls-receiver.ts';
+import { listenAddress } from '../core/addresses.ts';
 
 const name = 'calls.test';
 let authority: Awaited<ReturnType<typeof createAuthority>>;
@@ -155,6 +156,34 @@ test('[TLS-3] without a TURN server the connection is closed', async () => {
   client.write(allocate);
   assert.equal((await readToEnd(client)).length, 0);
   await without.stop();
+});
+
+test('[TLS-13] every address of both families is one port, and IPv4 clients keep their IPv4 address', async () => {
+  const both = await startService({ beside: service, env: { ...withFiles(), HOST: '::' }, openTurnPipe });
+  const isDual = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+  const hosts = ['127.0.0.1', ...(isDual ? ['::1'] : [])];
+  const clients: unknown[] = [];
+  for (const host of hosts) {
+    const client = await openTls(peer(both), { host });
+    client.write(allocate);
+    await once(client, 'data');
+    clients.push(relayed.at(-1)?.client.address);
+    client.destroy();
+  }
+  assert.deepEqual(clients, hosts);
+  const { id, owner } = await both.newProject();
+  const entries = await owner.api.call('listAuditLogs', { projectId: id });
+  assert.deepEqual(new Set(entries.map(({ ipAddress }) => ipAddress)), new Set(['127.0.0.1']));
+  await both.stop();
+});
+
+test('[TLS-13] a machine without IPv6 listens on IPv4 alone', () => {
+  const table = [
+    ['::', true, '::'],
+    ['::', false, '0.0.0.0'],
+    ['::1', false, '::1'],
+  ] as const;
+  for (const [host, hasIpv6, expected] of table) assert.equal(listenAddress(host, hasIpv6), expected);
 });
 
 test('[TLS-4] one address has a bounded number of connections that have said nothing, for a bounded time', async () => {

@@ -45,8 +45,6 @@ export interface TestServiceOptions {
   openTurnPipe?: OpenTurnPipe;
   /** Little by default: tests make hundreds of accounts, and the real one takes 30 ms of CPU for each look at a password. */
   passwordCost?: PasswordCost;
-  /** Where clients would reach TURN by TLS. */
-  turnFrontDoor?: { host: string; port: number };
 }
 
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */

@@ -76,12 +76,15 @@ export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
     });
   }
 
+  function reset(transport: TransportName): void {
+    healths[transport].cancel?.();
+    healths[transport] = newHealth();
+  }
+
   return {
     changed(transport, state) {
-      const health = healths[transport];
       if (state === 'connected') {
-        health.cancel?.();
-        healths[transport] = newHealth();
+        reset(transport);
         rejoins = 0;
         report();
       } else if (state === 'failed') repair(transport);
@@ -89,18 +92,15 @@ export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
     },
     signalConnected(isNew) {
       for (const transport of ['pub', 'sub'] as const) {
-        const health = healths[transport];
-        if (isNew) {
-          health.cancel?.();
-          healths[transport] = newHealth();
-        } else if (health.isBroken && !health.cancel) repair(transport);
+        const { isBroken, cancel } = healths[transport];
+        if (isNew) reset(transport);
+        else if (isBroken && !cancel) repair(transport);
       }
       report();
     },
     close() {
-      for (const { cancel } of Object.values(healths)) cancel?.();
-      healths.pub = newHealth();
-      healths.sub = newHealth();
+      reset('pub');
+      reset('sub');
       wasBroken = false;
       rejoins = 0;
     },

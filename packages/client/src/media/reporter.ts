@@ -28,7 +28,7 @@ const EVERY_MS = 15_000;
 /** Reports the connection to the dashboard: transport steps, devices and quality figures. */
 export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Reporter {
   const { note } = telemetry;
-  let cancels: (() => void)[] = [];
+  let watching = new AbortController();
   let cancelTimer = (): void => {};
   let summary: ReturnType<typeof createStatsSummary> | null = null;
 
@@ -54,11 +54,8 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
   function watchPage(): void {
     const page = globalThis.document as Document | undefined;
     const network = (globalThis.navigator as (Navigator & { connection?: EventTarget }) | undefined)?.connection;
-    const listen = (target: EventTarget | undefined, event: string, describe: () => string): void => {
-      const notify = (): void => note(describe());
-      target?.addEventListener?.(event, notify);
-      cancels.push(() => target?.removeEventListener?.(event, notify));
-    };
+    const listen = (target: EventTarget | undefined, event: string, describe: () => string): void =>
+      target?.addEventListener?.(event, () => note(describe()), watching);
     listen(page, 'visibilitychange', () => `page.${page?.visibilityState === 'hidden' ? 'hidden' : 'visible'}`);
     listen(network, 'change', () => 'network.changed');
   }
@@ -66,6 +63,7 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
   return {
     start() {
       this.stop();
+      watching = new AbortController();
       summary = createStatsSummary();
       watchPage();
       again(FIRST_MS);
@@ -73,8 +71,7 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
     stop() {
       summary = null;
       cancelTimer();
-      for (const cancel of cancels) cancel();
-      cancels = [];
+      watching.abort();
     },
     transport(pc, state) {
       if (state === 'connecting') note('ice.checking', { pc });

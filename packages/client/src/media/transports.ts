@@ -33,6 +33,9 @@ export interface Transports {
 export function createTransports({ runtime, telemetry, signal, onBroken, ...on }: TransportsDeps): Transports {
   let iceServers: RTCIceServer[] = [];
   let hasConnected = false;
+  /** Since the last connection of signaling. */
+  let isOtherNetwork = false;
+  let stopWatching = (): void => {};
   const newPeerConnection = (): RTCPeerConnection => new RTCPeerConnection({ iceServers });
   const peer = (name: TransportName): RTCPeerConnection | null => (name === 'pub' ? publisher : subscriber).peer;
 
@@ -79,8 +82,19 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
     },
     async signalConnected(isNew) {
       const republished = isNew ? publisher.reset() : undefined;
-      health.signalConnected(isNew);
-      if (isNew) reporter.start();
+      // The browser takes five seconds to notice that a path is gone; a socket that did not survive says it now.
+      if (isOtherNetwork && !isNew) {
+        if (publisher.peer) health.changed('pub', 'failed');
+        if (subscriber.peer) health.changed('sub', 'failed');
+      } else health.signalConnected(isNew);
+      isOtherNetwork = false;
+      if (isNew) {
+        reporter.start();
+        stopWatching();
+        stopWatching = runtime.onWake(({ type }) => {
+          isOtherNetwork ||= type === 'online';
+        });
+      }
       await republished;
     },
     async getStats() {
@@ -88,6 +102,7 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
       return { pub: pub ?? null, sub: sub ?? null };
     },
     close() {
+      stopWatching();
       health.close();
       reporter.stop();
       subscriber.close();

@@ -1,5 +1,4 @@
 import type { FleetTotals, fleetRoutes, MediaReach } from '@parley/contract';
-import { plainAddress } from '../../core/addresses.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
@@ -170,8 +169,8 @@ export function createFleet(deps: FleetDeps): Fleet {
       getServer: ({ caller, params }) => servers.read(caller, params.name),
       drainServer: ({ caller, params, body }) => servers.drain(caller, params.name, body.force ?? false),
       undrainServer: ({ caller, params }) => servers.undrain(caller, params.name),
-      registerServer: ({ body, request }) => servers.register(body, plainAddress(request.ip)),
-      heartbeatServer: ({ params, body, request }) => servers.heartbeat(params.name, body, plainAddress(request.ip)),
+      registerServer: ({ body, request }) => servers.register(body, request.ip),
+      heartbeatServer: ({ params, body, request }) => servers.heartbeat(params.name, body, request.ip),
       deregisterServer: ({ params }) => servers.deregister(params.name),
     },
   };
