@@ -15,7 +15,7 @@ const CANDIDATES = [
 ];
 
 /** Path of an installed Chromium, or undefined: tests then skip with `NO_CHROMIUM`. */
-function findChromium(): string | undefined {
+export function findChromium(): string | undefined {
   const wanted = process.env['CHROMIUM_PATH'];
   return (wanted ? [wanted] : CANDIDATES).find((path) => {
     try {
@@ -58,8 +58,7 @@ const fakeCamera = '--use-fake-device-for-media-stream=fps=10';
 export const fullRateCamera = '--use-fake-device-for-media-stream=fps=20';
 
 /** Headless, with a fake camera and microphone and no background traffic. */
-async function startChromium(args: readonly string[]): Promise<Running> {
-  const executablePath = findChromium();
+export async function startChromium(args: readonly string[], executablePath = findChromium()): Promise<Running> {
   if (!executablePath) throw new Error(NO_CHROMIUM);
   const browser = await chromium.launch({
     executablePath,
@@ -85,7 +84,7 @@ export interface Site {
   close(): Promise<void>;
 }
 
-interface SiteOptions {
+export interface SiteOptions {
   /**
    * Modules that pages may `import()` by name: the name and the URL of its entry file. TypeScript is served without its
    * types; relative imports are found beside the entry.
@@ -98,9 +97,8 @@ interface SiteOptions {
 export async function openSite({ modules = {}, args = [] }: SiteOptions = {}): Promise<Site> {
   const context = await (await sharedChromium(args)).newContext();
   const server = createServer(async (request, response) => {
-    const source = await moduleSource(modules, request.url ?? '/');
-    if (source !== undefined) response.setHeader('content-type', 'text/javascript').end(source);
-    else if (request.url === '/') response.setHeader('content-type', 'text/html').end(pageFor(modules));
+    const file = await siteFile(modules, request.url ?? '/');
+    if (file) response.setHeader('content-type', file.contentType).end(file.body);
     else response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -117,6 +115,16 @@ export async function openSite({ modules = {}, args = [] }: SiteOptions = {}): P
       server.close();
     },
   };
+}
+
+/** What the site has at a path. */
+export async function siteFile(
+  modules: Record<string, URL>,
+  path: string,
+): Promise<{ contentType: string; body: string } | undefined> {
+  if (path === '/') return { contentType: 'text/html', body: pageFor(modules) };
+  const body = await moduleSource(modules, path);
+  return body === undefined ? undefined : { contentType: 'text/javascript', body };
 }
 
 /** Each module has a folder of its own on the site, named by its place in `modules`. */

@@ -21,15 +21,26 @@ export interface UdpProxy {
   close(): void;
 }
 
+interface UdpProxyOptions {
+  /** Where clients send to; any free port unless given. */
+  host?: string;
+  port?: number;
+  /** The server's address. */
+  target?: string;
+}
+
 const clean = (): Path => ({ loss: 0, delayMs: 0, bitsPerSecond: 0, queueMs: 300 });
 
 /**
  * A bad network in a process: clients send to its port, it sends on to the server from a socket of its own for each
  * client, and back. Loss is drawn from a fixed sequence, so that a run can be repeated.
  */
-export async function startUdpProxy(serverPort: number, host = '0.0.0.0'): Promise<UdpProxy> {
+export async function startUdpProxy(
+  serverPort: number,
+  { host = '0.0.0.0', port = 0, target = '127.0.0.1' }: UdpProxyOptions = {},
+): Promise<UdpProxy> {
   const front = createSocket('udp4');
-  await new Promise<void>((resolve) => front.bind(0, host, resolve));
+  await new Promise<void>((resolve) => front.bind(port, host, resolve));
   const up = clean();
   const down = clean();
   const random = seeded(1);
@@ -43,7 +54,7 @@ export async function startUdpProxy(serverPort: number, host = '0.0.0.0'): Promi
       backs.set(key, back);
     }
     const { socket } = back;
-    back.up.pass(up, packet.length, random, () => socket.send(packet, serverPort, '127.0.0.1'));
+    back.up.pass(up, packet.length, random, () => socket.send(packet, serverPort, target));
   });
 
   function openBack(client: RemoteInfo): Socket {
@@ -61,7 +72,7 @@ export async function startUdpProxy(serverPort: number, host = '0.0.0.0'): Promi
     up,
     down,
     inject(packet) {
-      for (const { socket } of backs.values()) attempt(() => socket.send(packet, serverPort, '127.0.0.1'));
+      for (const { socket } of backs.values()) attempt(() => socket.send(packet, serverPort, target));
     },
     close() {
       front.close();
@@ -113,7 +124,7 @@ function attempt(send: (() => void) | undefined): void {
 }
 
 /** Mulberry32: small, and the same every time. */
-function seeded(seed: number): () => number {
+export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { oncePerWorker } from '../../apps/server/testkit/kit/worker-life.ts';
-import { openSite, type Site } from '../browser.ts';
+import { openSite, type Site, type SiteOptions } from '../browser.ts';
 import type { Caller, RemoteView } from './page.ts';
 import { type SdkStage, sharedStage } from './stage.ts';
 
@@ -58,6 +58,8 @@ interface PagesOptions {
   args?: string[];
   /** What the pages import as `sdk`. */
   script?: string;
+  /** The browser and where its pages come from, instead of the one that tests share. */
+  openSite?: (options: SiteOptions) => Promise<Site>;
 }
 
 /** Pages on the stage that the SDK tests of this worker share, with a project of their own. */
@@ -74,7 +76,7 @@ export interface CallerOptions {
 /** Pages for a service that runs already. `api` is that of a project's backend. */
 export async function openPages(url: string, api: Api, options: PagesOptions = {}): Promise<Pages> {
   const bundle = await builtPage(options.script ?? 'page.ts');
-  const site = await openSite({ modules: { sdk: bundle }, args: options.args ?? [] });
+  const site = await (options.openSite ?? openSite)({ modules: { sdk: bundle }, args: options.args ?? [] });
   const problems: string[] = [];
   const parts = { api, site, problems, url };
   return {

@@ -44,7 +44,7 @@ const other = fc.tuple(fc.nat(255), bytes(300)).map(([first, rest]) => Buffer.fr
 
 test('[MED-11] malformed STUN, DTLS and SRTP, from strangers and on the path of a participant, do no harm', async () => {
   const port = await freeUdpPort();
-  const proxy = await startUdpProxy(port, '127.0.0.1');
+  const proxy = await startUdpProxy(port, { host: '127.0.0.1' });
   const kit = await startTestNode({
     SFU_ANNOUNCED_HOST: '127.0.0.1',
     SFU_UDP_PORT: String(port),

@@ -1,0 +1,93 @@
+/** Inside the open network: starts the service, measures each network in turn and writes the table. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { startBadPath, startInstallation } from './installation.ts';
+import { measure, type Outcome, openOther, type Row } from './measure.ts';
+
+const ROWS: readonly Row[] = [
+  { network: 'Open', kind: 'direct', barMs: 3000 },
+  { network: 'NAT', kind: 'nat', barMs: 3000 },
+  { network: 'Symmetric NAT', kind: 'symmetric', barMs: 3000 },
+  { network: 'UDP blocked', kind: 'noudp', barMs: 5000 },
+  { network: 'TCP 443 only', kind: 'only443', barMs: 5000 },
+  { network: 'IPv6 only', kind: 'ipv6', barMs: 3000 },
+  { network: '200 ms and 3 % loss', kind: 'bad', barMs: 3000 },
+  { network: 'Address changed in mid-call', kind: 'moving', barMs: 3000, moves: true },
+];
+const HEALED_MS_MAX = 5000;
+
+const [roundsText = '3', certFile = '', keyFile = '', reportFile = '', only = ''] = process.argv.slice(2);
+const rounds = Number(roundsText);
+const median = (values: readonly (number | null)[]): number | null =>
+  values.includes(null) ? null : ([...values].sort((a, b) => Number(a) - Number(b))[values.length >> 1] ?? null);
+
+function isMet({ barMs, moves }: Row, outcomes: readonly Outcome[]): boolean {
+  const connected = median(outcomes.map(({ connectedMs }) => connectedMs));
+  const healed = median(outcomes.map(({ healedMs }) => healedMs));
+  return (
+    outcomes.every(({ sees, isSeen, hears, isHeard }) => sees && isSeen && hears && isHeard) &&
+    connected !== null &&
+    connected <= barMs &&
+    (!moves || (healed !== null && healed <= HEALED_MS_MAX))
+  );
+}
+
+const ms = (values: readonly (number | null)[]): string => values.map((value) => value ?? 'never').join(', ');
+const yes = (values: readonly boolean[]): string => (values.every(Boolean) ? 'yes' : 'no');
+
+function lineOf(row: Row, outcomes: readonly Outcome[]): string {
+  const of = <K extends keyof Outcome>(key: K): Outcome[K][] => outcomes.map((outcome) => outcome[key]);
+  const cells = [
+    row.network,
+    [...new Set(of('path'))].join(', '),
+    ms(of('connectedMs')),
+    ms(of('firstPictureMs')),
+    `${yes(of('isSeen'))}, ${yes(of('sees'))}`,
+    `${yes(of('isHeard'))}, ${yes(of('hears'))}`,
+    row.moves ? ms(of('healedMs')) : '',
+    `${row.barMs / 1000} s${row.moves ? `, healed ${HEALED_MS_MAX / 1000} s` : ''}`,
+    isMet(row, outcomes) ? 'met' : 'missed',
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** What is measured, and how; the table follows. */
+const heading = `# Calls from every kind of network
+
+Made by \`node tools/proof/networks.ts\` (root, iproute2, nftables, Chromium); do not edit. One server in production with \`PUBLIC_URL\`, a certificate and a data folder, its media node beside it; Chromium in network namespaces behind nftables on the same machine, a new browser each time; the other participant in an open network. ${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores with a load of ${loadavg()[1]?.toFixed(0)} meanwhile, ${rounds} calls in each network.
+
+- Connected: from \`connect()\` until both peer connections are, token, socket and camera included. The median counts against the bar.
+- Path: by what media goes; \`relay\` is our own TURN, \`tls\` that on port 443 of the server.
+- Pictures and messages: from the network, into it.
+- 200 ms and 3 % loss: 100 ms and 3 % of the packets each way, by the suite's UDP proxy in the gateway; TCP has the delay, and a round trip more for 3 % of its chunks.
+- Address changed: the interface goes, another with another gateway comes; healed when pictures move both ways again, new ones.
+
+| Network | Path | Connected, ms | First picture, ms | Pictures | Messages | Healed, ms | Bar | |
+|---|---|---|---|---|---|---|---|---|
+`;
+
+const certificate = await readFile(certFile, 'utf8');
+const installation = await startInstallation({ cert: certFile, key: keyFile });
+const badPath = await startBadPath();
+const other = await openOther(installation.api, certificate);
+const lines: string[] = [];
+let isWhole = true;
+try {
+  for (const row of ROWS.filter(({ kind }) => only === '' || only.split(',').includes(kind))) {
+    const outcomes: Outcome[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const outcome = await measure({ api: installation.api, other, certificate }, row);
+      outcomes.push(outcome);
+      console.log(row.network, JSON.stringify(outcome));
+    }
+    isWhole &&= isMet(row, outcomes);
+    lines.push(lineOf(row, outcomes));
+    console.log(lines.at(-1));
+  }
+} finally {
+  await other.close();
+  await badPath.stop();
+  await installation.stop();
+}
+if (reportFile !== '') await writeFile(reportFile, `${heading}${lines.join('\n')}\n`);
+process.exit(isWhole ? 0 : 1);
