@@ -8,6 +8,10 @@ import { parseArgs } from 'node:util';
 import { builtDashboard } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';
 import { builtPlayground } from '@parley/playground/files';
+import { prepareTemplates } from '../../apps/server/src/adapters/db/embedded/prepare-templates.ts';
+import { packTemplate } from '../../apps/server/src/adapters/db/embedded/shipped-template.ts';
+import { migratedTemplate } from '../../apps/server/src/adapters/db/embedded/template.ts';
+import { readMigrations, serverMigrations } from '../../apps/server/src/adapters/db/shared/migrate.ts';
 import { buildLibrary } from './library.ts';
 import { readManifest } from './manifest.ts';
 import { buildProgram } from './program.ts';
@@ -33,7 +37,7 @@ export async function buildPackages(
   return folders;
 }
 
-function write(published: PublishedPackage, target: string): Promise<object> | object {
+async function write(published: PublishedPackage, target: string): Promise<object> {
   const { folder, kind, description, pages } = published;
   cpSync('LICENSE', join(target, 'LICENSE'));
   const readme = join(folder, 'README.md');
@@ -44,10 +48,18 @@ function write(published: PublishedPackage, target: string): Promise<object> | o
     if (built === null) throw new Error(`The pages of ${folder} are not built: node tools/build-pages.ts`);
     cpSync(built, join(target, 'pages'), { recursive: true });
   }
+  if (published.hasTemplate) await shipTemplate(target);
   const manifest = readManifest(folder);
   return kind === 'library'
     ? buildLibrary(manifest, folder, description, target)
     : buildProgram(manifest, published, target);
+}
+
+async function shipTemplate(target: string): Promise<void> {
+  await prepareTemplates();
+  const { name, content } = packTemplate(migratedTemplate(readMigrations(serverMigrations)));
+  mkdirSync(join(target, 'templates'));
+  writeFileSync(join(target, 'templates', name), content);
 }
 
 const partReadme = (description: string): string => `${description}\n\nA part of \`@parley/cli\`: install that one.\n`;

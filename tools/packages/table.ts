@@ -9,6 +9,8 @@ export interface PublishedPackage {
   description: string;
   /** Files and folders besides the code: where they are here, and where in the package. */
   carries?: Readonly<Record<string, string>>;
+  /** Ships a new database, migrated, so that the first start need not make one. */
+  hasTemplate?: true;
   /** Exports that are of use only in the repository. */
   without?: readonly string[];
   /** The build in the cache that is shipped as `pages`. */
@@ -59,6 +61,12 @@ export const packages: readonly PublishedPackage[] = [
     kind: 'program',
     description: 'The server of Parley.',
     carries: { 'apps/server/migrations': 'migrations' },
+    hasTemplate: true,
   },
-  { folder: 'packages/cli', kind: 'program', description: 'Runs Parley: npx @parley/cli dev.' },
+  {
+    folder: 'packages/cli',
+    kind: 'program',
+    description: 'Runs Parley: npx @parley/cli dev.',
+    carries: { 'packages/cli/starter': 'starter' },
+  },
 ];

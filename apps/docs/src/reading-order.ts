@@ -1,6 +1,7 @@
 /** Guides in the order a newcomer reads them; what is not named here follows by name. */
 export const readingOrder = [
   'quick-start',
+  'packages',
   'concepts',
   'rooms',
   'chat',

@@ -3,6 +3,7 @@ import { isSvcError } from '@parley/server';
 import { backup, restore } from './backup.ts';
 import { type Command, type Context, UsageError } from './command.ts';
 import { doctor } from './doctor.ts';
+import { init } from './init.ts';
 import { listen } from './listen.ts';
 import { loadtest } from './loadtest/index.ts';
 import { nodes } from './nodes.ts';
@@ -14,6 +15,7 @@ import { trigger } from './trigger.ts';
 /** Every command. Help is made from this table; nouns and verbs come from the contract's. */
 const commands: Readonly<Record<string, Command>> = {
   dev,
+  init,
   status,
   reset,
   serve,

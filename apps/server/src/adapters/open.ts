@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
@@ -10,6 +11,7 @@ import { createMemoryBus } from './bus/memory.ts';
 import { type Closing, closeAll } from './closing.ts';
 import { createMemoryCounters } from './counters/memory.ts';
 import { beginEmbedded, openEmbedded } from './db/embedded/embedded.ts';
+import { unpackShipped } from './db/embedded/shipped-template.ts';
 import { emptyTemplate, migratedTemplate } from './db/embedded/template.ts';
 import { migrate, readMigrations, serverMigrations } from './db/shared/migrate.ts';
 import { createMemoryExpiringSets } from './expiring-sets/memory.ts';
@@ -66,6 +68,7 @@ async function beginDatabase(config: AdapterConfig, log: Log): Promise<{ db: Db;
     return { db, opened: openAndMigrate(db, Promise.resolve()) };
   }
   const templates = [migratedTemplate(readMigrations(serverMigrations)), emptyTemplate()];
+  if (templates[0] && !existsSync(embeddedFolder(config))) unpackShipped(templates[0]);
   const db = beginEmbedded({ folder: embeddedFolder(config), templates, log });
   return { db, opened: openAndMigrate(db, db.opened) };
 }

@@ -1,0 +1,95 @@
+/** The whole product as `npx @parley/cli dev` brings it: the published programs, in a folder outside of the repository. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
+import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { buildPackages } from '../tools/packages/build.ts';
+import { readManifest } from '../tools/packages/manifest.ts';
+import { packages } from '../tools/packages/table.ts';
+import { embeddedNode } from './node-process.ts';
+import { buildPages } from './page-builds.ts';
+
+// Below node_modules, so that the packages of others are found where they are.
+const cache = 'node_modules/.cache/parley';
+let installed: string;
+let dataDir: string;
+
+before(async () => {
+  buildPages();
+  mkdirSync(cache, { recursive: true });
+  installed = join(mkdtempSync(resolve(cache, 'published-')), 'node_modules');
+  const folders = await buildPackages(installed);
+  for (const { folder } of packages) {
+    const own = resolve(folder, 'node_modules');
+    if (existsSync(own)) symlinkSync(own, join(folders.get(readManifest(folder).name) ?? '', 'node_modules'));
+  }
+  dataDir = await newDataDir();
+});
+after(() => {
+  rmSync(join(installed, '..'), { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('[PKG-5] the published packages are JavaScript alone, and carry no test', () => {
+  const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => !/node_modules/.test(path),
+  );
+  assert.ok(files.length > 700, `${files.length} files`);
+  assert.deepEqual(
+    files.filter((path) => /(?<!\.d)\.tsx?$|\.test\./.test(path)),
+    [],
+  );
+});
+
+/** Starts a program, and gives what it printed once that matches; it ends with the test. */
+async function start(t: TestContext, args: readonly string[], env: Record<string, string>, cwd: string, until: RegExp) {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  let printed = '';
+  for await (const text of child.stdout.iterator({ destroyOnReturn: false })) {
+    printed += text;
+    if (until.test(printed)) break;
+  }
+  child.stdout.resume();
+  return printed;
+}
+
+test('[PKG-5] [PKG-8] parley dev runs everything from them, and the application of parley init runs against it at once', async (t) => {
+  const main = join(installed, '@parley/cli/src/main.js');
+  const port = String(await ownPort());
+  const settings = { ...(await embeddedNode()), PORT: port, DATA_DIR: dataDir, LOG_LEVEL: 'warn' };
+  const { url, mediaProblem } = JSON.parse(await start(t, [main, 'dev', '--json'], settings, dataDir, /\}\n/));
+  assert.equal(mediaProblem, null);
+  for (const path of ['/', '/docs/guides/rooms', '/playground/room/demo', '/llms.txt']) {
+    const answer = await fetch(`${url}${path}`, { headers: { accept: 'text/html' } });
+    assert.equal(answer.status, 200, path);
+    assert.doesNotMatch(await answer.text(), /http-equiv="refresh"/, `${path} is built`);
+  }
+
+  const app = join(installed, '..', 'app');
+  execFileSync(process.execPath, [main, 'init', app], { env: { DATA_DIR: dataDir } });
+  assert.throws(
+    () => execFileSync(process.execPath, [main, 'init', app], { stdio: 'ignore' }),
+    'not over what is there',
+  );
+  const appPort = String(await ownPort());
+  await start(t, ['--env-file=.env', 'backend.js'], { PORT: appPort }, app, /Open http/);
+  const admitted = await fetch(`http://localhost:${appPort}/admit?user=ada`);
+  const { callToken, chatToken, room } = await admitted.json();
+  assert.ok(callToken && chatToken && room === 'lobby', String(admitted.status));
+  assert.match(await (await fetch(`http://localhost:${appPort}/`)).text(), /src="\/page.js/);
+  assert.match(await (await fetch(`http://localhost:${appPort}/page.js`)).text(), /@parley_client|@parley\/client/);
+});

@@ -1,0 +1,43 @@
+// Your backend: it holds the API key, decides who may do what, and hands out short-lived tokens.
+import { createServer } from 'node:http';
+import { isParleyError, Parley, speaker, webhookHandler } from '@parley/server';
+import { createServer as createVite } from 'vite';
+
+const { SVC_URL: baseUrl, SVC_API_KEY: apiKey = '', WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env;
+const parley = new Parley({ apiKey, baseUrl });
+const room = 'lobby';
+
+const ifMissing = (make) => (error) => {
+  if (isParleyError(error) && error.code.endsWith('_NOT_FOUND')) return make();
+  throw error;
+};
+
+/** Your application knows who is signed in; here the page says it. */
+async function admit(user) {
+  const { id } = await parley.rooms.get(room).catch(ifMissing(() => parley.rooms.create({ name: room })));
+  const { conversations, members, tokens } = parley.chat;
+  await conversations.get(room).catch(ifMissing(() => conversations.create({ name: room, roomId: id })));
+  await members.add(room, { userId: user });
+  const call = await parley.rooms.tokens.create(room, { participantIdentity: user, permissions: speaker() });
+  const chat = await tokens.create({ userId: user, conversations: [room] });
+  return { url: parley.baseUrl, room, callToken: call.token, chatToken: chat.token };
+}
+
+const webhooks = webhookHandler({
+  secret,
+  on: { 'message.created': ({ data }) => console.log(`${data.message.senderId} wrote: ${data.message.text}`) },
+});
+const vite = await createVite({ server: { middlewareMode: true, hmr: { port: Number(PORT) + 1 } } });
+
+createServer(async (request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname === '/webhooks') return webhooks.node(request, response);
+  if (pathname !== '/admit') return vite.middlewares(request, response);
+  try {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(await admit(searchParams.get('user') ?? 'somebody')));
+  } catch (error) {
+    response.statusCode = 502;
+    response.end(JSON.stringify({ message: isParleyError(error) ? error.message : 'Something went wrong.' }));
+  }
+}).listen(Number(PORT), () => console.log(`Open http://localhost:${PORT}`));

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
+import { stopShared } from '../../../apps/server/testkit/kit/worker-life.ts';
+import { sharedChromium } from '../../../e2e/browser.ts';
+import { install, ownPorts, type Prepared, sdkTarballs, start } from './prepared.ts';
+
+/** The application of `parley init`, installed with Vite from the registry: two pages in a call and a chat. */
+export async function proveBrowser(prepared: Prepared): Promise<void> {
+  const { work, tarballs, nodes } = prepared;
+  const node = nodes.at(-1)?.path ?? process.execPath;
+  const cwd = install(join(work, 'browser'), tarballs);
+  const main = join(cwd, 'node_modules', '@parley', 'cli', 'src', 'main.js');
+  const service = await start([node, main, 'dev', '--json'], {
+    cwd,
+    env: { ...(await ownPorts()), LOG_LEVEL: 'warn' },
+    until: /"mediaProblem".*\}\n/,
+  });
+  try {
+    execFileSync(node, [main, 'init', 'lobby'], { cwd });
+    const lobby = install(join(cwd, 'lobby'), sdkTarballs(prepared));
+    const port = String(await ownPort());
+    const app = await start([node, '--env-file=.env', 'backend.js'], {
+      cwd: lobby,
+      env: { PORT: port },
+      until: /Open http/,
+    });
+    try {
+      await proveCallAndChat(`http://localhost:${port}/`);
+    } finally {
+      await app.stop();
+    }
+    await provePlainModule(join(cwd, 'node_modules', '@parley', 'client', 'dist'));
+  } finally {
+    await service.stop();
+    await stopShared();
+  }
+}
+
+async function proveCallAndChat(url: string): Promise<void> {
+  const context = await (await sharedChromium()).newContext();
+  const enter = async (user: string): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.fill('[name=user]', user);
+    await page.click('#join button');
+    await page.waitForSelector('#join', { state: 'hidden', timeout: 60_000 });
+    return page;
+  };
+  const ada = await enter('ada');
+  const bob = await enter('bob');
+  for (const page of [ada, bob])
+    await page.waitForFunction(
+      () => [...document.querySelectorAll('video')].filter(({ videoWidth }) => videoWidth > 0).length === 2,
+      undefined,
+      { timeout: 60_000 },
+    );
+  await ada.fill('[name=text]', 'hello from ada');
+  await ada.click('#send button');
+  await bob.waitForSelector('text=ada: hello from ada', { timeout: 60_000 });
+  console.log('  Vite: two pages see and hear each other, and chat');
+  await context.close();
+}
+
+/** A folder of files as a CDN has it, and no bundler. */
+async function provePlainModule(folder: string): Promise<void> {
+  const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    response.setHeader('content-type', types[extname(path)] ?? 'text/html');
+    if (path === '/')
+      return response.end("<script type=module>import { Room } from '/index.js'; window.Room = Room;</script>");
+    response.end(readFileSync(join(folder, path)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const context = await (await sharedChromium()).newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+    await page.waitForFunction('typeof Room === "function"');
+    assert.equal(
+      await page.evaluate('new Room({ url: location.origin, token: "x" }).state.getSnapshot().connection'),
+      'idle',
+    );
+    console.log('  <script type="module"> from a plain folder: loads');
+  } finally {
+    await context.close();
+    server.close();
+  }
+}
