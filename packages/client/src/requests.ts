@@ -36,7 +36,7 @@ export function createRequests(runtime: Runtime): Requests {
         const id = `c${++lastId}`;
         if (!write(id)) return reject(new ConnectionError('network'));
         const cancel = runtime.setTimer(() => {
-          const message = `The server did not answer ${type} within ${TIMEOUT_MS} ms. Try again.`;
+          const message = `The server did not answer ${type}. Try again.`;
           take(id)?.reject(new ConnectionError('network', { code: 'timeout', message }));
         }, TIMEOUT_MS);
         pending.set(id, { resolve, reject, cancel });
