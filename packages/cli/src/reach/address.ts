@@ -6,6 +6,14 @@ const connectMsMax = 5_000;
 
 export const hostOf = ({ hostname }: URL): string => hostname.replaceAll(/^\[|\]$/g, '');
 
+/** `203.0.113.7:4443`, `[2001:db8::7]:4443`. */
+export const endpoint = (host: string, port: number | string): string =>
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+
+/** What is said there nobody else hears. */
+export const isPrivate = (url: URL): boolean =>
+  url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(hostOf(url));
+
 export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
 
 /** As every program of this machine resolves it. */

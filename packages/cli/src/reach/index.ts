@@ -1,5 +1,5 @@
-import type { Finding } from '@parley/server-app/doctor/finding';
-import { checkName, checkTcp } from './address.ts';
+import { type Finding, fail } from '@parley/server-app/doctor/finding';
+import { checkName, checkTcp, isPrivate } from './address.ts';
 import { checkFront } from './front.ts';
 import { checkMediaPaths, checkWithToken } from './media-paths.ts';
 import { checkSockets } from './sockets.ts';
@@ -17,5 +17,8 @@ export async function* examineFrom(url: URL, token: string | null): AsyncGenerat
   // Whoever does not answer as the service is told nothing more, and a token least of all.
   if (!front.isOurs) return;
   yield await checkSockets(url);
-  yield* token === null ? await checkMediaPaths(url) : await checkWithToken(url, token);
+  if (token !== null && isPrivate(url)) return yield* await checkWithToken(url, token);
+  if (token !== null)
+    yield fail('tls', 'The token is not sent: this address is not encrypted.', 'Give the https address.');
+  yield* await checkMediaPaths(url);
 }

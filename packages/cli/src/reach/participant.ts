@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FrameData, IceServer, SignalingServerFrames } from '@parley/contract';
 import { endPeers, RtpPeer } from '@parley/sfu/rtp-peer';
 import { join } from '../loadtest/signaling.ts';
+import { endpoint } from './address.ts';
 
 type Joined = FrameData<SignalingServerFrames['joined']>;
 
@@ -46,8 +47,8 @@ export async function visit<T>(url: string, token: string, look: (visit: Visit) 
 /** Of `udp 2130706431 192.0.2.7 4443 host`. */
 const addressesIn = (candidates: readonly string[]): string[] =>
   candidates.map((candidate) => {
-    const [, , host, port] = candidate.split(' ');
-    return `${host}:${port}`;
+    const [, , host = '', port = ''] = candidate.split(' ');
+    return endpoint(host, port);
   });
 
 async function connects(peer: RtpPeer): Promise<boolean> {

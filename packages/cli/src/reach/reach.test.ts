@@ -70,7 +70,8 @@ const looked = async (url: string, ...more: string[]) =>
   read(await spawned(['doctor', '--from', url, '--json', ...more], { NODE_EXTRA_CA_CERTS: authority.file }));
 
 /** The same where nothing has to be trusted. */
-const lookedHere = async (url: string) => read(await parley(['doctor', '--from', url, '--json']));
+const lookedHere = async (url: string, ...more: string[]) =>
+  read(await parley(['doctor', '--from', url, '--json', ...more]));
 
 interface StandIn {
   url: string;
@@ -170,6 +171,9 @@ test('[CLI-8] a certificate that nobody trusts, a clock that is wrong, a port an
   assert.deepEqual([clock.code, clock.failed], [1, ['clock']]);
   assert.match(clock.findings.find(({ check }) => check === 'clock')?.message ?? '', /(3599|3600|3601) s behind/);
   assert.deepEqual(clock.warned, ['tls', 'relay'], 'plain, and without a relay');
+  // An address of this machine that is not its loopback, for all that its name says.
+  const open = await lookedHere(early.url.replace('localhost', '0.0.0.0'), '--token', 'svk_dev_none.none');
+  assert.deepEqual(open.failed, ['clock', 'tls'], 'no token goes over plain http');
   await early.close();
 
   const gone = await lookedHere(early.url);

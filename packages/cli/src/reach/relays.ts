@@ -1,6 +1,7 @@
 import { type Finding, fail, ok, warn } from '@parley/server-app/doctor/finding';
 import { type Credential, TurnClient } from '@parley/turn/client';
 import { ATTRIBUTE, METHOD } from '@parley/turn/stun';
+import { endpoint } from './address.ts';
 import { openWire, type Target } from './wires.ts';
 
 const answerMsMax = 6_000;
@@ -75,7 +76,7 @@ export function relayFindings(attempts: readonly Attempt[], isCovered: boolean):
   const hasWay = isCovered || attempts.some(({ problem }) => problem === null);
   return attempts.map(({ relay, problem, seenAs }) => {
     const check = relay.transport === 'udp' ? 'udp' : 'relay';
-    const where = `${relay.isTurn ? 'TURN' : 'STUN'} by ${words[relay.transport]} at ${relay.host}:${relay.port}`;
+    const where = `${relay.isTurn ? 'TURN' : 'STUN'} by ${words[relay.transport]} at ${endpoint(relay.host, relay.port)}`;
     if (problem === null) return ok(check, `${where} answers${seenAs ? ` and sees this machine at ${seenAs}` : ''}.`);
     return (hasWay ? warn : fail)(check, `${where} is not reached (${problem}).`, whatToOpen(relay));
   });
