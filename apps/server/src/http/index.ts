@@ -1,4 +1,3 @@
-import { networkInterfaces } from 'node:os';
 import { type AllRoutes, allRoutes, type Limits } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';
@@ -140,7 +139,7 @@ export function createHttp(deps: HttpDeps): Http {
     chores: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
     async start() {
       await metricsServer.start?.();
-      await app.listen({ host: listenAddress(host, hasIpv6()), port, backlog: backlogMax });
+      await app.listen({ host: listenAddress(host), port, backlog: backlogMax });
     },
     async stop() {
       for (const stream of streams) stream.end();
@@ -149,9 +148,6 @@ export function createHttp(deps: HttpDeps): Http {
     },
   };
 }
-
-const hasIpv6 = (): boolean =>
-  Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'));
 
 function mountApi(app: FastifyInstance, deps: HttpDeps, streams: Set<Stream>): void {
   const { limits, rateLimiter, handlers, files, isProduction } = deps;
