@@ -101,16 +101,22 @@ async function run({ ask }: Images): Promise<void> {
     SFU_ANNOUNCED_HOST: '127.0.0.1',
   };
   const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  const id = ask('podman', 'run', '--detach', '--volume=data:/data', ...confined, ...env, 'localhost/parley');
+  const id = ask('podman', 'run', '--detach', '--volume=/data', ...confined, ...env, 'localhost/parley');
   try {
     await eventually(async () => (await fetch(`${url}/readyz`)).ok, { withinMs: 120_000, everyMs: 200 });
     steps.done('the container is ready');
     assert.equal(ask('podman', 'exec', id, 'id', '-u'), '1000');
     assert.throws(() => ask('podman', 'exec', id, 'touch', '/app/x'), /Read-only file system/);
-    const link = await eventually(
-      () => /https?:\/\/\S+first-account\?token=[\w.-]+/.exec(ask('podman', 'logs', id))?.[0],
+    const { Test: check } = JSON.parse(
+      ask('podman', 'image', 'inspect', 'localhost/parley', '--format', '{{json .HealthCheck}}'),
     );
-    steps.done(`a call and a chat (${await smoke(url, await firstApiKey(url, link ?? ''))})`);
+    ask('podman', 'exec', id, ...check.slice(1));
+    ask('podman', 'exec', id, 'parley', 'status', '--url', url);
+    const link = await eventually(() => {
+      const [printed] = /https?:\/\/\S+first-account\?token=[\w.-]+/.exec(ask('podman', 'logs', id)) ?? [];
+      return printed ?? assert.fail('no link was printed');
+    });
+    steps.done(`a call and a chat (${await smoke(url, await firstApiKey(url, link))})`);
     ask('podman', 'stop', '--time', '20', id);
     assert.equal(ask('podman', 'wait', id), '0');
     steps.done('stopped by SIGTERM with code 0');
@@ -118,7 +124,7 @@ async function run({ ask }: Images): Promise<void> {
     console.error(ask('podman', 'logs', id));
     throw error;
   } finally {
-    ask('podman', 'rm', '--force', id);
+    ask('podman', 'rm', '--force', '--volumes', id);
   }
 }
 
