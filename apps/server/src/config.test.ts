@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { ConfigError, readConfig, type Variables } from './config.ts';
+import { listenAddress } from './core/addresses.ts';
 import type { Source } from './setting-kinds.ts';
 import { settingRows, settings } from './settings.ts';
 
@@ -115,7 +116,7 @@ test('[CFG-2] production needs its address; with DATABASE_URL, whose servers sha
   });
   assert.deepEqual(
     [config.publicUrl, config.host, config.requireVerifiedEmail, config.sfuSecrets.length],
-    ['https://rtc.example.com', '::', true, 2],
+    ['https://rtc.example.com', listenAddress('::'), true, 2],
   );
 });
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { listenAddress } from './core/addresses.ts';
 import {
   flag,
   headers,
@@ -54,11 +55,14 @@ const announcedHost = text('SFU_ANNOUNCED_HOST', {
 export const settings = record({
   isProduction: mapped(mode, (given) => given === 'production'),
   port: httpPort,
-  host: text('HOST', {
-    default: '127.0.0.1',
-    inProduction: '::',
-    means: 'Address to listen on; `::` is every address, of IPv4 and IPv6.',
-  }),
+  host: mapped(
+    text('HOST', {
+      default: '127.0.0.1',
+      inProduction: '::',
+      means: 'Address to listen on; `::` is every address, of IPv4 and IPv6.',
+    }),
+    (host) => listenAddress(host),
+  ),
   publicUrl: mapped(
     url('PUBLIC_URL', ['http:', 'https:'], {
       default: (source) => `http://localhost:${httpPort.read(source)}`,

@@ -25,15 +25,16 @@ export const systemRuntime: Runtime = {
   openWebSocket: (url, protocols) => new WebSocket(url, protocols),
   fetch: (input, init) => globalThis.fetch(input, init),
   onWake(listener) {
+    // Its `signal` is the option that ends them all.
     const watching = new AbortController();
-    const { signal } = watching;
     const target = globalThis as Partial<EventTarget>;
     const page = globalThis.document as Document | undefined;
     const onVisibility = (event: Event): void => {
       if (page?.visibilityState === 'visible') listener(event);
     };
-    for (const type of ['online', 'offline']) target.addEventListener?.(type, listener, { signal });
-    page?.addEventListener('visibilitychange', onVisibility, { signal });
+    target.addEventListener?.('online', listener, watching);
+    target.addEventListener?.('offline', listener, watching);
+    page?.addEventListener('visibilitychange', onVisibility, watching);
     return () => watching.abort();
   },
 };

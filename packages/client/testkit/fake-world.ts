@@ -59,7 +59,7 @@ export function createFakeWorld(random: () => number = () => 0.5): FakeWorld {
   let now = 0;
   let lastId = 0;
   const timers = new Map<object, { at: number; run: () => void }>();
-  const wakers = new Set<Parameters<Runtime['onWake']>[0]>();
+  const wakers = new Set<Parameters<CallRuntime['onWake']>[0]>();
   const hiders = new Set<() => void>();
   const sockets: FakeSocket[] = [];
 

@@ -22,9 +22,8 @@ function networkOf(ip: string): { address: string; prefixBits: 24 | 48 } | null 
 /** As everybody writes it: an IPv4 address that was mapped into IPv6 is one again. */
 export const plainAddress = (ip: string): string => ipv4Of(ip) ?? ip;
 
-const machineHasIpv6 = (): boolean =>
-  Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'));
-
 /** `::` takes IPv4 too, but cannot be opened where the system has no IPv6. */
-export const listenAddress = (host: string, hasIpv6 = machineHasIpv6()): string =>
-  host === '::' && !hasIpv6 ? '0.0.0.0' : host;
+export const listenAddress = (host: string, interfaces = networkInterfaces()): string => {
+  const hasIpv6 = Object.values(interfaces).some((all) => all?.some(({ family }) => family === 'IPv6'));
+  return host === '::' && !hasIpv6 ? '0.0.0.0' : host;
+};

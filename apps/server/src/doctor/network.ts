@@ -1,6 +1,5 @@
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
-import { listenAddress } from '../core/addresses.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Whether a Parley process answers on this machine's port. */
@@ -22,7 +21,7 @@ export const listenProblem = (host: string | undefined, port: number): Promise<N
   });
 
 export async function checkPort({ host, port }: Config, isRunning: boolean): Promise<Finding> {
-  const problem = await listenProblem(listenAddress(host), port);
+  const problem = await listenProblem(host, port);
   if (problem === null) return ok('port', `Port ${port} is free.`);
   if (isRunning) return ok('port', `A Parley process listens on port ${port}.`);
   if (problem.code === 'EADDRINUSE')
@@ -37,7 +36,7 @@ export async function checkPort({ host, port }: Config, isRunning: boolean): Pro
 /** Plain http beside TLS; null where nothing is to be said. */
 export async function checkPlainPort({ host, plainPort, tls }: Config, isRunning: boolean): Promise<Finding | null> {
   if (plainPort === null || tls.kind === 'off' || isRunning) return null;
-  const problem = await listenProblem(listenAddress(host), plainPort);
+  const problem = await listenProblem(host, plainPort);
   if (problem === null) return ok('port', `Port ${plainPort} is free, for plain http.`);
   return warn(
     'port',

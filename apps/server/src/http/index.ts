@@ -3,7 +3,6 @@ import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';
 import type { Svc } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
-import { listenAddress } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { CertificateState, Front } from '../core/front.ts';
@@ -139,7 +138,7 @@ export function createHttp(deps: HttpDeps): Http {
     chores: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
     async start() {
       await metricsServer.start?.();
-      await app.listen({ host: listenAddress(host), port, backlog: backlogMax });
+      await app.listen({ host, port, backlog: backlogMax });
     },
     async stop() {
       for (const stream of streams) stream.end();

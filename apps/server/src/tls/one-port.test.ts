@@ -178,12 +178,12 @@ test('[TLS-13] every address of both families is one port, and IPv4 clients keep
 });
 
 test('[TLS-13] a machine without IPv6 listens on IPv4 alone', () => {
-  const table = [
-    ['::', true, '::'],
-    ['::', false, '0.0.0.0'],
-    ['::1', false, '::1'],
-  ] as const;
-  for (const [host, hasIpv6, expected] of table) assert.equal(listenAddress(host, hasIpv6), expected);
+  const only = (family: 'IPv4' | 'IPv6') =>
+    Object.fromEntries(
+      Object.entries(networkInterfaces()).map(([name, all]) => [name, all?.filter((one) => one.family === family)]),
+    );
+  assert.equal(listenAddress('::', only('IPv4')), '0.0.0.0');
+  assert.equal(listenAddress('::1', only('IPv4')), '::1');
 });
 
 test('[TLS-4] one address has a bounded number of connections that have said nothing, for a bounded time', async () => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Limits } from '@parley/contract';
-import { listenAddress } from '../core/addresses.ts';
 import type { Log } from '../core/log.ts';
 import { createAddressCount } from './pending.ts';
 
@@ -51,7 +50,7 @@ export function createPlainPort({ plainPort, host, publicUrl, keyAuthorizationOf
     async start(): Promise<void> {
       if (plainPort === null) return;
       const listening = once(server, 'listening');
-      server.listen(plainPort, listenAddress(host));
+      server.listen(plainPort, host);
       await listening.catch((error: NodeJS.ErrnoException) =>
         log.warn(
           { port: plainPort, code: error.code },
