@@ -1,5 +1,4 @@
 import type { CallRuntime } from '../src/call-runtime.ts';
-import type { Runtime } from '../src/runtime.ts';
 
 /** A clock that is moved by hand, and sockets that do what the test says. */
 export interface FakeWorld extends CallRuntime {
