@@ -34,17 +34,17 @@ if (files.length === 0)
 const report = createReport(words.length > 0);
 const workers = Number(values.workers);
 const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
-const yielding = { PARLEY_TEST_NICE: '10' };
+const preferred = { PARLEY_TEST_NICE: '-10' };
 if (values.production) {
   // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
   const all = offerFiles(files, patient);
   await runLanes(Array.from({ length: workers + 1 }, () => [all]));
 } else {
   const byWeight = Map.groupBy(files, weightOf);
-  const light = offerFiles(byWeight.get('light') ?? [], yielding);
+  const light = offerFiles(byWeight.get('light') ?? []);
   // In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
-  const heavy = offerFiles(byWeight.get('heavy') ?? [], { ...patient, ...yielding });
-  const media = offerFiles(byWeight.get('media') ?? [], patient);
+  const heavy = offerFiles(byWeight.get('heavy') ?? [], patient);
+  const media = offerFiles(byWeight.get('media') ?? [], { ...patient, ...preferred });
   // One more for the light ones: these wait for timers and servers as much as they compute.
   await runLanes([...Array.from({ length: workers }, () => [light, heavy]), [media, light]]);
 }

@@ -52,7 +52,7 @@ function rankOf(file: string): number {
   return rank < 0 ? longest.length : rank;
 }
 
-/** These judge the quality of media: all others yield to them, or their load would be a bad network of its own. */
+/** These judge the quality of media: they are preferred, or the load of others would be a bad network of its own. */
 const media = ['apps/sfu/src/bad-network.test.ts', 'apps/sfu/src/call.test.ts', 'e2e/sdk/call.test.ts'];
 
 type Weight = 'light' | 'heavy' | 'media';

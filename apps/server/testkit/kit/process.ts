@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { freeUdpPort } from '../../../sfu/testkit/ports.ts';
 import { eventually } from './eventually.ts';
 import { onFreePort } from './ports.ts';
+import { hasWorkerEnd } from './worker-life.ts';
 
 /** A real `npm start`: its own process, so that it can be killed. */
 export interface ServerProcess {
@@ -25,6 +26,12 @@ const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'parley-process-'));
 
+/**
+ * Of a process that a test starts for seconds: to optimise the database's engine takes 3 s of CPU, which pays in minutes.
+ * Plain scripts, the proofs among them, run it as it is delivered.
+ */
+export const brief = (): string[] => (hasWorkerEnd() ? ['--liftoff-only'] : []);
+
 /** Of a process that gets nothing from the tests but where programs are, and what was compiled before. */
 export const bareEnv = (): NodeJS.ProcessEnv => {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -38,7 +45,7 @@ const isInherited = (name: string): boolean =>
 /** Runs main.ts without waiting for anything. */
 export function spawnServer(variables: Record<string, string>): { child: ChildProcess; output: () => string } {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => isInherited(name)));
-  const child = spawn(process.execPath, [mainFile], {
+  const child = spawn(process.execPath, [...brief(), mainFile], {
     // Only the tests of the media node pay for one.
     env: { SFU_EMBEDDED: 'false', ...inherited, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

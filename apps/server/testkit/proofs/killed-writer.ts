@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../kit/eventually.ts';
+import { brief } from '../kit/process.ts';
 import type { WriterMessage } from '../kit/writer.ts';
 
 const writerFile = fileURLToPath(new URL('../kit/writer.ts', import.meta.url));
@@ -13,7 +14,10 @@ const patience = { withinMs: 30_000 };
 export function startWriter(target: string, round: number) {
   const stored: string[] = [];
   let found: string[] | undefined;
-  const child = fork(writerFile, [target, String(round)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(writerFile, [target, String(round)], {
+    execArgv: brief(),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   child.on('message', (message: WriterMessage) => {
     if (message.kind === 'found') found = message.ids;
     else stored.push(message.id);
