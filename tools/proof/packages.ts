@@ -27,7 +27,7 @@ try {
     console.log(`\n${name}`);
     await prove(prepared);
   }
-  console.log('\nAll proven.');
+  console.log(process.exitCode ? '\nToo slow: see above.' : '\nAll proven.');
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

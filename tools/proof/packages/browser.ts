@@ -63,7 +63,7 @@ async function proveCallAndChat(url: string): Promise<void> {
   await ada.fill('[name=text]', 'hello from ada');
   await ada.click('#send button');
   await bob.waitForSelector('text=ada: hello from ada', { timeout: 60_000 });
-  console.log('  Vite: two pages see and hear each other, and chat');
+  console.log('  Vite: two pages see each other, and chat');
   await context.close();
 }
 

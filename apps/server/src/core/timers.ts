@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Locks } from './ports.ts';
@@ -21,6 +22,8 @@ interface TimersDeps {
 /** Runs the chores of every part, each on its own schedule. */
 export function createTimers({ clock, locks, log, chores }: TimersDeps) {
   const stopping = new AbortController();
+  // Each chore listens; Node 20 takes more than ten for a leak.
+  setMaxListeners(0, stopping.signal);
   let running: Promise<unknown> = Promise.resolve();
 
   async function once({ name, everyMs, run, onEveryProcess }: Chore): Promise<void> {
