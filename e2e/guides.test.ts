@@ -41,7 +41,7 @@ const guidesWith = (language: string): Map<string, Block[]> =>
 
 /** Commands that need what a test has not: a registry, a Docker daemon, a cluster, root, minutes; backups and packages have tests of their own. */
 const notRun =
-  /^((export BACKUP_PASSPHRASE=|(DATA_DIR=\S+ )?parley (backup|restore) )|(NODE_ENV=production PUBLIC_URL=\S+ )?npm (install|start)|npx @parley\/cli dev$|cd |cp |docker |helm |kubectl |sudo |npx parley (loadtest|doctor --from )|#|$)/;
+  /^((export BACKUP_PASSPHRASE=|(DATA_DIR=\S+ )?parley (backup|restore) )|(NODE_ENV=production PUBLIC_URL=\S+ )?npm (install|start)|npx @parley\/cli (dev$|doctor --from )|cd |cp |docker |helm |kubectl |sudo |npx parley (loadtest|doctor --from )|#|$)/;
 
 /** As a newcomer makes it in the dashboard. */
 async function newSigningKey(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {

@@ -18,9 +18,18 @@ before(async () => {
   dataDir = await newDataDir();
 });
 after(async () => {
-  for (const pid of ours()) process.kill(pid, 'SIGKILL');
+  killOurs('SIGKILL');
   await rm(dataDir, { recursive: true, force: true });
 });
+
+function killOurs(signal: NodeJS.Signals): void {
+  for (const pid of ours())
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+}
 
 /** Living processes that were given this data folder: npm, its shell, the server, the node and its media processes. */
 const ours = (): number[] =>
@@ -74,6 +83,6 @@ test('[RUN-29] nohup npm start goes on when its terminal is closed, though npm e
     await sleep(100);
   }
   assert.ok(ours().length >= 3, 'server, node and media process');
-  for (const pid of ours()) process.kill(pid, 'SIGTERM');
+  killOurs('SIGTERM');
   await eventually(() => assert.deepEqual(ours(), []), { withinMs: 30_000 });
 });

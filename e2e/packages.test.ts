@@ -29,7 +29,10 @@ before(async () => {
   const folders = await buildPackages(join(work, 'out'), ({ kind }) => kind === 'library');
   assert.ok(folders.size >= 2);
   npm(['pack', ...folders.values(), '--pack-destination', work], work);
-  tarballs = [...folders.keys()].map((name) => join(work, `${name.slice(1).replace('/', '-')}-0.1.0.tgz`));
+  tarballs = [...folders].map(([name, folder]) => {
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return join(work, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
+  });
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
   // Without the registry: an SDK depends on nothing.
@@ -88,8 +91,9 @@ test('[PKG-2] it compiles in a strict project, resolved as bundlers and as Node 
   for (const [moduleResolution, { module, files }] of Object.entries(ways)) {
     const config = { compilerOptions: { ...options, target: 'es2022', types: [], module, moduleResolution }, files };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
-    const { stdout } = spawnSync(resolve('node_modules/.bin/tsc'), ['-p', '.'], { cwd: project, encoding: 'utf8' });
-    assert.equal(stdout, '', moduleResolution);
+    const tsc = resolve('node_modules/.bin/tsc');
+    const { status, stdout } = spawnSync(tsc, ['-p', '.'], { cwd: project, encoding: 'utf8' });
+    assert.deepEqual([status, stdout], [0, ''], moduleResolution);
   }
 });
 

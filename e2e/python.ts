@@ -5,8 +5,13 @@ import { fileURLToPath } from 'node:url';
 /** Debian's own comes first: its packages are not those of another Python on the path. */
 const candidates = ['/usr/bin/python3', 'python3'];
 
-const findPython = (): string | undefined =>
-  candidates.find((path) => spawnSync(path, ['-c', 'import aiortc, websockets']).status === 0);
+let found: string | null | undefined;
+
+/** Looked for once: the import takes seconds of a slow machine, in which nothing else goes on here. */
+function findPython(): string | null {
+  found ??= candidates.find((path) => spawnSync(path, ['-c', 'import aiortc, websockets']).status === 0) ?? null;
+  return found;
+}
 
 const NO_PYTHON = 'no python3 with websockets and aiortc (Debian: python3-websockets python3-aiortc)';
 

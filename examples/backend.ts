@@ -1,6 +1,6 @@
-import { Svc, speaker } from '@parley/server';
+import { Parley, speaker } from '@parley/server';
 
-const svc = new Svc({ apiKey: process.env.SVC_API_KEY!, baseUrl: process.env.SVC_URL });
+const svc = new Parley({ apiKey: process.env.SVC_API_KEY!, baseUrl: process.env.SVC_URL });
 const room = await svc.rooms.create({ name: 'standup' });
 const { token, expiresAt } = await svc.rooms.tokens.create(room.id, {
   participantIdentity: 'ada',

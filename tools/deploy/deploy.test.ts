@@ -77,7 +77,7 @@ describe('[DEP-2] the Dockerfile', () => {
     assert.ok(of('ENV').some((line) => line.includes('PATH=/app/node_modules/.bin:$PATH')));
     assert.deepEqual(of('ENTRYPOINT'), ['ENTRYPOINT ["parley"]']);
     const [, from, to] =
-      /443\/tcp 4000\/tcp 3478\/tcp 3478\/udp (\d+)-(\d+)\/udp 4480\/tcp$/.exec(of('EXPOSE')[0] ?? '') ?? [];
+      /80\/tcp 443\/tcp 4000\/tcp 3478\/tcp 3478\/udp (\d+)-(\d+)\/udp 4480\/tcp$/.exec(of('EXPOSE')[0] ?? '') ?? [];
     assert.deepEqual([Number(from), Number(to) - Number(from) + 1], [4443, 64]);
   });
 

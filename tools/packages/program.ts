@@ -9,7 +9,7 @@ const bareName =
   /(?:\bfrom|\bimport|\bimport\(|\bresolve\(|\bfindPackageJSON\()\s*['"]((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/[^'"]*)?['"]/g;
 
 /** What Node 20 lacks and the code uses. It is put before the first line of a file that does, so that lines stay. */
-const lackedByNode20 = /\bPromise\.withResolvers\b|\b(?:Map|Object)\.groupBy\b/;
+const lackedByNode20 = /\bPromise\.withResolvers\b|\bURL\.parse\b|\b(?:Map|Object)\.groupBy\b/;
 const node20 = `Promise.withResolvers ??= function withResolvers() {
   let settle;
   const promise = new this((resolve, reject) => {
@@ -17,6 +17,7 @@ const node20 = `Promise.withResolvers ??= function withResolvers() {
   });
   return { promise, ...settle };
 };
+URL.parse ??= (url, base) => (URL.canParse(url, base) ? new URL(url, base) : null);
 Map.groupBy ??= (items, keyOf) => {
   const groups = new Map();
   let index = 0;
@@ -48,7 +49,11 @@ export function buildProgram(manifest: Manifest, published: PublishedPackage, ou
     if (!path.endsWith('.ts')) cpSync(path, target);
     else writeFileSync(target, forNode20(withoutTypes(path, used), dirname(target), out));
   }
-  for (const [from, to] of Object.entries(carries)) cpSync(from, join(out, to), { recursive: true });
+  for (const [from, to] of Object.entries(carries)) {
+    // A .env with a key in it is not to be published.
+    const filter = (path: string): boolean => !/[\\/](?:\.env[^\\/]*|node_modules)$/.test(path);
+    cpSync(from, join(out, to), { recursive: true, filter });
+  }
   return {
     ...commonFields(manifest, description, folder),
     ...(manifest.bin ? { bin: inJavaScript(Object.entries(manifest.bin)) } : {}),

@@ -164,7 +164,10 @@ export const settings = record({
     isSecret: true,
     means: 'What a scraper of /metrics presents as Bearer.',
   }),
-  metricsHost: text('METRICS_HOST', { default: '127.0.0.1', means: 'Address that METRICS_PORT listens on.' }),
+  metricsHost: mapped(
+    text('METRICS_HOST', { default: '127.0.0.1', means: 'Address that METRICS_PORT listens on.' }),
+    (host) => listenAddress(host),
+  ),
   metricsPort: port<null>('METRICS_PORT', {
     without: 'PORT',
     means: 'A port of its own for /metrics, which is then nowhere else.',

@@ -67,7 +67,7 @@ test('[MED-75] a cluster that does not answer is a sentence that says what to al
   });
   await assert.rejects(askCluster({ ...cluster, nodeName: 'another' }), sentence(/its API answers 403/));
   await assert.rejects(askCluster({ ...cluster, credentials: '/nowhere' }), sentence(/ENOENT/));
-  await assert.rejects(askCluster({ ...cluster, url: 'https://localhost:1' }), sentence(/.*ECONNREFUSED/));
+  await assert.rejects(askCluster({ ...cluster, url: 'https://127.0.0.1:1' }), sentence(/.*ECONNREFUSED/));
 });
 
 test('[MED-75] what the cluster says comes first; what was set is surer, and outside of a cluster it is refused', async () => {

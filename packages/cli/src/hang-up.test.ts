@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
@@ -17,7 +17,10 @@ interface Started {
 }
 
 /** `parley sfu` of a fleet that is away, in a group of its own as a shell gives every job. */
-async function start(command: string, ...args: string[]): Promise<Started> {
+/** Three processes start one after the other. */
+const patience = { withinMs: 60_000 };
+
+async function start(t: TestContext, command: string, ...args: string[]): Promise<Started> {
   const port = await ownPort();
   const child = spawn(command, args, {
     detached: true,
@@ -34,12 +37,19 @@ async function start(command: string, ...args: string[]): Promise<Started> {
       SFU_DRAIN_SECONDS: '0',
     },
   });
+  t.after(() => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // It has ended, as it should.
+    }
+  });
   const isUp = () =>
     fetch(`http://127.0.0.1:${port}/healthz`).then(
       () => true,
       () => false,
     );
-  await eventually(async () => assert.ok(await isUp()));
+  await eventually(async () => assert.ok(await isUp()), patience);
   return { child, isUp };
 }
 
@@ -53,18 +63,18 @@ const lacksTerminal = (() => {
   }
 })();
 
-test('[RUN-29] nohup parley sfu goes on when its terminal is closed, and ends with SIGTERM', async () => {
-  const { child, isUp } = await start('nohup', ...parley.split(' '));
+test('[RUN-29] nohup parley sfu goes on when its terminal is closed, and ends with SIGTERM', async (t) => {
+  const { child, isUp } = await start(t, 'nohup', ...parley.split(' '));
   process.kill(-(child.pid ?? 0), 'SIGHUP');
   // What it was told before is done by the time that it answers.
   for (let look = 0; look < 5; look += 1) assert.ok(await isUp());
   child.kill('SIGTERM');
-  await eventually(() => assert.equal(child.exitCode, 0));
+  await eventually(() => assert.equal(child.exitCode, 0), patience);
   assert.equal(await isUp(), false);
 });
 
-test('[RUN-29] without nohup CLI and node end with their terminal', { skip: lacksTerminal }, async () => {
-  const { child, isUp } = await start('script', '-qec', parley, '/dev/null');
+test('[RUN-29] without nohup CLI and node end with their terminal', { skip: lacksTerminal }, async (t) => {
+  const { child, isUp } = await start(t, 'script', '-qec', parley, '/dev/null');
   child.kill('SIGKILL');
-  await eventually(async () => assert.equal(await isUp(), false));
+  await eventually(async () => assert.equal(await isUp(), false), patience);
 });

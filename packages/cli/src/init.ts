@@ -15,9 +15,11 @@ export const init: Command = {
   async run(_values, context, [folder = 'lobby']) {
     if (existsSync(folder) && readdirSync(folder).length > 0)
       throw new UsageError(`${folder} is not empty. Give the name of a new folder.`);
-    cpSync(starter, folder, { recursive: true });
     const found = readDevEnv(context);
     const apiKey = found['SVC_API_KEY'] ?? context.env['SVC_API_KEY'] ?? '';
+    if (apiKey.startsWith('svk_prod_'))
+      throw new UsageError('SVC_API_KEY is a production key, and this application hands out tokens without a sign-in.');
+    cpSync(starter, folder, { recursive: true });
     const values = {
       SVC_URL: found['SVC_URL'] ?? context.env['SVC_URL'] ?? 'http://localhost:4000',
       SVC_API_KEY: apiKey,

@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 import { onHangUp } from '@parley/sfu/hang-up';
+import { WebSocket } from 'ws';
 import { runCli } from './cli.ts';
+
+// Node 20 has none of its own.
+if (!('WebSocket' in globalThis)) Object.assign(globalThis, { WebSocket });
 
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());

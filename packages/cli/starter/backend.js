@@ -12,7 +12,7 @@ const ifMissing = (make) => (error) => {
   throw error;
 };
 
-/** Your application knows who is signed in; here the page says it. */
+/** Before others reach this: take the user from your own session, not from what the page says. */
 async function admit(user) {
   const { id } = await parley.rooms.get(room).catch(ifMissing(() => parley.rooms.create({ name: room })));
   const { conversations, members, tokens } = parley.chat;
@@ -27,17 +27,19 @@ const webhooks = webhookHandler({
   secret,
   on: { 'message.created': ({ data }) => console.log(`${data.message.senderId} wrote: ${data.message.text}`) },
 });
-const vite = await createVite({ server: { middlewareMode: true, hmr: { port: Number(PORT) + 1 } } });
 
-createServer(async (request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') return webhooks.node(request, response);
-  if (pathname !== '/admit') return vite.middlewares(request, response);
+const server = createServer(async (request, response) => {
   try {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === '/webhooks') return await webhooks.node(request, response);
+    if (pathname !== '/admit') return vite.middlewares(request, response);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(await admit(searchParams.get('user') ?? 'somebody')));
   } catch (error) {
     response.statusCode = 502;
     response.end(JSON.stringify({ message: isParleyError(error) ? error.message : 'Something went wrong.' }));
   }
-}).listen(Number(PORT), () => console.log(`Open http://localhost:${PORT}`));
+});
+const vite = await createVite({ server: { middlewareMode: true, hmr: { server } } });
+// For this machine alone: whoever reaches /admit gets a token.
+server.listen(Number(PORT), '127.0.0.1', () => console.log(`Open http://localhost:${PORT}`));

@@ -24,12 +24,12 @@ export interface WebhookHandlerOptions {
   on: WebhookListeners;
   dedupe?: WebhookDedupe;
   /**
-   * When to answer. `at-once` (the default) keeps well inside the five seconds; work that fails then is reported to
-   * `onError` and not repeated by the service. `after-handlers` answers 500 when a listener fails, so that the delivery
-   * is made again.
+   * When to answer. `after-handlers` (the default): 204 when the listener has succeeded, 500 when it failed, so that
+   * the delivery is made again; the service waits five seconds for it. `at-once`, for listeners that take longer: work
+   * that fails then is reported to `onError` and not repeated by the service.
    */
   acknowledge?: 'at-once' | 'after-handlers';
-  /** What a listener threw, when the answer was already given. */
+  /** What a listener or `dedupe` threw. Default: it is printed. */
   onError?: (error: unknown, event: WebhookEvent) => void;
   bytesMax?: number;
   now?: () => number;
@@ -73,8 +73,20 @@ export interface WebhookHandler {
 
 const bytesMaxDefault = 1024 * 1024;
 
+/** What to answer with, and the work that goes on behind it. */
+interface Answer {
+  status: number;
+  text: string;
+  work: Promise<void>;
+}
+
+const answer = (status: number, text = '', work: Promise<void> = Promise.resolve()): Answer => ({ status, text, work });
+
+const print = (error: unknown, { type, id }: WebhookEvent): void =>
+  console.error(`The webhook listener of ${type} failed (${id}).`, error);
+
 export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
-  const { on, dedupe = memoryDedupe(), acknowledge = 'at-once', onError = () => {} } = options;
+  const { on, dedupe = memoryDedupe(), acknowledge = 'after-handlers', onError = print } = options;
   const { bytesMax = bytesMaxDefault, now = Date.now, secret } = options;
 
   async function run(event: WebhookEvent): Promise<void> {
@@ -88,12 +100,13 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
     }
   }
 
-  /** The status and text to answer with, and the work that goes on behind it. */
-  async function receive(
-    body: Uint8Array,
-    headers: WebhookHeaders,
-  ): Promise<{ status: number; text: string; work: Promise<void> }> {
-    const answer = (status: number, text = '', work: Promise<void> = Promise.resolve()) => ({ status, text, work });
+  /** Under way here: a repeat has their outcome, or an event whose listener fails late would count as delivered. */
+  const running = new Map<string, Promise<Answer>>();
+
+  async function receive(chunks: Chunks, headers: WebhookHeaders): Promise<Answer> {
+    const body = await collect(chunks, bytesMax).catch(() => 'incomplete' as const);
+    if (body === 'incomplete') return answer(400, body);
+    if (body === null) return answer(413, 'too_large');
     let event: WebhookEvent;
     try {
       event = verifyWebhook(body, headers, secret, { now });
@@ -101,31 +114,32 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
       if (error instanceof WebhookVerificationError) return answer(400, error.code);
       throw error;
     }
-    if (!(await dedupe.claim(event.id))) return answer(204);
-    if (acknowledge === 'at-once') {
-      const work = answered().then(() => run(event));
-      return answer(
-        204,
-        '',
-        work.catch((error) => onError(error, event)),
-      );
+    const outcome = running.get(event.id) ?? handle(event).finally(() => running.delete(event.id));
+    running.set(event.id, outcome);
+    return outcome;
+  }
+
+  async function handle(event: WebhookEvent): Promise<Answer> {
+    const report = (error: unknown): void => onError(error, event);
+    try {
+      if (!(await dedupe.claim(event.id))) return answer(204);
+      if (acknowledge === 'at-once') {
+        const work = answered().then(() => run(event));
+        return answer(204, '', work.catch(report));
+      }
+      await run(event);
+      return answer(204);
+    } catch (error) {
+      report(error);
+      return answer(500, 'handler_failed');
     }
-    return run(event).then(
-      () => answer(204),
-      (error) => {
-        onError(error, event);
-        return answer(500, 'handler_failed');
-      },
-    );
   }
 
   return {
     async fetch(request, context) {
       if (request.method !== 'POST')
         return new Response('method_not_allowed', { status: 405, headers: { allow: 'POST' } });
-      const body = await collect(request.body ?? [], bytesMax);
-      if (body === null) return new Response('too_large', { status: 413 });
-      const { status, text, work } = await receive(body, request.headers);
+      const { status, text, work } = await receive(request.body ?? [], request.headers);
       context?.waitUntil?.(work);
       return new Response(text === '' ? null : text, { status });
     },
@@ -136,9 +150,7 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
         response.end(text);
       };
       if (request.method !== 'POST') return end(405, 'method_not_allowed');
-      const body = await collect(request, bytesMax);
-      if (body === null) return end(413, 'too_large');
-      const { status, text } = await receive(body, request.headers);
+      const { status, text } = await receive(request, request.headers);
       end(status, text);
     },
 
@@ -150,7 +162,7 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
       );
       scope.post('/', async (request, reply) => {
         const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-        const { status, text } = await receive(body, request.headers);
+        const { status, text } = await receive([body], request.headers);
         return reply.code(status).send(text === '' ? undefined : text);
       });
       done();
@@ -161,10 +173,10 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
 /** A turn of the event loop: even a listener that never waits runs behind the answer. */
 const answered = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-async function collect(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  bytesMax: number,
-): Promise<Uint8Array | null> {
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** Null when it is too large; rejects when the sender breaks off. */
+async function collect(chunks: Chunks, bytesMax: number): Promise<Uint8Array | null> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {

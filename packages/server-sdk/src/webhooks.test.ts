@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import Fastify from 'fastify';
@@ -225,12 +226,13 @@ const postTo =
   };
 
 for (const [name, open] of Object.entries(doors)) {
-  test(`[WH-18] the ${name} handler answers at once, runs listeners once per event and refuses what is not signed`, async () => {
+  test(`[WH-18] the ${name} handler answers at once if told to, runs listeners once per event and refuses what is not signed`, async () => {
     const seen: string[] = [];
     const finished = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const { post, close } = await open({
       secret,
+      acknowledge: 'at-once',
       on: {
         'live_stream.started': async ({ id, data }) => {
           await release.promise;
@@ -270,7 +272,6 @@ test('[WH-18] a listener that fails is reported, and is called again when the an
   const { post } = await (doors['fetch'] as NonNullable<(typeof doors)[string]>)({
     secret,
     on,
-    acknowledge: 'after-handlers',
     onError: (error) => errors.push(error),
   });
   const signed = () => post(event(), signWebhook(event(), secret));
@@ -278,6 +279,42 @@ test('[WH-18] a listener that fails is reported, and is called again when the an
   assert.equal((await signed()).status, 204);
   assert.equal(attempts, 3);
   assert.equal(errors.length, 2);
+});
+
+test('[WH-18] a repeat while the listener runs has its outcome: no event counts as delivered that fails late', async () => {
+  const release = Promise.withResolvers<void>();
+  let attempts = 0;
+  const { post } = await (doors['fetch'] as NonNullable<(typeof doors)[string]>)({
+    secret,
+    on: {
+      '*': async () => {
+        attempts += 1;
+        await release.promise;
+        throw new Error('too late');
+      },
+    },
+    onError() {},
+  });
+  const both = [post(event(), signWebhook(event(), secret)), post(event(), signWebhook(event(), secret))];
+  release.resolve();
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ status }) => status),
+    [500, 500],
+  );
+  assert.equal(attempts, 1);
+});
+
+test('[WH-18] a sender that breaks off ends nothing but its own request', async () => {
+  const handler = webhookHandler({ secret, on: {} });
+  const answered = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    handler.node(request, response).then(answered.resolve, answered.reject);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf', () => socket.destroy());
+  await answered.promise;
+  server.close();
 });
 
 test('[WH-18] a store of one`s own decides what was seen', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Parley } from '@parley/server';
@@ -40,6 +41,11 @@ async function proveDev(node: string, main: string, cwd: string): Promise<number
     const [, apiKey = ''] = /SVC_API_KEY='(.+)'/.exec(readFileSync(join(cwd, '.parley', 'dev.env'), 'utf8')) ?? [];
     const { status } = await new Parley({ apiKey, baseUrl: url }).rooms.create({ name: 'proof' });
     assert.equal(status, 'ACTIVE');
+    // A call and a chat, whose packets and messages are counted.
+    execFileSync(node, [main, 'loadtest', '--seconds', '3'], {
+      cwd,
+      env: { ...env, SVC_URL: url, SVC_API_KEY: apiKey },
+    });
     return readyInMs;
   } finally {
     await service.stop();

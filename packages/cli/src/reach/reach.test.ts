@@ -96,7 +96,8 @@ async function standIn({ relays = [] as string[], aheadMs = 0, days = 30, isPlai
   sockets.on('connection', (socket) => socket.close(4401));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
-    url: `${isPlain ? 'http' : 'https'}://localhost:${(server.address() as AddressInfo).port}`,
+    // The name has an IPv6 address on most machines, where nothing listens.
+    url: `${isPlain ? 'http://127.0.0.1' : 'https://localhost'}:${(server.address() as AddressInfo).port}`,
     async close() {
       sockets.close();
       server.closeAllConnections();
@@ -172,7 +173,7 @@ test('[CLI-8] a certificate that nobody trusts, a clock that is wrong, a port an
   assert.match(clock.findings.find(({ check }) => check === 'clock')?.message ?? '', /(3599|3600|3601) s behind/);
   assert.deepEqual(clock.warned, ['tls', 'relay'], 'plain, and without a relay');
   // An address of this machine that is not its loopback, for all that its name says.
-  const open = await lookedHere(early.url.replace('localhost', '0.0.0.0'), '--token', 'svk_dev_none.none');
+  const open = await lookedHere(early.url.replace('127.0.0.1', '0.0.0.0'), '--token', 'svk_dev_none.none');
   assert.deepEqual(open.failed, ['clock', 'tls'], 'no token goes over plain http');
   await early.close();
 
