@@ -68,13 +68,15 @@ export class TurnServer {
   readonly #opening = new Set<string>();
   readonly #perUser = new Counts();
   readonly #perAddress = new Counts();
-  readonly #unproven: Budgets;
+  /** Apart: who sends from forged UDP addresses must not use up what a connection, whose address is real, may ask. */
+  readonly #unproven: { datagrams: Budgets; streams: Budgets };
   #isClosed = false;
 
   constructor(deps: TurnServerDeps) {
     this.#deps = deps;
     this.#quotas = deps.quotas ?? QUOTAS;
-    this.#unproven = new Budgets(this.#quotas.unprovenPerSecond);
+    const { unprovenPerSecond } = this.#quotas;
+    this.#unproven = { datagrams: new Budgets(unprovenPerSecond), streams: new Budgets(unprovenPerSecond) };
     this.#authenticate = createAuthenticator(deps);
     this.announce(deps.peers);
   }
@@ -111,9 +113,12 @@ export class TurnServer {
 
   /** Too many are not answered: by UDP the address may be a victim's; a connection, which waits for answers, ends. */
   #answerUnproven(client: TurnClient, answer: () => void): void {
-    const isWithin = this.#unproven.take(addressKey(client.address.address), this.#deps.clock.now());
-    if (isWithin) answer();
-    else if (!this.#allocations.has(client.key)) client.close();
+    const budgets = this.#unproven[client.isStream ? 'streams' : 'datagrams'];
+    const isAnswered =
+      // It has proven itself: a stale nonce is answered, whatever others send in its name.
+      this.#allocations.has(client.key) || budgets.take(addressKey(client.address.address), this.#deps.clock.now());
+    if (isAnswered) answer();
+    else client.close();
   }
 
   #bind(client: TurnClient, message: StunMessage): void {

@@ -190,9 +190,12 @@ test('[TURN-14] who has proven nothing is answered at a bounded rate; the others
   assert.equal((await proven.allocate()).error, 0, 'one answer to nobody, one to ada');
   for (let answer = 0; answer < 3; answer += 1) assert.equal((await stranger.mapped())?.address, '127.0.0.1');
   stranger.mapped().catch(() => {});
+  assert.equal((await proven.mapped())?.address, '127.0.0.1', 'who has an allocation has no such bound');
+  assert.equal(await proven.permit(slow.peer), 0, 'nor has its allocation');
+  for (let answer = 0; answer < 4; answer += 1)
+    assert.equal((await tcp.mapped())?.address, '127.0.0.1', 'what comes by UDP takes nothing from a connection');
   tcp.mapped().catch(() => {});
   await eventually(() => tcp.isClosed, 'the connection that waits for its answer is closed');
-  assert.equal(await proven.permit(slow.peer), 0, 'whose allocation it is has no such bound');
   now += 1000;
   assert.equal((await stranger.mapped())?.address, '127.0.0.1', 'a second later there is more');
   await slow.stop();
