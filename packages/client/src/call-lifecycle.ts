@@ -84,8 +84,6 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
         transports.subscriber.close();
         roster.replace(others);
         adaptive.reset();
-        // They are published anew.
-        for (const track of self.tracks) track.mutedByServer(false);
       }
       onChange();
     },

@@ -106,7 +106,8 @@ export const mediaResponses = {
   'participant.remove': Type.Object({ removed: Type.Boolean() }),
   'participant.update': Empty,
   'pub.offer': Type.Object({
-    tracks: Type.Array(Type.Object({ cid: Text, trackId: Text })),
+    /** Muted: the server had muted the track that this one takes the place of. */
+    tracks: Type.Array(Type.Object({ cid: Text, trackId: Text, mutedByServer: Type.Optional(Type.Boolean()) })),
     description: NodeDescription,
   }),
   'pub.unpublish': Type.Object({ description: NodeDescription }),

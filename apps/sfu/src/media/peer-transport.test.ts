@@ -91,10 +91,20 @@ test('[MED-47] a peer that knocks before its answer was taken is let in, however
     await Promise.all(Array.from({ length: 40 }, (_, index) => connectEarly(round + index)));
 });
 
-test('[MED-35] a first offer that comes again by another transport, because its answer was lost, begins anew', async () => {
+/** The publishing side of a participant, without anybody at the other end. */
+async function newPublisher() {
   const udpPort = await freeUdpPort();
   const certificate = createCertificate(Date.now());
   const present = new Set<string>();
+  const permissions = {
+    join: true,
+    publish: true,
+    publishAudio: true,
+    publishVideo: true,
+    subscribe: true,
+    publishData: false,
+    updateMetadata: false,
+  };
   let count = 0;
   const publisher = new Publisher({
     clock: { now: () => 0, wall: () => 0 },
@@ -111,15 +121,7 @@ test('[MED-35] a first offer that comes again by another transport, because its 
         onError: (error) => assert.fail(String(error)),
       }),
     candidates: () => [],
-    permissions: () => ({
-      join: true,
-      publish: true,
-      publishAudio: true,
-      publishVideo: true,
-      subscribe: true,
-      publishData: false,
-      updateMetadata: false,
-    }),
+    permissions: () => permissions,
     events: {
       state() {},
       published: ({ id }) => present.add(id),
@@ -133,8 +135,13 @@ test('[MED-35] a first offer that comes again by another transport, because its 
     dtls: { role: 'actpass', fingerprint: certificate.fingerprint },
     media: [{ mid, kind: 'video', direction: 'sendonly', trackId: 'cam', codecs: [{ name: 'VP8', pt: 96 }] }],
   });
-  const camera = [{ cid: 'cam', kind: 'VIDEO', source: 'CAMERA' }] as const;
+  return { publisher, present, permissions, offerOf };
+}
 
+const camera = [{ cid: 'cam', kind: 'VIDEO', source: 'CAMERA' }] as const;
+
+test('[MED-35] a first offer that comes again by another transport, because its answer was lost, begins anew', async () => {
+  const { publisher, present, offerOf } = await newPublisher();
   const lost = publisher.offer(camera, offerOf('first', '0'));
   const again = publisher.offer(camera, offerOf('second', '0'));
   assert.notEqual(again.description.ice?.pwd, undefined, 'the answer has a transport');
@@ -143,5 +150,50 @@ test('[MED-35] a first offer that comes again by another transport, because its 
   // A client that describes the same transport whole again only adds to it.
   const more = publisher.offer([], offerOf('second', '0'));
   assert.deepEqual([more.description.ice, [...present]], [undefined, ['trk_2']]);
+  publisher.close();
+});
+
+test('[MED-34] what the server muted stays muted when it is published again, by any transport, until the server unmutes it', async () => {
+  const { publisher, offerOf } = await newPublisher();
+  const onlyOne = () => {
+    const [one, ...others] = publisher.publications.values();
+    assert.ok(one && others.length === 0);
+    return one;
+  };
+  publisher.offer(camera, offerOf('first', '0'));
+  publisher.muteByServer(onlyOne(), true);
+  publisher.unpublish([onlyOne().id]);
+  const again = publisher.offer(camera, offerOf('first', '0'));
+  assert.deepEqual(again.tracks, [{ cid: 'cam', trackId: 'trk_2', mutedByServer: true }]);
+  assert.deepEqual([onlyOne().isMutedByServer, onlyOne().describe(0).muted], [true, true]);
+  publisher.offer(camera, offerOf('second', '0'));
+  assert.equal(onlyOne().isMutedByServer, true, 'another transport is the same participant');
+
+  const own = (name: string) => [{ cid: 'cam', kind: 'VIDEO', source: 'UNKNOWN', name }] as const;
+  publisher.offer(own('slides'), offerOf('second', '0'));
+  assert.equal(onlyOne().isMutedByServer, false, 'another track is free');
+  publisher.muteByServer(onlyOne(), true);
+  publisher.offer(own('notes'), offerOf('second', '0'));
+  assert.equal(onlyOne().isMutedByServer, false);
+  publisher.offer(own('slides'), offerOf('second', '0'));
+  assert.equal(onlyOne().isMutedByServer, true);
+
+  publisher.offer(camera, offerOf('second', '0'));
+  publisher.muteByServer(onlyOne(), false);
+  const free = publisher.offer(camera, offerOf('third', '0'));
+  assert.deepEqual([onlyOne().isMutedByServer, Object.keys(free.tracks[0] ?? {})], [false, ['cid', 'trackId']]);
+  publisher.close();
+});
+
+test('[MED-22] who may not publish any more gets no other transport, neither by an empty offer nor by a restart', async () => {
+  const { publisher, present, permissions, offerOf } = await newPublisher();
+  publisher.offer(camera, offerOf('first', '0'));
+  const { transport } = publisher;
+  permissions.publish = false;
+  publisher.enforce();
+  assert.equal(present.size, 0);
+  assert.throws(() => publisher.offer([], { ...offerOf('second', '0'), media: [] }), { code: 'FORBIDDEN' });
+  assert.throws(() => publisher.restart(offerOf('second', '0')), { code: 'FORBIDDEN' });
+  assert.equal(publisher.transport, transport);
   publisher.close();
 });

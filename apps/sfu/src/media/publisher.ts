@@ -32,6 +32,8 @@ export class Publisher {
   readonly #deps: PublisherDeps;
   readonly #publications = new Map<string, Publication>();
   readonly #byMid = new Map<string, Publication>();
+  /** What the server muted: ending the track and publishing it again, by whatever transport, is no way around it. */
+  readonly #mutedByServer = new Set<string>();
   readonly #uplink: Uplink;
   #transport: PeerTransport | undefined;
   #remote: Description | undefined;
@@ -73,7 +75,9 @@ export class Publisher {
     this.#uplink.readExtensionIds(remote);
     for (const { publication } of planned) this.#add(publication);
     return {
-      tracks: planned.map(({ request, publication }) => ({ cid: request.cid, trackId: publication.id })),
+      tracks: planned.map(({ request: { cid }, publication: { id: trackId, isMutedByServer } }) =>
+        isMutedByServer ? { cid, trackId, mutedByServer: true } : { cid, trackId },
+      ),
       description: { ...local, media: change.media.map((entry) => this.#answerEntry(entry)) } satisfies Description,
     };
   }
@@ -105,7 +109,15 @@ export class Publisher {
         queued: () => setImmediate(() => publication.flush()),
       },
     });
+    publication.isMutedByServer = this.#mutedByServer.has(sameTrackKey(request));
     return { request, publication };
+  }
+
+  muteByServer(publication: Publication, isMuted: boolean): void {
+    publication.isMutedByServer = isMuted;
+    const key = sameTrackKey(publication.request);
+    if (isMuted) this.#mutedByServer.add(key);
+    else this.#mutedByServer.delete(key);
   }
 
   /** In place of the transport before, if there was one; its tracks end. */
@@ -118,9 +130,8 @@ export class Publisher {
   }
 
   #connect(remote: Description): Omit<Description, 'media'> {
-    // A viewer may not even open an empty transport.
-    if (!this.#transport && !this.#deps.permissions().publish)
-      throw new MediaError('FORBIDDEN', 'This participant may not publish.');
+    // A viewer may not even open an empty transport, nor replace the one of a permission that was taken away.
+    if (!this.#deps.permissions().publish) throw new MediaError('FORBIDDEN', 'This participant may not publish.');
     const transport: PeerTransport = this.#deps.newTransport(false, {
       packet: (buffer) => this.#uplink.onPacket(buffer),
       state: (state) => {
@@ -244,6 +255,10 @@ function idleEntry(entry: MediaEntry): MediaEntry {
     extensions: acceptedExtensions(extensions),
   };
 }
+
+/** A participant has one microphone, camera and screen; tracks of the application's own are told apart by their names. */
+const sameTrackKey = ({ kind, source, name = '' }: MediaTrackRequest): string =>
+  source === 'UNKNOWN' ? `${kind} ${name}` : source;
 
 const isSending = ({ direction }: MediaEntry): boolean => direction === 'sendonly' || direction === 'sendrecv';
 

@@ -214,7 +214,7 @@ export class Room {
     const publication = participant.publisher.publications.get(trackId);
     if (!publication) throw new MediaError('NOT_FOUND', 'This participant does not publish that track.');
     const before = by === 'SERVER' ? publication.isMutedByServer : publication.isMuted;
-    if (by === 'SERVER') publication.isMutedByServer = muted;
+    if (by === 'SERVER') participant.publisher.muteByServer(publication, muted);
     else publication.isMuted = muted;
     if (before === muted) return false;
     if (!muted) for (const subscription of publication.subscriptions) subscription.restart();

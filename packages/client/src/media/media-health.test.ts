@@ -72,3 +72,11 @@ test('[SDK-29] a restart that fails after the call has ended is nobody’s busin
   await world.advance(60_000);
   assert.deepEqual([log, world.timers], [['broken', 'restart pub'], 0]);
 });
+
+test('[SDK-21] a transport that is over, with nothing to carry, is not broken any more', async () => {
+  const { world, log, health } = rig();
+  health.changed('pub', 'failed');
+  health.changed('pub', 'closed');
+  await world.advance(120_000);
+  assert.deepEqual(log, ['broken', 'restart pub', 'whole']);
+});

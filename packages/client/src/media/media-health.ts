@@ -83,9 +83,9 @@ export function createMediaHealth(deps: MediaHealthDeps): MediaHealth {
 
   return {
     changed(transport, state) {
-      if (state === 'connected') {
+      if (state === 'connected' || state === 'closed') {
         reset(transport);
-        rejoins = 0;
+        if (state === 'connected') rejoins = 0;
         report();
       } else if (state === 'failed') repair(transport);
       else if (state === 'disconnected') after(transport, PATIENCE_MS);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Description } from '@parley/media-description';
-import { ConnectionError } from '../errors.ts';
+import { ConnectionError, PermissionError } from '../errors.ts';
 import type { LocalTrack } from './local-track.ts';
 import { createPublisher } from './publisher.ts';
 
@@ -32,9 +32,15 @@ const answered: Description = {
 };
 
 /** What the publisher uses of the browser: it takes every description, and keeps the last answer. */
-function rig(unpublish: () => Promise<{ description: Description }>, whenConnected: () => Promise<void>) {
+function rig(
+  unpublish: () => Promise<{ description: Description }>,
+  whenConnected: () => Promise<void>,
+  restart = (): Promise<{ description: Description | null }> => assert.fail('nothing is restarted here'),
+) {
+  const states: string[] = [];
   const asked: string[] = [];
   let remoteSdp = '';
+  let isMutedByServer = false;
   const newPeer = () => {
     const line = { mid: '0', direction: 'sendonly', sender: { async replaceTrack() {} }, stop() {} };
     return {
@@ -52,22 +58,34 @@ function rig(unpublish: () => Promise<{ description: Description }>, whenConnect
     newPeerConnection: newPeer,
     async publish() {
       asked.push('publish');
-      return published;
+      return isMutedByServer ? publishedMuted : published;
     },
     unpublish() {
       asked.push('unpublish');
       return unpublish();
     },
-    restart: () => assert.fail('nothing is restarted here'),
+    restart,
     whenConnected,
-    onState() {},
+    onState: (state) => states.push(state),
   });
   const media = { id: 'c1', kind: 'audio', readyState: 'live', getSettings: () => ({}) };
-  const track = { mediaStreamTrack: media, source: 'MICROPHONE', kind: 'audio', id: null } as unknown as LocalTrack;
-  return { publisher, track, asked, remoteSdp: () => remoteSdp };
+  const told: boolean[] = [];
+  const track = {
+    mediaStreamTrack: media,
+    source: 'MICROPHONE',
+    kind: 'audio',
+    id: null,
+    mutedByServer: (isMuted: boolean) => told.push(isMuted),
+  } as unknown as LocalTrack;
+  const muteByServer = (isMuted: boolean) => {
+    isMutedByServer = isMuted;
+  };
+  return { publisher, track, told, muteByServer, asked, states, remoteSdp: () => remoteSdp };
 }
 
 const published = { tracks: [{ cid: 'c1', trackId: 'trk_1' }], description: answered };
+const publishedMuted = { ...published, tracks: [{ cid: 'c1', trackId: 'trk_2', mutedByServer: true }] };
+const nothing = async () => ({ description: { media: [] } });
 
 test('[SDK-29] what is unpublished while the connection is lost is sent with the next one', async () => {
   let isLost = true;
@@ -103,4 +121,27 @@ test('[SDK-29] what is unpublished is gone with the session, or with the call', 
     await publisher.unpublish(track);
     assert.deepEqual(asked, ['publish', 'unpublish']);
   }
+});
+
+test('[SDK-51] the answer to a publish says whether the server mutes that track still; another session is free', async () => {
+  const { publisher, track, told, muteByServer } = rig(nothing, async () => {});
+  await publisher.publish([track]);
+  await publisher.unpublish(track);
+  muteByServer(true);
+  await publisher.publish([track]);
+  muteByServer(false);
+  await publisher.reset();
+  assert.deepEqual(told, [false, true, false]);
+});
+
+test('[SDK-21] a transport that may not be restarted, because publishing was forbidden meanwhile, is over and not broken', async () => {
+  const refused = new PermissionError({ code: 'SVC_FORBIDDEN', message: 'This participant may not publish.' });
+  const { publisher, track, states } = rig(
+    nothing,
+    async () => {},
+    () => Promise.reject(refused),
+  );
+  await publisher.publish([track]);
+  await publisher.restart();
+  assert.deepEqual([publisher.peer, publisher.tracks, track.id, states], [null, [], null, ['closed']]);
 });

@@ -1,6 +1,6 @@
 import type { FrameData, ReplyTo, SignalingClientFrames } from '@parley/contract';
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
-import { ConnectionError } from '../errors.ts';
+import { ConnectionError, PermissionError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { encodingsFor, layersOf } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
@@ -104,7 +104,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       const next = await describe(pc);
       const answer = await deps.publish({ tracks: tracks.map(offerOf), description: delta(local, next) });
       local = next;
-      for (const track of tracks) track.id = answer.tracks.find(({ cid }) => cid === cidOf(track))?.trackId ?? track.id;
+      for (const track of tracks) {
+        const known = answer.tracks.find(({ cid }) => cid === cidOf(track));
+        track.id = known?.trackId ?? track.id;
+        track.mutedByServer(known?.mutedByServer ?? false);
+      }
       await accept(pc, answer.description);
     } catch (error) {
       await rollBack(pc, tracks);
@@ -179,14 +183,27 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
+  /** There is nothing to carry, and so nothing to repair. */
+  function end(): void {
+    drop();
+    for (const track of lines.keys()) track.id = null;
+    lines.clear();
+    onState('closed');
+  }
+
   async function rebuild(): Promise<void> {
     const tracks = [...lines.keys()];
-    if (tracks.length === 0) return drop();
+    if (tracks.length === 0) return end();
     peer?.close();
     const pc = open();
     for (const track of tracks) addLine(pc, track);
     const next = await describe(pc);
-    const answer = await deps.restart(next);
+    const answer = await deps.restart(next).catch((error) => {
+      // The server has ended the tracks together with the permission to publish.
+      if (error instanceof PermissionError) return end();
+      throw error;
+    });
+    if (!answer) return;
     local = next;
     if (answer.description) await accept(pc, answer.description);
   }

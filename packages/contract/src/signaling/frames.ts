@@ -112,10 +112,12 @@ export const signalingClientFrames = clientFrames({
   publish: {
     data: Type.Object({ tracks: Type.Array(PublishTrack, { maxItems: 16 }), description: Description }),
     replies: Type.Object({
-      tracks: Type.Array(Type.Object({ cid: Type.String(), trackId: Type.String() })),
+      tracks: Type.Array(
+        Type.Object({ cid: Type.String(), trackId: Type.String(), mutedByServer: Type.Optional(Type.Boolean()) }),
+      ),
       description: NodeDescription,
     }),
-    does: 'Publishes tracks; the answer has their ids and the answer description.',
+    does: 'Publishes tracks; the answer has their ids, which of them the server had muted before and still does, and the answer description.',
   },
   unpublish: {
     data: Type.Object({ trackIds: Type.Array(TrackId, { minItems: 1, maxItems: 100 }) }),
