@@ -147,7 +147,7 @@ test('[MED-22] a viewer sees but cannot publish or use data, and hears of neithe
   await viewer.command('participant.remove', { reason: 'PARTICIPANT_REMOVED' });
 });
 
-test('[MED-34] muting by the server stops a track, unpublishing ends it, and its line serves the next', {
+test('[MED-34] muting by the server stops a track and the next of its source, unpublishing ends it, and its line serves the next', {
   skip,
 }, async () => {
   const trackId = await trackOf('alice', 'VIDEO');
@@ -159,15 +159,21 @@ test('[MED-34] muting by the server stops a track, unpublishing ends it, and its
       ),
     'bob was not notified',
   );
-  await alice.command('track.mute', { trackId, muted: false, by: 'SERVER' });
-  await framesGrow(bob);
-
   await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
   await eventually(
     () => call.control.events.some(({ type, data }) => type === 'track.unpublished' && data.trackId === trackId),
     'no participant was notified',
   );
   await publish(alice, 'video');
+  const next = await trackOf('alice', 'VIDEO');
+  await eventually(
+    () =>
+      call.control.events.some(
+        ({ type, data }) => type === 'track.published' && data.track.id === next && data.track.muted,
+      ),
+    'the next one is not muted',
+  );
+  await alice.command('track.mute', { trackId: next, muted: false, by: 'SERVER' });
   await framesGrow(bob);
 });
 
