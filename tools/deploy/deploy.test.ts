@@ -223,7 +223,7 @@ describe('[DEP-4] the chart', () => {
     assert.equal(pods.length, 4);
     for (const pod of pods) {
       assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
-      assert.equal(at(pod, 'automountServiceAccountToken'), at(pod, 'serviceAccountName') === 'test-sfu');
+      assert.equal(at(pod, 'automountServiceAccountToken'), false);
       assert.equal(at(pod, 'enableServiceLinks'), false);
       assert.deepEqual(at(pod, 'imagePullSecrets'), [{ name: 'registry' }]);
       const container = at(pod, 'containers', 0) as Values;
@@ -243,16 +243,11 @@ describe('[DEP-4] the chart', () => {
     assert.equal(at(node, 'spec', 'template', 'spec', 'hostNetwork'), true);
   });
 
+  /** The pod of a media node. */
+  const nodeOf = (sfu: Values) => podsOf(objects({ sfu }).filter(({ kind }) => kind === 'DaemonSet'))[0];
+
   test('media nodes are probed, sized by their processes, and announce what the values say', () => {
-    const containerOf = (sfu: Values) =>
-      at(
-        objects({ sfu }).find(({ kind }) => kind === 'DaemonSet'),
-        'spec',
-        'template',
-        'spec',
-        'containers',
-        0,
-      );
+    const containerOf = (sfu: Values) => at(nodeOf(sfu), 'containers', 0);
     const envOf = (container: Yaml) =>
       Object.fromEntries((at(container, 'env') as Values[]).map(({ name, value = null }) => [String(name), value]));
     const node = containerOf({ processes: 4, announcedHost: '$(SFU_NAME).media.test' });
@@ -299,6 +294,19 @@ describe('[DEP-4] the chart', () => {
     const asks = (sfu: Values) =>
       JSON.stringify(objects({ sfu }).find(({ kind }) => kind === 'DaemonSet')).includes('SFU_KUBERNETES_NODE');
     assert.deepEqual([asks({}), asks({ asksCluster: false })], [true, false]);
+  });
+
+  test('[DEP-9] a media node has a token of ten minutes where it looks for one, and without the question none', () => {
+    const mounts = (sfu: Values) => at(nodeOf(sfu), 'containers', 0, 'volumeMounts') as Values[];
+    const pod = { SFU_KUBERNETES_NODE: 'worker-1', KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+    const { cluster } = readNodeConfig({ ...pod, SFU_REGISTRATION_SECRET: 's'.repeat(32) });
+    assert.deepEqual(mounts({})[1], { name: 'account', mountPath: cluster?.credentials, readOnly: true });
+    assert.deepEqual(at(nodeOf({}), 'volumes', 1, 'projected', 'sources'), [
+      { serviceAccountToken: { path: 'token', expirationSeconds: 600 } },
+      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    ]);
+    const without = nodeOf({ asksCluster: false });
+    assert.deepEqual([mounts({ asksCluster: false }).length, at(without, 'volumes', 1)], [1, null]);
   });
 
   test('/metrics is on a port that neither Service nor Ingress has', () => {

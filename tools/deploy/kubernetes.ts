@@ -90,6 +90,30 @@ const container = strict({
   volumeMounts: Optional(List(strict({ name, mountPath: Text({ pattern: '^/' }), readOnly: Optional(Flag()) }))),
 });
 
+const fileMode = Integer({ minimum: 0, maximum: 0o777 });
+const relativePath = Text({ pattern: '^[^/]' });
+const items = List(strict({ key: Text(), path: relativePath, mode: Optional(fileMode) }));
+const volume = strict({
+  name,
+  emptyDir: Optional(fields({ medium: Text(), sizeLimit: quantity })),
+  projected: Optional(
+    fields({
+      defaultMode: fileMode,
+      sources: List(
+        fields({
+          // The API takes no token of less than ten minutes.
+          serviceAccountToken: strict({
+            path: relativePath,
+            expirationSeconds: Optional(Integer({ minimum: 600, maximum: 2 ** 32 })),
+            audience: Optional(Text()),
+          }),
+          configMap: strict({ name, items: Optional(items), optional: Optional(Flag()) }),
+        }),
+      ),
+    }),
+  ),
+});
+
 const pod = strict({
   containers: List(container, { minItems: 1 }),
   restartPolicy: Optional(words('Always', 'OnFailure', 'Never')),
@@ -131,7 +155,7 @@ const pod = strict({
       seccompProfile: strict({ type: words('RuntimeDefault', 'Localhost', 'Unconfined') }),
     }),
   ),
-  volumes: Optional(List(strict({ name, emptyDir: Optional(fields({ medium: Text(), sizeLimit: quantity })) }))),
+  volumes: Optional(List(volume)),
 });
 const template = strict({
   metadata: Optional(fields({ labels: strings, annotations: strings })),

@@ -11,12 +11,13 @@ import { TEST_SECRET } from '../testkit/node.ts';
 import { Announcer, findAddresses, machine } from './announce.ts';
 import { askCluster, type Cluster } from './cluster.ts';
 import { readConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
 
 let authority: TestAuthority;
 let api: Server;
 let cluster: Cluster;
 /** What the API of the cluster answers. */
-let node: object;
+let node: object | string;
 const addresses = [
   { type: 'InternalIP', address: '10.0.0.5' },
   { type: 'ExternalIP', address: '9.9.9.9' },
@@ -28,7 +29,7 @@ before(async () => {
   authority = await createAuthority();
   api = createServer(await authority.issue('localhost'), ({ url, headers }, answer) => {
     const isAllowed = headers.authorization === 'Bearer mine' && url === '/api/v1/nodes/worker-1';
-    answer.writeHead(isAllowed ? 200 : 403).end(JSON.stringify(node));
+    answer.writeHead(isAllowed ? 200 : 403).end(typeof node === 'string' ? node : JSON.stringify(node));
   });
   await once(api.listen(0, '127.0.0.1'), 'listening');
   const credentials = await mkdtemp(join(tmpdir(), 'parley-cluster-'));
@@ -68,6 +69,21 @@ test('[MED-75] a cluster that does not answer is a sentence that says what to al
   await assert.rejects(askCluster({ ...cluster, nodeName: 'another' }), sentence(/its API answers 403/));
   await assert.rejects(askCluster({ ...cluster, credentials: '/nowhere' }), sentence(/ENOENT/));
   await assert.rejects(askCluster({ ...cluster, url: 'https://127.0.0.1:1' }), sentence(/.*ECONNREFUSED/));
+});
+
+test('[MED-75] whatever else a cluster answers is the same sentence, and read only so far', async () => {
+  const strange = ['', '<html>', 'null', '{"status":{"addresses":[null]}}', '{"status":{"addresses":7}}'];
+  for (const [answer, reason] of [
+    ...strange.map((answer) => [answer, /something else than a Node/] as const),
+    ['x'.repeat(2_000_001), /more than 2000000 bytes/] as const,
+  ]) {
+    node = answer;
+    await assert.rejects(askCluster(cluster), (error) => {
+      assert.ok(error instanceof ConfigError, String(error));
+      assert.match(error.message, reason);
+      return true;
+    });
+  }
 });
 
 test('[MED-75] what the cluster says comes first; what was set is surer, and outside of a cluster it is refused', async () => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -15,6 +16,8 @@ export interface Cluster {
 /** Addresses with commas between them, where the provider knows none or others. */
 export const PUBLIC_IP_ANNOTATION = 'parley/public-ip';
 const PATIENCE_MS = 5000;
+/** More than a cluster stores of one object. */
+const ANSWER_BYTES_MAX = 2_000_000;
 
 /** As much of a Node of Kubernetes' API as we read. */
 interface KubernetesNode {
@@ -24,30 +27,48 @@ interface KubernetesNode {
 
 /** The addresses that the machine is annotated with, else the external ones that the provider gave it. */
 export async function askCluster(cluster: Cluster): Promise<string[]> {
-  const { metadata, status } = JSON.parse(await getNode(cluster)) as KubernetesNode;
+  const text = await getNode(cluster).catch(({ message }: Error) => refuse(cluster, message));
+  try {
+    return addressesOf(JSON.parse(text));
+  } catch {
+    return refuse(cluster, 'its API answers something else than a Node');
+  }
+}
+
+function refuse({ nodeName }: Cluster, reason: string): never {
+  throw new ConfigError(
+    `The cluster does not say which addresses ${nodeName} has: ${reason}. Let the service account get nodes, or leave out SFU_KUBERNETES_NODE.`,
+  );
+}
+
+function addressesOf({ metadata, status }: KubernetesNode): string[] {
   const annotated = metadata?.annotations?.[PUBLIC_IP_ANNOTATION]?.split(',').map((address) => address.trim());
   const external = (status?.addresses ?? []).filter(({ type }) => type === 'ExternalIP').map(({ address }) => address);
   return (annotated ?? external).filter((address) => isIP(address) !== 0);
 }
 
 async function getNode({ url, nodeName, credentials }: Cluster): Promise<string> {
-  const refuse = (reason: string): never => {
-    throw new ConfigError(
-      `The cluster does not say which addresses ${nodeName} has: ${reason}. Let the service account get nodes, or leave out SFU_KUBERNETES_NODE.`,
-    );
-  };
-  const [token, ca] = await Promise.all(
-    ['token', 'ca.crt'].map((name) => readFile(join(credentials, name), 'utf8')),
-  ).catch((error: Error) => refuse(error.message));
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+  // Each time: the token is of minutes.
+  const [token, ca] = await Promise.all(['token', 'ca.crt'].map((name) => readFile(join(credentials, name), 'utf8')));
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const path = `${url}/api/v1/nodes/${encodeURIComponent(nodeName)}`;
   const headers = { authorization: `Bearer ${token?.trim()}`, accept: 'application/json' };
-  const asked = request(path, { ca, headers, signal: AbortSignal.timeout(PATIENCE_MS) }, async (answer) => {
-    const chunks = await answer.toArray().catch((error: unknown) => void reject(error));
-    resolve({ status: answer.statusCode ?? 0, text: String(Buffer.concat(chunks ?? [])) });
-  });
+  const asked = request(path, { ca, headers, signal: AbortSignal.timeout(PATIENCE_MS) }, resolve);
   asked.on('error', reject);
   asked.end();
-  const { status, text } = await promise.catch((error: Error) => refuse(error.message));
-  return status === 200 ? text : refuse(`its API answers ${status}`);
+  const answer = await promise;
+  const text = await collect(answer);
+  if (answer.statusCode !== 200) throw new Error(`its API answers ${answer.statusCode}`);
+  return text;
+}
+
+async function collect(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    size += chunk.length;
+    if (size > ANSWER_BYTES_MAX) throw new Error(`its API answers more than ${ANSWER_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return String(Buffer.concat(chunks));
 }
