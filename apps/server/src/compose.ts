@@ -47,6 +47,7 @@ export async function compose(deps: ComposeDeps) {
     plainPort: config.plainPort,
     host: config.host,
     publicUrl: config.publicUrl,
+    edge: () => http.edge,
     openTurnPipe: deps.openTurnPipe ?? ((client) => fleet.turn.openPipe(client)),
     authorityAt: (directoryUrl) => createAcmeAuthority({ directoryUrl, clock }),
     maker: certificateMaker,

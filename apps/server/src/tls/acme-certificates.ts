@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { createCache } from '../core/cache.ts';
 import { type Clock, iso } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { CertificateState } from '../core/front.ts';
@@ -12,6 +13,7 @@ import {
   ensureCertificate,
   findAccountKey,
   findProof,
+  type Proof,
   replaceAccountKey,
   replaceCertificateKey,
   saveCertificate,
@@ -39,6 +41,8 @@ interface AcmeCertificatesDeps {
 const lookEveryMs = 10_000;
 /** An order is over by then; if its server died, another makes the next. */
 const orderMsMax = 10 * 60_000;
+/** Anybody may ask for the proof. Short: so old may be what another server says to an authority. */
+const proofTtlMs = 500;
 /** Authorities allow few failures an hour. */
 const retryMsMin = 2 * 60_000;
 const retryMsMax = 6 * 3_600_000;
@@ -50,6 +54,8 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
   const { name, directoryUrl, db, keyring, clock, log, maker } = deps;
   const served = createServed();
   const stopping = new AbortController();
+  const proofs = createCache<Proof | null>({ clock, ttlMs: proofTtlMs, sizeMax: 1 });
+  const proof = (): Promise<Proof | null> => proofs.get(name, () => findProof(db, name));
   let issued: string | null = null;
   let problem: string | null = null;
   let looking: Promise<void> | null = null;
@@ -93,7 +99,10 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
         name,
         email: deps.email,
         accountKey: await accountKey(),
-        present: (keyAuthorization) => saveProof(db, name, keyAuthorization),
+        async present(keyAuthorization) {
+          await saveProof(db, name, keyAuthorization);
+          proofs.drop(name);
+        },
         answersHttp: deps.answersHttp(),
         signal: stopping.signal,
       });
@@ -135,6 +144,7 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
     if (!deps.areTermsAgreed || !isDue) return;
     if (!(await claimOrder(db, name, row.dueAt, iso(now + orderMsMax)))) return;
     await order(row.failures);
+    proofs.drop(name);
     adopt(await ensureCertificate(db, name, directoryUrl, iso(clock.now())));
   }
 
@@ -150,12 +160,12 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
     onChange: served.onChange,
     state: () => stateOfAcme({ ...deps, issued, problem }),
     async validationOf(asked): Promise<SecureContext | null> {
-      const proof = asked === name ? await findProof(db, name) : null;
-      return proof && createSecureContext(maker.proof(name, Buffer.from(proof.digest, 'hex'), clock.now()));
+      const found = asked === name ? await proof() : null;
+      return found && createSecureContext(maker.proof(name, Buffer.from(found.digest, 'hex'), clock.now()));
     },
     async keyAuthorizationOf(token) {
-      const proof = await findProof(db, name);
-      return proof?.keyAuthorization.startsWith(`${token}.`) ? proof.keyAuthorization : null;
+      const found = await proof();
+      return found?.keyAuthorization.startsWith(`${token}.`) ? found.keyAuthorization : null;
     },
     // The authority comes to this port, so it must be open.
     whenListening: () => void lookOnce().catch((error) => log.warn({ error }, 'the certificate could not be read')),

@@ -234,7 +234,7 @@ test('[TLS-12] where tls-alpn-01 is not offered, or fails, the name is proven by
   await second.stop();
 });
 
-test('[TLS-12] the plain port sends everybody to PUBLIC_URL, and says nothing when no name is being proven', async () => {
+test('[TLS-12] the plain port sends browsers to PUBLIC_URL and programs away, and says nothing when no name is being proven', async () => {
   const service = await servePlainToo();
   await eventually(answersOverTls(service));
   assert.deepEqual(acme.validations, ['tls-alpn-01'], 'what needs no other port comes first');
@@ -242,12 +242,24 @@ test('[TLS-12] the plain port sends everybody to PUBLIC_URL, and says nothing wh
     fetch(`http://127.0.0.1:${service.config.plainPort}${path}`, { method, redirect: 'manual' });
   for (const [path, method] of [
     ['/', 'GET'],
-    ['/v1/rooms?limit=1', 'POST'],
+    ['/v1x?limit=1', 'HEAD'],
     ['//evil.example/x', 'GET'],
     ['/.well-known/acme-challenge/a/b', 'GET'],
   ] as const) {
     const { status, headers } = await ask(path, method);
     assert.deepEqual([status, headers.get('location')], [308, `https://${name}${path}`]);
+  }
+  for (const [path, method] of [
+    ['/v1/rooms?limit=1', 'GET'],
+    ['/v1/rooms', 'POST'],
+    ['/', 'POST'],
+  ] as const) {
+    const answer = await ask(path, method);
+    assert.deepEqual([answer.status, answer.headers.get('location')], [403, null]);
+    const body = (await answer.json()) as Record<string, string>;
+    assert.deepEqual([body['code'], body['path']], ['SVC_FORBIDDEN', path.split('?')[0]]);
+    assert.match(body['message'] ?? '', new RegExp(`^Use https://${name}: [^.]+\\.$`));
+    assert.equal(body['requestId'], answer.headers.get('x-request-id'));
   }
   assert.equal((await ask('/.well-known/acme-challenge/none')).status, 404);
   await service.stop();
@@ -270,4 +282,26 @@ test('[TLS-6] a stopping server waits for no authority', async () => {
   const outcome = await Promise.race([service.stop().then(() => 'stopped'), sleep(20_000, 'waits', { ref: false })]);
   assert.equal(outcome, 'stopped');
   await silent.close();
+});
+
+test('[TLS-14] however many ask for a proof, the database is asked twice a second at most', async () => {
+  const service = await servePlainToo();
+  await eventually(answersOverTls(service));
+  const { db } = service.adapters;
+  const { query } = db;
+  let reads = 0;
+  db.query = (statement) => {
+    if (/select proof from certificates/.test(statement.text)) reads += 1;
+    return query(statement);
+  };
+  const ask = async () =>
+    (await fetch(`http://127.0.0.1:${service.config.plainPort}/.well-known/acme-challenge/none`)).status;
+  assert.deepEqual(await Promise.all([ask(), ask(), ask()]), [404, 404, 404]);
+  assert.equal(await ask(), 404);
+  assert.ok(reads <= 1, `${reads}`);
+  clock.jump(1_000);
+  await ask();
+  assert.ok(reads >= 1 && reads <= 2, `${reads}`);
+  db.query = query;
+  await service.stop();
 });

@@ -60,7 +60,7 @@ export async function saveFailure(
     where name = ${name}`);
 }
 
-interface Proof {
+export interface Proof {
   /** SHA-256, in hex. */
   digest: string;
   keyAuthorization: string;

@@ -11,7 +11,7 @@ import { createAcmeCertificates } from './acme-certificates.ts';
 import type { CertificateSource } from './certificates.ts';
 import { createFileCertificates } from './file-certificates.ts';
 import { createFront } from './front.ts';
-import { createPlainPort } from './plain-port.ts';
+import { createPlainPort, type PlainEdge } from './plain-port.ts';
 import type { OpenTurnPipe } from './turn-pipe.ts';
 
 export type { OpenTurnPipe } from './turn-pipe.ts';
@@ -22,6 +22,8 @@ interface TlsDeps {
   plainPort: number | null;
   host: string;
   publicUrl: string;
+  /** Of the service, which is made after this. */
+  edge: () => PlainEdge;
   openTurnPipe: OpenTurnPipe;
   authorityAt: (directoryUrl: string) => CertificateAuthority;
   maker: CertificateMaker;
