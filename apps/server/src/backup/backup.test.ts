@@ -19,7 +19,7 @@ import { createEmptyDatabase, openTestDatabase } from '../../testkit/kit/test-da
 import { startReceiver } from '../../testkit/peers/receiver.ts';
 import { startS3Server } from '../../testkit/peers/s3-server.ts';
 import { createS3Blobs } from '../adapters/blobs/s3.ts';
-import { embeddedFolder, openUnmigrated } from '../adapters/open.ts';
+import { embeddedFolder, openDatabase, openUnmigrated } from '../adapters/open.ts';
 import { inspectConfig, readConfig } from '../config.ts';
 import type { Db } from '../core/db.ts';
 import { createLog } from '../core/log.ts';
@@ -28,12 +28,14 @@ import { type Frame, rowsIn } from './frames.ts';
 import { backup, restore } from './index.ts';
 import { offerSnapshots } from './live-snapshot.ts';
 import { verifyArchive } from './restore-archive.ts';
+import { withRestoreLock } from './restore-lock-store.ts';
 import { listDrops, openLoader, takeSnapshot } from './snapshot-store.ts';
 import { writeArchive } from './write-archive.ts';
 
 const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'];
 const log = createLog('silent');
 const progress = () => {};
+const onPostgres = { skip: !adminUrl && 'no PARLEY_TEST_DATABASE_URL' };
 const passphrase = 'a passphrase of several words';
 
 let folder: string;
@@ -228,38 +230,74 @@ describe('a machine that was used', () => {
     assert.deepEqual(spools, []);
   });
 
-  test('[BAK-10] a restore into PostgreSQL that fails leaves nothing there, and the next one succeeds', {
-    skip: !adminUrl && 'no PARLEY_TEST_DATABASE_URL',
-  }, async () => {
-    const { values } = (await verifyArchive({ path: archive, passphrase }, progress)).secrets;
-    const broken = newFile();
-    const db = await openUnmigrated(readConfig(variablesOf(place)), log);
-    await writeArchive(
-      {
-        async snapshot(write) {
-          await takeSnapshot(db, async (head, body) => {
-            await write(head, body);
-            // The same row twice.
-            if (head.is === 'rows' && head.table === 'users') await write(head, body);
-          });
+  test(
+    '[BAK-10] a restore into PostgreSQL that fails leaves nothing there, and the next one succeeds',
+    onPostgres,
+    async () => {
+      const { values } = (await verifyArchive({ path: archive, passphrase }, progress)).secrets;
+      const broken = newFile();
+      const db = await openUnmigrated(readConfig(variablesOf(place)), log);
+      await writeArchive(
+        {
+          async snapshot(write) {
+            await takeSnapshot(db, async (head, body) => {
+              await write(head, body);
+              // The same row twice.
+              if (head.is === 'rows' && head.table === 'users') await write(head, body);
+            });
+          },
+          blobs: null,
+          secrets: { is: 'secrets', values, devEnv: null },
         },
-        blobs: null,
-        secrets: { is: 'secrets', values, devEnv: null },
-      },
-      { path: broken, passphrase: null, version: '', createdAt: '', progress },
-    );
-    await db.close();
+        { path: broken, passphrase: null, version: '', createdAt: '', progress },
+      );
+      await db.close();
+      const target = await newPlace(true);
+      await assert.rejects(restore(variablesOf(target), { path: broken, passphrase: null, progress }), {
+        name: 'ConstraintViolation',
+      });
+      const look = await openUnmigrated(inspectConfig(variablesOf(target)), log);
+      assert.deepEqual(await listDrops(look), []);
+      await look.close();
+      await restore(variablesOf(target), { path: archive, passphrase, progress });
+      const [was, is] = [await contentOf(place), await contentOf(target)];
+      assert.deepEqual({ ...is, server_processes: [] }, { ...was, server_processes: [] });
+    },
+  );
+
+  test('[BAK-11] while one restore is under way another is refused, and no server starts', onPostgres, async () => {
     const target = await newPlace(true);
-    await assert.rejects(restore(variablesOf(target), { path: broken, passphrase: null, progress }), {
-      name: 'ConstraintViolation',
+    const config = inspectConfig(variablesOf(target));
+    const holder = await openUnmigrated(config, log);
+    ends.push(() => holder.close());
+    await withRestoreLock(holder, async (assertHeld) => {
+      await assert.rejects(openDatabase(config, log), /A restore into this database is under way: [^.]+\.$/);
+      await assert.rejects(
+        restore(variablesOf(target), { path: archive, passphrase, progress }),
+        /Another restore into this database is under way, [^.]+\.$/,
+      );
+      await assertHeld();
     });
-    const look = await openUnmigrated(inspectConfig(variablesOf(target)), log);
-    assert.deepEqual(await listDrops(look), []);
-    await look.close();
-    await restore(variablesOf(target), { path: archive, passphrase, progress });
-    const [was, is] = [await contentOf(place), await contentOf(target)];
-    assert.deepEqual({ ...is, server_processes: [] }, { ...was, server_processes: [] });
+    const db = await openDatabase(config, log);
+    await db.close();
   });
+});
+
+test('[BAK-11] a restore that lost its lock drops nothing', onPostgres, async () => {
+  const target = await newPlace(true);
+  const config = inspectConfig(variablesOf(target));
+  const [holder, other] = [await openUnmigrated(config, log), await openUnmigrated(config, log)];
+  ends.push(
+    () => holder.close(),
+    () => other.close(),
+  );
+  const restoring = withRestoreLock(holder, async (assertHeld) => {
+    await other.query(sql`select pg_terminate_backend(pid) as done from pg_locks
+      where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
+    await assert.rejects(assertHeld());
+    throw new Error('of the restore itself');
+  });
+  await assert.rejects(restoring, { message: 'of the restore itself' });
 });
 
 const noSecrets = { is: 'secrets', values: {}, devEnv: null } as const;

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DataFolderLocked } from '../adapters/db/embedded/folder-lock.ts';
+import { DataFolderLocked, lockFolder } from '../adapters/db/embedded/folder-lock.ts';
 import { refuseNewer, serverMigrations } from '../adapters/db/shared/migrate.ts';
 import { embeddedFolder, openStores, openUnmigrated } from '../adapters/open.ts';
 import { type Config, readConfig, type Variables } from '../config.ts';
@@ -16,6 +16,7 @@ import type { WriteFrame } from './frames.ts';
 import { receiveSnapshot } from './live-snapshot.ts';
 import { BackupRefused } from './refused.ts';
 import { type Archive, type Contents, restoreArchive, verifyArchive } from './restore-archive.ts';
+import { type AssertHeld, withRestoreLock } from './restore-lock-store.ts';
 import { exists } from './sealed-file.ts';
 import { countTables, dropSince, listDrops, takeSnapshot } from './snapshot-store.ts';
 import { type Source, type Written, writeArchive } from './write-archive.ts';
@@ -106,30 +107,49 @@ export async function restore(variables: Variables, { progress, ...archive }: Re
   const stores = await openStores(config, { clock: systemClock, log });
   const db = await openUnmigrated(config, log);
   try {
-    if ((await countTables(db)) > 0)
-      throw new BackupRefused('The database in DATABASE_URL has tables: restore into one that was just created.');
-    await fill(db, await listDrops(db));
+    // The embedded one is locked by its folder.
+    if (config.databaseUrl === null) await fillEmpty(async () => {});
+    else await underLock(config, log, fillEmpty);
   } finally {
     await db.close();
     await stores.close();
   }
   return { ...contents, secretsIn: await keep(variables, config, contents) };
 
-  /** `before`: what the database had, which is no more than functions. */
-  async function fill(target: Db, before: readonly string[]): Promise<void> {
+  async function fillEmpty(assertHeld: AssertHeld): Promise<void> {
+    if ((await countTables(db)) > 0)
+      throw new BackupRefused('The database in DATABASE_URL has tables: restore into one that was just created.');
+    // No more than functions.
+    const before = await listDrops(db);
     try {
-      await restoreArchive(archive, contents.manifest, { db: target, blobs: stores.blobs }, progress);
-      await forgetEpochs(target, randomBase62(12));
+      await restoreArchive(archive, contents.manifest, { db, blobs: stores.blobs }, progress);
+      await forgetEpochs(db, randomBase62(12));
     } catch (error) {
-      // No table was in it before; what is left there the next start would take for its database.
-      if (config.databaseUrl !== null) {
-        await dropSince(target, before).catch(() => progress('What was begun is still in the database: drop it.'));
-        throw error;
-      }
-      await target.close();
-      rmSync(join(embeddedFolder(config), 'postgres'), { recursive: true, force: true });
+      // What is left there the next start would take for its database.
+      await empty(before, assertHeld).catch(() => progress('What was begun is still in the database: drop it.'));
       throw error;
     }
+  }
+
+  /** Removes what this restore made, and only while nobody else can have made it. */
+  async function empty(before: readonly string[], assertHeld: AssertHeld): Promise<void> {
+    if (config.databaseUrl !== null) {
+      await assertHeld();
+      return await dropSince(db, before);
+    }
+    await db.close();
+    const lock = lockFolder(embeddedFolder(config));
+    rmSync(join(embeddedFolder(config), 'postgres'), { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+async function underLock(config: Config, log: Log, work: (assertHeld: AssertHeld) => Promise<void>): Promise<void> {
+  const db = await openUnmigrated(config, log);
+  try {
+    await withRestoreLock(db, work);
+  } finally {
+    await db.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { migrate, migrateAs, serverMigrations } from '../adapters/db/shared/migrate.ts';
+import { migrateAs, migrateRestored, serverMigrations } from '../adapters/db/shared/migrate.ts';
 import type { Db } from '../core/db.ts';
 import type { Blobs } from '../core/ports.ts';
 import { damaged, type Frame, type FrameHead, type Manifest, readFrames } from './frames.ts';
@@ -83,7 +83,7 @@ export async function restoreArchive(
   progress: Progress,
 ): Promise<void> {
   await loadArchive(archive, manifest, target, progress);
-  await migrate(target.db, serverMigrations);
+  await migrateRestored(target.db, serverMigrations);
 }
 
 /** The same with the schema of the archive. The rows are one transaction, which ends when the files are there too. */

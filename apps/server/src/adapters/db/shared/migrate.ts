@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Db, isDuplicate } from '../../../core/db.ts';
-import { sql } from '../../../core/sql.ts';
+import { type Db, isDuplicate, type Queryable, type Tx } from '../../../core/db.ts';
+import { type Sql, sql } from '../../../core/sql.ts';
 import { StartRefused } from '../../../core/start-refused.ts';
 
 /** The database and the migration files do not fit together. */
@@ -27,10 +27,30 @@ export const serverMigrations = fileURLToPath(new URL('../../../../migrations', 
 
 // Any fixed number: processes that start together take it in turn.
 const advisoryLock = 7_346_201;
+/** A restore has it alone, every migration of others shares it: what appears during a restore is the restore's own. */
+const restoreLock = 7_346_202;
+const afterRestores = `select pg_advisory_xact_lock_shared(${restoreLock});`;
 
 /** Brings the database to the newest migration. Several processes may do so at once: each migration runs once. */
-export const migrate = async (db: Db, folder: string): Promise<{ applied: string[] }> =>
-  await runMigrations(db, readMigrations(folder));
+export async function migrate(db: Db, folder: string): Promise<{ applied: string[] }> {
+  // A database that is half restored may look like a whole one.
+  if (db.dialect === 'postgres' && !(await hasLock(db, sql`pg_try_advisory_xact_lock_shared(${restoreLock}::bigint)`)))
+    throw new MigrationRefused('A restore into this database is under way: start again when it has ended.');
+  return await runMigrations(db, readMigrations(folder), afterRestores);
+}
+
+/** The same inside a restore. */
+export const migrateRestored = (db: Db, folder: string): Promise<{ applied: string[] }> =>
+  runMigrations(db, readMigrations(folder), '');
+
+/** Until the end of the transaction nobody migrates but who restores; false when somebody does. */
+export const lockForRestore = (tx: Tx): Promise<boolean> =>
+  hasLock(tx, sql`pg_try_advisory_xact_lock(${restoreLock}::bigint)`);
+
+async function hasLock(db: Queryable, attempt: Sql): Promise<boolean> {
+  const [row] = await db.query<{ is: boolean }>(sql`select ${attempt} as is`);
+  return row?.is === true;
+}
 
 /** Brings an empty database to where another one was; throws when that knew migrations which `folder` lacks. */
 export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: string): Promise<void> {
@@ -40,6 +60,7 @@ export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: 
   await runMigrations(
     db,
     migrations.filter(({ version }) => versions.has(version)),
+    '',
   );
 }
 
@@ -47,16 +68,17 @@ export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: 
 export const refuseNewer = (done: readonly DoneMigration[], folder: string): void =>
   refuseUnknown(done, readMigrations(folder));
 
-async function runMigrations(db: Db, migrations: readonly Migration[]): Promise<{ applied: string[] }> {
+/** `wait`: what each takes before the lock of migrations. */
+async function runMigrations(db: Db, migrations: readonly Migration[], wait: string): Promise<{ applied: string[] }> {
   // Looked at first: a database on a full disk has everything already and can still be read.
   const [found] = await db.query<{ is: boolean }>(sql`select to_regclass('schema_migrations') is not null as is`);
-  if (!found?.is) await db.script(inOneTransaction(createTable));
+  if (!found?.is) await db.script(inOneTransaction(wait, createTable));
   const done = await listDone(db);
   refuseUnknown(done, migrations);
   const versions = new Set(done.map(({ version }) => version));
   const missing = migrations.filter(({ version }) => !versions.has(version));
   const applied: string[] = [];
-  for (const migration of missing) if (await apply(db, migration)) applied.push(migration.name);
+  for (const migration of missing) if (await apply(db, migration, wait)) applied.push(migration.name);
   // Another process, perhaps of a newer version, may have migrated meanwhile.
   if (missing.length > 0) refuseUnknown(await listDone(db), migrations);
   return { applied };
@@ -90,11 +112,11 @@ const createTable = `
   );`;
 
 /** False when another process was first. */
-async function apply(db: Db, { version, name, checksum, text }: Migration): Promise<boolean> {
+async function apply(db: Db, { version, name, checksum, text }: Migration, wait: string): Promise<boolean> {
   // Name and checksum consist of letters, digits, _ and -: checked where they were read.
   const record = `insert into schema_migrations (version, name, checksum) values (${version}, '${name}', '${checksum}');`;
   try {
-    await db.script(inOneTransaction(`${record}\n${text}`));
+    await db.script(inOneTransaction(wait, `${record}\n${text}`));
     return true;
   } catch (error) {
     if (isDuplicate(error, 'schema_migrations_pkey')) return false;
@@ -102,9 +124,10 @@ async function apply(db: Db, { version, name, checksum, text }: Migration): Prom
   }
 }
 
-const inOneTransaction = (text: string): string => `
+const inOneTransaction = (wait: string, text: string): string => `
   begin;
   set local statement_timeout = 0;
+  ${wait}
   select pg_advisory_xact_lock(${advisoryLock});
   ${text}
   ;commit;`;
