@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartRefused } from '../../../core/start-refused.ts';
+import { lockByProcess } from './process-lock.ts';
 
 /** Another process uses the data folder. */
 export class DataFolderLocked extends StartRefused {
@@ -15,15 +16,38 @@ export class DataFolderLocked extends StartRefused {
 
 const sqliteBusy = 5;
 
+type Sqlite = typeof import('node:sqlite');
+
+interface Lock {
+  release(): void;
+}
+
 /**
  * An exclusive lock on `folder`, held until `release` or the end of the process, kill -9 included. SQLite is only the
  * way to the operating system's own file lock, which Node offers nowhere else: it needs no pid check, and it holds
- * between containers that share a volume.
+ * between containers that share a volume. Node 20 has no SQLite and sees the lock of a process alone, so there is one
+ * beside it.
  */
-export function lockFolder(folder: string): { release: () => void } {
+export function lockFolder(
+  folder: string,
+  sqlite: Sqlite | null = process.getBuiltinModule('node:sqlite') ?? null,
+): Lock {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const sqlite = process.getBuiltinModule('node:sqlite');
-  if (!sqlite) return lockByProcess(folder);
+  const system = sqlite ? lockBySystem(folder, sqlite) : null;
+  const own = lockByProcess(folder, system !== null);
+  if (own === null) {
+    system?.release();
+    throw new DataFolderLocked(resolve(folder));
+  }
+  return {
+    release() {
+      own.release();
+      system?.release();
+    },
+  };
+}
+
+function lockBySystem(folder: string, sqlite: Sqlite): Lock {
   const file = new sqlite.DatabaseSync(join(folder, 'lock'));
   try {
     file.exec('begin exclusive');
@@ -35,32 +59,4 @@ export function lockFolder(folder: string): { release: () => void } {
     throw error;
   }
   return { release: () => file.close() };
-}
-
-/** Node 20 has no SQLite: the file names its process, and is stale once that has ended. Not between containers. */
-export function lockByProcess(folder: string): { release: () => void } {
-  const path = join(folder, 'lock-pid');
-  const take = (): boolean => {
-    try {
-      writeFileSync(path, String(process.pid), { flag: 'wx' });
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      return false;
-    }
-  };
-  if (!take()) {
-    if (isRunning(Number(readFileSync(path, 'utf8')))) throw new DataFolderLocked(resolve(folder));
-    rmSync(path, { force: true });
-    if (!take()) throw new DataFolderLocked(resolve(folder));
-  }
-  return { release: () => rmSync(path, { force: true }) };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

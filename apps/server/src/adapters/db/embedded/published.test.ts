@@ -1,10 +1,11 @@
 /** What only a published package, or an older Node, needs of the embedded database. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { DataFolderLocked, lockByProcess } from './folder-lock.ts';
+import { DataFolderLocked, lockFolder } from './folder-lock.ts';
+import { takeAway } from './process-lock.ts';
 import { packTemplate, unpackShipped } from './shipped-template.ts';
 
 function newFolder(t: { after(run: () => void): void }): string {
@@ -42,12 +43,55 @@ test('[PKG-6] without a shipped template, or where it is damaged, nothing is lef
   assert.deepEqual(readdirSync(folder), ['template-y.gz']);
 });
 
+/** As on Node 20. */
+const lockWithoutSqlite = (folder: string) => lockFolder(folder, null);
+
 test('[PKG-7] without SQLite a data folder is locked by its process, and free once that has ended', (t) => {
   const folder = newFolder(t);
-  const { release } = lockByProcess(folder);
-  assert.throws(() => lockByProcess(folder), DataFolderLocked);
+  const path = join(folder, 'lock-pid');
+  const { release } = lockWithoutSqlite(folder);
+  assert.throws(() => lockWithoutSqlite(folder), DataFolderLocked);
   release();
-  // Beyond the highest number that Linux gives.
-  writeFileSync(join(folder, 'lock-pid'), '99999999');
-  lockByProcess(folder).release();
+  for (const stale of [
+    '99999999', // beyond the highest number that Linux gives
+    String(process.pid), // of this number before us, as in a container that was started again
+    `${process.pid} 1 process`,
+    ...(existsSync('/proc/self/stat') ? [`${process.ppid} 1 process`] : []), // the number of another by now
+  ]) {
+    writeFileSync(path, stale);
+    lockWithoutSqlite(folder).release();
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name !== 'lock'),
+      [],
+    );
+  }
+  writeFileSync(path, String(process.ppid));
+  assert.throws(() => lockWithoutSqlite(folder), DataFolderLocked, 'as the version before wrote it');
+});
+
+test('[PKG-7] of two that find a stale lock one takes it', (t) => {
+  const folder = newFolder(t);
+  const path = join(folder, 'lock-pid');
+  writeFileSync(path, `${process.ppid} - process`);
+  // Between the look of the other and its move somebody was first.
+  assert.equal(takeAway(path, '99999999'), false);
+  assert.equal(readFileSync(path, 'utf8'), `${process.ppid} - process`);
+  assert.equal(takeAway(path, `${process.ppid} - process`), true);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('[PKG-7] with and without SQLite they exclude each other', (t) => {
+  const folder = newFolder(t);
+  for (const [first, second] of [
+    [lockFolder, lockWithoutSqlite],
+    [lockWithoutSqlite, lockFolder],
+  ] as const) {
+    const { release } = first(folder);
+    assert.throws(() => second(folder), DataFolderLocked);
+    release();
+    second(folder).release();
+  }
+  // One with SQLite that was killed: its lock is gone, whoever has its number.
+  writeFileSync(join(folder, 'lock-pid'), `${process.ppid} - system`);
+  lockFolder(folder).release();
 });
