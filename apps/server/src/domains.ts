@@ -95,6 +95,7 @@ export function createDomains(deps: DomainDeps) {
     countPlaced,
     turnFrontDoor,
     outsideRelays: config.turn.urls,
+    isProduction: config.isProduction,
   });
   const rooms = createRoomsDomain({
     ...tools,

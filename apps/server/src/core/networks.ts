@@ -36,3 +36,10 @@ export function networkList(networks: readonly string[]): Networks {
     },
   };
 }
+
+export const loopbackNetworks = ['127.0.0.0/8', '::1/128'] as const;
+/** What an operator may have inside. */
+export const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] as const;
+
+/** What nobody outside reaches. */
+export const insideNetworks = networkList([...loopbackNetworks, ...privateNetworks, '169.254.0.0/16', 'fe80::/10']);

@@ -44,8 +44,9 @@ export async function checkFront(url: URL): Promise<{ findings: Finding[]; isOur
 }
 
 /** Without judging the certificate, which is looked at by itself: a bad one must not hide the rest. */
-function ask(url: URL, path: string): Promise<Answer> {
-  const options = { agent: false, timeout: answerMsMax, rejectUnauthorized: false } as const;
+export function ask(url: URL, path: string): Promise<Answer> {
+  const signal = AbortSignal.timeout(answerMsMax);
+  const options = { agent: false, signal, rejectUnauthorized: false } as const;
   const request = url.protocol === 'https:' ? requestSecure : requestPlain;
   const asking = request(new URL(path, url), options);
   return new Promise((resolve, reject) => {
@@ -56,8 +57,9 @@ function ask(url: URL, path: string): Promise<Answer> {
         resolve({ status: response.statusCode ?? 0, date: response.headers.date, body, connection });
       }, reject);
     });
-    asking.once('timeout', () => asking.destroy(new Error(`no answer within ${answerMsMax / 1000} s`)));
-    asking.once('error', reject);
+    asking.once('error', (error) =>
+      reject(signal.aborted ? new Error(`no answer within ${answerMsMax / 1000} s`) : error),
+    );
     asking.end();
   });
 }

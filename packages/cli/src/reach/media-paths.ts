@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { MediaReach } from '@parley/contract';
 import { isSvcError, Svc, viewer } from '@parley/server';
 import { type Finding, fail, ok, warn } from '@parley/server-app/doctor/finding';
 import { portOf } from './address.ts';
+import { ask } from './front.ts';
 import type { Visit } from './participant.ts';
 import { relayFindings, tryRelays } from './relays.ts';
+
+const relaysMax = 16;
 
 /** Every way that media could take from here, as far as it shows without a credential. */
 export async function checkMediaPaths(url: URL): Promise<Finding[]> {
@@ -22,14 +24,18 @@ export async function checkMediaPaths(url: URL): Promise<Finding[]> {
 
 /** What the service says, or the usual ports where it is too old to say. */
 async function relaysOf(url: URL): Promise<readonly string[]> {
-  const answer = await fetch(new URL('/v1/rtc/reach', url)).catch(() => null);
-  if (answer?.ok) return ((await answer.json()) as MediaReach).relays;
+  const answer = await ask(url, '/v1/rtc/reach').catch(() => null);
+  if (answer?.status === 200) return readRelays(answer.body['relays']);
   const { hostname } = url;
   return [
     ...['udp', 'tcp'].map((transport) => `turn:${hostname}:3478?transport=${transport}`),
     `turns:${hostname}:${portOf(url)}?transport=tcp`,
   ];
 }
+
+/** What a stranger says is no list until it was looked at, and may not be long. */
+const readRelays = (said: unknown): readonly string[] =>
+  Array.isArray(said) ? said.filter((one) => typeof one === 'string').slice(0, relaysMax) : [];
 
 /** The same as a participant: the room's own node, real allocations, and the media ports themselves. */
 export async function checkWithToken(url: URL, token: string): Promise<Finding[]> {

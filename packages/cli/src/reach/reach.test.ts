@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { WebSocketServer } from 'ws';
+import { isOutside } from '../../../../apps/server/src/domains/fleet/turn.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import { onFreePort } from '../../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
@@ -79,10 +80,16 @@ interface StandIn {
 }
 
 /** A service as another machine would have it: other relays, another clock, another certificate. */
-async function standIn({ relays = [] as string[], aheadMs = 0, days = 30, isPlain = false }): Promise<StandIn> {
+async function standIn({
+  relays = [] as unknown,
+  aheadMs = 0,
+  days = 30,
+  isPlain = false,
+  media = { status: 'OK' } as object,
+}): Promise<StandIn> {
   const answers: Record<string, object> = {
     '/healthz': { status: 'OK' },
-    '/readyz': { status: 'OK', media: { status: 'OK' } },
+    '/readyz': { status: 'OK', media },
     '/v1/rtc/reach': { relays },
   };
   const listener: RequestListener = ({ url = '' }, response) => {
@@ -186,9 +193,47 @@ test('[CLI-8] a certificate that nobody trusts, a clock that is wrong, a port an
   assert.equal((await parley(['doctor', '--token', 'svk'])).code, 2);
 });
 
+test('[CLI-9] what a hostile service says is printed without control characters, and is no list unless it is one', async () => {
+  const media = { status: 'DOWN', message: 'gone\u001b]0;owned\u0007\u009b2J\u202e' };
+  const hostile = await standIn({ relays: { length: 1e9 }, isPlain: true, media });
+  const { out } = await parley(['doctor', '--from', hostile.url]);
+  await hostile.close();
+  assert.match(out, /gone\ufffd\]0;owned\ufffd\ufffd2J\ufffd/);
+  assert.doesNotMatch(out.replaceAll('\n', ''), /\p{C}/u);
+  assert.match(out, /names no relay/);
+
+  const many = await standIn({ relays: [7, ...Array.from({ length: 40 }, () => 'no relay')], isPlain: true });
+  const { findings } = await lookedHere(many.url);
+  await many.close();
+  assert.ok(findings.filter(({ check }) => check === 'relay' || check === 'udp').length <= 16);
+});
+
+test('[CLI-9] a token is taken from PARLEY_TOKEN, and the API key of a service for that service alone', async () => {
+  const place = await standIn({ isPlain: true });
+  // Over plain http to another address than loopback it is not sent, which shows that there is one.
+  const url = place.url.replace('localhost', '0.0.0.0');
+  const hasToken = async (env: Record<string, string>) =>
+    read(await parley(['doctor', '--from', url, '--json'], env)).failed.includes('tls');
+  const key = { SVC_API_KEY: 'svk_dev_none.none' };
+  assert.equal(await hasToken({ PARLEY_TOKEN: 'a token' }), true);
+  assert.equal(await hasToken({ ...key, SVC_URL: url }), true);
+  assert.equal(await hasToken(key), false);
+  assert.equal(await hasToken({ ...key, SVC_URL: 'https://other.test' }), false);
+  await place.close();
+});
+
 test('[TURN-13] anybody is told the relays of one node, and nothing else', async () => {
   const answer = await service.fetch('/v1/rtc/reach');
   assert.deepEqual(await answer.json(), {
     relays: [...node.node.turnUrls(), `turns:localhost:${service.config.port}?transport=tcp`],
   });
+});
+
+test('[TURN-13] in production a private address is nobody’s business', () => {
+  const urls = ['turn:10.0.0.7:3478?transport=udp', 'turns:[fd00::1]:443', 'turn:127.0.0.1', 'turn:calls.test:3478'];
+  assert.deepEqual([...urls, 'turn:[2a00::1]:3478', 'stun:192.168.0.1:3478', 'turn:8.8.8.8:3478'].filter(isOutside), [
+    'turn:calls.test:3478',
+    'turn:[2a00::1]:3478',
+    'turn:8.8.8.8:3478',
+  ]);
 });

@@ -1,4 +1,5 @@
 import type { FleetTotals, fleetRoutes, MediaReach } from '@parley/contract';
+import { createCache } from '../../core/cache.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
@@ -11,7 +12,7 @@ import { type CountPlaced, createServerLoad, type ServerWithLoad } from './serve
 import { findServer, listServers, type StoredServer } from './server-store.ts';
 import { createServers } from './servers.ts';
 import { isOffline as isOfflineSince } from './status.ts';
-import { createTurn, type Turn } from './turn.ts';
+import { createTurn, isOutside, type Turn } from './turn.ts';
 import { beatEveryMs, createWatch, type Watch } from './watch.ts';
 
 export { MediaRefusal, type NodeHello } from './control-link.ts';
@@ -44,6 +45,7 @@ interface FleetDeps {
   turnFrontDoor: { host: string; port: number } | null;
   /** TURN and STUN servers beside those of the nodes (RTC_TURN_URLS). */
   outsideRelays: readonly string[];
+  isProduction: boolean;
 }
 
 export interface Fleet extends Domain<typeof fleetRoutes> {
@@ -62,9 +64,13 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   totals(): Promise<FleetTotals>;
 }
 
+/** Anybody may ask for it, as often as they like. */
+const reachTtlMs = 5_000;
+
 export function createFleet(deps: FleetDeps): Fleet {
   const { db, clock, log, metrics, processId, sfuSecrets, sfuAllowedHosts, heartbeatTimeoutMs, countPlaced } = deps;
   const load = createServerLoad(countPlaced);
+  const reach = createCache<MediaReach>({ clock, ttlMs: reachTtlMs, sizeMax: 1 });
   const watch = createWatch({ db, clock, processId });
   const guard = createHostGuard(sfuAllowedHosts);
   const silentBefore = () => watch.silentBefore(heartbeatTimeoutMs);
@@ -141,7 +147,8 @@ export function createFleet(deps: FleetDeps): Fleet {
   /** Of one node, as a client would hear of one: strangers do not get a list of the fleet. */
   async function mediaReach(): Promise<MediaReach> {
     const node = await choose(null, new Set());
-    return { relays: [...(node ? await turn.urls(node.name) : []), ...deps.outsideRelays] };
+    const relays = [...(node ? await turn.urls(node.name) : []), ...deps.outsideRelays];
+    return { relays: deps.isProduction ? relays.filter(isOutside) : relays };
   }
 
   return {
@@ -163,7 +170,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     start: () => watch.beat(),
     stop: () => nodes.close(),
     handlers: {
-      getMediaReach: () => mediaReach(),
+      getMediaReach: () => reach.get('', mediaReach),
       listServers: ({ caller }) => servers.list(caller),
       getFleetTotals: () => servers.totals(),
       getServer: ({ caller, params }) => servers.read(caller, params.name),

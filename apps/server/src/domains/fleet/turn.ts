@@ -7,6 +7,7 @@ import { signMediaControl } from '@parley/contract/media-control-auth';
 import { TURN_CREDENTIAL_MS, turnCredential, turnSecretOf } from '@parley/turn/credentials';
 import type { Clock } from '../../core/clock.ts';
 import { randomBase62 } from '../../core/ids.ts';
+import { insideNetworks } from '../../core/networks.ts';
 import type { HostGuard } from './internal-url.ts';
 import type { Nodes } from './nodes.ts';
 import type { StoredServer } from './server-store.ts';
@@ -32,6 +33,12 @@ export interface Turn {
 }
 
 const connectTimeoutMs = 2_000;
+
+/** False for a relay by an address that only its own network reaches, which strangers need not know. */
+export const isOutside = (url: string): boolean => {
+  const [, host = ''] = /^(?:stun|turn)s?:(\[[^\]]+\]|[^:?]+)/.exec(url) ?? [];
+  return !insideNetworks.includes(host.replaceAll(/^\[|\]$/g, ''));
+};
 
 /** The TURN relays of the media nodes: each reaches the media of its own node and nothing else. */
 export function createTurn(deps: TurnDeps): Turn {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { blockListOf } from '../../core/networks.ts';
+import { blockListOf, loopbackNetworks, privateNetworks } from '../../core/networks.ts';
 
 /** Which addresses a request may go to. */
 export interface AddressPolicy {
@@ -10,10 +10,10 @@ export interface AddressPolicy {
   allowsPrivate: boolean;
 }
 
-const loopback = blockListOf(['127.0.0.0/8', '::1/128']);
+const loopback = blockListOf(loopbackNetworks);
 
 /** Networks an operator may have good reasons to send to. */
-const privateNetworks = blockListOf(['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
+const inside = blockListOf(privateNetworks);
 
 /** Denied in every mode: cloud metadata and what no receiver can have. The two single hosts are Azure's and Alibaba's. */
 const forbidden = blockListOf([
@@ -58,7 +58,7 @@ export function isAddressAllowed(text: string, policy: AddressPolicy): boolean {
   if (family === 'ipv6' && embedding.check(address, family)) return isAddressAllowed(lastFourBytes(address), policy);
   if (loopback.check(address, family)) return policy.allowsLoopback || policy.allowsPrivate;
   if (forbidden.check(address, family) || (family === 'ipv6' && compatible.check(address, family))) return false;
-  return policy.allowsPrivate || !(privateNetworks.check(address, family) || isOwnAddress(address));
+  return policy.allowsPrivate || !(inside.check(address, family) || isOwnAddress(address));
 }
 
 /** The IPv4 address in the last 32 bits, from any spelling of an IPv6 address. */
