@@ -211,7 +211,7 @@ test('[CLI-9] what a hostile service says is printed without control characters,
 test('[CLI-9] a token is taken from PARLEY_TOKEN, and the API key of a service for that service alone', async () => {
   const place = await standIn({ isPlain: true });
   // Over plain http to another address than loopback it is not sent, which shows that there is one.
-  const url = place.url.replace('localhost', '0.0.0.0');
+  const url = place.url.replace('127.0.0.1', '0.0.0.0');
   const hasToken = async (env: Record<string, string>) =>
     read(await parley(['doctor', '--from', url, '--json'], env)).failed.includes('tls');
   const key = { SVC_API_KEY: 'svk_dev_none.none' };
