@@ -30,6 +30,8 @@ export class Allocation {
   readonly down: Budget;
   /** Of this client's connectivity checks, where it sends none. */
   readonly tieBreaker = randomBytes(8);
+  /** Of the media process that it checks, whose answers are signed with it. */
+  icePassword = '';
   expiresAt: number;
   /** The answer to Allocate, for the same request once more. */
   answer: { transactionId: Buffer; bytes: Buffer } | undefined;

@@ -1,5 +1,16 @@
+import type { Address } from './addresses.ts';
 import { addFingerprint, isSigned, sign } from './integrity.ts';
-import { ATTRIBUTE, decodeStun, encodeStun, findText, METHOD, type NewAttribute, type StunAttribute } from './stun.ts';
+import {
+  ATTRIBUTE,
+  decodeStun,
+  encodeStun,
+  findText,
+  METHOD,
+  type NewAttribute,
+  type StunAttribute,
+  type StunMessage,
+  xorAddress,
+} from './stun.ts';
 
 /** The preference of a relayed candidate (RFC 8445 5.1.2.2), in the first byte of a priority. */
 const RELAYED_PREFERENCE = 0;
@@ -20,9 +31,28 @@ export function mendCheck(bytes: Buffer, tieBreaker: Buffer, passwordOf: (ufrag:
   const ufrag = findText(message, ATTRIBUTE.username)?.split(':', 1)[0] ?? '';
   const password = passwordOf(ufrag);
   if (!isSigned(bytes, message, password)) return bytes;
+  return signedAnew(message, password, (attribute) => mended(attribute, tieBreaker));
+}
+
+/**
+ * The answer to a check on its way to the client. The media process sees the relay on this machine's loopback, which
+ * Firefox takes for a bogus answer; a peer elsewhere would have seen the relayed address.
+ */
+export function mendAnswer(bytes: Buffer, relayed: Address, password: string): Buffer {
+  if (bytes.length > CHECK_BYTES_MAX) return bytes;
+  const message = decodeStun(bytes);
+  if (message?.class !== 'success' || message.method !== METHOD.binding) return bytes;
+  if (!isSigned(bytes, message, password)) return bytes;
+  return signedAnew(message, password, ({ type, value }) => [
+    type,
+    type === ATTRIBUTE.mappedAddress ? xorAddress(relayed, message.transactionId) : value,
+  ]);
+}
+
+function signedAnew(message: StunMessage, password: string, mend: (one: StunAttribute) => NewAttribute): Buffer {
   const attributes = message.attributes
     .filter(({ type }) => type !== ATTRIBUTE.messageIntegrity && type !== ATTRIBUTE.fingerprint)
-    .map((attribute) => mended(attribute, tieBreaker));
+    .map(mend);
   return addFingerprint(sign(encodeStun(message, attributes), password));
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addressOf, bytesOf, parseAddress } from './addresses.ts';
 import { encodeChannelData } from './channel-data.ts';
 import { addFingerprint, isFingerprinted, isSigned, longTermKey, sign } from './integrity.ts';
-import { mendCheck } from './mend.ts';
+import { mendAnswer, mendCheck } from './mend.ts';
 import { StreamReader } from './stream-reader.ts';
 import {
   ATTRIBUTE,
@@ -21,6 +21,7 @@ import {
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex');
 const password = 'VOkJxbRl1RmTxUk/WvJxBt';
+const SOFTWARE = 0x8022;
 
 /** RFC 5769 2.1 to 2.4. */
 const vectors = {
@@ -138,12 +139,27 @@ test('[TURN-7] a check without tie-breaker gets one, and every check the priorit
   assert.equal(mendCheck(rtp, tieBreaker, passwordOf), rtp);
 });
 
+test('[TURN-16] the answer to a check gets the relayed address, and nothing else changes', () => {
+  const { request, ipv4, ipv6 } = vectors;
+  for (const relayed of [parseAddress('192.0.2.7', 4443), parseAddress('2001:db8::7', 4443)])
+    for (const answer of [ipv4, ipv6]) {
+      assert.ok(relayed);
+      const mended = mendAnswer(answer, relayed, password);
+      const { transactionId } = decoded(answer);
+      assert.deepEqual(readXorAddress(find(decoded(mended), ATTRIBUTE.mappedAddress), transactionId), relayed);
+      assert.equal(findText(decoded(mended), SOFTWARE), 'test vector');
+      assert.ok(isSigned(mended, decoded(mended), password) && isFingerprinted(mended));
+      assert.equal(mendAnswer(answer, relayed, 'another'), answer, 'of another process: unchanged');
+      assert.equal(mendAnswer(request, relayed, password), request, 'a check is unchanged');
+    }
+});
+
 test('[TURN-7] a check that would grow too long, or has no place for a tie-breaker, passes as it is', () => {
   const tieBreaker = hex('0102030405060708');
   const head = { method: METHOD.binding, class: 'request', transactionId: Buffer.alloc(12, 1) } as const;
   const empty = Array.from({ length: 29 }, (): NewAttribute => [ATTRIBUTE.iceControlled, Buffer.alloc(0)]);
   const username: NewAttribute = [ATTRIBUTE.username, Buffer.from('evtj:h6vY')];
-  const long = sign(encodeStun(head, [username, [0x8022, Buffer.alloc(65_000)], ...empty]), password);
+  const long = sign(encodeStun(head, [username, [SOFTWARE, Buffer.alloc(65_000)], ...empty]), password);
   assert.equal(
     mendCheck(long, tieBreaker, () => password),
     long,

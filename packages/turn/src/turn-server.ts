@@ -5,7 +5,7 @@ import { Allocation } from './allocation.ts';
 import { type Authenticated, createAuthenticator } from './authentication.ts';
 import { CHANNEL_MAX, CHANNEL_MIN, decodeChannelData, encodeChannelData, isChannelData } from './channel-data.ts';
 import { sign } from './integrity.ts';
-import { mendCheck } from './mend.ts';
+import { mendAnswer, mendCheck } from './mend.ts';
 import type { MediaPeer, RelaySocket, TurnClient, TurnClock } from './ports.ts';
 import { Budgets, Counts, QUOTAS, type TurnQuotas } from './quotas.ts';
 import { type Refusal, refusal } from './refusals.ts';
@@ -316,13 +316,18 @@ export class TurnServer {
   #relay(allocation: Allocation, to: Address, data: Buffer): void {
     const peer = this.#peers.get(keyOf(to));
     if (!peer || data.length === 0 || !allocation.up.take(data.length, this.#deps.clock.now())) return;
-    allocation.facts.socket.send(peer, mendCheck(data, allocation.tieBreaker, this.#deps.icePasswordOf));
+    const passwordOf = (ufrag: string): string => {
+      allocation.icePassword = this.#deps.icePasswordOf(ufrag);
+      return allocation.icePassword;
+    };
+    allocation.facts.socket.send(peer, mendCheck(data, allocation.tieBreaker, passwordOf));
   }
 
-  #onDatagram(allocation: Allocation, peer: MediaPeer, data: Buffer): void {
+  #onDatagram(allocation: Allocation, peer: MediaPeer, bytes: Buffer): void {
     const now = this.#deps.clock.now();
-    if (!allocation.isPermitted(peer, now) || !allocation.down.take(data.length, now)) return;
-    const { client } = allocation.facts;
+    if (!allocation.isPermitted(peer, now) || !allocation.down.take(bytes.length, now)) return;
+    const { client, relayed } = allocation.facts;
+    const data = mendAnswer(bytes, relayed, allocation.icePassword);
     const channel = allocation.channelOf(peer, now);
     client.send(channel === undefined ? dataIndication(peer, data) : encodeChannelData(channel, data, client.isStream));
   }

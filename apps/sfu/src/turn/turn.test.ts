@@ -5,9 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
+import type { Address } from '@parley/turn/addresses';
 import { turnCredential, turnSecretOf } from '@parley/turn/credentials';
+import { addFingerprint, sign } from '@parley/turn/integrity';
 import { Budgets, QUOTAS } from '@parley/turn/quotas';
-import { ATTRIBUTE, encodeStun, METHOD, uint32 } from '@parley/turn/stun';
+import {
+  ATTRIBUTE,
+  encodeStun,
+  METHOD,
+  type NewAttribute,
+  type StunClass,
+  uint32,
+  xorAddress,
+} from '@parley/turn/stun';
 import { TurnServer } from '@parley/turn/turn-server';
 import { address, TurnClient, tcpWire, tlsWire, udpWire } from '../../../../packages/turn/testkit/turn-client.ts';
 import { missingUclient, runUclient } from '../../../../tools/proof/turn-uclient.ts';
@@ -70,6 +80,23 @@ test("[TURN-3] coturn's own client gets everything back", { skip: missingUclient
 test('[TURN-3] a client hears its own address, without a credential', async () => {
   const client = await stage.udp();
   assert.equal((await client.mapped())?.address, '127.0.0.1');
+});
+
+test('[TURN-16] the answer to a check names the relayed address, whatever the media process saw', async () => {
+  const client = await stage.tcp();
+  const { relayed } = await client.allocate();
+  assert.ok(relayed);
+  await client.permit(stage.peer);
+  const transactionId = randomBytes(12);
+  // Signed with the ICE password of the stage.
+  const binding = (kind: StunClass, ...attributes: NewAttribute[]): Buffer =>
+    addFingerprint(sign(encodeStun({ method: METHOD.binding, class: kind, transactionId }, attributes), ''));
+  const answer = (seen: Address): Buffer =>
+    binding('success', [ATTRIBUTE.mappedAddress, xorAddress(seen, transactionId)]);
+  client.send(stage.peer, binding('request', [ATTRIBUTE.username, Buffer.from('node:client')]));
+  // The media socket sends back what it gets.
+  client.send(stage.peer, answer(address('127.0.0.1', relayed.port)));
+  await arrives(client, answer(relayed));
 });
 
 test('[TURN-4] nothing but the media sockets is a peer: 403, and no packet leaves', async () => {
