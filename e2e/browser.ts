@@ -37,7 +37,7 @@ export function skipWithoutBrowser(): string | false {
   return NO_CHROMIUM;
 }
 
-interface Running {
+export interface Running {
   browser: Browser;
   stop(): Promise<void>;
 }

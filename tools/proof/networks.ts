@@ -1,10 +1,11 @@
 /**
- * Calls and chat from every kind of network, through a production server on one port: Chromium in network namespaces
- * behind nftables, the other participant in an open network.
+ * Calls and chat from every kind of network, through a production server on one port: Chromium and Firefox in
+ * network namespaces behind nftables, the other participant in an open network.
  *
- *   node tools/proof/networks.ts [rounds] [kinds, comma-separated]
+ *   node tools/proof/networks.ts [rounds] [kinds or `firefox`, comma-separated]
  *
- * Needs root, iproute2, nftables, openssl and Chromium. Writes docs/benchmarks/networks.md after a run of all kinds.
+ * Needs root, iproute2, nftables, openssl, Chromium, firefox-esr and libnss3-tools. Writes the rows it ran into
+ * docs/benchmarks/networks.md.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +40,7 @@ const child = spawn(
   'ip',
   [
     ...['netns', 'exec', OPEN, process.execPath, fileURLToPath(new URL('networks/run.ts', import.meta.url))],
-    ...[rounds, certFile, keyFile, only === '' ? report : '', only],
+    ...[rounds, certFile, keyFile, authority.file, report, only],
   ],
   { stdio: 'inherit', env: { ...process.env, NODE_EXTRA_CA_CERTS: authority.file } },
 );

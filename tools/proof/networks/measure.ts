@@ -1,11 +1,12 @@
 /** One call through one network, measured. */
 import type { Api } from '@parley/server';
 import { type KindName, moveClient, namespaceOf, OPEN } from './namespaces.ts';
-import { type Client, openClient, type Participant } from './participants.ts';
+import { type BrowserName, type Client, openClient, type Participant, type Trust } from './participants.ts';
 
 export interface Row {
   network: string;
   kind: KindName;
+  browser?: BrowserName;
   barMs: number;
   /** The client changes its address in mid-call. */
   moves?: true;
@@ -72,7 +73,7 @@ export interface Stage {
   api: Api;
   /** In the open network. */
   other: Client;
-  certificate: string;
+  trust: Trust;
 }
 
 let rooms = 0;
@@ -92,10 +93,10 @@ const nothing: Omit<Outcome, 'log'> = {
 export const measure = (stage: Stage, row: Row): Promise<Outcome> =>
   call(stage, row).catch((error: unknown) => ({ ...nothing, log: [String(error)] }));
 
-async function call({ api, other, certificate }: Stage, { kind, moves }: Row): Promise<Outcome> {
+async function call({ api, other, trust }: Stage, { kind, browser = 'chromium', moves }: Row): Promise<Outcome> {
   const room = await api.call('createRoom', { body: { name: `${kind}-${++rooms}` } });
   const { id } = await api.call('createConversation', { body: { name: room.name, members: ['ada', 'bob'] } });
-  const client = await openClient(namespaceOf(kind), api, certificate);
+  const client = await openClient({ namespace: namespaceOf(kind), browser, api, trust });
   const bob = await other.participant(room, 'bob');
   try {
     await bob.join();
@@ -118,4 +119,4 @@ async function call({ api, other, certificate }: Stage, { kind, moves }: Row): P
   }
 }
 
-export const openOther = (api: Api, certificate: string): Promise<Client> => openClient(OPEN, api, certificate);
+export const openOther = (api: Api, trust: Trust): Promise<Client> => openClient({ namespace: OPEN, api, trust });

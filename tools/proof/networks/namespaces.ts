@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
 
 export const HOST = 'calls.parley.test';
 export const SERVER = { namespace: 'parley-server', ipv4: '203.0.113.10', ipv6: '2001:db8:ff::10' } as const;
@@ -48,6 +49,14 @@ const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: [
 const inside = (namespace: string, ...command: string[]): void =>
   void execFileSync('ip', ['netns', 'exec', namespace, ...command], { stdio: ['ignore', 'ignore', 'pipe'] });
 
+/** A file that starts a program in a namespace, for a driver that wants the path of one. */
+export async function writeLauncher(folder: string, namespace: string, command: string): Promise<string> {
+  const launcher = `${folder}/browser`;
+  await writeFile(launcher, `#!/bin/sh\nexec ip netns exec ${namespace} ${command} "$@"\n`);
+  await chmod(launcher, 0o755);
+  return launcher;
+}
+
 /** Why it cannot be built here, or null. */
 export function missingTools(): string | null {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
@@ -55,6 +64,8 @@ export function missingTools(): string | null {
     ['ip', 'iproute2'],
     ['nft', 'nftables'],
     ['openssl', 'openssl'],
+    ['firefox-esr', 'firefox-esr'],
+    ['certutil', 'libnss3-tools'],
   ] as const)
     if (!['/usr/sbin', '/usr/bin', '/sbin', '/bin'].some((folder) => existsSync(`${folder}/${tool}`)))
       return `${tool} is not installed: apt-get install ${name}`;

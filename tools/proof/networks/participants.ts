@@ -1,13 +1,22 @@
-/** A Chromium inside a network, and what is measured in it. */
+/** A browser inside a network, and what is measured in it. */
 import { createHash, X509Certificate } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Room } from '@parley/contract';
 import type { Api } from '@parley/server';
-import { findChromium, type Site, type SiteOptions, siteFile, startChromium } from '../../../e2e/browser.ts';
+import {
+  findChromium,
+  type Running,
+  type Site,
+  type SiteOptions,
+  siteFile,
+  startChromium,
+} from '../../../e2e/browser.ts';
 import { type CallPage, openPages } from '../../../e2e/sdk/kit.ts';
+import { startFirefox } from './firefox.ts';
 import { PUBLIC_URL } from './installation.ts';
+import { writeLauncher } from './namespaces.ts';
 
 type Conversation = import('@parley/client/chat').Conversation;
 
@@ -37,29 +46,40 @@ export interface Client {
   close(): Promise<void>;
 }
 
+const PAGE = `${PUBLIC_URL}/healthz`;
+
 /**
  * Pages of the service's own origin with the SDK in them, which is not asked for: it is not what is measured. The page
  * itself must come from the service, or Chromium takes the service for a machine of a local network that it guards.
+ * Driven by BiDi, Firefox takes no import map into a page of the service, and does not mind a page from here.
  */
 const siteOf =
   (browser: import('playwright-core').Browser) =>
   async ({ modules = {} }: SiteOptions): Promise<Site> => {
+    const isFirefox = browser.browserType().name() === 'firefox';
     const context = await browser.newContext({ bypassCSP: true });
     await context.route(`${PUBLIC_URL}/0/**`, async (route) => {
       const file = await siteFile(modules, new URL(route.request().url()).pathname);
       await (file ? route.fulfill(file) : route.abort());
     });
     const document = await siteFile(modules, '/');
+    if (isFirefox) await context.route(PAGE, (route) => route.fulfill(document));
     return {
       async newPage() {
         const page = await context.newPage();
-        await page.goto(`${PUBLIC_URL}/healthz`);
-        await page.setContent(document?.body ?? '');
+        await page.goto(PAGE);
+        if (!isFirefox) await page.setContent(document?.body ?? '');
         return page;
       },
       close: () => context.close(),
     };
   };
+
+/** What a client believes: the server's certificate, and the file of who signed it. */
+export interface Trust {
+  certificate: string;
+  authorityFile: string;
+}
 
 /** Chromium trusts no other than this certificate besides the ones it knows. */
 const trusting = (certificate: string): string => {
@@ -67,12 +87,24 @@ const trusting = (certificate: string): string => {
   return `--ignore-certificate-errors-spki-list=${createHash('sha256').update(key).digest('base64')}`;
 };
 
-export async function openClient(namespace: string, api: Api, certificate: string): Promise<Client> {
+export type BrowserName = 'chromium' | 'firefox';
+
+const STARTS: Record<BrowserName, (namespace: string, folder: string, trust: Trust) => Promise<Running>> = {
+  chromium: async (namespace, folder, { certificate }) =>
+    await startChromium([trusting(certificate)], await writeLauncher(folder, namespace, findChromium() ?? '')),
+  firefox: (namespace, folder, { authorityFile }) => startFirefox(namespace, folder, authorityFile),
+};
+
+export interface ClientOptions {
+  namespace: string;
+  browser?: BrowserName;
+  api: Api;
+  trust: Trust;
+}
+
+export async function openClient({ namespace, browser = 'chromium', api, trust }: ClientOptions): Promise<Client> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-client-'));
-  const launcher = join(folder, 'chromium');
-  await writeFile(launcher, `#!/bin/sh\nexec ip netns exec ${namespace} ${findChromium()} "$@"\n`);
-  await chmod(launcher, 0o755);
-  const running = await startChromium([trusting(certificate)], launcher);
+  const running = await STARTS[browser](namespace, folder, trust);
   const pages = await openPages(PUBLIC_URL, api, { openSite: siteOf(running.browser) });
   return {
     async participant(room, identity) {

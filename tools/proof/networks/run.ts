@@ -13,10 +13,14 @@ const ROWS: readonly Row[] = [
   { network: 'IPv6 only', kind: 'ipv6', barMs: 3000 },
   { network: '200 ms and 3 % loss', kind: 'bad', barMs: 3000 },
   { network: 'Address changed in mid-call', kind: 'moving', barMs: 3000, moves: true },
+  { network: 'Open, Firefox', kind: 'direct', browser: 'firefox', barMs: 3000 },
+  { network: 'UDP blocked, Firefox', kind: 'noudp', browser: 'firefox', barMs: 5000 },
+  { network: 'TCP 443 only, Firefox', kind: 'only443', browser: 'firefox', barMs: 5000 },
 ];
 const HEALED_MS_MAX = 5000;
 
-const [roundsText = '3', certFile = '', keyFile = '', reportFile = '', only = ''] = process.argv.slice(2);
+const [roundsText = '3', certFile = '', keyFile = '', authorityFile = '', reportFile = '', only = ''] =
+  process.argv.slice(2);
 const rounds = Number(roundsText);
 const median = (values: readonly (number | null)[]): number | null =>
   values.includes(null) ? null : ([...values].sort((a, b) => Number(a) - Number(b))[values.length >> 1] ?? null);
@@ -47,6 +51,7 @@ function lineOf(row: Row, outcomes: readonly Outcome[]): string {
     row.moves ? ms(of('healedMs')) : '',
     `${row.barMs / 1000} s${row.moves ? `, healed ${HEALED_MS_MAX / 1000} s` : ''}`,
     isMet(row, outcomes) ? 'met' : 'missed',
+    `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores, load ${loadavg()[1]?.toFixed(0)}`,
   ];
   return `| ${cells.join(' | ')} |`;
 }
@@ -54,7 +59,7 @@ function lineOf(row: Row, outcomes: readonly Outcome[]): string {
 /** What is measured, and how; the table follows. */
 const heading = `# Calls from every kind of network
 
-Made by \`node tools/proof/networks.ts\` (root, iproute2, nftables, Chromium); do not edit. One server in production with \`PUBLIC_URL\`, a certificate and a data folder, its media node beside it; Chromium in network namespaces behind nftables on the same machine, a new browser each time; the other participant in an open network. ${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores with a load of ${loadavg()[1]?.toFixed(0)} meanwhile, ${rounds} calls in each network.
+Made by \`node tools/proof/networks.ts\` (root, iproute2, nftables, Chromium, Firefox); do not edit. One server in production with \`PUBLIC_URL\`, a certificate and a data folder, its media node beside it; Chromium, or Debian's Firefox ESR where it is named, in network namespaces behind nftables on the same machine, a new browser each time; the other participant a Chromium in an open network. Each figure is one call.
 
 - Connected: from \`connect()\` until both peer connections are, token, socket and camera included. The median counts against the bar.
 - Path: by what media goes; \`relay\` is our own TURN, \`tls\` that on port 443 of the server.
@@ -62,32 +67,44 @@ Made by \`node tools/proof/networks.ts\` (root, iproute2, nftables, Chromium); d
 - 200 ms and 3 % loss: 100 ms and 3 % of the packets each way, by the suite's UDP proxy in the gateway; TCP has the delay, and a round trip more for 3 % of its chunks.
 - Address changed: the interface goes, another with another gateway comes; healed when pictures move both ways again, new ones.
 
-| Network | Path | Connected, ms | First picture, ms | Pictures | Messages | Healed, ms | Bar | |
-|---|---|---|---|---|---|---|---|---|
+| Network | Path | Connected, ms | First picture, ms | Pictures | Messages | Healed, ms | Bar | | Measured |
+|---|---|---|---|---|---|---|---|---|---|
 `;
 
-const certificate = await readFile(certFile, 'utf8');
+/** By kind of network, or all of a browser. */
+function isAskedFor({ kind, browser }: Row): boolean {
+  return only === '' || only.split(',').some((one) => one === kind || one === browser);
+}
+
+/** The table as it was, for the rows that are not asked for. */
+async function linesBefore(): Promise<Map<string, string>> {
+  const rows = (await readFile(reportFile, 'utf8')).split('\n').filter((line) => line.startsWith('| '));
+  return new Map(rows.map((line) => [line.split(' | ')[0]?.slice(2) ?? '', line]));
+}
+
+const trust = { certificate: await readFile(certFile, 'utf8'), authorityFile };
 const installation = await startInstallation({ cert: certFile, key: keyFile });
 const badPath = await startBadPath();
-const other = await openOther(installation.api, certificate);
-const lines: string[] = [];
+const other = await openOther(installation.api, trust);
+const lines = await linesBefore();
 let isWhole = true;
 try {
-  for (const row of ROWS.filter(({ kind }) => only === '' || only.split(',').includes(kind))) {
+  for (const row of ROWS.filter(isAskedFor)) {
     const outcomes: Outcome[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const outcome = await measure({ api: installation.api, other, certificate }, row);
+      const outcome = await measure({ api: installation.api, other, trust }, row);
       outcomes.push(outcome);
       console.log(row.network, JSON.stringify(outcome));
     }
     isWhole &&= isMet(row, outcomes);
-    lines.push(lineOf(row, outcomes));
-    console.log(lines.at(-1));
+    lines.set(row.network, lineOf(row, outcomes));
+    console.log(lines.get(row.network));
   }
 } finally {
   await other.close();
   await badPath.stop();
   await installation.stop();
 }
-if (reportFile !== '') await writeFile(reportFile, `${heading}${lines.join('\n')}\n`);
+const table = ROWS.map(({ network }) => lines.get(network)).filter((line) => line !== undefined);
+await writeFile(reportFile, `${heading}${table.join('\n')}\n`);
 process.exit(isWhole ? 0 : 1);
