@@ -15,6 +15,9 @@ const github = { clientId: 'gh', clientSecret: 'gh-secret' };
 const ownDoing = /Failed to load resource|request to another origin/;
 const minuteMs = 60_000;
 
+/** The cursor follows what is said a moment later. */
+const hasFocus = (page: Page, label: string) => page.getByLabel(label).and(page.locator(':focus')).waitFor();
+
 describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
   let kit: DashboardKit;
   let oidc: OidcPeer;
@@ -93,7 +96,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     const email = newEmail();
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByText('Enter your e-mail address.').waitFor();
-    assert.ok(await page.getByLabel('E-mail').evaluate((field) => field === document.activeElement));
+    await hasFocus(page, 'E-mail');
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -139,7 +142,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     const { page } = visit;
     await page.goto('/account?x=1');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    assert.ok(await page.getByLabel('E-mail').evaluate((field) => field === document.activeElement));
+    await hasFocus(page, 'E-mail');
     await assertFits(page, 'sign in');
     await assertAccessibleInBothThemes(page, 'sign in');
     const says: string[] = [];
@@ -309,7 +312,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     };
     await change('not the password', 'another horse battery');
     await page.getByText('The current password is wrong.').waitFor();
-    assert.ok(await page.getByLabel('Current password').evaluate((field) => field === document.activeElement));
+    await hasFocus(page, 'Current password');
     await change(password, 'password123');
     await page.getByText('among the first that attackers try').waitFor();
     await change(password, 'another horse battery');

@@ -42,11 +42,11 @@ if (values.production) {
 } else {
   const byWeight = Map.groupBy(files, weightOf);
   const light = offerFiles(byWeight.get('light') ?? []);
-  // In workers of their own, which share browsers, a media node and an `npm start`; two of those fill two cores.
+  // In workers of their own, which share browsers, a media node and an `npm start`.
   const heavy = offerFiles(byWeight.get('heavy') ?? [], patient);
   const media = offerFiles(byWeight.get('media') ?? [], { ...patient, ...preferred });
-  // One more for the light ones: these wait for timers and servers as much as they compute.
-  await runLanes([...Array.from({ length: workers }, () => [light, heavy]), [media, light]]);
+  // One more than there are cores, and one for media: all of them wait for timers and servers as much as they compute.
+  await runLanes([...Array.from({ length: workers + 1 }, () => [light, heavy]), [media, light]]);
 }
 process.exitCode = report.conclude(files) ? 0 : 1;
 
