@@ -55,8 +55,9 @@ export async function fuzzLink({ service, api, seed, frames, onProgress }: LinkF
     const blame = (what: string): void =>
       void outcome.faults.push(`${what}\nafter\n${said.map((frame) => String(frame).slice(0, 300)).join('\n')}`);
     await eventually(() => node.ended > 0).catch(() => blame('the connection lives'));
-    // Answered in order, so everything before it has come.
-    await Promise.race([ada.ask({ type: 'ping', t: 1 }), ada.whenClosed()]);
+    // Answered in order, so everything before it has come. One wait for both: the loser of a race would wait on.
+    ada.send({ type: 'ping', t: 1, id: 'last' });
+    await eventually(() => ada.closed !== null || ada.frames.some(({ ref }) => ref === 'last'));
     const isAlive = await service.fetch('/healthz').then(
       ({ ok }) => ok,
       () => false,
