@@ -4,26 +4,18 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { limitRows, readLimits } from '@parley/contract/limits';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { readConfig } from '../../apps/server/src/config.ts';
 import { settingRows } from '../../apps/server/src/settings.ts';
 import { readConfig as readNodeConfig } from '../../apps/sfu/src/config.ts';
-import { ChartRefused, renderChart, type Values, type Yaml } from './chart.ts';
+import { ChartRefused, type Values, type Yaml } from './chart.ts';
+import { chartChoices, chartObjects, documentsOf } from './chart-objects.ts';
 import { problemsOf } from './kubernetes.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 const at = (value: Yaml | undefined, ...path: (string | number)[]): Yaml =>
   path.reduce<Yaml>((scope, key) => (scope as Values)?.[key] ?? null, value ?? null);
-
-/** What a rendered file holds; one that is not YAML throws. */
-const documentsOf = (text: string): Values[] =>
-  parseAllDocuments(text).flatMap((document) => {
-    const [error] = document.errors;
-    if (error) throw error;
-    const value: Values | null = document.toJS();
-    return value === null ? [] : [value];
-  });
 
 /** Names that our processes read, and those of the platforms around them. */
 const known = new Set([
@@ -162,17 +154,8 @@ const podsOf = (objects: readonly Values[]): Values[] =>
   });
 
 describe('[DEP-4] the chart', () => {
-  const folder = join(repository, 'deploy/helm/parley');
-  const values = {
-    publicUrl: 'https://rtc.test',
-    existingSecret: 'mine',
-    trustedProxies: '10.42.3.0/24',
-    ingress: { host: 'rtc.test', tlsSecret: 'tls' },
-  };
-  const objects = (given: Values = {}): Values[] =>
-    [...renderChart(folder, { ...values, ...given }).values()].flatMap(documentsOf);
   const kinds = (given?: Values) =>
-    objects(given)
+    chartObjects(given)
       .map(({ kind }) => kind)
       .sort();
 
@@ -190,16 +173,16 @@ describe('[DEP-4] the chart', () => {
       'Service',
     ]);
     assert.deepEqual(kinds({ sfu: { asksCluster: false } }), rest);
-    assert.throws(() => objects({ publicUrl: '' }), new ChartRefused('publicUrl must be set'));
-    assert.throws(() => objects({ existingSecret: '' }), ChartRefused);
+    assert.throws(() => chartObjects({ publicUrl: '' }), new ChartRefused('publicUrl must be set'));
+    assert.throws(() => chartObjects({ existingSecret: '' }), ChartRefused);
   });
 
   test('believes forwarded addresses only from proxies that were named', () => {
     assert.throws(
-      () => objects({ trustedProxies: '' }),
+      () => chartObjects({ trustedProxies: '' }),
       new ChartRefused('trustedProxies must name the proxies in front'),
     );
-    const server = objects().find(({ kind }) => kind === 'Deployment');
+    const server = chartObjects().find(({ kind }) => kind === 'Deployment');
     const env = at(server, 'spec', 'template', 'spec', 'containers', 0, 'env') as Values[];
     assert.deepEqual(
       env.filter(({ name }) => name === 'TRUST_PROXY').map(({ value }) => value),
@@ -208,7 +191,7 @@ describe('[DEP-4] the chart', () => {
   });
 
   test('every object has a name, labels and an API version; selectors choose what the templates are labelled', () => {
-    for (const object of objects({ server: { autoscaling: { enabled: true } } })) {
+    for (const object of chartObjects({ server: { autoscaling: { enabled: true } } })) {
       assert.match(String(object['apiVersion']), /^(v1|[\w.]+\/v[12])$/);
       assert.ok(String(at(object, 'metadata', 'name')).startsWith('test'));
       assert.equal(at(object, 'metadata', 'labels', 'app.kubernetes.io/instance'), 'test');
@@ -219,7 +202,7 @@ describe('[DEP-4] the chart', () => {
   });
 
   test('every pod is unprivileged, with an image, limits and settings that exist', () => {
-    const pods = podsOf(objects({ imagePullSecrets: [{ name: 'registry' }] }));
+    const pods = podsOf(chartObjects({ imagePullSecrets: [{ name: 'registry' }] }));
     assert.equal(pods.length, 4);
     for (const pod of pods) {
       assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
@@ -233,18 +216,18 @@ describe('[DEP-4] the chart', () => {
       for (const variable of (at(container, 'env') ?? []) as Values[])
         assert.ok(known.has(String(variable['name'])), String(variable['name']));
     }
-    const server = objects().find(({ kind }) => kind === 'Deployment');
+    const server = chartObjects().find(({ kind }) => kind === 'Deployment');
     assert.equal(
       at(server, 'spec', 'template', 'spec', 'containers', 0, 'readinessProbe', 'httpGet', 'path'),
       '/readyz',
     );
     assert.equal(at(server, 'spec', 'replicas'), 2);
-    const node = objects().find(({ kind }) => kind === 'DaemonSet');
+    const node = chartObjects().find(({ kind }) => kind === 'DaemonSet');
     assert.equal(at(node, 'spec', 'template', 'spec', 'hostNetwork'), true);
   });
 
   /** The pod of a media node. */
-  const nodeOf = (sfu: Values) => podsOf(objects({ sfu }).filter(({ kind }) => kind === 'DaemonSet'))[0];
+  const nodeOf = (sfu: Values) => podsOf(chartObjects({ sfu }).filter(({ kind }) => kind === 'DaemonSet'))[0];
 
   test('media nodes are probed, sized by their processes, and announce what the values say', () => {
     const containerOf = (sfu: Values) => at(nodeOf(sfu), 'containers', 0);
@@ -267,20 +250,12 @@ describe('[DEP-4] the chart', () => {
   });
 
   test('[DEP-8] every object is one that the API of Kubernetes takes, whatever is chosen', () => {
-    const choices: Values[] = [
-      {},
-      { server: { autoscaling: { enabled: true } }, imagePullSecrets: [{ name: 'registry' }] },
-      {
-        sfu: { asksCluster: false, tolerations: [{ key: 'media', operator: 'Exists' }], settings: { SFU_CAPACITY: 9 } },
-      },
-      { ingress: { host: 'rtc.test', tlsSecret: '' } },
-    ];
-    for (const choice of choices)
-      for (const object of objects(choice)) assert.deepEqual(problemsOf(object), [], String(object['kind']));
+    for (const choice of chartChoices)
+      for (const object of chartObjects(choice)) assert.deepEqual(problemsOf(object), [], String(object['kind']));
   });
 
   test('[DEP-8] and the check sees what the API would refuse', () => {
-    const service = objects().find(({ kind }) => kind === 'Service');
+    const service = chartObjects().find(({ kind }) => kind === 'Service');
     assert.ok(service);
     const [mistyped] = problemsOf({ ...service, spec: { ...(service['spec'] as Values), selectors: {} } });
     assert.match(mistyped ?? '', /^v1 Service\/spec\/selectors: /);
@@ -289,10 +264,10 @@ describe('[DEP-4] the chart', () => {
   });
 
   test('media nodes may ask the cluster for their machine and nothing else, unless the values say no', () => {
-    const role = objects().find(({ kind }) => kind === 'ClusterRole');
+    const role = chartObjects().find(({ kind }) => kind === 'ClusterRole');
     assert.deepEqual(role?.['rules'], [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }]);
     const asks = (sfu: Values) =>
-      JSON.stringify(objects({ sfu }).find(({ kind }) => kind === 'DaemonSet')).includes('SFU_KUBERNETES_NODE');
+      JSON.stringify(chartObjects({ sfu }).find(({ kind }) => kind === 'DaemonSet')).includes('SFU_KUBERNETES_NODE');
     assert.deepEqual([asks({}), asks({ asksCluster: false })], [true, false]);
   });
 
@@ -310,11 +285,11 @@ describe('[DEP-4] the chart', () => {
   });
 
   test('/metrics is on a port that neither Service nor Ingress has', () => {
-    const server = objects().find(({ kind }) => kind === 'Deployment');
+    const server = chartObjects().find(({ kind }) => kind === 'Deployment');
     const env = at(server, 'spec', 'template', 'spec', 'containers', 0, 'env') as Values[];
     assert.equal(env.find(({ name }) => name === 'METRICS_PORT')?.['value'], '9090');
     assert.equal(at(server, 'spec', 'template', 'metadata', 'annotations', 'prometheus.io/port'), '9090');
-    const service = objects().find(({ kind }) => kind === 'Service');
+    const service = chartObjects().find(({ kind }) => kind === 'Service');
     assert.deepEqual(at(service, 'spec', 'ports'), [{ name: 'http', port: 80, targetPort: 'http' }]);
   });
 });
