@@ -4,6 +4,7 @@ import type { MintRtcToken, Room } from '@parley/contract';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
+import { type PythonProgram, runPython, skipWithoutPython } from './python.ts';
 import { openSdk, type SdkKit } from './sdk/kit.ts';
 
 const skip = skipWithoutBrowser();
@@ -157,4 +158,47 @@ test('[RTC-92] plain WebRTC has the same rules: token, permissions, room, media 
   const other = await kit.newRoom();
   assert.deepEqual(await post(`/v1/rooms/${other.id}/whip`, good, 'v=0'), [404, 'SVC_ROOM_NOT_FOUND']);
   assert.deepEqual(await present(), [], 'nobody who was refused is in the room');
+});
+
+/** A stay ends this soon after its client did. */
+const goneWithin = { withinMs: 15_000 };
+
+test('[RTC-93] who closes the connection, or the tab, without DELETE is gone within 15 s', { skip }, async () => {
+  const gone = kit.newRoom();
+  room = await gone;
+  const [sender, watcher] = [await open('whip', await mint('closer')), await open('whep', await mint('closed'))];
+  await soon(async () => assert.ok((await received(watcher.page)).frames > 10));
+  await watcher.page.evaluate(() => window.plain.peer.close());
+  await eventually(async () => assert.deepEqual(await present(), ['closer']), goneWithin);
+  await sender.page.close();
+  await eventually(async () => assert.deepEqual(await present(), []), goneWithin);
+});
+
+test('[RTC-93] a WHIP publisher whose track is taken away for a while is still there', { skip }, async () => {
+  const { page } = await open('whip', await mint('paused'));
+  await soon(async () => assert.deepEqual(await present(), ['paused']));
+  await page.evaluate(async () => {
+    for (const sender of window.plain.peer.getSenders()) await sender.replaceTrack(null);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20_000));
+  assert.deepEqual(await present(), ['paused']);
+  await page.close();
+});
+
+test('[RTC-94] aiortc publishes and watches, and is gone within 15 s of its close', {
+  skip: skip || skipWithoutPython(),
+}, async () => {
+  const start = async (way: 'whip' | 'whep', identity: string): Promise<PythonProgram> =>
+    runPython('../../e2e/plain_webrtc.py', [`${kit.url}/v1/rooms/${room.id}/${way}`, await mint(identity)], {});
+  const prints = (program: PythonProgram, text: RegExp) =>
+    soon(async () => assert.match(program.output(), text, program.output()));
+  const sender = await start('whip', 'aio-sends');
+  await prints(sender, /^connected$/m);
+  const watcher = await start('whep', 'aio-watches');
+  await prints(watcher, /^frames 30$/m);
+  const page = await open('whep', await mint('page'));
+  await soon(async () => assert.ok((await received(page.page)).frames > 10));
+  await page.page.close();
+  for (const program of [sender, watcher]) program.child.stdin?.end();
+  await eventually(async () => assert.deepEqual(await present(), []), goneWithin);
 });

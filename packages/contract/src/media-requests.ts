@@ -119,6 +119,8 @@ export const mediaRequests = {
     permissions: Permissions,
     autoSubscribe: Type.Boolean(),
     adaptiveStream: Type.Optional(Type.Boolean()),
+    /** Without a signaling socket (WHIP, WHEP): it ends when its transport is closed, fails or falls silent. */
+    plain: Type.Optional(Type.Boolean()),
   }),
   /** Takes over a participant after its signaling socket moved to another process; a pending `sub.offer` is repeated. */
   'participant.attach': Type.Object(mediaAddress),

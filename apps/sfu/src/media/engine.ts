@@ -156,6 +156,7 @@ export class Engine {
         order: data.order ?? 0,
         isAutoSubscribed: data.autoSubscribe,
         isAdaptive: data.adaptiveStream ?? false,
+        isPlain: data.plain ?? false,
       });
       const { participants } = room.snapshot();
       return { participant: participant.snapshot(this.#deps.clock.now()), participants };

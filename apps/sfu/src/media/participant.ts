@@ -1,5 +1,6 @@
 import type {
   DataFallback,
+  MediaCloseReason,
   MediaParticipantSnapshot,
   MediaPermissions,
   MediaQuality,
@@ -10,10 +11,15 @@ import type {
 import { DataBudget, FallbackBudget } from './data-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publisher } from './publisher.ts';
+import { Silence } from './silence.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** A transport that stays failed for this long without being rebuilt ends the participant. */
 const FAILED_MS_MAX = 30_000;
+/** A client without a socket that says nothing for this long is gone; reports come every few seconds. */
+const SILENT_MS_MAX = 12_000;
+/** Packets that a receiver answers with a report at the latest. */
+const UNANSWERED_PACKETS = 10;
 
 export interface ParticipantInit {
   id: string;
@@ -22,6 +28,8 @@ export interface ParticipantInit {
   order: number;
   permissions: MediaPermissions;
   isAutoSubscribed: boolean;
+  /** Without a signaling socket, by which others would be known to be there. */
+  isPlain: boolean;
   joinedAt: number;
   fallback: DataFallback;
 }
@@ -40,7 +48,10 @@ export class Participant {
   isAutoSubscribed: boolean;
   state: 'JOINING' | 'JOINED' | 'ACTIVE' = 'JOINING';
   quality: MediaQuality | null = null;
+  readonly #isPlain: boolean;
+  #hasHungUp = false;
   readonly #failedAt = new Map<MediaTransport, number>();
+  readonly #silence = { pub: new Silence(0), sub: new Silence(UNANSWERED_PACKETS) };
   readonly #rates = new Map<MediaTransport, Rates>();
   readonly publisher: Publisher;
   readonly subscriber: Subscriber;
@@ -54,6 +65,7 @@ export class Participant {
     this.order = init.order;
     this.permissions = init.permissions;
     this.isAutoSubscribed = init.isAutoSubscribed;
+    this.#isPlain = init.isPlain;
     this.joinedAt = init.joinedAt;
     this.fallbackSent = new FallbackBudget(init.fallback.sentPerSecond);
     this.fallbackReceived = new FallbackBudget(init.fallback.receivedPerSecond);
@@ -63,16 +75,30 @@ export class Participant {
   }
 
   get wantsSubscriber(): boolean {
-    return this.permissions.subscribe || this.permissions.publishData;
+    return !this.#isPlain && (this.permissions.subscribe || this.permissions.publishData);
   }
 
   onTransport(pc: MediaTransport, state: MediaTransportState, now: number): void {
     if (state === 'FAILED') this.#failedAt.set(pc, now);
+    else if (state === 'CLOSED') this.#hasHungUp = true;
     else if (state === 'CONNECTED' || state === 'NEW' || state === 'CONNECTING') this.#failedAt.delete(pc);
   }
 
-  isGone(now: number): boolean {
-    return [...this.#failedAt.values()].some((since) => now - since > FAILED_MS_MAX);
+  /** Why the participant is to be removed; undefined while it is there. */
+  goneReason(now: number): MediaCloseReason | undefined {
+    // Nobody can rebuild the transport of a client without a socket.
+    const failedMsMax = this.#isPlain ? 0 : FAILED_MS_MAX;
+    if ([...this.#failedAt.values()].some((since) => now - since > failedMsMax)) return 'CONNECTION_TIMEOUT';
+    if (!this.#isPlain) return undefined;
+    if (this.#hasHungUp) return 'CLIENT_INITIATED';
+    return this.#isSilent(now) ? 'CONNECTION_TIMEOUT' : undefined;
+  }
+
+  #isSilent(now: number): boolean {
+    return (['pub', 'sub'] as const).some((pc) => {
+      const transport = this.#transport(pc);
+      return transport?.state === 'CONNECTED' && this.#silence[pc].measure(transport, now) > SILENT_MS_MAX;
+    });
   }
 
   #transport(pc: MediaTransport): PeerTransport | undefined {

@@ -251,7 +251,8 @@ export class Room {
     for (const participant of [...this.#participants.values()]) {
       participant.publisher.uplink.report(now);
       participant.measure(now);
-      if (participant.isGone(now)) this.remove(participant.id, 'CONNECTION_TIMEOUT');
+      const reason = participant.goneReason(now);
+      if (reason) this.remove(participant.id, reason);
     }
     const speakers = this.#speakers.takeChanges();
     if (speakers.length > 0) this.#deps.emit({ type: 'speakers', data: { room: this.id, speakers } });

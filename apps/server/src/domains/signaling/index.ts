@@ -63,11 +63,13 @@ export function createSignaling({
 
   const traced =
     (join: ReturnType<typeof createJoin>): typeof join =>
-    (connection, frame) => {
+    (connection, frame, isPlain) => {
       const { projectId, roomId, id } = connection.session.token;
       const names = { 'parley.project_id': projectId, 'parley.room_id': roomId, 'parley.token_id': id };
       const attributes = { ...names, 'parley.connection_id': frame.connectionId };
-      return tracer.trace('join', { kind: 'server', parent: ownTrace, attributes }, () => join(connection, frame));
+      return tracer.trace('join', { kind: 'server', parent: ownTrace, attributes }, () =>
+        join(connection, frame, isPlain),
+      );
     };
 
   const { roomBus, eventsAfter, lastSeqs } = rooms;

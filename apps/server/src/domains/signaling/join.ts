@@ -30,7 +30,8 @@ const movesMax = 3;
 export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observe }: JoinDeps) {
   const attach = createAttach({ clock, nodes, rooms, hub });
 
-  async function join(connection: RtcConnection, frame: JoinFrame): Promise<undefined> {
+  /** `isPlain`: the connection has no socket behind it (WHIP, WHEP). */
+  async function join(connection: RtcConnection, frame: JoinFrame, isPlain = false): Promise<undefined> {
     const { session } = connection;
     const { seat } = session;
     if (seat.state.is !== 'empty') fail('SVC_BAD_REQUEST', { message: 'This connection has joined already.' });
@@ -45,7 +46,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     // Subscribed before anything is checked: a revocation is either seen by the check or arrives as a message.
     const room = await hub.enter(session.token.roomId);
     try {
-      const member = (await resume(room, connection, frame)) ?? (await joinFresh(room, connection, frame));
+      const member = (await resume(room, connection, frame)) ?? (await joinFresh(room, connection, frame, isPlain));
       if (!connection.isOpen)
         await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'SIGNAL_CLOSED');
     } catch (error) {
@@ -60,12 +61,17 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     return undefined;
   }
 
-  async function joinFresh(room: HubRoom, connection: RtcConnection, frame: JoinFrame): Promise<Member> {
+  async function joinFresh(
+    room: HubRoom,
+    connection: RtcConnection,
+    frame: JoinFrame,
+    isPlain: boolean,
+  ): Promise<Member> {
     const held = await rooms.sessions.admit(connection.session.token, frame.connectionId);
     const member = createMember(held.session, '', connection);
     room.members.set(held.session.id, member);
     try {
-      const { others, since } = await addToNode(member, held, frame);
+      const { others, since } = await addToNode(member, held, frame, isPlain);
       connection.session.seat.state = { is: 'taken', member };
       const participants = await listOthers(member.session, others);
       await sendJoined(room, member, {
@@ -100,6 +106,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     member: Member,
     { session }: Admission,
     { autoSubscribe, adaptiveStream }: JoinFrame,
+    isPlain: boolean,
   ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
     for (let moves = 0; moves < movesMax; moves++) {
       const placement = await rooms.placement.place(session, session.roomId);
@@ -113,6 +120,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         permissions: session.permissions,
         autoSubscribe: autoSubscribe ?? true,
         ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
+        ...(isPlain && { plain: true }),
       });
       const accepted = await rooms.sessions.accept(session, placement);
       if (accepted) {

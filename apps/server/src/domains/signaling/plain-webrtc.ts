@@ -44,7 +44,7 @@ export function createPlainWebRtc({
 
   async function joinFor(token: StoredToken, request: RequestInfo, autoSubscribe: boolean): Promise<Member> {
     const connection = silentConnection(token, request);
-    await join(connection, { connectionId: ids.newUuid(), autoSubscribe, client: { sdk: 'plain-webrtc' } });
+    await join(connection, { connectionId: ids.newUuid(), autoSubscribe, client: { sdk: 'plain-webrtc' } }, true);
     return memberOf(connection);
   }
 

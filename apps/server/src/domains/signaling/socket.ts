@@ -45,7 +45,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
   const { clock, log, limits, rooms, join, media, rpc, observe, closed } = deps;
 
   const handlers: FrameHandlers<RtcSession, SignalingClientFrames, SignalingServerFrames> = {
-    join,
+    join: (connection, frame) => join(connection, frame),
     publish: async (connection, frame) => media.publish(memberOf(connection), frame),
     unpublish: async (connection, frame) => media.unpublish(memberOf(connection), frame),
     'sub.answer': async (connection, frame) => media.answer(memberOf(connection), frame),
