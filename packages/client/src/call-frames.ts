@@ -58,7 +58,7 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
     'track.unpublished': handleOther,
     'track.muted': handleOther,
     'sub.offer': (offer) => {
-      // The server repeats the offer after a lost connection; any other failure leaves the transport unusable.
+      // The server repeats the offer after a lost connection; after any other failure the transport is replaced.
       subscriber.offer(offer).catch((error) => error instanceof ConnectionError || fail(error));
     },
     'stream.state': others.streamChanged,

@@ -8,6 +8,8 @@ import type { Negotiation, NegotiationHost, Slot } from './slot.ts';
 const DATA_MID = 'data';
 /** What a description holds beside its media entries. */
 const HEAD_BYTES = 1000;
+/** An offer without an answer for this long is made anew; the SDK itself gives up its answer after 10 s. */
+const ANSWER_MS_MAX = 15_000;
 
 interface NodeOffersDeps extends NegotiationHost {
   sendOffer(revision: number, isRestart: boolean, description: Description): void;
@@ -26,6 +28,8 @@ interface PendingOffer {
   /** With ICE and DTLS parameters: the first of a transport. */
   isWhole: boolean;
   description: Description;
+  /** When it was first seen waiting. */
+  since: number | undefined;
 }
 
 /** The node offers lines, one offer at a time; each later one carries the changed entries only. */
@@ -37,6 +41,8 @@ export class NodeOffers implements Negotiation {
   #local: Omit<Description, 'media'> | undefined;
   #revision = 0;
   #pending: PendingOffer | undefined;
+  /** The next offer is the first of its transport, or the one before it was not answered. */
+  #needsWhole = true;
   #isRestarting = false;
   #isFlushScheduled = false;
 
@@ -128,7 +134,7 @@ export class NodeOffers implements Negotiation {
   /** Sends the next offer unless one awaits its answer. What does not fit a frame goes with the one after it. */
   flush(): void {
     if (this.#pending || !this.#local) return;
-    const isWhole = this.#revision === 0 || this.#isRestarting;
+    const isWhole = this.#needsWhole;
     const media: MediaEntry[] = isWhole ? [{ mid: DATA_MID, kind: 'data', direction: 'sendrecv' }] : [];
     const slots: OfferedSlot[] = [];
     let bytes = HEAD_BYTES;
@@ -143,9 +149,22 @@ export class NodeOffers implements Negotiation {
     for (const slot of slots) slot.needsOffer = false;
     this.#revision += 1;
     const description: Description = isWhole ? { ...this.#local, media } : { media };
-    this.#pending = { slots, isWhole, description };
+    this.#pending = { slots, isWhole, description, since: undefined };
     this.#deps.sendOffer(this.#revision, this.#isRestarting, description);
+    this.#needsWhole = false;
     this.#isRestarting = false;
+  }
+
+  /** Call it about twice a second: an offer whose answer is lost or failed must not keep later tracks away. */
+  expire(now: number): void {
+    const pending = this.#pending;
+    if (!pending) return;
+    pending.since ??= now;
+    if (now - pending.since < ANSWER_MS_MAX) return;
+    this.#pending = undefined;
+    this.#needsWhole = pending.isWhole;
+    for (const slot of pending.slots) slot.needsOffer = true;
+    this.flush();
   }
 
   /** Repeats the offer that awaits an answer, for a signaling socket that may have lost it. */
@@ -176,6 +195,7 @@ export class NodeOffers implements Negotiation {
       this.#refreshEntry(slot);
     });
     this.#pending = undefined;
+    this.#needsWhole = true;
     this.#isRestarting = true;
   }
 

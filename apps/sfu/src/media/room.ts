@@ -250,6 +250,7 @@ export class Room {
   report(now: number): void {
     for (const participant of [...this.#participants.values()]) {
       participant.publisher.uplink.report(now);
+      participant.subscriber.report(now);
       participant.measure(now);
       const reason = participant.goneReason(now);
       if (reason) this.remove(participant.id, reason);

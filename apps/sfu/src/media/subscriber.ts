@@ -160,6 +160,11 @@ export class Subscriber {
     if (this.#negotiation instanceof NodeOffers) this.#negotiation.repeat();
   }
 
+  /** Twice a second. */
+  report(now: number): void {
+    if (this.#negotiation instanceof NodeOffers) this.#negotiation.expire(now);
+  }
+
   answer(revision: number, answer: Description): void {
     const offers = this.#offers();
     this.#activate(offers.answer(revision, answer, (whole) => this.#acceptTransport(whole)));

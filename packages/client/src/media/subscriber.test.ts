@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../../testkit/fake-world.ts';
+import { ConnectionError } from '../errors.ts';
 import { createSubscriber, type SubOffer } from './subscriber.ts';
 
 const offer = (revision: number): SubOffer => ({
@@ -29,7 +30,7 @@ function newPeer(described: () => Promise<void>) {
   return peer;
 }
 
-const unheard = { onTrack() {}, onTrackGone() {}, onData() {}, onState() {} };
+const unheard = { onTrack() {}, onTrackGone() {}, onData() {}, onState() {}, onFailed() {} };
 
 test('[SDK-29] offers that wait when the call ends open no transport, and one under way ends without an error', async () => {
   const peers: { isClosed: boolean }[] = [];
@@ -69,4 +70,28 @@ test('[SDK-48] an answer that comes after a newer offer is refused without an er
   const [superseded, newest] = [subscriber.offer(offer(1)), subscriber.offer(offer(2))];
   await superseded;
   await assert.rejects(newest, refusal);
+});
+
+test('[MED-77] an offer that the browser, the server or a timeout refuses asks for another transport; a lost connection does not', async () => {
+  let failures = 0;
+  const fails = async (error: Error, isOfBrowser: boolean): Promise<number> => {
+    failures = 0;
+    const subscriber = createSubscriber({
+      ...unheard,
+      newPeerConnection: () =>
+        newPeer(async () => {
+          if (isOfBrowser) throw error;
+        }) as unknown as RTCPeerConnection,
+      answer: () => Promise.reject(error),
+      onFailed: () => {
+        failures += 1;
+      },
+    });
+    await assert.rejects(subscriber.offer(offer(1)), error);
+    return failures;
+  };
+  assert.equal(await fails(new DOMException('bad m-line', 'InvalidAccessError'), true), 1);
+  assert.equal(await fails(new Error('BAD_DESCRIPTION'), false), 1);
+  assert.equal(await fails(new ConnectionError('network', { code: 'timeout' }), false), 1);
+  assert.equal(await fails(new ConnectionError('network'), false), 0);
 });

@@ -11,6 +11,7 @@ import {
   type MediaEntry,
   toSdp,
 } from '@parley/media-description';
+import { ConnectionError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 
 export interface SubscriberDeps {
@@ -20,6 +21,8 @@ export interface SubscriberDeps {
   onTrackGone(trackId: string): void;
   onData(message: DataMessage): void;
   onState(state: RTCPeerConnectionState): void;
+  /** An offer could not be answered: this transport takes no further one. */
+  onFailed(): void;
 }
 
 export type SubOffer = FrameData<SignalingServerFrames['sub.offer']>;
@@ -95,7 +98,10 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
       // Closed or offered anew by now: no caller waits for it.
-      if (peer === pc && revision === latest) throw error;
+      if (peer === pc && revision === latest) {
+        if (!isConnectionLost(error)) deps.onFailed();
+        throw error;
+      }
     }
     if (peer !== pc) return;
     isAnswered = true;
@@ -142,3 +148,6 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     },
   };
 }
+
+/** The server repeats the offer when the connection is back; a mere timeout leaves it as it was. */
+const isConnectionLost = (error: unknown): boolean => error instanceof ConnectionError && error.code !== 'timeout';

@@ -59,3 +59,33 @@ test('[SDK-54] when the network changed and signaling had to be connected anew, 
   assert.deepEqual([asked, world.timers], [[], 0]);
   Object.assign(globalThis, { RTCPeerConnection: native });
 });
+
+test('[MED-77] when an offer cannot be answered the node is asked for another transport', async () => {
+  const world = createFakeWorld();
+  const asked: string[] = [];
+  const native = globalThis.RTCPeerConnection;
+  class Refusing extends Peer {
+    override async setRemoteDescription() {
+      throw new DOMException('bad m-line', 'InvalidAccessError');
+    }
+  }
+  Object.assign(globalThis, { RTCPeerConnection: Refusing });
+  const transports = createTransports({
+    runtime: world,
+    telemetry: { note() {}, flush() {} },
+    signal: {
+      state: 'connected',
+      async request({ type, pc }: { type: string; pc?: string }) {
+        asked.push([type, pc].join(' ').trim());
+      },
+      whenConnected: async () => {},
+    },
+    onBroken() {},
+    // The rest of what they are is not used here.
+  } as unknown as TransportsDeps);
+  await assert.rejects(transports.subscriber.offer(offer));
+  await settle();
+  assert.deepEqual(asked, ['ice.restart sub']);
+  transports.close();
+  Object.assign(globalThis, { RTCPeerConnection: native });
+});

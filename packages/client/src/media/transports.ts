@@ -60,6 +60,7 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
     onTrackGone: on.onTrackGone,
     onData: on.onData,
     onState: watch('sub'),
+    onFailed: () => health.changed('sub', 'failed'),
   });
   const health = createMediaHealth({
     runtime,

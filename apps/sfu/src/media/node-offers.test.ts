@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Description } from '@parley/media-description';
+import { NodeOffers } from './node-offers.ts';
+import { Publication } from './publication.ts';
+import { Subscription } from './subscription.ts';
+
+const local = {
+  ice: { ufrag: 'node', pwd: 'p'.repeat(24) },
+  dtls: { role: 'actpass' as const, fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` },
+};
+
+const camera = (id: string) =>
+  new Publication({
+    id,
+    request: { cid: id, kind: 'VIDEO', source: 'CAMERA' },
+    encoding: { codec: { name: 'VP8', pt: 96 }, red: undefined },
+    mid: '0',
+    rids: [],
+    extensionIds: {},
+    publishedAt: 0,
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
+  });
+
+function newOffers() {
+  const sent: { revision: number; isRestart: boolean; description: Description }[] = [];
+  let ssrc = 1;
+  const offers = new NodeOffers({
+    takeSsrc: () => (ssrc += 2),
+    newSubscription: (publication, _codecs, own) => {
+      const ids = { ssrc: own, rtxSsrc: own + 1, payloadType: 96, redPayloadType: undefined, rtxPayloadType: 97 };
+      return new Subscription(publication, ids, { rtp() {}, rtcp() {} }, () => 0);
+    },
+    sendOffer: (revision, isRestart, description) => sent.push({ revision, isRestart, description }),
+  });
+  const midsOf = (index: number) => sent[index]?.description.media.map(({ mid }) => mid);
+  return { offers, sent, midsOf };
+}
+
+test('[MED-77] an offer that is never answered is made anew, whole if it was whole, with what came meanwhile', () => {
+  const { offers, sent, midsOf } = newOffers();
+  offers.connect(local);
+  offers.flush();
+  offers.assign(camera('trk_1'), 'ps_1');
+  offers.flush();
+  assert.equal(sent.length, 1, 'one offer at a time');
+  for (const now of [0, 500, 14_000]) offers.expire(now);
+  assert.equal(sent.length, 1);
+  offers.expire(15_000);
+  assert.deepEqual([sent[1]?.revision, sent[1]?.isRestart, sent[1]?.description.ice], [2, false, local.ice]);
+  assert.deepEqual(midsOf(1), ['data', '0']);
+
+  offers.answer(2, { ...local, media: [] }, () => {});
+  offers.assign(camera('trk_2'), 'ps_1');
+  offers.flush();
+  offers.expire(16_000);
+  offers.assign(camera('trk_3'), 'ps_1');
+  offers.expire(31_000);
+  assert.deepEqual([midsOf(2), midsOf(3), sent[3]?.description.ice], [['1'], ['1', '2'], undefined]);
+  assert.throws(() => offers.answer(3, { media: [] }, () => {}), /revision 4/);
+  assert.equal(offers.answer(4, { media: [] }, () => {}).length, 2);
+  offers.close();
+});
