@@ -181,9 +181,9 @@ async function startWorkers(deps: WorkersDeps): Promise<Worker[]> {
           bindAddress: config.bindAddress,
           candidates: candidatesOf(announcer.addresses, announcedPort),
         },
-        onEvent: (event) => directory.emit(event),
+        onEvent: (event, worker) => directory.emit(event, worker),
         onLost: (lost) => {
-          for (const room of directory.roomsOf(lost)) directory.lose(room);
+          for (const room of directory.roomsOf(lost)) directory.lose(room, lost);
         },
         onError,
       }),

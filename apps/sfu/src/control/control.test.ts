@@ -301,3 +301,15 @@ test('[MED-46] a room asked for while the only media process starts again waits 
   assert.ok(refusals < 5, 'refused without waiting');
   await kit.stop();
 });
+
+test('[MED-78] opening a room again keeps it open for who is about to join', async () => {
+  const control = await kit.connect();
+  const room = 'room_rejoined';
+  await control.command('room.open', { room, emptyTimeoutSeconds: 1 });
+  const until = performance.now() + 2500;
+  while (performance.now() < until)
+    assert.deepEqual(await control.command('room.open', { room, emptyTimeoutSeconds: 1 }), { created: false });
+  await control.command('participant.add', add(room, 'ps_rejoins'));
+  await control.command('room.close', { room, reason: 'ROOM_CLOSED' });
+  await control.drop();
+});

@@ -80,20 +80,22 @@ export class Directory {
     };
   }
 
-  emit(event: MediaEvent): void {
+  /** `worker` emitted it. A late event about a room that is open elsewhere by now is discarded. */
+  emit(event: MediaEvent, worker: number): void {
     const { room } = event.data;
     const record = this.#rooms.get(room);
-    if (!record) return;
+    if (record?.worker !== worker) return;
     for (const id of audienceOf(record, event)) this.#controllers.get(id)?.emit(event);
     if (event.type === 'participant.closed') record.participants.delete(event.data.participant);
     if (event.type === 'room.closed') this.#rooms.delete(room);
   }
 
   /** The process with this room exited: its participants and the room are closed for all controllers. */
-  lose(room: string): void {
+  lose(room: string, worker: number): void {
+    const reason = 'MEDIA_FAILURE';
     for (const [participant, { identity }] of [...(this.#rooms.get(room)?.participants ?? [])])
-      this.emit({ type: 'participant.closed', data: { room, participant, identity, reason: 'MEDIA_FAILURE' } });
-    this.emit({ type: 'room.closed', data: { room, reason: 'MEDIA_FAILURE' } });
+      this.emit({ type: 'participant.closed', data: { room, participant, identity, reason } }, worker);
+    this.emit({ type: 'room.closed', data: { room, reason } }, worker);
   }
 }
 

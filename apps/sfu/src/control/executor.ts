@@ -32,7 +32,11 @@ export function createExecutor({ directory, workers, capacity, clock, isDraining
   async function openRoom(controller: Controller, command: MediaCommand<'room.open'>) {
     const { room } = command.data;
     directory.open(room, directory.workerOf(room) ?? (await placeRoom()), controller.id);
-    return getWorker(room).request(command);
+    const index = directory.workerOf(room) ?? -1;
+    const answer = await getWorker(room).request(command);
+    // The room may have closed just before the process read the command, which then opened it anew.
+    directory.open(room, index, controller.id);
+    return answer;
   }
 
   /** The media process for a new room. */

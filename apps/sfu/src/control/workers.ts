@@ -25,7 +25,7 @@ export interface WorkerDeps {
   settings: WorkerSettings;
   iceKey: Buffer;
   clock: MediaClock;
-  onEvent(event: MediaEvent): void;
+  onEvent(event: MediaEvent, index: number): void;
   /** The process exited; its rooms are gone. */
   onLost(index: number): void;
   onError(error: unknown): void;
@@ -105,7 +105,10 @@ export class Worker {
     this.#startedAt = this.#deps.clock.now();
     this.#heardAt = this.#startedAt;
     // Only `WorkerMessage`s are sent by worker.ts.
-    child.on('message', (message) => this.#onMessage(message as WorkerMessage));
+    child.on('message', (message) => {
+      // What a process said before it exited may be read after that, and after its rooms were opened elsewhere.
+      if (this.#child === child) this.#onMessage(message as WorkerMessage);
+    });
     child.on('error', (error) => this.#deps.onError(error));
     child.on('exit', () => this.#onExit(child));
     this.#watch = setInterval(() => {
@@ -132,7 +135,7 @@ export class Worker {
         this.#deps.onError(message.message);
         break;
       case 'event':
-        this.#deps.onEvent(message.event);
+        this.#deps.onEvent(message.event, this.#deps.index);
         break;
       case 'answer':
         this.#settle(message.ref)?.resolve(message.data);

@@ -113,7 +113,12 @@ export class Engine {
   }
 
   #open({ room: id, emptyTimeoutSeconds = EMPTY_TIMEOUT_SECONDS, dataFallback = FALLBACK }: RoomOpen): boolean {
-    if (this.#rooms.has(id)) return false;
+    const known = this.#rooms.get(id);
+    if (known) {
+      // Somebody is about to join.
+      known.emptySince = this.#deps.clock.now();
+      return false;
+    }
     const { clock, random, newTrackId, candidates, emit, onError } = this.#deps;
     const { udpPort, bindAddress, certificate, iceKey } = this.#deps;
     const room = new Room(
