@@ -178,3 +178,31 @@ test('[MED-34] what waits when the server mutes a track, or when a subscriber le
   publication.flush();
   assert.equal(sent.length, 1);
 });
+
+test('[MED-79] a subscriber gets one unbroken stream over a restart of the source', () => {
+  const publication = new Publication({
+    id: 'trk_1',
+    request: { cid: 'c', kind: 'VIDEO', source: 'CAMERA' },
+    encoding: { codec: { name: 'VP8', pt: 96 }, red: undefined },
+    mid: '0',
+    rids: [],
+    extensionIds: {},
+    publishedAt: 0,
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
+  });
+  publication.bind(1, undefined);
+  const sent: number[] = [];
+  const ids = { ssrc: 10, rtxSsrc: 11, payloadType: 96, redPayloadType: undefined, rtxPayloadType: undefined };
+  const take = (packet: Buffer) => sent.push(packet.readUInt16BE(2));
+  const subscription = new Subscription(publication, ids, { rtp: take, rtcp: () => {} }, () => 0);
+  publication.subscribe(subscription);
+  subscription.setTarget(0);
+  const give = (sequence: number, timestamp: number, isKey: boolean, now: number) => {
+    const payload = vp8Payload(sequence & 0x7fff, 0, isKey);
+    assert.ok(readRtp(rtpPacket({ sequence, timestamp, payloadType: 96, payload }), view));
+    publication.receive(view, 0, now);
+  };
+  for (let index = 0; index < 5; index += 1) give(30_000 + index, index * 3000, index === 0, index * 33);
+  for (let index = 0; index < 4; index += 1) give(200 + index, 9_000_000 + index * 3000, index === 2, 200 + index * 33);
+  assert.deepEqual(sent, [1, 2, 3, 4, 5, 6, 7]);
+});

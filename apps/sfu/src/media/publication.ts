@@ -111,6 +111,7 @@ export class Publication implements ForwardedTrack {
   receive(view: RtpView, index: number, now: number): void {
     const layer = this.layers[index];
     if (!layer?.upstream?.receive(view, now)) return;
+    if (layer.upstream.hasRestarted) this.#restart(layer.upstream, index);
     if (!this.isStarted) {
       this.isStarted = true;
       this.#events.started();
@@ -118,6 +119,13 @@ export class Publication implements ForwardedTrack {
     if (this.isMutedByServer) return;
     if (this.kind === 'audio') this.#readLevel(view);
     if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now);
+  }
+
+  /** The numbers of the layer began anew: what is queued has those from before. */
+  #restart(upstream: Upstream, index: number): void {
+    upstream.hasRestarted = false;
+    this.flush();
+    for (const subscription of this.#subscriptions) if (isOnLayer(subscription, index)) subscription.restart();
   }
 
   #readLevel(view: RtpView): void {

@@ -51,3 +51,32 @@ test('[MED-16] a reception report counts what was lost since the last', () => {
   for (let sequence = 100; sequence < 200; sequence += 1) give(upstream, sequence, sequence);
   assert.equal(upstream.report(200)?.fractionLost, 2, 'only the one before 100 was new');
 });
+
+const restartAt = (upstream: Upstream, sequence: number, timestamp: number, now: number) => {
+  assert.ok(readRtp(rtpPacket({ sequence, timestamp, payload: Uint8Array.of(1) }), view));
+  return upstream.receive(view, now);
+};
+
+test('[MED-79] a source that restarts its numbers lower is taken up with the second packet in a row', () => {
+  for (const isVideo of [true, false]) {
+    for (const first of [200, 29_000]) {
+      const upstream = new Upstream(1, 90_000, isVideo);
+      for (let sequence = 0; sequence < 300; sequence += 1) give(upstream, 29_700 + sequence, sequence);
+      assert.equal(restartAt(upstream, first, 7, 400), false);
+      assert.equal(restartAt(upstream, first + 1, 7, 401), true);
+      assert.ok(upstream.hasRestarted);
+      assert.deepEqual(upstream.takeNacks(402), []);
+      assert.equal(restartAt(upstream, first + 2, 3007, 420), true);
+      assert.equal(upstream.report(430)?.packetsLost, 0);
+      if (isVideo) assert.equal(upstream.cache?.get(29_999), undefined, 'nothing from before is repeated');
+    }
+  }
+});
+
+test('[MED-79] packets that come a second time, however late, are no restart', () => {
+  const upstream = new Upstream(1, 90_000, true);
+  for (let sequence = 0; sequence < 1000; sequence += 1) restartAt(upstream, sequence, sequence * 90, sequence);
+  for (let sequence = 100; sequence < 900; sequence += 1)
+    assert.equal(restartAt(upstream, sequence, sequence * 90, 1000), false);
+  assert.equal(upstream.hasRestarted, false);
+});

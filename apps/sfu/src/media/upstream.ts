@@ -9,6 +9,10 @@ const NACK_RETRY_MS = 30;
 const NACK_BACKOFF = 1.5;
 /** A wider gap is a restart of the stream, not loss: requesting all of it would only add congestion. */
 const GAP_MAX = 300;
+/** Packets further behind than this are no reordering (RFC 3550 A.1). */
+const MISORDER_MAX = 100;
+/** So old may a packet be that was requested twice and comes twice. */
+const DUPLICATE_SECONDS_MAX = 2;
 /** Give up on a packet after this and request a key frame: no receiver can decode on without it. */
 const NACK_AGE_MS_MAX = 700;
 
@@ -28,6 +32,10 @@ export class Upstream {
   readonly cache: PacketCache | undefined;
   #isStarted = false;
   #highest = 0;
+  /** Of the packet with the highest number; signed, to fit the object itself. */
+  #newestTimestamp = 0;
+  /** What follows a packet from far behind: if it comes, the source has restarted. */
+  #restartsWith = -1;
   #cycles = 0;
   #base = 0;
   #received = 0;
@@ -53,6 +61,9 @@ export class Upstream {
     this.cache = hasCache ? new PacketCache(CACHE_PACKETS) : undefined;
   }
 
+  /** The source restarted its numbers: what comes does not continue what was. Cleared by who restarts the forwarding. */
+  hasRestarted = false;
+
   /** False for a packet that came before. */
   receive(view: RtpView, now: number): boolean {
     const { sequence } = view;
@@ -61,21 +72,44 @@ export class Upstream {
       this.lastMediaAt = now;
       this.#bytes += view.buffer.length;
     }
-    if (!this.#isStarted) {
-      this.#isStarted = true;
-      this.#highest = sequence;
-      this.#base = sequence;
-      this.#received = 1;
-      this.#lastTransit = this.#transit(view, now);
-    } else {
+    if (!this.#isStarted) this.#start(view, now);
+    else {
       const ahead = sequenceDistance(this.#highest, sequence);
-      if (ahead <= 0 && !this.#takeLate(sequence, ahead)) return false;
-      if (ahead > 0) this.#advance(sequence, ahead, now);
+      if (ahead <= 0 && !this.#takeLate(sequence, ahead)) return this.#takeRestart(view, ahead, now);
+      if (ahead > 0) this.#advance(view, ahead, now);
       this.hasGap = ahead > 1;
       this.#received += 1;
       this.#updateJitter(view, now);
     }
     this.cache?.put(sequence, view.buffer);
+    return true;
+  }
+
+  #start(view: RtpView, now: number): void {
+    this.#isStarted = true;
+    this.#highest = view.sequence;
+    this.#newestTimestamp = view.timestamp | 0;
+    this.#base = view.sequence;
+    this.#cycles = 0;
+    this.#received = 1;
+    this.#expectedBefore = 0;
+    this.#receivedBefore = 0;
+    this.#lastTransit = this.#transit(view, now);
+  }
+
+  /** Two packets in a row from far behind are a source that started over (RFC 3550 A.1), not stragglers. */
+  #takeRestart(view: RtpView, ahead: number, now: number): boolean {
+    const age = timestampDistance(view.timestamp, this.#newestTimestamp >>> 0) / this.clockRate;
+    if (ahead >= -MISORDER_MAX || (age >= 0 && age < DUPLICATE_SECONDS_MAX)) return false;
+    const isRestart = view.sequence === this.#restartsWith;
+    this.#restartsWith = (view.sequence + 1) & 0xffff;
+    if (!isRestart) return false;
+    this.#missing.clear();
+    this.cache?.clear();
+    this.#start(view, now);
+    this.#restartsWith = -1;
+    this.hasRestarted = true;
+    this.cache?.put(view.sequence, view.buffer);
     return true;
   }
 
@@ -85,7 +119,8 @@ export class Upstream {
     return ahead > -GAP_MAX && this.cache.get(sequence) === undefined;
   }
 
-  #advance(sequence: number, ahead: number, now: number): void {
+  #advance({ sequence, timestamp }: RtpView, ahead: number, now: number): void {
+    this.#newestTimestamp = timestamp | 0;
     if (sequence < this.#highest) this.#cycles += 1;
     if (ahead > GAP_MAX) this.#missing.clear();
     else if (this.cache)
