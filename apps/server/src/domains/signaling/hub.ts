@@ -3,13 +3,15 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
 import { frameText } from '../../core/socket.ts';
-import type { RoomBus, RoomEvent, RoomMessage } from '../rooms/index.ts';
+import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
 import type { Member } from './member.ts';
 
 /** A room as far as this process serves it. */
 export interface HubRoom {
   readonly id: string;
   readonly members: Map<string, Member>;
+  /** Identity → frames for a participant who is about to resume here, and is no member yet. */
+  readonly arriving: Map<string, RoomFrame[]>;
   /** The last event given to this process's members; null while there is none of them. */
   seq: number | null;
   /** Events go out one after another, also while one of them is being read from the store. */
@@ -42,6 +44,7 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     const room: HubRoom = known ?? {
       id: roomId,
       members: new Map(),
+      arriving: new Map(),
       seq: null,
       delivering: Promise.resolve(),
       unsubscribe: null,
@@ -157,6 +160,20 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     rooms: (): IterableIterator<HubRoom> => rooms.values(),
     members: (): Member[] => [...rooms.values()].flatMap((room) => [...room.members.values()]),
   };
+}
+
+/**
+ * Resumes a session here. The process that had its socket hands over what it held as soon as it hears of that: maybe
+ * before the participant is a member here.
+ */
+export async function whileArriving<T>(room: HubRoom, identity: string, resume: () => Promise<T>) {
+  const handedOver: RoomFrame[] = [];
+  room.arriving.set(identity, handedOver);
+  try {
+    return { resumed: await resume(), handedOver };
+  } finally {
+    room.arriving.delete(identity);
+  }
 }
 
 /** A participant gets no event of their own join. */

@@ -99,6 +99,7 @@ export function createSignaling({
   function receiveFrame(room: HubRoom, message: RoomFrame): void {
     const { to, type, fields } = message;
     if (to === null) hub.broadcast(room, type, fields);
+    for (const identity of to ?? []) room.arriving.get(identity)?.push(message);
     const named = to === null ? [] : [...room.members.values()].filter(({ session }) => to.includes(session.identity));
     for (const member of named) {
       sendTo(member, type, fields);
@@ -123,6 +124,8 @@ export function createSignaling({
   /** The client resumed at another process: this socket is stale. */
   function handOver(room: HubRoom, member: Member | undefined): void {
     if (!member) return;
+    const to = [member.session.identity];
+    for (const fields of member.heldData) roomBus.publish(room.id, { is: 'frame', to, type: 'data', fields });
     hub.remove(room, member);
     rpc.forget(member);
     if (member.connection) member.connection.session.seat.state = { is: 'left' };

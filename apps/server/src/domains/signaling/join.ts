@@ -7,9 +7,9 @@ import type { Log } from '../../core/log.ts';
 import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
 import { createAttach } from './attach.ts';
-import type { Hub, HubRoom } from './hub.ts';
+import { type Hub, type HubRoom, whileArriving } from './hub.ts';
 import { splitJoined } from './joined-frames.ts';
-import { createMember, type Member, type RtcConnection, type RtcSession } from './member.ts';
+import { createMember, type Member, type RtcConnection, type RtcSession, sendTo, takeOver } from './member.ts';
 import type { Observe } from './observe.ts';
 
 interface JoinDeps {
@@ -150,12 +150,15 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
   ): Promise<Member | null> {
     const { token } = connection.session;
     if (!resume || !(await hasAllSince(token, resume.lastSeq))) return null;
-    const resumed = await rooms.sessions.resume(token, { ...resume, connectionId });
+    const { resumed, handedOver } = await whileArriving(room, token.identity, () =>
+      rooms.sessions.resume(token, { ...resume, connectionId }),
+    );
     if (!resumed) return null;
     const { session, isAllowedOther } = resumed;
     const former = room.members.get(session.id);
     const member = createMember(session, session.serverName ?? '', connection);
-    for (const [id, track] of former?.tracks ?? []) member.tracks.set(id, track);
+    if (former) takeOver(member, former);
+    for (const { type, fields } of handedOver) sendTo(member, type, fields);
     room.members.set(session.id, member);
     if (former?.connection) leaveSeat(former.connection);
     const media = await attach(room, member, isAllowedOther);

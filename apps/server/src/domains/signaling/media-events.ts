@@ -11,7 +11,7 @@ import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { type Rooms, toTrack } from '../rooms/index.ts';
 import type { Hub, HubRoom } from './hub.ts';
-import { type Member, sendTo } from './member.ts';
+import { type Member, sendData, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 
 interface MediaEventDeps {
@@ -23,7 +23,7 @@ interface MediaEventDeps {
   observe: Observe;
 }
 
-type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality' | 'data';
+type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality';
 
 /** An event without a handler does not compile. */
 type Handlers = { [N in MediaEventName]: (data: MediaEvents[N], server: string) => void };
@@ -114,7 +114,10 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
       pass(server, { room, participant }, 'stream.state', state),
     'publish.quality': ({ room, participant, ...quality }, server) =>
       pass(server, { room, participant }, 'publish.quality', quality),
-    data: ({ room, participant, ...data }, server) => pass(server, { room, participant }, 'data', data),
+    data: ({ room, participant, ...data }, server) => {
+      const member = own(server, { room, participant });
+      if (member) sendData(member, data);
+    },
     speakers: ({ room, speakers }, server) =>
       inPieces(server, room, speakers, (here, piece, isFor) =>
         hub.broadcast(here, 'speakers', { speakers: piece }, isFor),

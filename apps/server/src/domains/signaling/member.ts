@@ -25,6 +25,11 @@ interface Seat {
   state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };
 }
 
+type DataFrame = FrameFields<SignalingServerFrames['data']>;
+
+/** Bytes of data kept for one lost socket, of the payloads: what a data channel queues for one. */
+const heldBytesMax = 1 << 20;
+
 /** A participant whose socket is, or was a moment ago, at this process. */
 export interface Member {
   session: StoredSession;
@@ -35,6 +40,8 @@ export interface Member {
   connection: RtcConnection | null;
   /** Sends that wait until `joined` was sent; null once it was. */
   backlog: (() => void)[] | null;
+  /** Data for them while the socket is lost; whoever resumes gets it. */
+  readonly heldData: DataFrame[];
   /** Their published tracks as last reported by the node. */
   readonly tracks: Map<string, MediaTrack>;
   /** What they do is recorded in the order they did it. */
@@ -47,6 +54,7 @@ export const createMember = (session: StoredSession, serverName: string, connect
   address: { room: session.roomId, participant: session.id },
   connection,
   backlog: [],
+  heldData: [],
   tracks: new Map(),
   recording: Promise.resolve(),
 });
@@ -59,4 +67,20 @@ export function sendTo<K extends keyof SignalingServerFrames>(
 ): void {
   if (member.backlog) member.backlog.push(() => sendTo(member, type, fields));
   else member.connection?.send(type, fields);
+}
+
+/** Sends data, or keeps it for a participant who may resume. */
+export function sendData(member: Member, frame: DataFrame): void {
+  if (member.connection || member.backlog) {
+    sendTo(member, 'data', frame);
+    return;
+  }
+  const held = member.heldData.reduce((sum, { payload }) => sum + payload.length, 0);
+  if (held + frame.payload.length <= heldBytesMax) member.heldData.push(frame);
+}
+
+/** What this process knew of the participant whose socket was lost. */
+export function takeOver(member: Member, former: Member): void {
+  for (const [id, track] of former.tracks) member.tracks.set(id, track);
+  for (const data of former.heldData) sendTo(member, 'data', data);
 }

@@ -172,3 +172,26 @@ test('[SIG-12] a process that stops sends its clients to another, where they res
   assert.ok(!bob.frames.some(({ type }) => type === 'participant.left'));
   for (const one of [back, bob]) await one.close();
 });
+
+test('[SIG-18] data for a participant whose socket is lost comes when it resumes, here or at another process', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const mayTalk = { token: { permissions: { publishData: true } } };
+  const bob = await joinAs(service, api, room, 'bob', mayTalk);
+  const { token, ...first } = await joinAs(service, api, room, 'ada', mayTalk);
+  let ada: SignalClient = first;
+  for (const [payload, url] of [
+    ['while away', service.url],
+    ['and again', second.url],
+  ] as const) {
+    const resume = resumeOf(ada);
+    const isLost = bob.take('quality', ({ updates }) => JSON.stringify(updates).includes('LOST'));
+    ada.ws.terminate();
+    await isLost;
+    const sent = await bob.ask({ type: 'data', payload, to: ['ada'] });
+    assert.deepEqual((sent as { data?: unknown }).data, { delivered: 1 });
+    ada = await joinRoom(url, token, { resume });
+    assert.equal(ada.joined.resumed, true);
+    assert.equal((await ada.take('data'))['payload'], payload);
+  }
+});
