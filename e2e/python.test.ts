@@ -126,6 +126,21 @@ describe('[EX] the Python clients run as they are written', { skip: skipWithoutP
     proxy.close();
     await eventually(async () => assert.equal((await svc.rooms.participants('python-call')).length, 0));
   });
+
+  test('[RTC-94] aiortc publishes by WHIP and watches by WHEP, and is gone within 15 s of its close', async () => {
+    const name = 'python-plain';
+    const { id } = await svc.rooms.create({ name });
+    const join = async (way: 'whip' | 'whep', participantIdentity: string): Promise<PythonProgram> => {
+      const { token } = await svc.rooms.tokens.create(name, { participantIdentity, permissions: speaker() });
+      return start('../../e2e/plain_webrtc.py', [`${server.url}/v1/rooms/${id}/${way}`, token], {});
+    };
+    const sender = await join('whip', 'sends');
+    await prints(sender, /^connected$/m);
+    const watcher = await join('whep', 'watches');
+    await prints(watcher, /^frames 30$/m);
+    for (const { child } of [sender, watcher]) child.stdin?.end();
+    await eventually(async () => assert.equal((await svc.rooms.participants(name)).length, 0), { withinMs: 15_000 });
+  });
 });
 
 /** A line to the service that can be cut. */

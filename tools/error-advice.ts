@@ -26,6 +26,8 @@ export const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
     'The body could not be parsed. A frequent cause is text that was built by hand: use a JSON encoder.',
   SVC_INVALID_CURSOR: 'Cursors belong to one list of one project and are opaque. Start again without one.',
   SVC_INVALID_IDEMPOTENCY_KEY: 'Use 1 to 255 printable ASCII characters, for example a UUID. The SDK makes its own.',
+  SVC_ICE_RESTART_UNSUPPORTED:
+    'WHIP and WHEP sessions keep their ICE credentials: `DELETE` the session and send a new offer.',
   SVC_IDEMPOTENCY_MISMATCH:
     'The key was used for another body. A new request needs a new key; a retry needs the same body.',
   SVC_IDEMPOTENCY_IN_PROGRESS: 'The first request with this key still runs. Retry in a moment: you get its answer.',

@@ -210,6 +210,11 @@ export const errors = {
     legacy: 'UNPROCESSABLE',
     message: 'This Idempotency-Key was used with another body.',
   },
+  SVC_ICE_RESTART_UNSUPPORTED: {
+    status: 422,
+    legacy: 'UNPROCESSABLE',
+    message: 'A plain WebRTC session cannot restart ICE: end it and send a new offer.',
+  },
   SVC_MESSAGE_REJECTED: { status: 422, legacy: 'UNPROCESSABLE', message: 'The message was rejected.' },
   SVC_RATE_LIMITED: tooMany('Too many requests. Try again later.'),
   SVC_SLOW_MODE: tooMany('This conversation is in slow mode.'),

@@ -151,6 +151,8 @@ export const mediaRequests = {
     pc: Transport,
     candidates: Type.Array(Text, { maxItems: 64 }),
     final: Type.Optional(Type.Boolean()),
+    /** The ICE session that they belong to; STALE when the transport has another one. */
+    ufrag: Type.Optional(Text),
   }),
   /**
    * Rebuilds a transport. The client makes a new RTCPeerConnection. `pub`: `description` is its whole offer, existing

@@ -161,12 +161,12 @@ const inHeader = (row: RouteRow) =>
 
 function successOf(row: RouteRow, use: (schema: object) => object) {
   const [status, schema, repeat] = row.returns;
-  const mediaType = row.speaks ?? row.streams;
+  const mediaType = schema ? (row.speaks ?? row.streams) : undefined;
   const body = mediaType ? { content: text(mediaType) } : schema ? { content: json(use(schema)) } : {};
   const own = headerRefs(
     'x-request-id',
     ...(row.paged ? (['x-next-cursor'] as const) : []),
-    ...(row.speaks ? (['location'] as const) : []),
+    ...(row.speaks && schema ? (['location'] as const) : []),
   );
   const answer = { description: row.does, headers: own, ...body };
   return {

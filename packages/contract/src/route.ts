@@ -66,7 +66,7 @@ export interface RouteRow {
   /** A list whose cursor is in the body. */
   walk?: Walk;
   /** Body and answer are text of this media type instead of JSON. */
-  speaks?: 'application/sdp';
+  speaks?: 'application/sdp' | 'application/trickle-ice-sdpfrag';
   /** Answers with a stream of this media type instead of a JSON body. */
   streams?: 'text/event-stream' | 'application/x-ndjson';
   /** Codes beyond those every route can raise. */

@@ -2091,8 +2091,10 @@ export interface RouteRecords {
   updateProjectParticipant: { input: { projectId: string; roomId: string; identity: string; query?: UpdateProjectParticipantQuery; body?: UpdateParticipant }; answer: Participant };
   muteProjectTrack: { input: { projectId: string; roomId: string; identity: string; trackId: string; query?: MuteProjectTrackQuery; body?: Partial<MuteTrack> }; answer: Track };
   publishByWhip: { input: { id: string; body: string }; answer: string };
+  trickleWhip: { input: { id: string; sessionId: string; body: string }; answer: undefined };
   endWhip: { input: { id: string; sessionId: string }; answer: undefined };
   watchByWhep: { input: { id: string; body: string }; answer: string };
+  trickleWhep: { input: { id: string; sessionId: string; body: string }; answer: undefined };
   endWhep: { input: { id: string; sessionId: string }; answer: undefined };
   listLiveStreams: { input: { query?: ListLiveStreamsQuery }; answer: LiveStream[] };
   createLiveStream: { input: { body: CreateLiveStream }; answer: LiveStream };

@@ -78,7 +78,7 @@ function parseEntry(value: unknown): MediaEntry | undefined {
     entry.ssrcs = ssrcs;
   }
   if (rids !== undefined) {
-    if (!Array.isArray(rids) || rids.length < 1 || rids.length > 3 || !rids.every((rid) => matches(rid, MID)))
+    if (!Array.isArray(rids) || rids.length < 1 || rids.length > 4 || !rids.every((rid) => matches(rid, MID)))
       return undefined;
     if (new Set(rids).size !== rids.length) return undefined;
     entry.rids = rids;

@@ -152,3 +152,27 @@ test('[MED-1] transport-wide numbers are taken only where feedback about them is
   const written = toSdp({ ...fromSdp(sdp), media: [track('0')] });
   assert.match(written, /a=rtcp-fb:96 transport-cc\r\n/, 'what the node offers by default');
 });
+
+const videoLine = (...lines: string[]): string =>
+  ['v=0', 'm=video 9 UDP/TLS/RTP/SAVPF 96 97 98', 'a=mid:0', 'a=sendonly', ...lines, ''].join('\r\n');
+
+test('[MED-80] H264 of every usual profile is taken; of several the one that every browser decodes', () => {
+  const h264 = (pt: number, profile: string) => [
+    `a=rtpmap:${pt} H264/90000`,
+    `a=fmtp:${pt} packetization-mode=1;profile-level-id=${profile}`,
+  ];
+  const typesOf = (...lines: string[]) => fromSdp(videoLine(...lines)).media[0]?.codecs?.map(({ pt }) => pt);
+  for (const profile of ['42c01f', '42001f', '42E01F', '4d001f', '64001f', '640c1f'])
+    assert.deepEqual(typesOf(...h264(96, profile)), [96], profile);
+  assert.deepEqual(typesOf(...h264(96, '64001f'), ...h264(97, '42e01f'), ...h264(98, '42001f')), [97]);
+  assert.deepEqual(typesOf(...h264(96, 'f4001f')), [], '4:4:4 is decoded by few');
+});
+
+test('[MED-81] layers are those that the offer sends, whatever else it lists, and up to four', () => {
+  const ridsOf = (line: string) => fromSdp(videoLine(`a=simulcast:${line}`)).media[0]?.rids;
+  assert.deepEqual(ridsOf('recv x;y send a;b'), ['a', 'b']);
+  assert.deepEqual(ridsOf('send a,b;~c recv x'), ['a', 'c']);
+  const entry = { mid: '0', kind: 'video', direction: 'sendonly', rids: ['a', 'b', 'c', 'd'] };
+  assert.ok(parseDescription({ media: [entry] }));
+  assert.equal(parseDescription({ media: [{ ...entry, rids: [...entry.rids, 'e'] }] }), undefined);
+});

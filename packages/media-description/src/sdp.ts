@@ -100,8 +100,10 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
   const [streamId, trackId] = lines.last('msid')?.split(' ') ?? [];
   if (trackId) entry.trackId = trackId;
   if (streamId && streamId !== '-') entry.streamId = streamId;
-  const rids = lines.last('simulcast')?.split(' ')[1]?.split(';') ?? [];
-  if (rids.length > 0) entry.rids = rids.map((rid) => rid.replace('~', ''));
+  // `recv a;b send c`: the list of what this side does. Of alternatives (`a,~b`) the first, paused or not.
+  const simulcast = lines.last('simulcast')?.split(' ') ?? [];
+  const list = simulcast[Math.max(0, simulcast.indexOf(direction.slice(0, 4))) + 1];
+  if (list) entry.rids = list.split(';').map((rid) => /[^~,]+/.exec(rid)?.[0] ?? '');
   const ssrcs = [...new Set(lines.all('ssrc').map((line) => Number.parseInt(line, 10)))];
   if (ssrcs.length > 0 && !entry.rids) entry.ssrcs = ssrcs.slice(0, 2);
   return entry;
@@ -124,12 +126,15 @@ function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): 
     }
     codecs.push(codec);
   }
-  return codecs;
+  // One profile of H264 is enough: the one that every browser decodes, else what there is.
+  const isCommon = ({ fmtp = '' }: Codec): boolean => /profile-level-id=42e0/i.test(fmtp);
+  const only = codecs.filter(({ name }) => name === 'H264').find(isCommon);
+  return only ? codecs.filter((codec) => codec.name !== 'H264' || isCommon(codec)) : codecs;
 }
 
-/** One profile a codec is enough: of H264 the one that every browser decodes, in the packetization they all send. */
+/** One profile a codec is enough; of H264 baseline, main or high, in the packetization that all browsers send. */
 function isUsed(name: CodecName, fmtp: string): boolean {
-  if (name === 'H264') return fmtp.includes('packetization-mode=1') && /profile-level-id=42e0/i.test(fmtp);
+  if (name === 'H264') return fmtp.includes('packetization-mode=1') && /profile-level-id=(42|4d|64)/i.test(fmtp);
   if (name === 'VP9') return !/profile-id=[1-9]/.test(fmtp);
   if (name === 'AV1') return !/profile=[1-9]/.test(fmtp);
   return true;

@@ -234,7 +234,7 @@ test('[SEC-10] a chat token made narrow reaches nothing beyond its conversations
 });
 
 test('[SEC-10] an RTC token that may not join does not', async () => {
-  for (const route of guarded.filter(({ row }) => row.speaks !== undefined)) {
+  for (const route of guarded.filter(({ row, method }) => row.speaks !== undefined && method === 'POST')) {
     const ids = idsOf(route, own);
     const bearer = own.joinlessRtcToken;
     const refused = { status: 403, code: 'SVC_JOIN_NOT_ALLOWED' };

@@ -16,7 +16,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
 export async function readText(request: IncomingMessage, mediaType: string, bytesMax: number): Promise<string> {
   declaredBytes(request, bytesMax);
   if (request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== mediaType)
-    fail('SVC_UNSUPPORTED_MEDIA_TYPE');
+    fail('SVC_UNSUPPORTED_MEDIA_TYPE', { message: `Send the body as ${mediaType}.` });
   return (await collect(request, bytesMax)).toString('utf8');
 }
 

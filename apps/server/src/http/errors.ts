@@ -30,6 +30,8 @@ export function toErrorAnswer(thrown: unknown, requestId: string, path: string):
   const headers: Record<string, string> = thrown instanceof ReplayedRefusal ? { ...replayedHeader } : {};
   const wait = error.fields['retryAfterSeconds'];
   if (typeof wait === 'number') headers['retry-after'] = String(wait);
+  // RFC 9110 15.5.2: a 401 says how to authenticate.
+  if (row.status === 401) headers['www-authenticate'] = 'Bearer';
   return {
     status: row.status,
     headers,

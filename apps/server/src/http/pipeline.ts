@@ -150,7 +150,7 @@ async function checkOrigin(
   reply.header('access-control-allow-origin', origin);
   reply.header(
     'access-control-expose-headers',
-    'x-request-id, x-next-cursor, retry-after, idempotent-replayed, location',
+    'x-request-id, x-next-cursor, retry-after, idempotent-replayed, location, link, accept-patch',
   );
 }
 
@@ -211,7 +211,7 @@ async function handle(
   if (row.audit && answer.subject) await deps.recordAudit(row.audit, input.caller, answer.subject, input.request);
   const shaped = shape(answer.body);
   check(shaped);
-  const type: Record<string, string> = row.speaks ? { 'content-type': row.speaks } : {};
+  const type: Record<string, string> = row.speaks && schema ? { 'content-type': row.speaks } : {};
   return {
     status: statusOf(answer.isRepeat),
     headers: { ...answer.headers, ...type },

@@ -204,6 +204,8 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     },
     publishByWhip: plain('whip', false),
     watchByWhep: plain('whep', false),
+    trickleWhip: plain('whip', true),
+    trickleWhep: plain('whep', true),
     endWhip: plain('whip', true),
     endWhep: plain('whep', true),
     startLiveStream: stream,

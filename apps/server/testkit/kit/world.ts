@@ -110,7 +110,12 @@ async function createRoomPart(service: TestService, api: Api, guest: string) {
       connectionId: known(connection).id,
       errorId: await someError(service, api, joinless.token, guest),
     },
-    idsOfRoute: { endWhip: { sessionId }, endWhep: { sessionId } },
+    idsOfRoute: {
+      trickleWhip: { sessionId },
+      trickleWhep: { sessionId },
+      endWhip: { sessionId },
+      endWhep: { sessionId },
+    },
   };
 }
 

@@ -189,8 +189,11 @@ export class Engine {
     'sub.accept': (data) => ({
       description: this.#room(data.room).get(data.participant).subscriber.accept(described(data.description)),
     }),
-    ice: (data) => {
-      this.#room(data.room).get(data.participant);
+    ice: ({ room, participant, pc, ufrag }) => {
+      const { publisher, subscriber } = this.#room(room).get(participant);
+      const { transport } = pc === 'pub' ? publisher : subscriber;
+      if (ufrag !== undefined && ufrag !== transport?.remoteUfrag)
+        throw new MediaError('STALE', 'These candidates are of another ICE session.');
       return {};
     },
     'ice.restart': (data) => {

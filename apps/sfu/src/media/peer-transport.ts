@@ -59,6 +59,8 @@ export class PeerTransport {
   #offered: LocalParameters['ice'] | undefined;
   #isOpen = false;
   #isClosed = false;
+  /** The ICE session of a client that made the offer. */
+  remoteUfrag: string | undefined;
   sentBytes = 0;
   receivedBytes = 0;
   sentPackets = 0;
@@ -163,6 +165,7 @@ export class PeerTransport {
 
   /** Our side as the answerer. Throws when the offer cannot be used. */
   acceptOffer(offer: Description): LocalParameters {
+    this.remoteUfrag = offer.ice?.ufrag;
     this.#connection.setRemoteDescription(toTransportSdp(offer, { hasData: this.#options.hasData }), 'offer');
     const { ufrag: iceUfrag, pwd: icePwd } = newIceCredentials(this.#options.iceKey);
     this.#connection.setLocalDescription('answer', { iceUfrag, icePwd });

@@ -14,8 +14,9 @@ import { Upstream } from './upstream.ts';
 const BURST_SUBSCRIBERS_MIN = 8;
 /** Packets of a burst at most: a key frame of 20 kB. */
 const BURST_PACKETS_MAX = 16;
-/** Bits per second assumed for a layer until it was measured; of a track without simulcast the last. */
-const GUESSED_BITRATES = [150_000, 500_000, 1_500_000];
+/** Bits per second assumed for a layer until it was measured, and for a track without simulcast. */
+const GUESSED_BITRATES = [150_000, 500_000, 1_500_000, 3_000_000];
+const GUESSED_BITRATE = 1_500_000;
 
 interface PublicationEvents {
   /** Ask the publisher for a key frame of this stream. */
@@ -225,7 +226,7 @@ const isOnLayer = ({ current, target }: Subscription, index: number): boolean =>
 function layersOf({ layers: declared = [] }: MediaTrackRequest, rids: readonly string[]): Layer[] {
   const names = rids.length > 0 ? rids : [''];
   return names.map((rid, index) => {
-    const guessedBitrate = GUESSED_BITRATES[names.length === 1 ? GUESSED_BITRATES.length - 1 : index] ?? 0;
+    const guessedBitrate = names.length === 1 ? GUESSED_BITRATE : (GUESSED_BITRATES[index] ?? 0);
     return new Layer(rid, declared.find((layer) => layer.rid === rid) ?? declared[index], guessedBitrate);
   });
 }

@@ -21,6 +21,22 @@ const leaves = {
   throws: ['SVC_ROOM_NOT_FOUND', 'SVC_PARTICIPANT_NOT_FOUND'],
 } as const;
 
+const trickles = {
+  by: token,
+  speaks: 'application/trickle-ice-sdpfrag',
+  returns: [204, null],
+  throws: [
+    'SVC_BAD_REQUEST',
+    'SVC_ROOM_NOT_FOUND',
+    'SVC_PARTICIPANT_NOT_FOUND',
+    'SVC_ICE_RESTART_UNSUPPORTED',
+    'SVC_MEDIA_UNAVAILABLE',
+    'SVC_MEDIA_TIMEOUT',
+    'SVC_PAYLOAD_TOO_LARGE',
+    'SVC_UNSUPPORTED_MEDIA_TYPE',
+  ],
+} as const;
+
 /** Plain WebRTC without our SDK: one SDP offer, one answer. The answer names the session in `location`. */
 export const signalingRoutes = routes({
   publishByWhip: {
@@ -31,6 +47,11 @@ export const signalingRoutes = routes({
     returns: [201, Type.String()],
     throws: [...joins, 'SVC_PUBLISH_NOT_ALLOWED'],
     does: 'Joins and publishes what the SDP offer sends (WHIP); answers with the SDP answer.',
+  },
+  trickleWhip: {
+    at: 'PATCH /v1/rooms/{id}/whip/{sessionId}',
+    ...trickles,
+    does: 'Takes further ICE candidates of a WHIP session (RFC 9725).',
   },
   endWhip: {
     at: 'DELETE /v1/rooms/{id}/whip/{sessionId}',
@@ -45,6 +66,11 @@ export const signalingRoutes = routes({
     returns: [201, Type.String()],
     throws: [...joins, 'SVC_SUBSCRIBE_NOT_ALLOWED'],
     does: "Joins and receives the room's tracks on the lines of the SDP offer (WHEP); answers with the SDP answer.",
+  },
+  trickleWhep: {
+    at: 'PATCH /v1/rooms/{id}/whep/{sessionId}',
+    ...trickles,
+    does: 'Takes further ICE candidates of a WHEP session.',
   },
   endWhep: {
     at: 'DELETE /v1/rooms/{id}/whep/{sessionId}',

@@ -200,7 +200,7 @@ export function createSignaling({
 
   return {
     sockets: [socket],
-    handlers: createPlainWebRtc({ clock, ids, nodes, rooms, join, media }),
+    handlers: createPlainWebRtc({ clock, ids, nodes, turn: fleet.turn, rooms, join, media }),
     chores: [
       { name: 'signaling', everyMs: 1_000, run: refreshMembers, onEveryProcess: true },
       { name: 'archived-participants', everyMs: 1_500, run: departArchived, onEveryProcess: true },

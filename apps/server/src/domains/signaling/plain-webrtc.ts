@@ -1,26 +1,29 @@
-import { fail, type signalingRoutes } from '@parley/contract';
+import { fail, type IceServer, type signalingRoutes } from '@parley/contract';
 import type { MediaCommands } from '@parley/contract/media-control';
-import { type Description, fromSdp, type MediaEntry, parseDescription, toSdp } from '@parley/media-description';
+import type { Description, MediaEntry } from '@parley/media-description';
 import type { RtcTokenCaller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Answer, type Handlers, type RequestInfo } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
-import { asServiceError, type Nodes } from '../fleet/index.ts';
-import type { Rooms, StoredToken } from '../rooms/index.ts';
+import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/index.ts';
+import type { Rooms, StoredSession, StoredToken } from '../rooms/index.ts';
 import type { createJoin } from './join.ts';
 import { type createMediaFrames, memberOf } from './media-frames.ts';
 import { type Member, newRtcSession, type RtcConnection } from './member.ts';
+import { fragmentUfrag, readOffer, writeAnswer } from './plain-sdp.ts';
 
 interface PlainWebRtcDeps {
   clock: Clock;
   ids: Ids;
   nodes: Nodes;
+  turn: Turn;
   rooms: Rooms;
   join: ReturnType<typeof createJoin>;
   media: ReturnType<typeof createMediaFrames>;
 }
 
 type Way = 'whip' | 'whep';
+const FRAGMENT_TYPE = 'application/trickle-ice-sdpfrag';
 type Tracks = MediaCommands['pub.offer']['request']['tracks'];
 
 /**
@@ -31,6 +34,7 @@ export function createPlainWebRtc({
   clock,
   ids,
   nodes,
+  turn,
   rooms,
   join,
   media,
@@ -78,16 +82,29 @@ export function createPlainWebRtc({
   }
 
   /** The answer, or the place given back. */
-  async function answer(way: Way, member: Member, work: () => Promise<Description>): Promise<Answer<string>> {
+  async function answer(
+    way: Way,
+    member: Member,
+    sdp: string,
+    work: () => Promise<Description>,
+  ): Promise<Answer<string>> {
     const { session } = member;
     try {
+      const text = writeAnswer(await work(), sdp);
       const location = `/v1/rooms/${session.roomId}/${way}/${session.id}`;
-      return new Answer(toSdp(await work()), { headers: { location } });
+      const link = (await relaysOf(member)).flatMap(linksOf).join(', ');
+      return new Answer(text, { headers: { location, 'accept-patch': FRAGMENT_TYPE, ...(link && { link }) } });
     } catch (error) {
       await rooms.departures.depart(session, session.roomId, { id: session.id }, 'JOIN_FAILURE');
       throw error;
     }
   }
+
+  /** A client that is not told of relays may still reach the node. */
+  const relaysOf = async ({ serverName, session }: Member): Promise<IceServer[]> => [
+    ...rooms.iceServers(session.identity),
+    ...(await turn.iceServers(serverName, session.id).catch(() => [])),
+  ];
 
   async function publish(request: RequestInfo, reference: string, sdp: string): Promise<Answer<string>> {
     const token = await tokenFor(reference, request);
@@ -96,7 +113,7 @@ export function createPlainWebRtc({
     const tracks = nameTracks(offer);
     if (tracks.length === 0) fail('SVC_BAD_REQUEST', { message: 'The offer sends nothing.' });
     const member = await joinFor(token, request, false);
-    return answer('whip', member, async () => {
+    return answer('whip', member, sdp, async () => {
       const { description } = await media.publish(member, { tracks, description: offer });
       return description;
     });
@@ -107,7 +124,7 @@ export function createPlainWebRtc({
     if (!token.permissions.subscribe) fail('SVC_SUBSCRIBE_NOT_ALLOWED');
     const offer = readOffer(sdp);
     const member = await joinFor(token, request, true);
-    return answer('whep', member, async () => {
+    return answer('whep', member, sdp, async () => {
       try {
         const request = { ...member.address, description: offer };
         return (await nodes.command(member.serverName, 'sub.accept', request)).description;
@@ -117,10 +134,30 @@ export function createPlainWebRtc({
     });
   }
 
-  async function end({ identity }: RtcTokenCaller, request: RequestInfo, reference: string, sessionId: string) {
+  async function findOwn({ identity }: RtcTokenCaller, request: RequestInfo, reference: string, sessionId: string) {
     const token = await tokenFor(reference, request);
     const own = (await rooms.joined(token.roomId)).find((one) => one.id === sessionId && one.identity === identity);
-    if (!own) fail('SVC_PARTICIPANT_NOT_FOUND');
+    return own ?? fail('SVC_PARTICIPANT_NOT_FOUND');
+  }
+
+  /**
+   * Trickle ICE (RFC 9725 4.3.2): the node finds the client by its connectivity checks and needs no candidates, so they
+   * are only checked to be of this ICE session. Another one would be an ICE restart, which the library cannot do.
+   */
+  async function trickle(pc: 'pub' | 'sub', own: StoredSession, fragment: string): Promise<undefined> {
+    const ufrag = fragmentUfrag(fragment) ?? fail('SVC_BAD_REQUEST', { message: 'The fragment has no a=ice-ufrag.' });
+    const { id: participant, roomId: room } = own;
+    try {
+      await nodes.command(own.serverName ?? '', 'ice', { room, participant, pc, candidates: [], ufrag });
+    } catch (error) {
+      if (error instanceof MediaRefusal && error.code === 'STALE') fail('SVC_ICE_RESTART_UNSUPPORTED');
+      throw asServiceError(error, 'SVC_FORBIDDEN');
+    }
+    return undefined;
+  }
+
+  async function end(...of: Parameters<typeof findOwn>) {
+    const own = await findOwn(...of);
     await rooms.departures.depart(own, own.roomId, { id: own.id }, 'CLIENT_INITIATED');
     return undefined;
   }
@@ -128,18 +165,13 @@ export function createPlainWebRtc({
   return {
     publishByWhip: ({ params, body, request }) => publish(request, params.id, body),
     watchByWhep: ({ params, body, request }) => watch(request, params.id, body),
+    trickleWhip: async ({ caller, params, request, body }) =>
+      trickle('pub', await findOwn(caller, request, params.id, params.sessionId), body),
+    trickleWhep: async ({ caller, params, request, body }) =>
+      trickle('sub', await findOwn(caller, request, params.id, params.sessionId), body),
     endWhip: ({ caller, params, request }) => end(caller, request, params.id, params.sessionId),
     endWhep: ({ caller, params, request }) => end(caller, request, params.id, params.sessionId),
   };
-}
-
-/** Whole, and every line of it known to us: an answer has to have the same lines. */
-function readOffer(sdp: string): Description {
-  const offer = parseDescription(fromSdp(sdp));
-  const lines = sdp.match(/^m=/gm)?.length ?? 0;
-  if (!offer?.ice || !offer.dtls || lines === 0 || lines !== offer.media.length)
-    return fail('SVC_BAD_REQUEST', { message: 'The body is no SDP offer with ICE, DTLS and a mid for each line.' });
-  return offer;
 }
 
 /** Gives each sending line a name, whatever the client called it. */
@@ -152,4 +184,11 @@ function nameTracks({ media }: Description): Tracks {
       ? { cid, kind: 'AUDIO', source: 'MICROPHONE' }
       : { cid, kind: 'VIDEO', source: 'CAMERA' };
   });
+}
+
+/** As `Link` fields (RFC 9725 4.6), one for each address. */
+function linksOf({ urls, username, credential }: IceServer): string[] {
+  const secret = username && credential ? `; username="${username}"; credential="${credential}"` : '';
+  const type = secret && '; credential-type="password"';
+  return [urls].flat().map((url) => `<${url}>; rel="ice-server"${secret}${type}`);
 }

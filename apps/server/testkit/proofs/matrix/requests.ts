@@ -49,6 +49,8 @@ export function createRequests(node: ProtocolNode): (route: Route) => Sent {
     }),
     publishByWhip: () => mediaOffer('sendonly'),
     watchByWhep: () => mediaOffer('recvonly'),
+    trickleWhip: () => 'a=ice-ufrag:offr\r\n',
+    trickleWhep: () => 'a=ice-ufrag:offr\r\n',
   };
 
   return ({ name, row, method }) => {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { mint, newRoom, offerPlainly, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
+import { startService, type TestService } from '../../../testkit/kit/service.ts';
+
+let service: RoomsService;
+let withRelays: TestService;
+before(async () => {
+  service = await sharedRooms();
+  const env = { RTC_TURN_URLS: 'turn:relay.example.com,turns:relay.example.com', RTC_TURN_SECRET: 's'.repeat(32) };
+  withRelays = await startService({ beside: service, env });
+});
+after(() => withRelays.stop());
+
+test('[RTC-96] the answer names the relays, the location takes candidates, and refusals say what is wanted', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token } = await mint(api, room, 'ada', { permissions: { publish: true } });
+  for (const way of ['whip', 'whep'] as const) {
+    const answer = await offerPlainly(withRelays, room.id, way, token);
+    assert.equal(answer.status, 201, await answer.clone().text());
+    const links = answer.headers.get('link')?.split(', ') ?? [];
+    assert.equal(links.length, 2);
+    const secret = '; rel="ice-server"; username="[^"]+"; credential="[^"]+"; credential-type="password"$';
+    assert.match(links[1] ?? '', new RegExp(`^<turns:relay\\.example\\.com>${secret}`));
+
+    const location = answer.headers.get('location') ?? '';
+    const patch = (type: string, body: string, credential = token) =>
+      withRelays.fetch(location, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${credential}`, 'content-type': type, origin: 'http://localhost:5173' },
+        body,
+      });
+    const trickle = 'application/trickle-ice-sdpfrag';
+    const taken = await patch(trickle, 'a=ice-ufrag:offr\r\n');
+    assert.deepEqual([taken.status, await taken.text()], [204, '']);
+    assert.match(taken.headers.get('access-control-expose-headers') ?? '', /\blink\b/);
+    assert.equal((await patch(trickle, 'a=candidate:1\r\n')).status, 400);
+    const other = (await (await patch('application/sdp', 'v=0')).json()) as { code: string; message: string };
+    assert.deepEqual([other.code, other.message], ['SVC_UNSUPPORTED_MEDIA_TYPE', `Send the body as ${trickle}.`]);
+    const refused = await patch(trickle, 'a=ice-ufrag:offr\r\n', 'nonsense');
+    assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [401, 'Bearer']);
+  }
+});
