@@ -1,9 +1,12 @@
+import type { MediaTrackRequest } from '@parley/contract/media-control';
 import type { Codec, CodecName, Extensions, MediaEntry } from '@parley/media-description';
 
 export const OPUS_PAYLOAD_TYPE = 111;
+const FEC = 'minptime=10;useinbandfec=1';
+const STEREO = /\bstereo=1/;
 /** Payload types toward subscribers: fixed, so that one subscriber's m-line can be used for any track of its kind. */
 const SENT: Record<CodecName, { pt: number; rtx?: number; fmtp?: string }> = {
-  opus: { pt: OPUS_PAYLOAD_TYPE, fmtp: 'minptime=10;useinbandfec=1' },
+  opus: { pt: OPUS_PAYLOAD_TYPE, fmtp: FEC },
   red: { pt: 63, fmtp: `${OPUS_PAYLOAD_TYPE}/${OPUS_PAYLOAD_TYPE}` },
   VP8: { pt: 96, rtx: 97 },
   VP9: { pt: 98, rtx: 99, fmtp: 'profile-id=0' },
@@ -34,10 +37,17 @@ export function chooseEncoding({ kind, codecs = [] }: MediaEntry): Encoding | un
  * What the answer to a publisher says. Without RTX: the browser then retransmits lost packets on their own SSRC and
  * sequence number, which is what the cache and the subscribers need anyway.
  */
-export function acceptedCodecs({ codec, red }: Encoding): Codec[] {
+export function acceptedCodecs({ codec, red }: Encoding, source?: MediaTrackRequest['source']): Codec[] {
   const plain = { name: codec.name, pt: codec.pt, ...(codec.fmtp && { fmtp: codec.fmtp }) };
-  if (codec.name === 'opus') plain.fmtp = 'minptime=10;useinbandfec=1;usedtx=1';
+  if (codec.name === 'opus') plain.fmtp = opusFor(codec, source);
   return red ? [{ name: red.name, pt: red.pt, fmtp: `${codec.pt}/${codec.pt}` }, plain] : [plain];
+}
+
+/** A voice is mono and silent between sentences; what a screen plays, or is offered as stereo, is kept as it is. */
+function opusFor({ fmtp = '' }: Codec, source: MediaTrackRequest['source'] | undefined): string {
+  const isStereo = source === 'SCREEN_SHARE_AUDIO' || STEREO.test(fmtp);
+  const isQuietable = !isStereo && !/\busedtx=0/.test(fmtp);
+  return [FEC, isStereo && 'stereo=1;sprop-stereo=1', isQuietable && 'usedtx=1'].filter(Boolean).join(';');
 }
 
 /** What a subscriber is offered for a track. */

@@ -3,6 +3,7 @@ import { allocate, type Demand, layerForSize } from './allocator.ts';
 import { Deliveries } from './deliveries.ts';
 import { DownlinkEstimator } from './downlink-estimator.ts';
 import type { PathLoss } from './loss-window.ts';
+import { PathBudget } from './path-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
 import type { Outlet } from './retransmission.ts';
@@ -40,6 +41,7 @@ export class Downlink {
   #deliveries = new Deliveries();
   #sentSamples: { bytes: number; at: number }[] = [];
   #probeBps = 0;
+  readonly #resendBudget = new PathBudget();
 
   constructor(deps: DownlinkDeps) {
     this.#deps = deps;
@@ -95,7 +97,9 @@ export class Downlink {
       },
       nack: (ssrc, sequences) => {
         const use = this.#uses.get(ssrc);
-        use?.subscription.resend(sequences, use.publication.encoding.codec.name === 'VP8', now);
+        this.#resendBudget.refill(this.estimator.bitsPerSecond, now);
+        const isVp8 = use?.publication.encoding.codec.name === 'VP8';
+        use?.subscription.resend(sequences, isVp8, now, this.#resendBudget);
       },
       keyFrameRequest: (ssrc) => {
         const use = this.#uses.get(ssrc);

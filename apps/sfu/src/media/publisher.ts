@@ -168,7 +168,7 @@ export class Publisher {
       kind,
       direction: 'recvonly',
       trackId: publication.id,
-      codecs: acceptedCodecs(publication.encoding),
+      codecs: acceptedCodecs(publication.encoding, publication.request.source),
       extensions: publication.extensionIds,
     };
     if (publication.layers.length > 1) answer.rids = publication.layers.map((layer) => layer.rid);

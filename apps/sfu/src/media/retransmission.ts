@@ -5,8 +5,9 @@ import { newRtpView, readRtp } from './rtp.ts';
 import { PacketTemplate, stamp } from './template.ts';
 
 const HISTORY_PACKETS = 1024;
-/** The same packet is not repeated twice within this time, however often it is requested. */
+/** The same packet is not repeated twice within this time, or most of a round trip, however often it is requested. */
 const RESEND_MS_MIN = 30;
+const ROUND_TRIP_SHARE = 0.75;
 
 /** Words of a record: numbers out and in, timestamp, place (layer, picture id, TL0), and when it was last repeated. */
 const RECORD_WORDS = 4;
@@ -28,14 +29,28 @@ export interface Outlet {
   rtcp(packet: Buffer): void;
 }
 
+/** What repeats may cost the path. */
+export interface ResendBudget {
+  take(bytes: number): boolean;
+}
+
+/** The stream that carries the repeats: one of its own (RTX), or the track's for receivers without it. */
+export interface RepeatStream {
+  ssrc: number;
+  payloadType: number;
+  /** Of the packet before the first; undefined where packets keep their own numbers. */
+  sequence: number | undefined;
+}
+
 /** The track whose packets are repeated. */
 export interface RetransmittedTrack {
   cacheOf(layer: number): PacketCache | undefined;
   readonly extensionIds: Extensions;
+  readonly kind: 'audio' | 'video';
 }
 
 /**
- * The RTX stream of a subscription (RFC 4588), and the history of what was sent under which number: one record a packet,
+ * The repeats of a subscription, as RTX (RFC 4588) where it is accepted, and the history of what was sent under which number: one record a packet,
  * overwritten in turn. A record lies in one piece, four of them in a cache line: with many subscribers every line
  * touched is one fetched from memory.
  */
@@ -45,13 +60,9 @@ export class Retransmission {
   readonly #ssrc: number;
   readonly #payloadType: number;
   readonly #outlet: Outlet;
-  #sequence: number;
+  #sequence: number | undefined;
 
-  constructor(
-    track: RetransmittedTrack,
-    { ssrc, payloadType, sequence }: { ssrc: number; payloadType: number; sequence: number },
-    outlet: Outlet,
-  ) {
+  constructor(track: RetransmittedTrack, { ssrc, payloadType, sequence }: RepeatStream, outlet: Outlet) {
     this.#track = track;
     this.#ssrc = ssrc;
     this.#payloadType = payloadType;
@@ -78,26 +89,28 @@ export class Retransmission {
     this.#history.fill(0);
   }
 
-  /** Repeats what the subscriber requested; how many packets. */
-  resend(sequences: readonly number[], isVp8: boolean, now: number): number {
+  /** Repeats what the subscriber requested, as far as the budget goes; how many packets. */
+  resend(sequences: readonly number[], isVp8: boolean, now: number, rttMs: number, budget: ResendBudget): number {
+    const waitMs = Math.max(RESEND_MS_MIN, rttMs * ROUND_TRIP_SHARE);
     let sent = 0;
     for (const sequence of sequences) {
-      const at = this.#find(sequence, now);
+      const at = this.#find(sequence, waitMs, now);
       const packet = at < 0 ? undefined : this.#packetOf(at);
+      if (packet && !budget.take(packet.length)) return sent;
+      if (at >= 0) this.#history[at + RESENT_AT] = Math.ceil(now) >>> 0 || 1;
       if (packet && this.#resendOne(packet, at, sequence, isVp8, now)) sent += 1;
     }
     return sent;
   }
 
   /** Record of a packet that may be repeated now, or -1. */
-  #find(out: number, now: number): number {
+  #find(out: number, waitMs: number, now: number): number {
     const at = recordOf(out);
     if (this.#word(at, NUMBERS) >>> NUMBER_BITS !== out || this.#word(at, PLACE) === 0) return -1;
     // Whole milliseconds on a circle of 32 bits, which a process may outlive.
     const nowMs = Math.ceil(now);
     const resentAt = this.#word(at, RESENT_AT);
-    if (resentAt !== 0 && (nowMs - resentAt) >>> 0 <= RESEND_MS_MIN) return -1;
-    this.#history[at + RESENT_AT] = nowMs >>> 0 || 1;
+    if (resentAt !== 0 && (nowMs - resentAt) >>> 0 <= waitMs) return -1;
     return at;
   }
 
@@ -109,9 +122,11 @@ export class Retransmission {
   #resendOne(packet: Buffer, at: number, sequence: number, isVp8: boolean, now: number): boolean {
     if (!readRtp(packet, view)) return false;
     const { payloadStart, payloadEnd } = view;
-    if (!template.build(view, payloadStart, payloadEnd, this.#track.extensionIds, now, OSN_BYTES)) return false;
+    const isRtx = this.#sequence !== undefined;
+    const osnBytes = isRtx ? OSN_BYTES : 0;
+    if (!template.build(view, payloadStart, payloadEnd, this.#track.extensionIds, now, osnBytes)) return false;
     const bytes = template.packet;
-    bytes.writeUInt16BE(sequence, template.payloadStart - OSN_BYTES);
+    if (isRtx) bytes.writeUInt16BE(sequence, template.payloadStart - OSN_BYTES);
     if (isVp8 && readVp8(packet, payloadStart, payloadEnd, vp8)) {
       const shift = template.payloadStart - payloadStart;
       const place = this.#word(at, PLACE);
@@ -119,20 +134,21 @@ export class Retransmission {
         writePictureId(bytes, vp8.pictureIdAt + shift, vp8.pictureIdBits, (place >>> PICTURE_SHIFT) & 0x7fff);
       if (vp8.tl0PicIdxAt > 0) bytes[vp8.tl0PicIdxAt + shift] = place & 0xff;
     }
-    this.#send(bytes, this.#word(at, TIMESTAMP), now);
+    this.#send(bytes, sequence, this.#word(at, TIMESTAMP), now);
     return true;
   }
 
-  #send(packet: Buffer, timestamp: number, now: number): void {
-    this.#sequence = (this.#sequence + 1) & 0xffff;
-    stamp(packet, this.#payloadType, this.#sequence, timestamp, this.#ssrc);
+  #send(packet: Buffer, own: number, timestamp: number, now: number): void {
+    if (this.#sequence !== undefined) this.#sequence = (this.#sequence + 1) & 0xffff;
+    stamp(packet, this.#payloadType, this.#sequence ?? own, timestamp, this.#ssrc);
     this.#outlet.rtp(packet, now);
   }
 
-  /** One packet of padding, which probes whether the path carries more; its bytes. */
+  /** One packet of padding, which probes whether the path carries more; its bytes. The track's own stream takes none. */
   sendPadding(timestamp: number, now: number): number {
+    if (this.#sequence === undefined) return 0;
     const packet = paddingPacket(now);
-    this.#send(packet, timestamp, now);
+    this.#send(packet, 0, timestamp, now);
     return packet.length;
   }
 }

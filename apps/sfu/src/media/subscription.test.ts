@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
 import { PacketCache } from './packet-cache.ts';
+import { PathBudget } from './path-budget.ts';
 import { newVp8Descriptor, readVp8, startsKeyFrame } from './payload.ts';
 import { newRtpView, readRtp, sequenceDistance, timestampDistance } from './rtp.ts';
 import { Subscription } from './subscription.ts';
@@ -20,12 +21,15 @@ interface Sent {
   payload: number[];
 }
 
+const unbounded = { take: () => true };
+
 /** A subscription fed by hand, and what it sent. */
-function rig() {
+function rig(own: { rtxPayloadType?: undefined } = {}) {
   const caches = [new PacketCache(512), new PacketCache(512), new PacketCache(512)];
   const sent: Sent[] = [];
   const asked: number[] = [];
   const track = {
+    kind: 'video' as const,
     clockRate: 90_000,
     extensionIds: {},
     cacheOf: (layer: number) => caches[layer],
@@ -34,7 +38,7 @@ function rig() {
   };
   const subscription = new Subscription(
     track,
-    { ...ids },
+    { ...ids, ...own },
     { rtp: (packet) => sent.push(read(packet)), rtcp: () => {} },
     () => 0.5,
   );
@@ -175,8 +179,8 @@ test('[MED-15] a packet asked for again comes on the RTX stream as it went out, 
   feed(1, frame(700, 9_000_000, 300, true), 33);
   const before = sent.at(-1);
   assert.ok(before);
-  assert.equal(subscription.resend([before.sequence, (before.sequence + 5) & 0xffff], true, 100), 1);
-  assert.equal(subscription.resend([before.sequence], true, 101), 0);
+  assert.equal(subscription.resend([before.sequence, (before.sequence + 5) & 0xffff], true, 100, unbounded), 1);
+  assert.equal(subscription.resend([before.sequence], true, 101, unbounded), 0);
   const again = sent.at(-1);
   assert.ok(again);
   assert.deepEqual(
@@ -193,7 +197,7 @@ test('[MED-15] it can be asked for again after a while, however large the number
   feed(2, rtpPacket({ sequence: 65_535, timestamp: 0xffff_fff0, payload: vp8Payload(0x7fff, 255, true) }), start);
   const [first] = sent;
   assert.ok(first);
-  const resentAfter = (ms: number) => subscription.resend([first.sequence], true, start + ms);
+  const resentAfter = (ms: number) => subscription.resend([first.sequence], true, start + ms, unbounded);
   assert.deepEqual([0, 0, 30, 32, 50, 64, 70].map(resentAfter), [1, 0, 0, 1, 0, 1, 0]);
   const { timestamp, pictureId, tl0 } = first;
   assert.deepEqual([timestamp, pictureId, tl0], [0xffff_fff0, 0x7fff, 255]);
@@ -236,7 +240,7 @@ test('[MED-14] a layer that is dropped is neither sent nor repeated; the next st
   subscription.dropCurrentLayer();
   feed(2, frame(101, 3000, 2), 33);
   feed(0, frame(500, 9000, 40), 40);
-  assert.equal(subscription.resend([sent[0]?.sequence ?? 0], true, 50), 0);
+  assert.equal(subscription.resend([sent[0]?.sequence ?? 0], true, 50, unbounded), 0);
   assert.equal(sent.length, 1);
   feed(0, frame(501, 12_000, 41, true), 73);
   assert.deepEqual(
@@ -306,6 +310,40 @@ test('[MED-52] a late packet keeps its place between frames that were left out, 
   assert.ok(first && second && third && late);
   assert.equal(late.sequence, second.sequence - 1);
   assert.equal(late.pictureId, second.pictureId);
-  assert.equal(subscription.resend([late.sequence], true, 400), 1);
+  assert.equal(subscription.resend([late.sequence], true, 400, unbounded), 1);
   assert.equal(sent.at(-1)?.pictureId, late.pictureId);
+});
+
+test('[MED-82] a receiver without RTX gets what it asks for again on the stream itself, and no padding', () => {
+  const { subscription, sent, feed } = rig({ rtxPayloadType: undefined });
+  subscription.setTarget(0);
+  for (const index of [0, 1, 2]) feed(0, frame(10 + index, index * 3000, 5 + index, index === 0), index * 33);
+  const [, lost] = sent;
+  assert.ok(lost);
+  assert.equal(subscription.resend([lost.sequence], true, 100, unbounded), 1);
+  assert.deepEqual(sent.at(-1), lost, 'the same packet again');
+  assert.equal(subscription.sendPadding(101), 0);
+  feed(0, frame(13, 9000, 8), 120);
+  assert.equal(sent.at(-1)?.sequence, lost.sequence + 2, 'its numbers go on');
+});
+
+test('[MED-82] nothing is repeated again before most of a round trip, nor beyond the budget of the path', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  for (let index = 0; index < 20; index += 1) feed(0, frame(10 + index, index * 3000, index, index === 0), index);
+  subscription.statistics.rttMs = 400;
+  const [first] = sent;
+  assert.ok(first);
+  const again = [0, 100, 299, 302].map((ms) => subscription.resend([first.sequence], true, 100 + ms, unbounded));
+  assert.deepEqual(again, [1, 0, 0, 1]);
+
+  const budget = new PathBudget();
+  budget.refill(0, 1000);
+  const all = sent.slice(0, 20).map(({ sequence }) => sequence);
+  const bytes = 200_000 / 8 / 4;
+  assert.ok(budget.take(bytes - 60));
+  const few = subscription.resend(all, true, 2000, budget);
+  assert.ok(few > 0 && few < 20, `${few} repeated`);
+  budget.refill(8_000_000, 3000);
+  assert.equal(subscription.resend(all, true, 4000, budget), 20);
 });

@@ -3,7 +3,7 @@ import type { ForwardedPacket } from './forwarded-packet.ts';
 import type { PathLoss } from './loss-window.ts';
 import { type Vp8Descriptor, writePictureId } from './payload.ts';
 import { ReceiverStatistics } from './receiver-statistics.ts';
-import { type Outlet, Retransmission, type RetransmittedTrack } from './retransmission.ts';
+import { type Outlet, type ResendBudget, Retransmission, type RetransmittedTrack } from './retransmission.ts';
 import { ntpSeconds, type ReceptionReport, type SenderReport, writeSenderReport } from './rtcp.ts';
 import { sequenceDistance, timestampDistance } from './rtp.ts';
 import { type PacketTemplate, stamp } from './template.ts';
@@ -23,7 +23,7 @@ interface SubscriptionIds {
   readonly payloadType: number;
   /** Undefined: RED is unwrapped for this subscriber. */
   redPayloadType: number | undefined;
-  /** Undefined: nothing is retransmitted. */
+  /** Undefined: packets are repeated on the stream itself. */
   rtxPayloadType: number | undefined;
 }
 
@@ -71,10 +71,8 @@ export class Subscription {
     this.#outlet = outlet;
     this.#lastSequence = Math.floor(random() * 0x7fff);
     this.statistics = new ReceiverStatistics(track.clockRate);
-    const { rtxSsrc: ssrc, rtxPayloadType: payloadType } = ids;
-    const sequence = Math.floor(random() * 0x7fff);
-    if (payloadType !== undefined)
-      this.#retransmission = new Retransmission(track, { ssrc, payloadType, sequence }, outlet);
+    // Audio is not kept: what came too late for it is concealed.
+    if (track.kind === 'video') this.#retransmission = this.#newRetransmission(Math.floor(random() * 0x7fff));
   }
 
   /** The codecs that the client accepted of those offered: without RED or RTX among them, neither is sent. */
@@ -82,7 +80,16 @@ export class Subscription {
     if (!codecs.some(({ name }) => name === 'red')) this.ids.redPayloadType = undefined;
     if (codecs.some(({ rtx }) => rtx !== undefined)) return;
     this.ids.rtxPayloadType = undefined;
-    this.#retransmission = undefined;
+    if (this.#retransmission) this.#retransmission = this.#newRetransmission(0);
+  }
+
+  #newRetransmission(sequence: number): Retransmission {
+    const { ssrc, payloadType, rtxSsrc, rtxPayloadType } = this.ids;
+    const stream =
+      rtxPayloadType === undefined
+        ? { ssrc, payloadType, sequence: undefined }
+        : { ssrc: rtxSsrc, payloadType: rtxPayloadType, sequence };
+    return new Retransmission(this.#track, stream, this.#outlet);
   }
 
   /** Takes the place of another on the same SSRC: sequence numbers and timeline continue. */
@@ -227,9 +234,9 @@ export class Subscription {
     }
   }
 
-  /** Repeats what the subscriber missed, where it accepted retransmission; how many packets. */
-  resend(sequences: readonly number[], isVp8: boolean, now: number): number {
-    return this.#retransmission?.resend(sequences, isVp8, now) ?? 0;
+  /** Repeats what the subscriber missed; how many packets. */
+  resend(sequences: readonly number[], isVp8: boolean, now: number, budget: ResendBudget): number {
+    return this.#retransmission?.resend(sequences, isVp8, now, this.statistics.rttMs ?? 0, budget) ?? 0;
   }
 
   /** One packet of padding, which probes whether the path carries more; its bytes, 0 when none can be sent. */

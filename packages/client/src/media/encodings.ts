@@ -10,7 +10,9 @@ const LAYERS = [
 /** How a track is sent: a camera in layers, lowest first, as many as its size is worth; a screen in one, sharp. */
 export function encodingsFor(source: TrackSource, track: MediaStreamTrack): RTCRtpEncodingParameters[] {
   if (track.kind === 'audio') return [];
-  const { width = 1280 } = track.getSettings();
+  const settings = track.getSettings();
+  // A phone held upright sends as many pixels as one held across.
+  const width = Math.max(settings.width ?? 1280, settings.height ?? 0);
   if (source === 'SCREEN_SHARE') return [{ maxBitrate: 2_500_000 }];
   if (width >= 960) return LAYERS;
   if (width < 480) return [{ maxBitrate: 400_000 }];
