@@ -27,8 +27,10 @@ interface Seat {
 
 type DataFrame = FrameFields<SignalingServerFrames['data']>;
 
-/** Bytes of data kept for one lost socket, of the payloads: what a data channel queues for one. */
+/** Bytes of data kept for one lost socket: what a data channel queues for one. */
 const heldBytesMax = 1 << 20;
+/** A frame costs memory without any payload too. */
+const frameOverheadBytes = 128;
 
 /** A participant whose socket is, or was a moment ago, at this process. */
 export interface Member {
@@ -42,6 +44,7 @@ export interface Member {
   backlog: (() => void)[] | null;
   /** Data for them while the socket is lost; whoever resumes gets it. */
   readonly heldData: DataFrame[];
+  heldBytes: number;
   /** Their published tracks as last reported by the node. */
   readonly tracks: Map<string, MediaTrack>;
   /** What they do is recorded in the order they did it. */
@@ -55,6 +58,7 @@ export const createMember = (session: StoredSession, serverName: string, connect
   connection,
   backlog: [],
   heldData: [],
+  heldBytes: 0,
   tracks: new Map(),
   recording: Promise.resolve(),
 });
@@ -75,8 +79,10 @@ export function sendData(member: Member, frame: DataFrame): void {
     sendTo(member, 'data', frame);
     return;
   }
-  const held = member.heldData.reduce((sum, { payload }) => sum + payload.length, 0);
-  if (held + frame.payload.length <= heldBytesMax) member.heldData.push(frame);
+  const bytes = frame.payload.length + frameOverheadBytes;
+  if (member.heldBytes + bytes > heldBytesMax) return;
+  member.heldBytes += bytes;
+  member.heldData.push(frame);
 }
 
 /** What this process knew of the participant whose socket was lost. */
