@@ -3,15 +3,18 @@
  * and one Redis, with calls and chat between people of both; then the older ones are stopped, one by one, and nobody is
  * lost.
  *
- *   node tools/proof/rolling-update.ts [commit]
+ *   node tools/proof/rolling-update.ts [--older commit] [--folder DIR]
  *
- * Without a commit the older one is the last that does not know the newest migration. It is checked out in a folder and
- * has its own packages. PostgreSQL and Redis are the proof's own and need to be installed.
+ * Unless it is named, the older one is the last commit that does not know the newest migration. It is checked out with
+ * its own packages; in a folder that is named, it stays for the next time. PostgreSQL and Redis are the proof's own and
+ * need to be installed.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { createApi } from '@parley/server';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../apps/server/testkit/kit/own-postgres.ts';
@@ -24,11 +27,13 @@ import { startTalk } from './rolling/talk.ts';
 import * as versions from './rolling/versions.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
-const older = process.argv[2] ?? versions.commitBeforeNewestMigration();
+const { values } = parseArgs({ options: { older: { type: 'string' }, folder: { type: 'string' } } });
+const older = values.older ?? versions.commitBeforeNewestMigration();
 const MESSAGES = 50;
 
 const steps = createSteps();
 const work = mkdtempSync(join(tmpdir(), 'parley-rolling-'));
+const folder = values.folder ?? join(work, 'older');
 const running: versions.Running[] = [];
 const calls: AcrossCall[] = [];
 
@@ -36,8 +41,8 @@ const calls: AcrossCall[] = [];
 const shared = (postgres: OwnPostgres, redis: OwnRedis): Record<string, string> => ({
   DATABASE_URL: postgres.url,
   REDIS_URL: redis.url,
-  SECRET_KEY: 'of the proof, which both versions have 7d1f',
-  SFU_REGISTRATION_SECRET: 'another, which the media nodes have too 93ab',
+  SECRET_KEY: randomBytes(48).toString('base64'),
+  SFU_REGISTRATION_SECRET: randomBytes(48).toString('base64'),
   SFU_ALLOWED_HOSTS: '127.0.0.1',
   TRUST_PROXY: '127.0.0.1',
 });
@@ -75,8 +80,7 @@ function keyOf({ dataDir }: versions.RunningServer): string {
 }
 
 async function prove(env: Record<string, string>): Promise<void> {
-  const folder = join(work, 'older');
-  versions.checkOut(older, folder);
+  if (!existsSync(folder)) versions.checkOut(older, folder);
   steps.done(`${versions.describeCommit(older)}: checked out with its packages`);
 
   const before = await startVersion('older', folder, env);
@@ -138,6 +142,6 @@ try {
   for (const one of running.reverse()) await one.stop();
   await redis.kill();
   await postgres.remove();
-  versions.removeCheckOut(join(work, 'older'));
+  if (values.folder === undefined) versions.removeCheckOut(folder);
   rmSync(work, { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a newcomer's shell needs to call the service: `. .parley/dev.env`. */
@@ -23,6 +23,8 @@ export function readDevEnv(dataDir: string): Partial<DevEnv> {
 
 export function writeDevEnv(dataDir: string, values: DevEnv): void {
   const lines = names.map((name) => `export ${name}='${values[name]}'`);
+  // With the database and the secrets elsewhere nothing else has made it.
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(
     pathIn(dataDir),
     `# Made by the first start in development mode. Not for production.\n${lines.join('\n')}\n`,
