@@ -76,7 +76,7 @@ async function servedBy(port: number): Promise<{ issuer: string; serial: string 
 }
 
 async function getAndRenew(service: TestService, clock: ReturnType<typeof createSettableClock>): Promise<void> {
-  const patience = { withinMs: 120_000, everyMs: 500 };
+  const patience = { withinMs: 300_000, everyMs: 500 };
   const served = () => servedBy(service.config.port);
   const first = await eventually(served, patience);
   console.log('issued by', first.issuer, (await (await service.fetch('/readyz')).json()) as object);
