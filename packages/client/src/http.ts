@@ -8,9 +8,24 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface PageOptions {
+  /** At most 200. */
+  limit?: number;
+  /** The `nextCursor` of the page before. */
+  cursor?: string;
+}
+
+export interface Page<T> {
+  items: readonly T[];
+  /** Continues where this page ended; null at the end. */
+  nextCursor: string | null;
+}
+
 export interface Http {
   /** The body of the answer; rejects with the service's error, or ConnectionError when there was no answer. */
   call(method: string, path: string, options?: CallOptions): Promise<unknown>;
+  /** One page of a list whose items the route's row describes. */
+  page<T>(path: string, options?: PageOptions): Promise<Page<T>>;
 }
 
 export function createHttp({
@@ -37,27 +52,34 @@ export function createHttp({
     }
   }
 
+  async function answer(method: string, path: string, options: CallOptions): Promise<[body: unknown, Headers]> {
+    let response = await attempt(method, path, options);
+    if (response.status === 401 && credential.canRenew) {
+      await credential.renew();
+      response = await attempt(method, path, options);
+    }
+    // A proxy's page and a body that broke off are none of ours.
+    const body: unknown = await response.json().catch(() => undefined);
+    const { ok, status, headers } = response;
+    if (ok && (body !== undefined || status === 204)) return [body, headers];
+    throw errorFrom(
+      {
+        code: 'SVC_UNREADABLE_ANSWER',
+        message: `The answer ${status} is not the service's. Check its address.`,
+        retryable: ok || status === 429 || status >= 500,
+        requestId: headers.get('x-request-id') ?? undefined,
+        ...(body as WireError),
+      },
+      baseUrl,
+    );
+  }
+
   return {
-    async call(method, path, options = {}) {
-      let response = await attempt(method, path, options);
-      if (response.status === 401 && credential.canRenew) {
-        await credential.renew();
-        response = await attempt(method, path, options);
-      }
-      // A proxy's page and a body that broke off are none of ours.
-      const body: unknown = await response.json().catch(() => undefined);
-      const { ok, status } = response;
-      if (ok && (body !== undefined || status === 204)) return body;
-      throw errorFrom(
-        {
-          code: 'SVC_UNREADABLE_ANSWER',
-          message: `The answer ${status} is not the service's. Check its address.`,
-          retryable: ok || status === 429 || status >= 500,
-          requestId: response.headers.get('x-request-id') ?? undefined,
-          ...(body as WireError),
-        },
-        baseUrl,
-      );
+    call: async (method, path, options = {}) => (await answer(method, path, options))[0],
+    async page<T>(path: string, options: PageOptions = {}) {
+      const [items, headers] = await answer('GET', path, { query: { ...options } });
+      // The answer of our own route.
+      return { items: items as readonly T[], nextCursor: headers.get('x-next-cursor') };
     },
   };
 }

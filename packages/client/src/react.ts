@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from '
 import type { Chat, ChatState } from './chat/chat.ts';
 import type { Conversation } from './chat/conversation-types.ts';
 import type { Message, PresenceStatus } from './chat/records.ts';
+import { watchPresence } from './chat/watch-presence.ts';
 import { asSvcError, type SvcError } from './errors.ts';
 import type { LocalTrack } from './media/local-track.ts';
 import type { RemoteTrack } from './media/remote-participant.ts';
@@ -126,39 +127,6 @@ export function usePresence(conversation: Conversation | null): ReadonlyMap<stri
 }
 
 const NOBODY: ReadonlyMap<string, PresenceStatus> = new Map();
-
-/** The list as it was when it was asked for, and what came and went since. */
-function watchPresence(
-  conversation: Conversation,
-  onChange: (present: ReadonlyMap<string, PresenceStatus>) => void,
-): () => void {
-  let known = NOBODY;
-  let heard = new Map<string, PresenceStatus>();
-  let isCurrent = true;
-  const show = (users: Iterable<readonly [string, PresenceStatus]>): void => {
-    known = new Map([...users].filter(([, status]) => status !== 'OFFLINE'));
-    if (isCurrent) onChange(known);
-  };
-  const read = async (): Promise<void> => {
-    const since = new Map<string, PresenceStatus>();
-    heard = since;
-    // A token that may not read it: who comes and goes is heard all the same.
-    const listed = await conversation.presence().catch(() => []);
-    show([...listed.map(({ userId, status }) => [userId, status] as const), ...since]);
-  };
-  const stops = [
-    conversation.on('presence', (userId, status) => {
-      heard.set(userId, status);
-      show([...known, [userId, status]]);
-    }),
-    conversation.on('connectionStateChanged', (state) => state === 'connected' && void read()),
-  ];
-  void read();
-  return () => {
-    isCurrent = false;
-    for (const stop of stops) stop();
-  };
-}
 
 /** For the `ref` of a `<video>` or `<audio>` element that shows this track. */
 export function useTrackRef(track: RemoteTrack | LocalTrack | null): (element: HTMLMediaElement | null) => void {

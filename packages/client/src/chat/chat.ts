@@ -16,6 +16,7 @@ import { insist } from './insist.ts';
 import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { memoryQueue, type QueueStorage } from './queue-storage.ts';
+import type { ConversationRecord, Page, PageOptions } from './records.ts';
 import { createSendBudget } from './send-budget.ts';
 import { askSubscriptions, otherUser, refusalOf, removedError, type Wanted } from './subscribe.ts';
 
@@ -127,6 +128,11 @@ export class Chat implements Events<ChatEvents> {
       this.#joining.delete(ref);
       if (this.#joining.size === 0) this.#unclaimed = [];
     }
+  }
+
+  /** The user's own, newest first, with what they have not read. Joined or not: they do not change by themselves. */
+  conversations(options?: PageOptions): Promise<Page<ConversationRecord>> {
+    return this.#http.page('/v1/chat/conversations', options);
   }
 
   /** Shown to the others in every joined conversation, on this connection and the next ones. */

@@ -3,7 +3,18 @@ import type { Events } from '../events.ts';
 import type { ConnectionState } from '../reconnect.ts';
 import type { Store } from '../store.ts';
 import type { History, HistoryOptions } from './history.ts';
-import type { Message, MessagePatch, NewMessage, PresenceStatus, Present } from './records.ts';
+import type {
+  ConversationMember,
+  Message,
+  MessagePatch,
+  NewMessage,
+  Page,
+  PageOptions,
+  PresenceStatus,
+  Present,
+  ReadReceipt,
+  ReadState,
+} from './records.ts';
 import type { UploadOptions } from './upload.ts';
 
 /** A message that may not be loaded; its id is always known. */
@@ -49,6 +60,11 @@ export interface Conversation extends Events<ConversationEvents> {
   history(options?: HistoryOptions): History;
   /** Who is present now; the `presence` event says what changes after. */
   presence(): Promise<readonly Present[]>;
+  /** How far this user has read, and how much is left. */
+  readState(): Promise<ReadState>;
+  /** How far each member has read; the `read` event says what changes after. */
+  readReceipts(options?: PageOptions): Promise<Page<ReadReceipt>>;
+  members(options?: PageOptions): Promise<Page<ConversationMember>>;
   upload(file: Blob, options?: UploadOptions): Promise<{ attachmentId: string }>;
   leave(): Promise<void>;
 }

@@ -10,10 +10,9 @@ import { createHistory, type History, type HistoryOptions } from './history.ts';
 import { insist } from './insist.ts';
 import type { Operation, OperationReply } from './operations.ts';
 import type { Outcome } from './outbox.ts';
-import type { Change, Message, MessageRecord, NewMessage, Present, Subscription } from './records.ts';
+import type { Change, Message, MessageRecord, NewMessage, Present, ReadState, Subscription } from './records.ts';
 import { Timeline } from './timeline.ts';
 import { createTypingSignal, createTypists } from './typing.ts';
-import { upload } from './upload.ts';
 
 /** Everything but what concerns the whole connection. */
 type ConnectionFrameType = 'token.expiring' | 'reconnect' | 'error' | 'unsubscribed';
@@ -115,9 +114,8 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     await history();
   }
 
-  function takeRecords(records: readonly MessageRecord[], isFiltered: boolean, asOf: number): readonly Message[] {
-    // A filtered page would tear holes into the list.
-    if (isFiltered) return records.map((record) => ({ ...record, delivery: 'sent' as const, error: null }));
+  function takeRecords(records: readonly MessageRecord[], isDetached: boolean, asOf: number): readonly Message[] {
+    if (isDetached) return records.map((record) => ({ ...record, delivery: 'sent' as const, error: null }));
     for (const record of records) timeline.upsert(record, asOf);
     messages.invalidate();
     return records.flatMap((record) => timeline.view(record.id) ?? []);
@@ -206,9 +204,17 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       });
     },
     setTyping: (isTyping = true) => signalTyping(isTyping),
-    // The answer of our own route.
+    // The answers of our own routes.
     presence: () => http.call('GET', `${pathOf(id)}/presence`) as Promise<readonly Present[]>,
-    upload: (file, options) => upload({ http, runtime, conversationId: id }, file, options),
+    readState: () => http.call('GET', `${pathOf(id)}/read-state`) as Promise<ReadState>,
+    readReceipts: (options) => http.page(`${pathOf(id)}/read-receipts`, options),
+    members: (options) => http.page(`${pathOf(id)}/members`, options),
+    async upload(file, options) {
+      const { upload } = await import('./upload.ts').catch((cause) => {
+        throw new ConnectionError('network', { cause });
+      });
+      return upload({ http, runtime, conversationId: id }, file, options);
+    },
     leave: () => deps.leave(),
   };
 

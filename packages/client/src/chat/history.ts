@@ -12,6 +12,8 @@ export interface HistoryOptions {
   threadRootId?: string;
   senderId?: string;
   includeDeleted?: boolean;
+  /** Leaves `messages` as they are: for reading around without growing what is shown. */
+  isDetached?: boolean;
 }
 
 export interface MessagePage extends Page<Message> {
@@ -32,15 +34,16 @@ interface Answer {
 
 /** One page when awaited, page after page when iterated. Nothing is read before one of the two. */
 export function createHistory(
-  http: Http,
+  http: Pick<Http, 'call'>,
   conversationId: string,
   options: HistoryOptions,
-  take: (records: readonly MessageRecord[], isFiltered: boolean, asOf: number) => readonly Message[],
+  take: (records: readonly MessageRecord[], isDetached: boolean, asOf: number) => readonly Message[],
   /** The last change that is known when a page is asked for. */
   now: () => number,
 ): History {
-  const { limit, before, after, ...filters } = options;
-  const isFiltered = filters.threadRootId !== undefined || filters.senderId !== undefined;
+  const { limit, before, after, isDetached, ...filters } = options;
+  // A filtered page would tear holes into the list.
+  const isApart = isDetached || filters.threadRootId !== undefined || filters.senderId !== undefined;
 
   let sizeMax = PAGE_MAX;
 
@@ -61,7 +64,7 @@ export function createHistory(
         return answer;
       },
     );
-    return { items: take(messages, isFiltered, asOf), nextCursor, latestCursor };
+    return { items: take(messages, isApart, asOf), nextCursor, latestCursor };
   }
 
   return {

@@ -16,13 +16,18 @@ export type { History, HistoryOptions, MessagePage } from './history.ts';
 export type { Operation } from './operations.ts';
 export type { QueueStorage } from './queue-storage.ts';
 export type {
+  ConversationMember,
+  ConversationRecord,
   Delivery,
   Message,
   MessagePatch,
   NewMessage,
   Page,
+  PageOptions,
   PresenceStatus,
   Present,
   ReactionSummary,
+  ReadReceipt,
+  ReadState,
 } from './records.ts';
 export type { UploadOptions } from './upload.ts';

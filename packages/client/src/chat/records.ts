@@ -40,16 +40,19 @@ export interface MessagePatch {
   metadata?: Metadata;
 }
 
-export interface Page<T> {
-  items: readonly T[];
-  /** Continues where this page ended; null at the end. */
-  nextCursor: string | null;
-}
+export type { Page, PageOptions } from '../http.ts';
 
 export type PresenceStatus = 'ONLINE' | 'AWAY' | 'OFFLINE';
 
 /** A user who is in a conversation now. */
-export type { Presence as Present } from '@parley/contract/types.gen';
+/** A conversation as the server stores it, with the user's own place in it. */
+export type {
+  Conversation as ConversationRecord,
+  ConversationMember,
+  Presence as Present,
+  ReadReceipt,
+  ReadState,
+} from '@parley/contract/types.gen';
 
 /** A visible change of a conversation, numbered by `change`: a live frame, or the same out of a recovery. */
 export type Change = ChatChange;

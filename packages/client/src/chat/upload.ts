@@ -3,9 +3,11 @@ import { type Http, pathOf } from '../http.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Metadata } from './records.ts';
 
+export type OnProgress = (done: number, bytes: { loaded: number; total: number }) => void;
+
 export interface UploadOptions {
-  /** 0 to 1. Where the platform cannot tell (Node), only 1 at the end. */
-  onProgress?: (done: number) => void;
+  /** 0 to 1, and the bytes. Where the platform cannot tell (Node, service workers), only once, at the end. */
+  onProgress?: OnProgress;
   signal?: AbortSignal;
   /** Default: the file's own. */
   filename?: string;
@@ -34,7 +36,7 @@ export async function upload(
   // The answers of our own routes.
   const ticket = (await http.call('POST', `${pathOf(conversationId)}/attachments`, { body, signal })) as UploadTicket;
   await put(ticket, file, onProgress ?? (() => {}), signal, runtime);
-  onProgress?.(1);
+  onProgress?.(1, { loaded: file.size, total: file.size });
   await http.call('POST', `/v1/chat/attachments/${ticket.attachment.id}/complete`, { signal });
   return { attachmentId: ticket.attachment.id };
 }
@@ -42,7 +44,7 @@ export async function upload(
 async function put(
   ticket: UploadTicket,
   file: Blob,
-  onProgress: (done: number) => void,
+  onProgress: OnProgress,
   signal: AbortSignal | undefined,
   { fetch }: Pick<Runtime, 'fetch'>,
 ): Promise<void> {
@@ -56,14 +58,14 @@ async function put(
 function putWithProgress(
   { uploadUrl, method, headers }: UploadTicket,
   file: Blob,
-  onProgress: (done: number) => void,
+  onProgress: OnProgress,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, uploadUrl);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0, { loaded, total });
     request.onload = () => (request.status < 300 ? resolve() : reject(refused(request.status)));
     request.onerror = () => reject(new ConnectionError('network'));
     request.onabort = () => reject(signal?.reason);
