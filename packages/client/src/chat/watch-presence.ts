@@ -15,7 +15,8 @@ export function watchPresence(
   let heard = new Map<string, PresenceStatus>();
   let isCurrent = true;
   const show = (users: Iterable<readonly [string, PresenceStatus]>): void => {
-    known = new Map([...users].filter(([, status]) => status !== 'OFFLINE'));
+    // The latest of each user counts: who has left is in `users` twice.
+    known = new Map([...new Map(users)].filter(([, status]) => status !== 'OFFLINE'));
     if (isCurrent) onChange(known);
   };
   const read = async (): Promise<void> => {
