@@ -1,15 +1,18 @@
 /** The SDKs as their users get them: packed, installed into an empty project, run, compiled and bundled there. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import { build } from 'vite';
+import { createChatKit } from '../apps/server/testkit/chat/chat.ts';
+import { mint, newRoom, startRooms } from '../apps/server/testkit/clients/rooms.ts';
 import { buildPackages } from '../tools/packages/build.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'parley-packages-'));
@@ -95,6 +98,63 @@ test('[PKG-2] it compiles in a strict project, resolved as bundlers and as Node 
     const { status, stdout } = spawnSync(tsc, ['-p', '.'], { cwd: project, encoding: 'utf8' });
     assert.deepEqual([status, stdout], [0, ''], moduleResolution);
   }
+});
+
+/** Runs one of `e2e/bots` in the project until it ends by itself. */
+async function runBot(name: string, given: object): Promise<string> {
+  copyFileSync(join('e2e/bots', name), join(project, name));
+  const bot = promisify(execFile)(process.execPath, [name, JSON.stringify(given)], { cwd: project, timeout: 60_000 });
+  return (await bot).stdout.trim();
+}
+
+test('[SDK-86] bots chat and meet in a room from plain Node and from a worker, without a DOM', async () => {
+  const service = await startRooms();
+  try {
+    const kit = await createChatKit(service);
+    const { id } = await kit.conversation(['ada', 'bob']);
+    const chatTokens = { ada: (await kit.user('ada')).token, bob: (await kit.user('bob')).token };
+    const said = await runBot('chat-bot.mjs', { url: service.url, room: id, tokens: chatTokens });
+    assert.equal(said, 'bob: pong, 1 in the list');
+
+    const { api } = kit.project;
+    const room = await newRoom(api);
+    const tokens = { ada: (await mint(api, room, 'ada')).token, bob: (await mint(api, room, 'bob')).token };
+    assert.equal(await runBot('room-bot.mjs', { url: service.url, tokens }), 'bob\nhello, ada');
+  } finally {
+    await service.stop();
+  }
+});
+
+test('[SDK-86] a runtime without a WebSocket says so at once', () => {
+  const code = `
+    delete globalThis.WebSocket;
+    import { Chat } from '@parley/client/chat';
+    const { code, message } = await new Chat({ url: 'http://localhost:1', token: 'x' }).connect().catch((error) => error);
+    console.log(code, message.includes('ws'));`;
+  assert.equal(run('no-websocket.mjs', code), 'no_websocket true');
+});
+
+test('[SDK-87] a bot compiles with the types of Node alone, without those of a browser', () => {
+  copyFileSync('e2e/bots/typed-bot.ts', join(project, 'typed-bot.ts'));
+  const config = {
+    compilerOptions: {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      target: 'es2022',
+      lib: ['es2023'],
+      types: ['node'],
+      typeRoots: [resolve('node_modules/@types')],
+      module: 'node16',
+    },
+    files: ['typed-bot.ts'],
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
+  const { status, stdout } = spawnSync(resolve('node_modules/.bin/tsc'), ['-p', '.'], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  assert.deepEqual([status, stdout], [0, '']);
 });
 
 test('[PKG-2] Vite bundles it', async () => {

@@ -1,3 +1,4 @@
+import { createDeferred } from './deferred.ts';
 import { ApiError, ConnectionError, errorFrom, type SvcError } from './errors.ts';
 import { type Hello, isHello, isPushed, type Protocol, type Pushed, type Request, type Send } from './frames.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
@@ -48,8 +49,8 @@ export function openLink<P extends Protocol>({
   signal,
 }: LinkOptions<P>): Promise<Link<P>> {
   const socket = openSocket();
-  const opened = Promise.withResolvers<Link<P>>();
-  const closed = Promise.withResolvers<CloseInfo>();
+  const opened = createDeferred<Link<P>>();
+  const closed = createDeferred<CloseInfo>();
   const requests = createRequests(runtime);
   let hello: Hello<P> | null = null;
   let refusal: SvcError | undefined;
@@ -61,7 +62,7 @@ export function openLink<P extends Protocol>({
     try {
       return runtime.openWebSocket(url, [subprotocol, `bearer.${token}`]);
     } catch (cause) {
-      throw new ConnectionError('network', { cause });
+      throw cause instanceof ConnectionError ? cause : new ConnectionError('network', { cause });
     }
   }
 

@@ -1,3 +1,5 @@
+import { ConnectionError } from './errors.ts';
+
 /** What the SDK needs of its surroundings; a browser and Node both have it. */
 export interface Runtime {
   /** Milliseconds that never run backwards. */
@@ -22,7 +24,10 @@ export const systemRuntime: Runtime = {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
-  openWebSocket: (url, protocols) => new WebSocket(url, protocols),
+  openWebSocket(url, protocols) {
+    if (!globalThis.WebSocket) throw new ConnectionError('protocol', NO_WEBSOCKET);
+    return new WebSocket(url, protocols);
+  },
   fetch: (input, init) => globalThis.fetch(input, init),
   onWake(listener) {
     // Its `signal` is the option that ends them all.
@@ -37,6 +42,12 @@ export const systemRuntime: Runtime = {
     page?.addEventListener('visibilitychange', onVisibility, watching);
     return () => watching.abort();
   },
+};
+
+const NO_WEBSOCKET = {
+  code: 'no_websocket',
+  message:
+    'This runtime has no WebSocket; Node has one since 22. Set globalThis.WebSocket to that of the package "ws".',
 };
 
 /** `crypto.randomUUID` is missing on pages without https. */

@@ -1,4 +1,5 @@
 import type { CredentialSource } from './credential.ts';
+import { createDeferred, type Deferred } from './deferred.ts';
 import { ConnectionError } from './errors.ts';
 import type { Protocol, Pushed } from './frames.ts';
 import { type Link, openLink, RefusedLink } from './link.ts';
@@ -166,8 +167,8 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
 }
 
 /** Its rejection counts as handled: not every caller awaits each reconnect. */
-function newReady(): PromiseWithResolvers<void> {
-  const ready = Promise.withResolvers<void>();
+function newReady(): Deferred<void> {
+  const ready = createDeferred<void>();
   ready.promise.catch(() => {});
   return ready;
 }

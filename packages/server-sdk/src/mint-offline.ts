@@ -1,6 +1,6 @@
 import type { RtcTokenPermissionsDto } from '@parley/contract/types.gen';
 import { SvcError } from './errors.ts';
-import { type SigningKey, signToken } from './signing.ts';
+import { type SigningKey, signToken, signTokenAsync } from './signing.ts';
 
 export type { SigningKey } from './signing.ts';
 
@@ -52,25 +52,45 @@ export interface MintChatTokenOptions {
 
 const longestSeconds = 21_600;
 
+const rtc = { typ: 'rtc+jwt', prefix: 'rtk_' } as const;
+const chat = { typ: 'chat+jwt', prefix: 'ctk_' } as const;
+
 /** Signs a token for one participant of one room, without a call: the service checks it when it is used. */
 export function mintRtcToken(options: MintRtcTokenOptions): OfflineRtcToken {
-  const { signingKey, room, identity, permissions, ttlSeconds = 600, metadata } = options;
+  const { claims, ttlSeconds, about } = readRtc(options);
+  return { ...signToken(options.signingKey, rtc, claims, ttlSeconds), ...about };
+}
+
+/** As `mintRtcToken`, on every runtime: with Web Crypto where there is no node:crypto. */
+export async function mintRtcTokenAsync(options: MintRtcTokenOptions): Promise<OfflineRtcToken> {
+  const { claims, ttlSeconds, about } = readRtc(options);
+  return { ...(await signTokenAsync(options.signingKey, rtc, claims, ttlSeconds)), ...about };
+}
+
+function readRtc({ room, identity, permissions, ttlSeconds = 600, metadata }: MintRtcTokenOptions) {
   assertText('room', room);
   assertText('identity', identity);
   assertLifetime(ttlSeconds, 30);
   const claims = { sub: identity, room, perm: permissions, md: metadata };
-  const signed = signToken(signingKey, { typ: 'rtc+jwt', prefix: 'rtk_' }, claims, ttlSeconds);
-  return { ...signed, room, participantIdentity: identity };
+  return { claims, ttlSeconds, about: { room, participantIdentity: identity } };
 }
 
 /** Signs a chat token for one user, without a call: the service checks it when it is used. */
 export function mintChatToken(options: MintChatTokenOptions): OfflineChatToken {
-  const { signingKey, userId, conversations, scopes, ttlSeconds = 3_600 } = options;
+  const { claims, ttlSeconds, about } = readChat(options);
+  return { ...signToken(options.signingKey, chat, claims, ttlSeconds), ...about };
+}
+
+/** As `mintChatToken`, on every runtime: with Web Crypto where there is no node:crypto. */
+export async function mintChatTokenAsync(options: MintChatTokenOptions): Promise<OfflineChatToken> {
+  const { claims, ttlSeconds, about } = readChat(options);
+  return { ...(await signTokenAsync(options.signingKey, chat, claims, ttlSeconds)), ...about };
+}
+
+function readChat({ userId, conversations, scopes, ttlSeconds = 3_600 }: MintChatTokenOptions) {
   assertText('userId', userId);
   assertLifetime(ttlSeconds, 60);
-  const claims = { sub: userId, scp: scopes, conv: conversations };
-  const signed = signToken(signingKey, { typ: 'chat+jwt', prefix: 'ctk_' }, claims, ttlSeconds);
-  return { ...signed, userId };
+  return { claims: { sub: userId, scp: scopes, conv: conversations }, ttlSeconds, about: { userId } };
 }
 
 /** A token without a name for its holder would be refused by the service, far from here. */

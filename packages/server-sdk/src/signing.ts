@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { SvcError } from './errors.ts';
-import { hmacSha256 } from './hmac.ts';
+import { hmacSha256, hmacSha256Async } from './hmac.ts';
 import { nodeCrypto } from './node-crypto.ts';
 
 /**
@@ -22,31 +22,40 @@ interface Signer {
   /** As they stand in a token. */
   headers: Readonly<Record<Type, string>>;
   sign(text: string): string;
+  /** Where there is no node:crypto. */
+  signAsync?(text: string): Promise<string>;
 }
 
 const utf8 = new TextEncoder();
 const secretPattern = /^(sgk_[0-9a-z]{24})\.([A-Za-z0-9]{43})$/;
 
+interface Kind {
+  typ: Type;
+  prefix: 'rtk_' | 'ctk_';
+}
+type Claims = Readonly<Record<string, unknown>>;
+
 /** The token and what is said about it in the answers of the mint routes. */
-export function signToken(
-  signingKey: SigningKey,
-  { typ, prefix }: { typ: Type; prefix: 'rtk_' | 'ctk_' },
-  claims: Readonly<Record<string, unknown>>,
-  ttlSeconds: number,
-) {
-  const { headers, sign } = signerOf(signingKey);
+export function signToken(signingKey: SigningKey, kind: Kind, claims: Claims, ttlSeconds: number) {
+  const signer = signerOf(signingKey);
+  const { text, about } = prepare(signer, kind, claims, ttlSeconds);
+  return { token: `${text}.${signer.sign(text)}`, ...about };
+}
+
+export async function signTokenAsync(signingKey: SigningKey, kind: Kind, claims: Claims, ttlSeconds: number) {
+  const signer = signerOf(signingKey);
+  const { text, about } = prepare(signer, kind, claims, ttlSeconds);
+  return { token: `${text}.${(await signer.signAsync?.(text)) ?? signer.sign(text)}`, ...about };
+}
+
+function prepare({ headers }: Signer, { typ, prefix }: Kind, claims: Claims, ttlSeconds: number) {
   const now = Date.now();
   const iat = Math.floor(now / 1000);
   const exp = iat + ttlSeconds;
   const tokenId = `${prefix}${newId(now)}`;
-  const signed = `${headers[typ]}.${encode({ ...claims, jti: tokenId, iat, exp, ims: now })}`;
-  return {
-    token: `${signed}.${sign(signed)}`,
-    tokenId,
-    tokenType: 'Bearer' as const,
-    expiresAt: new Date(exp * 1000).toISOString(),
-    expiresIn: ttlSeconds,
-  };
+  const text = `${headers[typ]}.${encode({ ...claims, jti: tokenId, iat, exp, ims: now })}`;
+  const expiresAt = new Date(exp * 1000).toISOString();
+  return { text, about: { tokenId, tokenType: 'Bearer' as const, expiresAt, expiresIn: ttlSeconds } };
 }
 
 /** Reading a key costs more than signing with it, so each is read once. */
@@ -76,7 +85,11 @@ function secretSigner(text: string): Signer {
   if (id === undefined || secret === undefined) return invalid('signingKey must look like sgk_….…');
   const key = utf8.encode(secret);
   const native = nodeCrypto();
-  if (!native) return signer(id, 'HS256', (message) => base64url(hmacSha256(key, utf8.encode(message))));
+  if (!native)
+    return {
+      ...signer(id, 'HS256', (message) => base64url(hmacSha256(key, utf8.encode(message)))),
+      signAsync: async (message) => base64url(await hmacSha256Async(key, utf8.encode(message))),
+    };
   const secretKey = native.createSecretKey(key);
   return signer(id, 'HS256', (message) => native.createHmac('sha256', secretKey).update(message).digest('base64url'));
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, describe, test } from 'node:test';
@@ -16,9 +17,11 @@ import {
   ConnectionError,
   isSvcError,
   methodRows,
+  newWebhookSecret,
   PermissionError,
   RateLimitError,
   Svc,
+  signWebhook,
   speaker,
   viewer,
   withData,
@@ -338,7 +341,7 @@ describe('[SDK-44] secrets stay inside', () => {
   });
 });
 
-test('[SDK-45] it runs where there is only the web platform: no Node, no process, no Buffer', async () => {
+test('[SDK-45] [SDK-88] it runs where there is only the web platform: no Node, no process, no Buffer, Web Crypto for signatures', async () => {
   const bundle = await rolldown({ input: new URL('./index.ts', import.meta.url).pathname, platform: 'neutral' });
   const { output } = await bundle.generate({ format: 'iife', name: 'parley' });
   await bundle.close();
@@ -348,16 +351,30 @@ test('[SDK-45] it runs where there is only the web platform: no Node, no process
   const web = { fetch, URL, URLSearchParams, Headers, Request, Response, AbortSignal, AbortController, TextEncoder };
   const realm = createContext({ ...web, TextDecoder, crypto, setTimeout, clearTimeout, atob, btoa, Blob });
   const wanted = { apiKey: project.apiKey, baseUrl: service.url };
+  const secret = newWebhookSecret();
+  const about = { projectId: 'p', environment: 'DEVELOPMENT', createdAt: '', data: {} };
+  const body = JSON.stringify({ id: 'e', type: 'message.created', ...about });
+  const [keyId, key] = [`sgk_${'a'.repeat(24)}`, 'B'.repeat(43)];
+  const signingKey = `${keyId}.${key}`;
   const work = `(async () => {
     ${code}
     const svc = new parley.Svc(${JSON.stringify(wanted)});
     const room = await svc.rooms.create({ name: 'from-the-edge' });
     const found = [];
     for await (const { name } of svc.rooms.list({ limit: 1 })) found.push(name);
-    const body = JSON.stringify({ id: 'e', type: 'message.created', projectId: 'p', environment: 'DEVELOPMENT', createdAt: '', data: {} });
-    const secret = parley.newWebhookSecret();
-    return [room.name, found.includes('from-the-edge'), parley.verifyWebhook(body, parley.signWebhook(body, secret), secret).id, typeof process, typeof Buffer];
+    const [body, headers] = ${JSON.stringify([body, signWebhook(body, secret)])};
+    const handler = parley.webhookHandler({ secret: ${JSON.stringify(secret)}, on: {} });
+    const received = await handler.fetch(new Request('http://x', { method: 'POST', body, headers }));
+    const refused = await handler.fetch(new Request('http://x', { method: 'POST', body: body + ' ', headers }));
+    const { token } = await parley.mintChatTokenAsync({ signingKey: ${JSON.stringify(signingKey)}, userId: 'ada' });
+    let atOnce = '';
+    try { parley.verifyWebhook(body, headers, ${JSON.stringify(secret)}); } catch (error) { atOnce = error.code; }
+    return [room.name, found.includes('from-the-edge'), received.status, refused.status, atOnce, token, typeof process, typeof Buffer];
   })()`;
   const result = await (new Script(work).runInContext(realm) as Promise<unknown[]>);
-  assert.deepEqual([...result], ['from-the-edge', true, 'e', 'undefined', 'undefined']);
+  const [token, ...others] = [...result.splice(5, 1), ...result];
+  assert.deepEqual(others, ['from-the-edge', true, 204, 400, 'no_node_crypto', 'undefined', 'undefined']);
+  // Web Crypto signs as Node does.
+  const [head, claims, signature] = String(token).split('.');
+  assert.equal(createHmac('sha256', key).update(`${head}.${claims}`).digest('base64url'), signature);
 });

@@ -1,5 +1,5 @@
 import { joined } from './hmac.ts';
-import { verifyWebhook, type WebhookEvent, type WebhookHeaders, WebhookVerificationError } from './webhooks.ts';
+import { verifyWebhookAsync, type WebhookEvent, type WebhookHeaders, WebhookVerificationError } from './webhooks.ts';
 
 /** Remembers event ids, so that a repeated delivery is not handled twice. Use your database in production. */
 export interface WebhookDedupe {
@@ -109,7 +109,7 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
     if (body === null) return answer(413, 'too_large');
     let event: WebhookEvent;
     try {
-      event = verifyWebhook(body, headers, secret, { now });
+      event = await verifyWebhookAsync(body, headers, secret, { now });
     } catch (error) {
       if (error instanceof WebhookVerificationError) return answer(400, error.code);
       throw error;

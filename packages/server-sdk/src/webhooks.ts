@@ -1,5 +1,5 @@
 import type { Environment, EventRecords } from '@parley/contract/types.gen';
-import { hmacSha256, joined } from './hmac.ts';
+import { hmacSha256, hmacSha256Async, joined } from './hmac.ts';
 
 export type EventType = keyof EventRecords;
 
@@ -62,32 +62,74 @@ const utf8 = new TextEncoder();
 /**
  * The event, if `raw` was signed with one of the secrets in the last five minutes; throws WebhookVerificationError
  * otherwise. `raw` is the body as it was received: bytes, or their text. Give two secrets while one is being rotated.
+ * On a runtime without node:crypto use `verifyWebhookAsync`.
  */
 export function verifyWebhook(
   raw: Uint8Array | string,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-  { toleranceSeconds = toleranceSecondsDefault, now = Date.now }: VerifyOptions = {},
+  options: VerifyOptions = {},
 ): WebhookEvent {
+  const delivery = readDelivery(raw, headers, secrets);
+  const { body, time, accepted } = delivery;
+  return checkDelivery(
+    delivery,
+    accepted.map((secret) => hex(hmacSha256(...signedBy(secret, time, body)))),
+    options,
+  );
+}
+
+/** As `verifyWebhook`, on every runtime: with Web Crypto where there is no node:crypto. */
+export async function verifyWebhookAsync(
+  raw: Uint8Array | string,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const delivery = readDelivery(raw, headers, secrets);
+  const { body, time, accepted } = delivery;
+  const expected = accepted.map(async (secret) => hex(await hmacSha256Async(...signedBy(secret, time, body))));
+  return checkDelivery(delivery, await Promise.all(expected), options);
+}
+
+interface Delivery {
+  body: Uint8Array;
+  time: string;
+  signatures: readonly string[];
+  /** The secrets that it may be signed with. */
+  accepted: readonly string[];
+}
+
+function readDelivery(
+  raw: Uint8Array | string,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+): Delivery {
   const accepted = (typeof secrets === 'string' ? [secrets] : secrets).filter((secret) => secret !== '');
   if (accepted.length === 0) throw new WebhookVerificationError('missing_secret');
   const header = headerOf(headers, 'svc-signature');
   if (header === null) throw new WebhookVerificationError('missing_signature');
-  const { time, signatures } = readSignature(header);
-  const body = typeof raw === 'string' ? utf8.encode(raw) : raw;
+  return { ...readSignature(header), body: typeof raw === 'string' ? utf8.encode(raw) : raw, accepted };
+}
+
+function checkDelivery(
+  { body, time, signatures }: Delivery,
+  expected: readonly string[],
+  { toleranceSeconds = toleranceSecondsDefault, now = Date.now }: VerifyOptions,
+): WebhookEvent {
   // Every pair is compared: constant time.
   let isSigned = false;
-  for (const secret of accepted) {
-    const expected = signatureOf(secret, time, body);
-    for (const given of signatures) isSigned = equalTexts(given, expected) || isSigned;
-  }
+  for (const one of expected) for (const given of signatures) isSigned = equalTexts(given, one) || isSigned;
   if (!isSigned) throw new WebhookVerificationError('signature_mismatch');
   if (Math.abs(now() / 1000 - Number(time)) > toleranceSeconds)
     throw new WebhookVerificationError('timestamp_out_of_range');
   return readEvent(body);
 }
 
-/** The headers of a delivery of this event, Standard Webhooks beside our own: for tests of your own receiver. */
+/**
+ * The headers of a delivery of this event, Standard Webhooks beside our own: for tests of your own receiver, on a
+ * runtime that has node:crypto.
+ */
 export function signWebhook(
   raw: Uint8Array | string,
   secret: string,
@@ -99,7 +141,7 @@ export function signWebhook(
   const key = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (character) => character.charCodeAt(0));
   const standard = hmacSha256(key, joined(utf8.encode(`${id}.${time}.`), body));
   return {
-    'svc-signature': `t=${time},v1=${signatureOf(secret, time, body)}`,
+    'svc-signature': `t=${time},v1=${hex(hmacSha256(...signedBy(secret, time, body)))}`,
     'svc-event-id': id,
     'webhook-id': id,
     'webhook-timestamp': time,
@@ -112,8 +154,11 @@ export function newWebhookSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`;
 }
 
-const signatureOf = (secret: string, time: string, body: Uint8Array): string =>
-  hex(hmacSha256(utf8.encode(secret), joined(utf8.encode(`${time}.`), body)));
+/** The key and what is signed with it. */
+const signedBy = (secret: string, time: string, body: Uint8Array): [key: Uint8Array, message: Uint8Array] => [
+  utf8.encode(secret),
+  joined(utf8.encode(`${time}.`), body),
+];
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 

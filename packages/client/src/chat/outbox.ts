@@ -1,3 +1,4 @@
+import { createDeferred, type Deferred } from '../deferred.ts';
 import { asSvcError, ConnectionError, RateLimitError, SvcError } from '../errors.ts';
 import { backoffMs } from '../reconnect.ts';
 import { type Runtime, sleep } from '../runtime.ts';
@@ -37,7 +38,7 @@ interface Item {
   tries: number;
   /** The server may have it already. */
   isRepeat: boolean;
-  settled: PromiseWithResolvers<Outcome>;
+  settled: Deferred<Outcome>;
 }
 
 const TRIES_MAX = 5;
@@ -65,7 +66,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   function enqueue(operation: Operation, isRepeat: boolean): Item {
-    const item: Item = { operation, tries: 0, isRepeat, settled: Promise.withResolvers() };
+    const item: Item = { operation, tries: 0, isRepeat, settled: createDeferred() };
     // Restored operations have no awaiting caller.
     item.settled.promise.catch(() => {});
     laneOf(operation).push(item);

@@ -1,4 +1,5 @@
 import type { FrameData, SignalingClientFrames, SignalingServerFrames } from '@parley/contract';
+import { createDeferred, type Deferred } from '../deferred.ts';
 import { type ConnectionError, SvcError } from '../errors.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -27,11 +28,11 @@ const EARLY_MAX = 20;
 /** Questions between participants. The server keeps the time; an answer always comes, or the connection is gone. */
 export function createRpc({ runtime, request, respond }: RpcDeps): Rpc {
   const handlers = new Map<string, RpcHandler>();
-  const waiting = new Map<string, PromiseWithResolvers<string>>();
+  const waiting = new Map<string, Deferred<string>>();
   /** Responses that overtook the answer which gives their request its id. */
   const early = new Map<string, RpcResponse>();
 
-  function settle(waiter: PromiseWithResolvers<string>, { payload, error }: RpcResponse): void {
+  function settle(waiter: Deferred<string>, { payload, error }: RpcResponse): void {
     if (!error) {
       waiter.resolve(payload ?? '');
       return;
@@ -61,7 +62,7 @@ export function createRpc({ runtime, request, respond }: RpcDeps): Rpc {
   return {
     async ask(to, method, payload, timeoutMs) {
       const { requestId } = await request({ to, method, payload, timeoutMs });
-      const waiter = Promise.withResolvers<string>();
+      const waiter = createDeferred<string>();
       const known = early.get(requestId);
       if (known) settle(waiter, known);
       else waiting.set(requestId, waiter);
