@@ -20,7 +20,7 @@ const isListed = (name: string): boolean =>
 const dependencies = repositoryFiles('package.json', '**/package.json').flatMap((path) => {
   const { dependencies, devDependencies }: Manifest = JSON.parse(readFileSync(path, 'utf8'));
   return Object.entries({ ...dependencies, ...devDependencies })
-    .filter(([name]) => !name.startsWith('@parley/'))
+    .filter(([name]) => !name.startsWith('@parley/') && name !== 'create-parley')
     .map(([name, version]) => ({ path, name, version }));
 });
 

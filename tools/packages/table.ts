@@ -64,9 +64,10 @@ export const packages: readonly PublishedPackage[] = [
     hasTemplate: true,
   },
   {
-    folder: 'packages/cli',
+    folder: 'packages/create-parley',
     kind: 'program',
-    description: 'Runs Parley: npx @parley/cli dev.',
-    carries: { 'packages/cli/starter': 'starter' },
+    description: 'An application of your own to start from: npm create parley.',
+    carries: { 'packages/create-parley/starter': 'starter' },
   },
+  { folder: 'packages/cli', kind: 'program', description: 'Runs Parley: npx @parley/cli dev.' },
 ];

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Api, createApi, Svc } from '@parley/server';
+import { readDevEnv } from 'create-parley';
 import { type Context, UsageError, type Values } from './command.ts';
 
 /** Which service to talk to, and as which user. */
@@ -10,16 +9,6 @@ export interface Account {
 }
 
 type Env = Pick<Context, 'env'>;
-
-export const dataFolder = ({ env }: Env): string => env['DATA_DIR'] ?? '.parley';
-
-/** What `npm start` left for its newcomer; empty where it has not run. */
-export function readDevEnv(context: Env): Record<string, string> {
-  const path = join(dataFolder(context), 'dev.env');
-  if (!existsSync(path)) return {};
-  const lines = readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm);
-  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
-}
 
 /** Options, then variables, then what `npm start` left in the data folder. */
 export function findAccount(values: Values, context: Env): Account {
@@ -35,7 +24,7 @@ export function findUrl(values: Values, context: Env): string {
 }
 
 const given = (values: Values, context: Env, option: string, variable: string): string =>
-  String(values[option] ?? context.env[variable] ?? readDevEnv(context)[variable] ?? '');
+  String(values[option] ?? context.env[variable] ?? readDevEnv(context.env)[variable] ?? '');
 
 export function clientOf(values: Values, context: Env): Svc {
   const { url, apiKey } = findAccount(values, context);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { createApi } from '@parley/server';
-import { dataFolder, findUrl, readDevEnv } from './account.ts';
+import { dataFolder, readDevEnv } from 'create-parley';
+import { findUrl } from './account.ts';
 import { accountOptions, type Command, type Context, jsonOption, UsageError } from './command.ts';
 
 export const status: Command = {
@@ -18,7 +19,9 @@ export const status: Command = {
       ({ ok }) => ok,
       () => false,
     );
-    const apiKey = String(values['api-key'] ?? context.env['SVC_API_KEY'] ?? readDevEnv(context)['SVC_API_KEY'] ?? '');
+    const apiKey = String(
+      values['api-key'] ?? context.env['SVC_API_KEY'] ?? readDevEnv(context.env)['SVC_API_KEY'] ?? '',
+    );
     const diagnostics =
       isReady && apiKey !== '' ? await createApi({ baseUrl, credential: apiKey }).call('getDiagnostics') : null;
     if (values['json']) context.out(JSON.stringify({ url: baseUrl, isReady, diagnostics }));
@@ -32,9 +35,9 @@ export const status: Command = {
 };
 
 function printEnv(context: Context): number {
-  const values = Object.entries(readDevEnv(context));
+  const values = Object.entries(readDevEnv(context.env));
   if (values.length === 0) {
-    context.error(`There is no dev.env in ${dataFolder(context)}: start the service once.`);
+    context.error(`There is no dev.env in ${dataFolder(context.env)}: start the service once.`);
     return 1;
   }
   for (const [name, value] of values) context.out(`export ${name}='${value}'`);
@@ -46,8 +49,8 @@ export const reset: Command = {
   usage: '--yes',
   options: { yes: { type: 'boolean', means: 'Really.' } },
   async run({ yes }, context) {
-    const folder = dataFolder(context);
-    const { url } = { url: readDevEnv(context)['SVC_URL'] };
+    const folder = dataFolder(context.env);
+    const { url } = { url: readDevEnv(context.env)['SVC_URL'] };
     if (!yes) throw new UsageError(`This deletes ${folder} with everything in it. Add --yes if that is meant.`);
     if (context.env['NODE_ENV'] === 'production') throw new UsageError('reset is for development mode.');
     const isRunning =
