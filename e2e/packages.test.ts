@@ -1,19 +1,17 @@
 /** The SDKs as their users get them: packed, installed into an empty project, run, compiled and bundled there. */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import { build } from 'vite';
-import { createChatKit } from '../apps/server/testkit/chat/chat.ts';
-import { mint, newRoom, startRooms } from '../apps/server/testkit/clients/rooms.ts';
 import { buildPackages } from '../tools/packages/build.ts';
+import type { PublishedPackage } from '../tools/packages/table.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'parley-packages-'));
 const project = join(work, 'project');
@@ -29,17 +27,21 @@ function run(name: string, code: string): string {
 }
 
 before(async () => {
-  const folders = await buildPackages(join(work, 'out'), ({ kind }) => kind === 'library');
-  assert.ok(folders.size >= 2);
+  // The SDKs, and what writes an application that uses them.
+  const isWanted = ({ kind, folder }: PublishedPackage): boolean =>
+    kind === 'library' || folder === 'packages/create-parley';
+  const folders = await buildPackages(join(work, 'out'), isWanted);
+  assert.ok(folders.size >= 3);
   npm(['pack', ...folders.values(), '--pack-destination', work], work);
-  tarballs = [...folders].map(([name, folder]) => {
+  const packed = [...folders].map(([name, folder]) => {
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return join(work, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
+    return join(work, `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`);
   });
+  tarballs = packed.filter((path) => !basename(path).startsWith('create-'));
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
   // Without the registry: an SDK depends on nothing.
-  npm(['install', ...tarballs.map((path) => resolve(path))], project);
+  npm(['install', ...packed], project);
 });
 after(() => rmSync(work, { recursive: true, force: true }));
 
@@ -100,40 +102,6 @@ test('[PKG-2] it compiles in a strict project, resolved as bundlers and as Node 
   }
 });
 
-/** Runs one of `e2e/bots` in the project until it ends by itself. */
-async function runBot(name: string, given: object): Promise<string> {
-  copyFileSync(join('e2e/bots', name), join(project, name));
-  const bot = promisify(execFile)(process.execPath, [name, JSON.stringify(given)], { cwd: project, timeout: 60_000 });
-  return (await bot).stdout.trim();
-}
-
-test('[SDK-86] bots chat and meet in a room from plain Node and from a worker, without a DOM', async () => {
-  const service = await startRooms();
-  try {
-    const kit = await createChatKit(service);
-    const { id } = await kit.conversation(['ada', 'bob']);
-    const chatTokens = { ada: (await kit.user('ada')).token, bob: (await kit.user('bob')).token };
-    const said = await runBot('chat-bot.mjs', { url: service.url, room: id, tokens: chatTokens });
-    assert.equal(said, 'bob: pong, 1 in the list');
-
-    const { api } = kit.project;
-    const room = await newRoom(api);
-    const tokens = { ada: (await mint(api, room, 'ada')).token, bob: (await mint(api, room, 'bob')).token };
-    assert.equal(await runBot('room-bot.mjs', { url: service.url, tokens }), 'bob\nhello, ada');
-  } finally {
-    await service.stop();
-  }
-});
-
-test('[SDK-86] a runtime without a WebSocket says so at once', () => {
-  const code = `
-    delete globalThis.WebSocket;
-    import { Chat } from '@parley/client/chat';
-    const { code, message } = await new Chat({ url: 'http://localhost:1', token: 'x' }).connect().catch((error) => error);
-    console.log(code, message.includes('ws'));`;
-  assert.equal(run('no-websocket.mjs', code), 'no_websocket true');
-});
-
 test('[SDK-87] a bot compiles with the types of Node alone, without those of a browser', () => {
   copyFileSync('e2e/bots/typed-bot.ts', join(project, 'typed-bot.ts'));
   const config = {
@@ -164,6 +132,29 @@ test('[PKG-2] Vite bundles it', async () => {
   assert.ok(
     'output' in result && result.output.some((file) => file.type === 'chunk' && file.code.includes('svc.rtc.v1')),
   );
+});
+
+test('[PKG-9] npm create parley writes the application of parley init, asks nothing and writes over nothing', () => {
+  const env = { ...process.env, SVC_API_KEY: 'svk_dev_a.b', DATA_DIR: join(work, 'none') };
+  const create = (...args: string[]) =>
+    spawnSync(process.execPath, ['node_modules/create-parley/src/main.js', ...args], {
+      cwd: project,
+      env,
+      encoding: 'utf8',
+    });
+  const { status, stdout } = create('app');
+  assert.equal(status, 0);
+  assert.match(stdout, /cd app && npm install && npm start/);
+  assert.match(readFileSync(join(project, 'app', '.env'), 'utf8'), /SVC_API_KEY=svk_dev_a\.b\nWEBHOOK_SECRET=whsec_/);
+  for (const name of ['backend.js', 'package.json', '.gitignore'])
+    assert.ok(existsSync(join(project, 'app', name)), name);
+  const again = create('app');
+  assert.deepEqual([again.status, again.stdout], [2, '']);
+  assert.match(again.stderr, /not empty/);
+  assert.equal(create('--help').status, 2);
+  const { bin } = JSON.parse(readFileSync(join(project, 'node_modules/create-parley/package.json'), 'utf8'));
+  // What `npm create parley` runs.
+  assert.ok(existsSync(join(project, 'node_modules/.bin', ...Object.keys(bin))));
 });
 
 /** Gzipped size of what a page loads for one entry of the installed package; parts that are asked for later apart. */

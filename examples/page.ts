@@ -1,5 +1,6 @@
 /** What the browser examples take from the page they are on. */
 import type { Message } from '@parley/client/chat';
+import type { ConversationEntry } from '@parley/client/chat-store';
 
 const list = (): Element => document.querySelector('#messages') ?? document.body;
 
@@ -14,6 +15,9 @@ export const fetchChatToken = (): Promise<string> => fetch('/api/chat-token').th
 export const prepend = (message: Message): void => list().prepend(lineOf(message));
 export const append = (message: Message): void => list().append(lineOf(message));
 export const showMessage = append;
+export function showList(entries: readonly ConversationEntry[]): void {
+  document.title = entries.map(({ title, unread }) => `${title} (${unread})`).join(', ');
+}
 export function paint(messageId: string, emoji: string, userId: string): void {
   document.body.dataset.reaction = `${messageId} ${emoji} ${userId}`;
 }

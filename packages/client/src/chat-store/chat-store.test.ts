@@ -122,7 +122,8 @@ test('[SDK-81] unread is what the server counts: messages, deletions, own messag
   const { id } = await kit.conversation([ada, bob]);
   // More than are loaded at first.
   for (let at = 0; at < 40; at++) await say(id, bob, `m${at}`);
-  const store = storeOf(await chatOf(ada));
+  const chat = await chatOf(ada);
+  const store = storeOf(chat);
   const { api } = await kit.user(ada);
   await isReady(store, 1);
   const unreadIs = (count: number) =>
@@ -148,6 +149,15 @@ test('[SDK-81] unread is what the server counts: messages, deletions, own messag
   await unreadIs(1);
   await store.send(id, 'answer');
   await unreadIs(0);
+
+  await say(id, bob, 'before the tunnel');
+  await unreadIs(1);
+  await chat.disconnect();
+  const missed = await say(id, bob, 'in the tunnel');
+  await api.call('markRead', { messageId: missed, query: {} });
+  await say(id, bob, 'after the mark');
+  await chat.connect();
+  await unreadIs(1);
 });
 
 test('[SDK-82] a draft is kept for its user, shown in the list, and removed by sending', async () => {

@@ -223,10 +223,10 @@ test('[SDK-16] typing is emitted and ends by itself; presence and read marks are
 
 test('[SDK-17] a file is uploaded, completed and sent', async () => {
   const { alice, bob } = await pair();
-  const steps: number[] = [];
+  const steps: unknown[] = [];
   const file = new File(['some bytes'], 'notes.txt', { type: 'text/plain' });
-  const { attachmentId } = await alice.upload(file, { onProgress: (done) => steps.push(done) });
-  assert.deepEqual(steps, [1]);
+  const { attachmentId } = await alice.upload(file, { onProgress: (...step) => steps.push(step) });
+  assert.deepEqual(steps, [[1, { loaded: 10, total: 10 }]]);
   await alice.send({ attachmentId });
   await eventually(() => assert.equal(bob.messages.getSnapshot()[0]?.attachment?.filename, 'notes.txt'));
 });
