@@ -16,8 +16,8 @@ test('[PKG-3] every manifest has the version of the repository, for itself and f
 
 test('[PKG-3] a new version reaches the package and its dependencies of ours, and nothing else', () => {
   const old =
-    '{\n  "version": "0.1.0",\n  "dependencies": {\n    "@parley/client": "0.1.0",\n    "ws": "0.1.0"\n  }\n}';
+    '{\n  "version": "0.1.0",\n  "dependencies": {\n    "@parley/client": "0.1.0",\n    "create-parley": "0.1.0",\n    "ws": "0.1.0"\n  }\n}';
   const moved = JSON.parse(atVersion(old, '1.0.0-rc.1'));
-  const dependencies = { '@parley/client': '1.0.0-rc.1', ws: '0.1.0' };
+  const dependencies = { '@parley/client': '1.0.0-rc.1', 'create-parley': '1.0.0-rc.1', ws: '0.1.0' };
   assert.deepEqual(moved, { version: '1.0.0-rc.1', dependencies });
 });

@@ -6,7 +6,7 @@ import { repositoryFiles } from '../repository-files.ts';
 export const atVersion = (text: string, version: string): string =>
   text
     .replace(/^( {2}"version": )"[^"]+"/m, `$1"${version}"`)
-    .replaceAll(/("@parley\/[\w-]+": )"\d[^"]*"/g, `$1"${version}"`);
+    .replaceAll(/("(?:@parley\/[\w-]+|create-parley)": )"\d[^"]*"/g, `$1"${version}"`);
 
 if (import.meta.main) {
   const [version = ''] = process.argv.slice(2);
