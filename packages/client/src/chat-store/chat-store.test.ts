@@ -248,7 +248,7 @@ test('[SDK-85] search finds words in loaded and older messages, changes nothing 
   await assert.rejects(store.search(id, 'harbour', { signal: AbortSignal.abort() }), { name: 'AbortError' });
 });
 
-test('[SDK-80] after close() nothing is joined and nothing is heard; a lost membership shows in the entry', async () => {
+test('[SDK-80] after close() nothing is joined and nothing is heard; a lost membership shows in the entry until it is there again', async () => {
   const [ada, bob] = [newUser(), newUser()];
   const { id } = await kit.conversation([ada, bob]);
   const chat = await chatOf(ada);
@@ -256,6 +256,9 @@ test('[SDK-80] after close() nothing is joined and nothing is heard; a lost memb
   await eventually(() => assert.equal(entryOf(store, id).isLive, true));
   await kit.project.api.call('removeConversationMember', { room: id, userId: ada });
   await eventually(() => assert.equal(entryOf(store, id).error?.code, 'SVC_NOT_A_MEMBER'));
+  await kit.project.api.call('addConversationMember', { room: id, body: { userId: ada } });
+  await store.refresh();
+  await eventually(() => assert.deepEqual([entryOf(store, id).isLive, entryOf(store, id).error], [true, null]));
   store.close();
   let calls = 0;
   store.conversations.subscribe(() => calls++);

@@ -43,7 +43,8 @@ export function mergeItems(
   const listed = (sources ?? records.map(({ id }) => ({ ref: id }))).map(({ ref, title }: ConversationSource) => {
     const record = records.find((one) => isNamed(one, ref)) ?? null;
     const item = findItem(known, ref) ?? newItem(ref);
-    return Object.assign(item, { title, record: record ?? item.record });
+    // Listed: the user is a member (again), so it is worth another try.
+    return Object.assign(item, { title, record: record ?? item.record, error: record ? null : item.error });
   });
   // Opened by the application, whatever the list says.
   const opened = known.filter((item) => item.openedAt > 0 && !listed.includes(item) && !item.error);
