@@ -51,7 +51,7 @@ export class DataRelay {
   /** S15: `publishData` governs both directions. */
   #receivers(sender: Participant | undefined, { to }: DataHead): Participant[] {
     return [...this.#deps.participants.values()].filter(
-      (one) => one !== sender && one.permissions.publishData && (!to || to.includes(one.identity)),
+      (one) => one !== sender && !one.isPlain && one.permissions.publishData && (!to || to.includes(one.identity)),
     );
   }
 

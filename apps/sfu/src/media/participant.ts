@@ -48,7 +48,8 @@ export class Participant {
   isAutoSubscribed: boolean;
   state: 'JOINING' | 'JOINED' | 'ACTIVE' = 'JOINING';
   quality: MediaQuality | null = null;
-  readonly #isPlain: boolean;
+  /** Without a signaling socket: neither data nor anything else but media reaches it. */
+  readonly isPlain: boolean;
   #hasHungUp = false;
   readonly #failedAt = new Map<MediaTransport, number>();
   readonly #silence = { pub: new Silence(0), sub: new Silence(UNANSWERED_PACKETS) };
@@ -65,7 +66,7 @@ export class Participant {
     this.order = init.order;
     this.permissions = init.permissions;
     this.isAutoSubscribed = init.isAutoSubscribed;
-    this.#isPlain = init.isPlain;
+    this.isPlain = init.isPlain;
     this.joinedAt = init.joinedAt;
     this.fallbackSent = new FallbackBudget(init.fallback.sentPerSecond);
     this.fallbackReceived = new FallbackBudget(init.fallback.receivedPerSecond);
@@ -75,7 +76,7 @@ export class Participant {
   }
 
   get wantsSubscriber(): boolean {
-    return !this.#isPlain && (this.permissions.subscribe || this.permissions.publishData);
+    return !this.isPlain && (this.permissions.subscribe || this.permissions.publishData);
   }
 
   onTransport(pc: MediaTransport, state: MediaTransportState, now: number): void {
@@ -87,9 +88,9 @@ export class Participant {
   /** Why the participant is to be removed; undefined while it is there. */
   goneReason(now: number): MediaCloseReason | undefined {
     // Nobody can rebuild the transport of a client without a socket.
-    const failedMsMax = this.#isPlain ? 0 : FAILED_MS_MAX;
+    const failedMsMax = this.isPlain ? 0 : FAILED_MS_MAX;
     if ([...this.#failedAt.values()].some((since) => now - since > failedMsMax)) return 'CONNECTION_TIMEOUT';
-    if (!this.#isPlain) return undefined;
+    if (!this.isPlain) return undefined;
     if (this.#hasHungUp) return 'CLIENT_INITIATED';
     return this.#isSilent(now) ? 'CONNECTION_TIMEOUT' : undefined;
   }

@@ -44,8 +44,10 @@ const reasonOf = (participant: string): string | undefined => {
   return closed?.type === 'participant.closed' ? closed.data.reason : undefined;
 };
 
-test('[MED-76] a plain client that vanishes without a word is gone; one with a socket may come back', async () => {
+test('[MED-76] [MED-63] a plain client that vanishes without a word is gone; one with a socket may come back', async () => {
   const [peer, sdk] = [await publish('ps_cable', true), await publish('ps_sdk', false)];
+  const { delivered } = await control.command('data.send', { room, payload: 'x', to: ['ps_cable'], reliable: true });
+  assert.equal(delivered, 0, 'nothing but media reaches it');
   const source = new Vp8Source({ ssrc: 4242, bytes: 200, packetsPerSecond: 50 });
   source.start((packet) => peer.send(packet));
   await eventually(() => control.events.some(({ type }) => type === 'track.started'), 'no media came');
