@@ -1,5 +1,7 @@
 export { type CheckOptions, type CheckStep, checkConnection } from './check-connection.ts';
 export type { Credential } from './credential.ts';
+export type { Device, DeviceKind, DevicesState } from './devices/device-list.ts';
+export { createDevices, type Devices, type DevicesOptions } from './devices/devices.ts';
 export {
   ApiError,
   ConnectionError,
@@ -11,7 +13,14 @@ export {
   SvcError,
 } from './errors.ts';
 export { LiveStream, type LiveStreamOptions, type StreamCredentials } from './live-stream.ts';
-export type { CameraOptions, MicrophoneOptions, ScreenOptions } from './media/capture.ts';
+export {
+  type CameraOptions,
+  captureCamera,
+  captureMicrophone,
+  type DeviceOptions,
+  type MicrophoneOptions,
+  type ScreenOptions,
+} from './media/capture.ts';
 export type { DataOptions } from './media/data.ts';
 export type { LocalParticipant, PublishOptions } from './media/local-participant.ts';
 export type { LocalTrack } from './media/local-track.ts';

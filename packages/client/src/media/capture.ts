@@ -1,15 +1,25 @@
 import { MediaError } from '../errors.ts';
+import { captureError, insecureContext } from './capture-error.ts';
 
-export interface CameraOptions {
+export interface DeviceOptions {
+  /** This device and no other: without it the capture fails. */
   deviceId?: string;
+  /** This device if it is connected, otherwise the browser's default. */
+  preferredDeviceId?: string | null;
+}
+
+export interface CameraOptions extends DeviceOptions {
   /** Default 1280 × 720 at 30. */
   width?: number;
   height?: number;
   frameRate?: number;
 }
 
-export interface MicrophoneOptions {
-  deviceId?: string;
+/** What the browser does to the sound of a microphone: all on by default. Music wants all off. */
+export interface MicrophoneOptions extends DeviceOptions {
+  echoCancellation?: boolean;
+  noiseSuppression?: boolean;
+  autoGainControl?: boolean;
 }
 
 export interface ScreenOptions {
@@ -17,19 +27,22 @@ export interface ScreenOptions {
   audio?: boolean;
 }
 
+/** Opens a camera, for a preview before the call or to be published. Whoever opens it stops it. */
 export async function captureCamera(options: CameraOptions = {}): Promise<MediaStreamTrack> {
-  const { deviceId, width = 1280, height = 720, frameRate = 30 } = options;
+  const { width = 1280, height = 720, frameRate = 30 } = options;
   const video = {
     width: { ideal: width },
     height: { ideal: height },
     frameRate: { ideal: frameRate },
-    ...exact(deviceId),
+    ...deviceOf(options),
   };
   return first(await capture('camera', (devices) => devices.getUserMedia({ video })));
 }
 
-export async function captureMicrophone({ deviceId }: MicrophoneOptions = {}): Promise<MediaStreamTrack> {
-  const audio = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...exact(deviceId) };
+/** Opens a microphone, as `captureCamera` does a camera. */
+export async function captureMicrophone(options: MicrophoneOptions = {}): Promise<MediaStreamTrack> {
+  const { echoCancellation = true, noiseSuppression = true, autoGainControl = true } = options;
+  const audio = { echoCancellation, noiseSuppression, autoGainControl, ...deviceOf(options) };
   return first(await capture('microphone', (devices) => devices.getUserMedia({ audio })));
 }
 
@@ -40,40 +53,29 @@ export async function captureScreen({ audio = false }: ScreenOptions = {}): Prom
   return tracks;
 }
 
-const exact = (deviceId: string | undefined): object => (deviceId ? { deviceId: { exact: deviceId } } : {});
+/** The types of the browser say that it is always there; a page without https has none. */
+export const mediaDevices = (): MediaDevices | undefined => globalThis.navigator?.mediaDevices;
+
+export async function capture(
+  what: string,
+  ask: (devices: MediaDevices) => Promise<MediaStream>,
+): Promise<MediaStream> {
+  const devices = mediaDevices();
+  if (!devices) throw insecureContext(what);
+  try {
+    return await ask(devices);
+  } catch (cause) {
+    throw await captureError(what, cause);
+  }
+}
+
+function deviceOf({ deviceId, preferredDeviceId }: DeviceOptions): MediaTrackConstraints {
+  if (deviceId) return { deviceId: { exact: deviceId } };
+  return preferredDeviceId ? { deviceId: { ideal: preferredDeviceId } } : {};
+}
 
 function first(stream: MediaStream): MediaStreamTrack {
   const [track] = stream.getTracks();
   if (!track) throw new MediaError({ code: 'device_not_found', message: 'The device gave no track.' });
   return track;
-}
-
-async function capture(what: string, ask: (devices: MediaDevices) => Promise<MediaStream>): Promise<MediaStream> {
-  // The types of the browser say that it is always there; a page without https has none.
-  const devices = globalThis.navigator?.mediaDevices as MediaDevices | undefined;
-  if (!devices) throw insecureContext();
-  try {
-    return await ask(devices);
-  } catch (cause) {
-    throw mediaErrorFrom(what, cause);
-  }
-}
-
-const insecureContext = (): MediaError =>
-  new MediaError({
-    code: 'insecure_context',
-    message: `Camera and microphone need https or localhost. This page is on ${globalThis.location?.origin}.`,
-  });
-
-const FAILURES: Readonly<Record<string, readonly [code: string, sentence: string]>> = {
-  NotAllowedError: ['permission_denied', 'was refused. Allow it in the site settings of the browser, then try again.'],
-  NotFoundError: ['device_not_found', 'was not found. Connect one, then try again.'],
-  NotReadableError: ['device_in_use', 'cannot be read. Close other programs that use it.'],
-  OverconstrainedError: ['device_not_found', 'that was chosen is not there. Choose another.'],
-};
-
-function mediaErrorFrom(what: string, cause: unknown): MediaError {
-  const name = cause instanceof Error || cause instanceof DOMException ? cause.name : '';
-  const [code, sentence] = FAILURES[name] ?? ['device_failed', 'failed. Try again, or choose another.'];
-  return new MediaError({ code, message: `The ${what} ${sentence}`, cause });
 }
