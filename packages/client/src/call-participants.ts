@@ -1,3 +1,4 @@
+import type { CallDevices } from './call-devices.ts';
 import type { Emitter } from './events.ts';
 import type { AdaptiveStream } from './media/adaptive-stream.ts';
 import type { Autoplay } from './media/autoplay.ts';
@@ -15,13 +16,14 @@ export interface CallParticipantsDeps {
   subscriber: Pick<Subscriber, 'getStats'>;
   adaptive: AdaptiveStream;
   autoplay: Autoplay;
+  devices: CallDevices;
   telemetry: Telemetry;
   reporter: Reporter;
 }
 
 /** The others of a call: what happens to them becomes events, what the application asks of them becomes frames. */
 export function createCallParticipants(deps: CallParticipantsDeps): RemoteParticipants {
-  const { events, onChange, signal, subscriber, adaptive, autoplay, telemetry, reporter } = deps;
+  const { events, onChange, signal, subscriber, adaptive, autoplay, devices, telemetry, reporter } = deps;
   const announce =
     <K extends keyof RoomEvents>(name: K) =>
     (...args: RoomEvents[K]): void => {
@@ -56,8 +58,12 @@ export function createCallParticipants(deps: CallParticipantsDeps): RemotePartic
       },
       track: {
         prefer: adaptive.prefer,
-        shown: adaptive.show,
+        shown(trackId, element) {
+          devices.attached(element);
+          adaptive.show(trackId, element);
+        },
         hidden(trackId, element) {
+          devices.detached(element);
           autoplay.forget(element);
           adaptive.hide(trackId, element);
         },

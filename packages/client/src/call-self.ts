@@ -1,3 +1,4 @@
+import type { CallDevices } from './call-devices.ts';
 import { ConnectionError, type SvcError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import { type DataDeps, sendData } from './media/data.ts';
@@ -15,6 +16,7 @@ export interface CallSelfDeps {
   signal: Pick<Signal, 'request'>;
   transports: Pick<Transports, 'publisher' | 'subscriber' | 'reporter'>;
   rpc: Rpc;
+  devices: CallDevices;
   telemetry: Telemetry;
   onError(error: SvcError): void;
 }
@@ -58,6 +60,8 @@ export function createCallSelf(deps: CallSelfDeps): LocalParticipant {
     setMetadata: async (metadata) => void (await signal.request({ type: 'participant.update', metadata })),
     rpc: rpc.ask,
     onError: deps.onError,
+    chosenDevice: (source) => deps.devices.chosen(source === 'CAMERA' ? 'camera' : 'microphone'),
+    onCaptured: deps.devices.captured,
     onDeviceFailed: reporter.deviceFailed,
   });
   return self;

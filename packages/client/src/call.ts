@@ -1,4 +1,5 @@
 import type { SignalingServerFrames } from '@parley/contract';
+import { createCallDevices } from './call-devices.ts';
 import { createCallFrameHandlers } from './call-frames.ts';
 import { createCallLifecycle } from './call-lifecycle.ts';
 import { createCallParticipants } from './call-participants.ts';
@@ -71,6 +72,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     onTokenExpiring: (inSeconds) => events.emit('tokenExpiring', inSeconds),
     onState(next, _previous, error) {
       watchPage(next !== 'disconnected');
+      devices.watch(next !== 'disconnected');
       lifecycle.signalChanged(next, error);
     },
   });
@@ -95,6 +97,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     onBroken: (isBroken) => lifecycle.mediaBroken(isBroken),
   });
   const { publisher, subscriber, reporter } = transports;
+  const devices = createCallDevices(options.devices, () => self);
   const others = createCallParticipants({
     events,
     onChange,
@@ -102,11 +105,12 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     subscriber,
     adaptive,
     autoplay,
+    devices,
     telemetry,
     reporter,
   });
   const roster = new Roster(others.take);
-  const self = createCallSelf({ events, onChange, signal, transports, rpc, telemetry, onError });
+  const self = createCallSelf({ events, onChange, signal, transports, rpc, devices, telemetry, onError });
   const vitals = createVitals({
     participants: () => [self, ...others.participants.values()],
     onChange,

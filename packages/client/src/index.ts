@@ -2,6 +2,7 @@ export { type CheckOptions, type CheckStep, checkConnection } from './check-conn
 export type { Credential } from './credential.ts';
 export type { Device, DeviceKind, DevicesState } from './devices/device-list.ts';
 export { createDevices, type Devices, type DevicesOptions } from './devices/devices.ts';
+export { createLevelMeter, type LevelMeter } from './devices/level-meter.ts';
 export {
   ApiError,
   ConnectionError,
@@ -33,6 +34,7 @@ export type {
   TrackQuality,
 } from './media/remote-participant.ts';
 export { createTestTracks, type TestTracks, type TestTracksOptions } from './media/test-tracks.ts';
+export type { ProcessorOptions, TrackProcessor } from './media/track-processor.ts';
 export type { ConnectionState, ReconnectOptions } from './reconnect.ts';
 export { Room } from './room.ts';
 export type { Logger, Participant, RoomEvents, RoomOptions, RoomState } from './room-types.ts';

@@ -1,4 +1,5 @@
 import type { Credential } from './credential.ts';
+import type { Devices } from './devices/devices.ts';
 import type { ConnectionError, DisconnectReason, SvcError } from './errors.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
 import type { Quality, RemoteParticipant, RemoteTrack } from './media/remote-participant.ts';
@@ -23,6 +24,8 @@ export interface RoomOptions {
   adaptiveStream?: boolean;
   /** Leave when the page is closed, so that the others see it at once. Default true. */
   leaveWithPage?: boolean;
+  /** Which camera, microphone and speaker to use; without it, those of the browser's default. */
+  devices?: Devices;
   /** Connection steps for the dashboard. Default true. */
   telemetry?: boolean;
   logger?: Logger;

@@ -55,5 +55,10 @@ function devicesOf(found: readonly MediaDeviceInfo[], kind: DeviceKind): Device[
   const [native, name] = NATIVE[kind];
   return found
     .filter((device) => device.kind === native)
-    .map(({ deviceId, groupId, label }, index) => ({ deviceId, groupId, kind, label: label || `${name} ${index + 1}` }));
+    .map(({ deviceId, groupId, label }, index) => ({
+      deviceId,
+      groupId,
+      kind,
+      label: label || `${name} ${index + 1}`,
+    }));
 }

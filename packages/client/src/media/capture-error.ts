@@ -31,7 +31,8 @@ export async function captureError(what: string, cause: unknown): Promise<MediaE
   if (/system/i.test(message))
     return make(code, `This computer does not let the browser use the ${what}. Allow it in the privacy settings.`);
   // A screen is chosen each time: it is refused by choosing none.
-  if (what === 'screen') return make('permission_dismissed', 'Nothing is shared yet. Try again and choose what to share.');
+  if (what === 'screen')
+    return make('permission_dismissed', 'Nothing is shared yet. Try again and choose what to share.');
   return make((await wasDismissed(what, message)) ? 'permission_dismissed' : code);
 }
 
@@ -42,7 +43,7 @@ async function wasDismissed(what: string, message: string): Promise<boolean> {
   const states = await Promise.all(
     names.map(async (name) => (await navigator.permissions.query({ name })).state),
   ).catch(() => ['denied']);
-  return !states.includes('denied');
+  return names.length > 0 && !states.includes('denied');
 }
 
 export const insecureContext = (what: string): MediaError =>

@@ -68,6 +68,9 @@ test('[SDK-64] echo, noise and gain are on unless they are turned off; a preferr
   ]);
   const preferred = await captureCamera({ preferredDeviceId: 'cam-2' });
   const missing = await captureCamera({ preferredDeviceId: 'cam-9' });
-  assert.deepEqual([preferred, missing].map((track) => track.getSettings().deviceId), ['cam-2', 'cam-1']);
+  assert.deepEqual(
+    [preferred, missing].map((track) => track.getSettings().deviceId),
+    ['cam-2', 'cam-1'],
+  );
   await assert.rejects(captureCamera({ deviceId: 'cam-9' }), { code: 'device_not_found' });
 });

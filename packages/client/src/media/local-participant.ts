@@ -6,17 +6,22 @@ import {
   captureCamera,
   captureMicrophone,
   captureScreen,
+  type DeviceOptions,
   type MicrophoneOptions,
   type ScreenOptions,
 } from './capture.ts';
 import type { DataOptions } from './data.ts';
 import { LocalTrack, type LocalTrackPort, type Recapture } from './local-track.ts';
 import type { Quality } from './remote-participant.ts';
+import type { ProcessorOptions } from './track-processor.ts';
 
 export interface PublishOptions {
   source?: TrackSource;
   name?: string;
 }
+
+type CaptureSource = 'MICROPHONE' | 'CAMERA';
+type Capture = (options: DeviceOptions) => Promise<MediaStreamTrack>;
 
 export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
@@ -24,6 +29,10 @@ export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   setMetadata(metadata: string): Promise<void>;
   rpc(to: string, method: string, payload: string, timeoutMs: number): Promise<string>;
   onError(error: SvcError): void;
+  /** The device to open when none is named. */
+  chosenDevice(source: CaptureSource): string | null;
+  /** A device was opened, and so permission given. */
+  onCaptured(): void;
   /** A requested device failed; the caller's promise rejects too. */
   onDeviceFailed(source: TrackSource, error: unknown): void;
 }
@@ -42,6 +51,8 @@ export class LocalParticipant {
   readonly #port: LocalParticipantPort;
   /** One change of a source at a time: a double click must not publish two cameras. */
   readonly #turns = new Map<TrackSource, ReturnType<typeof createSerialQueue>>();
+  /** How each device is opened, but for which it is. */
+  readonly #settings = new Map<CaptureSource, object>();
 
   constructor(port: LocalParticipantPort) {
     this.#port = port;
@@ -59,16 +70,14 @@ export class LocalParticipant {
     return this.#find('SCREEN_SHARE');
   }
 
-  setMicrophone(isOn: boolean, options: MicrophoneOptions = {}): Promise<LocalTrack | null> {
-    return this.#switch('MICROPHONE', isOn, options, (deviceId) =>
-      captureMicrophone({ ...options, ...(deviceId && { deviceId }) }),
-    );
+  /** With other options while it is on, it is opened again with them; nothing is published anew. */
+  setMicrophone(isOn: boolean, options: MicrophoneOptions & ProcessorOptions = {}): Promise<LocalTrack | null> {
+    return this.#switch('MICROPHONE', isOn, options, captureMicrophone);
   }
 
-  setCamera(isOn: boolean, options: CameraOptions = {}): Promise<LocalTrack | null> {
-    return this.#switch('CAMERA', isOn, options, (deviceId) =>
-      captureCamera({ ...options, ...(deviceId && { deviceId }) }),
-    );
+  /** As `setMicrophone`. */
+  setCamera(isOn: boolean, options: CameraOptions & ProcessorOptions = {}): Promise<LocalTrack | null> {
+    return this.#switch('CAMERA', isOn, options, captureCamera);
   }
 
   /** Asks the user what to show. It ends with `false`, or in the browser's own bar. */
@@ -130,24 +139,47 @@ export class LocalParticipant {
   }
 
   #switch(
-    source: TrackSource,
+    source: CaptureSource,
     isOn: boolean,
-    { deviceId }: { deviceId?: string },
-    capture: Recapture,
+    { deviceId, processor, ...settings }: DeviceOptions & ProcessorOptions,
+    capture: Capture,
   ): Promise<LocalTrack | null> {
     return this.#inTurn(source, async () => {
+      const hasChanged = this.#changeSettings(source, settings);
       const track = this.#find(source);
       if (track) {
-        if (isOn && deviceId && deviceId !== track.deviceId) await track.setDevice(deviceId);
+        if (isOn && processor !== undefined) await track.setProcessor(processor);
+        if (isOn && (hasChanged || (deviceId && deviceId !== track.deviceId)))
+          await track.setDevice(deviceId ?? track.deviceId ?? '');
         await (isOn ? track.unmute() : track.mute());
         return track;
       }
       if (!isOn) return null;
       this.#assertMayPublish(source === 'CAMERA' ? 'video' : 'audio');
-      const made = this.#make(await this.#capture(source, capture), { source }, capture);
+      const recapture: Recapture = (id) =>
+        capture({
+          preferredDeviceId: this.#port.chosenDevice(source),
+          ...this.#settings.get(source),
+          ...(id && { deviceId: id }),
+        });
+      const made = this.#make(await this.#capture(source, () => recapture(deviceId)), { source }, recapture);
+      this.#port.onCaptured();
+      if (processor) await made.setProcessor(processor).catch((error) => this.#discard(made, error));
       await this.#publish([made]);
       return made;
     });
+  }
+
+  #changeSettings(source: CaptureSource, settings: object): boolean {
+    const before = JSON.stringify(this.#settings.get(source) ?? {});
+    const next = { ...this.#settings.get(source), ...settings };
+    this.#settings.set(source, next);
+    return before !== JSON.stringify(next);
+  }
+
+  #discard(track: LocalTrack, error: unknown): never {
+    track.end();
+    throw error;
   }
 
   async #capture<T>(source: TrackSource, capture: () => Promise<T>): Promise<T> {
@@ -184,7 +216,7 @@ export class LocalParticipant {
     } catch (error) {
       for (const track of tracks) {
         this.tracks.delete(track);
-        track.mediaStreamTrack.stop();
+        track.end();
       }
       throw error;
     }
@@ -193,8 +225,8 @@ export class LocalParticipant {
   /** A track whose device is gone is unpublished, or the others would see a frozen picture. */
   #ended(track: LocalTrack): void {
     if (track.source === 'CAMERA' || track.source === 'MICROPHONE') {
-      const [what, call] = track.source === 'CAMERA' ? ['camera', 'setCamera'] : ['microphone', 'setMicrophone'];
-      const message = `The ${what} is gone. Take another with ${call}(true, { deviceId }).`;
+      const what = track.source === 'CAMERA' ? 'camera' : 'microphone';
+      const message = `The ${what} was disconnected. Connect it again or choose another one, then turn it on.`;
       this.#port.onError(new MediaError({ code: 'device_lost', message }));
     }
     track.stop().catch((error) => this.#port.onError(error));

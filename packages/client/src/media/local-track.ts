@@ -1,6 +1,8 @@
 import { MediaError } from '../errors.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import type { TrackSource } from '../signal/records.ts';
 import { type Attachments, createAttachments } from './elements.ts';
+import type { TrackProcessor } from './track-processor.ts';
 
 /** What a local track asks of its surroundings. */
 export interface LocalTrackPort {
@@ -32,7 +34,13 @@ export class LocalTrack {
   readonly #port: LocalTrackPort;
   readonly #recapture: Recapture | undefined;
   readonly #attachments: Attachments;
+  /** One change of the media at a time. */
+  readonly #inTurn = createSerialQueue();
+  /** Of the device. */
+  #source: MediaStreamTrack;
+  /** What is sent: the source, or what a processor made of it. */
   #media: MediaStreamTrack;
+  #processor: TrackProcessor | null = null;
   #isMuted = false;
   #isMutedByServer = false;
   #isStopped = false;
@@ -47,25 +55,27 @@ export class LocalTrack {
     this.name = name;
     this.#port = port;
     this.#recapture = recapture;
+    this.#source = media;
     this.#media = media;
     this.#attachments = createAttachments(media, { kind: this.kind, isSilent: true });
     this.#watch(media);
   }
 
   /** `stop()` of ours fires no event. */
-  #watch(media: MediaStreamTrack): void {
-    media.addEventListener('ended', () => {
-      if (!this.#isStopped && this.#media === media) this.#port.ended(this);
+  #watch(source: MediaStreamTrack): void {
+    source.addEventListener('ended', () => {
+      if (!this.#isStopped && this.#source === source) this.#port.ended(this);
     });
   }
 
+  /** What is sent and shown. */
   get mediaStreamTrack(): MediaStreamTrack {
     return this.#media;
   }
 
   /** Undefined for tracks that are of no device. */
   get deviceId(): string | undefined {
-    return this.#media.getSettings().deviceId;
+    return this.#source.getSettings().deviceId;
   }
 
   /** By the user or by the server. */
@@ -92,22 +102,23 @@ export class LocalTrack {
     if (this.#isMuted || this.#isStopped) return;
     this.#isMuted = true;
     this.#media.enabled = false;
-    if (this.source === 'CAMERA' && this.#recapture) {
+    await this.#inTurn(async () => {
+      if (this.source !== 'CAMERA' || !this.#recapture) return;
       await this.#port.replace(this, null);
-      this.#media.stop();
-    }
+      this.#close();
+    });
     await this.#port.setMuted(this, true);
   }
 
   /** Rejects with `muted_by_server` when the others hear nothing all the same. */
   async unmute(): Promise<void> {
-    await this.#unmute();
+    await this.#inTurn(() => this.#unmute());
     if (this.#isMutedByServer && !this.#isStopped) throw mutedByServer(this.kind);
   }
 
   async #unmute(): Promise<void> {
     if (!this.#isMuted || this.#isStopped) return;
-    if (this.#isLetGo && this.#recapture) await this.#use(await this.#recapture(this.#wanted ?? this.deviceId));
+    if (this.#isLetGo && this.#recapture) await this.#open(this.#recapture, this.#wanted ?? this.deviceId);
     this.#wanted = null;
     this.#isMuted = false;
     this.#media.enabled = !this.isMuted;
@@ -121,7 +132,7 @@ export class LocalTrack {
   }
 
   get #isLetGo(): boolean {
-    return this.#media.readyState === 'ended';
+    return this.#source.readyState === 'ended';
   }
 
   /** Ends the track for good: it is unpublished and its device released. */
@@ -134,32 +145,73 @@ export class LocalTrack {
   /** As `stop()`, without a message to the server: the call is over. */
   end(): void {
     this.#isStopped = true;
-    this.#media.stop();
+    this.#close();
     this.detach();
   }
 
   /** Takes the media from another device; the others notice nothing else. A camera that is off stays off. */
-  async setDevice(deviceId: string): Promise<void> {
-    const recapture = this.#recapture;
-    if (!recapture) throw new Error('This track was given as it is: publish one of the other device.');
-    if (this.#isMuted && this.#isLetGo) {
-      this.#wanted = deviceId;
-      return;
-    }
-    const before = this.deviceId;
-    // Some devices cannot be opened twice.
-    this.#media.stop();
-    const media = await recapture(deviceId).catch(async (error) => {
-      await this.#use(await recapture(before));
-      throw error;
+  setDevice(deviceId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const recapture = this.#recapture;
+      if (!recapture) throw new Error('This track was given as it is: publish one of the other device.');
+      if (this.#isMuted && this.#isLetGo) {
+        this.#wanted = deviceId;
+        return;
+      }
+      const before = this.deviceId;
+      // Some devices cannot be opened twice.
+      this.#close();
+      await this.#open(recapture, deviceId).catch(async (error) => {
+        await this.#open(recapture, before).catch(() => this.#port.ended(this));
+        throw error;
+      });
     });
-    await this.#use(media);
   }
 
-  async #use(media: MediaStreamTrack): Promise<void> {
+  /** False for tracks of the application's own. */
+  get canSetDevice(): boolean {
+    return this.#recapture !== undefined;
+  }
+
+  get processor(): TrackProcessor | null {
+    return this.#processor;
+  }
+
+  /** Sends what it makes of the media from now on, or the media itself again; nothing is published anew. */
+  setProcessor(processor: TrackProcessor | null): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = this.#processor;
+      if (processor === before) return;
+      const media = this.#isLetGo ? null : ((await processor?.start(this.#source)) ?? this.#source);
+      this.#processor = processor;
+      if (media) await this.#show(media);
+      before?.stop();
+    });
+  }
+
+  /** If the processor fails nothing is sent: without it the media is not what the user wants to show. */
+  async #open(recapture: Recapture, deviceId: string | undefined): Promise<void> {
+    const source = await recapture(deviceId);
+    try {
+      const media = (await this.#processor?.start(source)) ?? source;
+      this.#source = source;
+      this.#watch(source);
+      await this.#show(media);
+    } catch (error) {
+      source.stop();
+      throw error;
+    }
+    if (this.#isStopped) this.#close();
+  }
+
+  #close(): void {
+    this.#processor?.stop();
+    this.#source.stop();
+  }
+
+  async #show(media: MediaStreamTrack): Promise<void> {
     media.enabled = !this.isMuted;
     this.#media = media;
-    this.#watch(media);
     this.#attachments.show(media);
     await this.#port.replace(this, media);
   }

@@ -88,7 +88,7 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
     },
     deviceFailed(source, error) {
       const cause = (error as Partial<SvcError>).code ?? 'unknown';
-      note(cause === 'permission_denied' ? 'device.permission_denied' : 'device.failed', { source, cause });
+      note(cause.startsWith('permission') ? 'device.permission_denied' : 'device.failed', { source, cause });
       telemetry.flush();
     },
     awaitFirstFrame(trackId, media) {
