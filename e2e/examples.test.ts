@@ -86,6 +86,17 @@ describe('[EX] the examples run as they are written', { skip: skipWithoutBrowser
     await ada.close();
   });
 
+  test('[SDK-62] devices.ts', async () => {
+    const ada = await run('devices', { '/api/room-token': rtcToken('ada') });
+    const bob = await run('video-call', { '/api/room-token': rtcToken('bob') });
+    await plays(ada, '#stage video');
+    await plays(bob, '#grid video[data-identity="ada"]');
+    assert.ok((await ada.locator('#stage option').count()) > 0);
+    assert.equal(await ada.locator('#messages').textContent(), '');
+    await bob.close();
+    await ada.close();
+  });
+
   test('[EX-3] chat.ts', async () => {
     for (const userId of ['ada', 'bob']) await svc.chat.members.add('standup', { userId });
     await svc.chat.messages.send('standup', { text: 'Good morning', senderId: 'bob' });

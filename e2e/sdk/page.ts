@@ -2,6 +2,7 @@
 import { LiveStream, type LiveStreamOptions, Room, type RoomOptions } from '@parley/client';
 
 export * from '@parley/client';
+export * as blur from '@parley/client/blur';
 export * as chat from '@parley/client/chat';
 
 export interface RemoteView {

@@ -95,7 +95,7 @@ test('[OBS-4] a device the person denies is DEVICE, with what to do', { skip }, 
         (error) => `${error.code}: ${error.message}`,
       ),
     );
-    assert.match(refusal, /^permission_denied: .*site settings/);
+    assert.match(refusal, /^permission_denied: .*beside the address/);
     await hasError(denying, await idOf(dan), 'DEVICE', 'DEVICE_PERMISSION_DENIED', /allow the device in the browser/);
   } finally {
     await denying.close();

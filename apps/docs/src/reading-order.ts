@@ -4,6 +4,7 @@ export const readingOrder = [
   'packages',
   'concepts',
   'rooms',
+  'devices',
   'chat',
   'live-streams',
   'webhooks',

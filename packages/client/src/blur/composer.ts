@@ -1,7 +1,5 @@
 import type { Segmenter } from './segmenter.ts';
 
-export type Canvas = HTMLCanvasElement | OffscreenCanvas;
-
 export interface Composer {
   readonly canvas: HTMLCanvasElement;
   /** Draws one frame with its background blurred. */

@@ -1,6 +1,6 @@
 import { MediaError } from '../errors.ts';
 import type { TrackProcessor } from '../media/track-processor.ts';
-import { type Composer, createComposer } from './composer.ts';
+import { createComposer } from './composer.ts';
 import { startPipeline } from './pipeline.ts';
 import type { Segmenter } from './segmenter.ts';
 
@@ -42,7 +42,7 @@ export function backgroundBlur(options: BackgroundBlurOptions = {}): TrackProces
       return source;
     }
     if (!segmenter) throw notSupported();
-    const composer: Composer = createComposer(segmenter, radius);
+    const composer = createComposer(segmenter, radius);
     const pipeline = await startPipeline(source, composer.draw, composer.canvas);
     stop = pipeline.stop;
     return pipeline.track;

@@ -30,6 +30,8 @@ export function startPipeline(
         try {
           await draw(frame, displayWidth, displayHeight, timestamp / 1000);
           controller.enqueue(new VideoFrame(canvas, { timestamp }));
+        } catch {
+          // One frame less; a picture without blur would be worse.
         } finally {
           frame.close();
         }
@@ -71,7 +73,6 @@ async function startOnCanvas(
   const next = (): void => void video.requestVideoFrameCallback(onFrame);
   async function onFrame(now: number): Promise<void> {
     if (isStopped) return;
-    // One frame that cannot be drawn is not the end; a picture without blur would be worse.
     await draw(video, video.videoWidth, video.videoHeight, now).catch(() => {});
     next();
   }
