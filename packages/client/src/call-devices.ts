@@ -7,7 +7,7 @@ import type { LocalParticipant } from './media/local-participant.ts';
 export interface CallDevices {
   chosen(kind: DeviceKind): string | null;
   captured(): void;
-  /** Media of others is played here. */
+  /** Sound of others is played here. */
   attached(element: HTMLMediaElement): void;
   detached(element: HTMLMediaElement): void;
   /** Follows the choices while there is a call. */

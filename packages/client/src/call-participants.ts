@@ -59,7 +59,8 @@ export function createCallParticipants(deps: CallParticipantsDeps): RemotePartic
       track: {
         prefer: adaptive.prefer,
         shown(trackId, element) {
-          devices.attached(element);
+          // Pictures are attached without sound.
+          if (!element.muted) devices.attached(element);
           adaptive.show(trackId, element);
         },
         hidden(trackId, element) {

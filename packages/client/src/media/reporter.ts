@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime.ts';
 import type { TrackSource } from '../signal/records.ts';
 import type { Telemetry } from '../signal/telemetry.ts';
 import type { TransportName } from './media-health.ts';
-import { createStatsSummary } from './stats-summary.ts';
+import type { createStatsSummary } from './stats-summary.ts';
 
 export interface Reporter {
   /** Figures now and then, and what the page and the network do, from here until `stop`. */
@@ -33,21 +33,23 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
   let summary: ReturnType<typeof createStatsSummary> | null = null;
 
   function again(ms: number): void {
-    const mine = summary;
+    const mine = watching.signal;
     cancelTimer = runtime.setTimer(async () => {
-      await report();
+      await report(mine);
       // Another stay has its own.
-      if (mine === summary) again(EVERY_MS);
+      if (!mine.aborted) again(EVERY_MS);
     }, ms);
   }
 
-  async function report(): Promise<void> {
+  async function report(stay: AbortSignal): Promise<void> {
     try {
+      // Loaded when the call is under way: nobody waits for figures.
+      summary ??= (await import('./stats-summary.ts')).createStatsSummary();
       const stats = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
-      const figures = summary?.(stats.filter((one) => one !== undefined));
-      if (figures) note('stats.report', figures);
+      const figures = summary(stats.filter((one) => one !== undefined));
+      if (figures && !stay.aborted) note('stats.report', figures);
     } catch {
-      // A transport that closes during `getStats()` has no report.
+      // A transport that closes during `getStats()` has no report; nor has a page that cannot load.
     }
   }
 
@@ -64,12 +66,11 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
     start() {
       this.stop();
       watching = new AbortController();
-      summary = createStatsSummary();
+      summary = null;
       watchPage();
       again(FIRST_MS);
     },
     stop() {
-      summary = null;
       cancelTimer();
       watching.abort();
     },
