@@ -27,7 +27,7 @@ export interface ScreenOptions {
   audio?: boolean;
 }
 
-/** Opens a camera, for a preview before the call or to be published. Whoever opens it stops it. */
+/** Opens a camera, for a preview before the call or to be published. It stays open until you stop it. */
 export async function captureCamera(options: CameraOptions = {}): Promise<MediaStreamTrack> {
   const { width = 1280, height = 720, frameRate = 30 } = options;
   const video = {
