@@ -1,4 +1,5 @@
-export { type CheckOptions, type CheckStep, checkConnection } from './check-connection.ts';
+export { checkConnection } from './check-connection.ts';
+export type { CheckOptions, CheckStep } from './connection-check.ts';
 export type { Credential } from './credential.ts';
 export type { Device, DeviceKind, DevicesState } from './devices/device-list.ts';
 export { createDevices, type Devices, type DevicesOptions } from './devices/devices.ts';
