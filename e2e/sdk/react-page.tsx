@@ -29,14 +29,14 @@ function Call({ url, rtcToken }: AppProps): ReactElement {
     mounted = room;
   }, [room]);
   const videos = participants.flatMap(({ identity, tracks }) =>
-    [...tracks.values()].filter(({ kind }) => kind === 'video').map((track) => ({ identity, track })),
+    tracks.filter(({ kind, isSubscribed }) => kind === 'video' && isSubscribed).map((one) => ({ identity, ...one })),
   );
   return (
     <section>
       <p id="connection">{connection}</p>
       <p id="self">{self?.identity ?? 'nobody'}</p>
-      {videos.map(({ identity, track }) => (
-        <Tile key={track.id} track={track} label={identity} />
+      {videos.map(({ identity, trackId, track }) => (
+        <Tile key={trackId} track={track} label={identity} />
       ))}
     </section>
   );

@@ -1,19 +1,21 @@
 import type { Room } from '@parley/client';
+import { useStore } from '@parley/client/react';
 import { type ReactNode, useEffect } from 'react';
 
 interface ControlsProps {
   room: Room;
-  onChange: () => void;
   onError: (error: unknown) => void;
   onLeave: () => void;
   children?: ReactNode;
 }
 
 /** Microphone, camera and screen, each a toggle button; `m`, `v` and `s` do the same. */
-export function Controls({ room, onChange, onError, onLeave, children }: ControlsProps) {
+export function Controls({ room, onError, onLeave, children }: ControlsProps) {
+  // Draws again when one of them is muted or gone.
+  useStore(room.state);
   const { microphone, camera, screenShare } = room.self;
   const isOn = (track: { isMuted: boolean } | null): boolean => track !== null && !track.isMuted;
-  const run = (work: Promise<unknown>): void => void work.then(onChange, onError);
+  const run = (work: Promise<unknown>): void => void work.catch(onError);
   const toggles = [
     ['m', 'Microphone', isOn(microphone), () => run(room.self.setMicrophone(!isOn(microphone)))],
     ['v', 'Camera', isOn(camera), () => run(room.self.setCamera(!isOn(camera)))],

@@ -1,7 +1,7 @@
 import { LiveStream, type StreamCredentials } from '@parley/client';
 import type { Conversation } from '@parley/client/chat';
 import { useStore } from '@parley/client/react';
-import { type FormEvent, useEffect, useReducer, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import code from '../../../examples/backend.ts?raw';
 import { ask, backend } from './backend.ts';
@@ -79,11 +79,7 @@ function Studio({ id, role, identity, source }: StudioProps) {
   );
   const [conversation, setConversation] = useState<Conversation | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  usePublishedSource(live.room, source, storedName(), (problem) => {
-    setError(problem ?? null);
-    redraw();
-  });
+  usePublishedSource(live.room, source, storedName(), (problem) => setError(problem ?? null));
   const { connection, participants, self } = useStore(live.room.state);
   const [stream, refresh] = useStream(id);
 
@@ -112,7 +108,7 @@ function Studio({ id, role, identity, source }: StudioProps) {
             <Tile key={participant.identity} participant={participant} />
           ))}
         </ul>
-        <Controls room={live.room} onChange={redraw} onError={setError} onLeave={() => go('/')}>
+        <Controls room={live.room} onError={setError} onLeave={() => go('/')}>
           {stream?.status === 'CREATED' && role === 'HOST' && (
             <button type="button" className="button button-primary" onClick={() => run(backend.startStream(id))}>
               Go live

@@ -1,7 +1,7 @@
-import { type Participant, Room } from '@parley/client';
+import { type ParticipantState, Room } from '@parley/client';
 import { Chat } from '@parley/client/chat';
 import { useChat, useConversation, useRoom } from '@parley/client/react';
-import { useEffect, useReducer, useState } from 'react';
+import { useEffect, useState } from 'react';
 import code from '../../../examples/video-call.ts?raw';
 import { backend } from './backend.ts';
 import { ChatPanel } from './chat-panel.tsx';
@@ -80,12 +80,7 @@ function Call({ name, person, source, onLeave }: CallProps) {
   );
   const [chat] = useState(() => new Chat({ url: location.origin, token: () => backend.chatToken(name, identity) }));
   const [error, setError] = useState<unknown>(null);
-  // What this participant publishes is not part of the room's state: it is drawn when it has changed.
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  usePublishedSource(room, source, person, (problem) => {
-    setError(problem ?? null);
-    redraw();
-  });
+  usePublishedSource(room, source, person, (problem) => setError(problem ?? null));
   const { connection, participants, self } = useRoom(room);
   useChat(chat);
   const { conversation, error: chatError } = useConversation(chat, name);
@@ -95,7 +90,7 @@ function Call({ name, person, source, onLeave }: CallProps) {
   useEffect(() => room.on('error', setError), [room]);
   const { stop } = tests;
   useLeaveWithPage(stop);
-  const everyone: readonly Participant[] = self ? [self, ...participants] : participants;
+  const everyone: readonly ParticipantState[] = self ? [self, ...participants] : participants;
 
   return (
     <div className="call">
@@ -115,7 +110,6 @@ function Call({ name, person, source, onLeave }: CallProps) {
         </ul>
         <Controls
           room={room}
-          onChange={redraw}
           onError={setError}
           onLeave={() => {
             tests.stop();

@@ -56,7 +56,7 @@ function Watching({ streamId, onLeave }: { streamId: string; onLeave: () => void
   }, [streamId, identity]);
   useLeaveWithPage(sayGoodbye);
 
-  const hosts = participants.filter(({ publications }) => publications.size > 0);
+  const hosts = participants.filter(({ tracks }) => tracks.length > 0);
   return (
     <div className="call">
       <section className="stage" aria-label="Stream">

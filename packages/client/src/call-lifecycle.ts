@@ -27,6 +27,9 @@ export interface CallLifecycleDeps {
 
 export interface CallLifecycle {
   readonly state: ConnectionState;
+  /** Why it is interrupted or over. */
+  readonly error: ConnectionError | null;
+  readonly reconnectingSince: number | null;
   joined(joined: JoinedFrame, others: readonly ParticipantRecord[]): void;
   signalChanged(state: ConnectionState, error?: ConnectionError): void;
   mediaBroken(isBroken: boolean): void;
@@ -36,6 +39,8 @@ export interface CallLifecycle {
 export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
   const { events, onChange, onError, logger, signal, telemetry, self, roster, adaptive, transports, rpc } = deps;
   let state: ConnectionState = 'idle';
+  let failure: ConnectionError | null = null;
+  let reconnectingSince: number | null = null;
   let isMediaBroken = false;
   /** The last join did not resume an earlier session. */
   let isNewSession = false;
@@ -43,7 +48,9 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
   function update(error?: ConnectionError): void {
     const next = signal.state === 'connected' && isMediaBroken ? 'reconnecting' : signal.state;
     if (next === 'disconnected') end(error);
+    if (error || next !== state) failure = error ?? null;
     if (next === state) return;
+    reconnectingSince = next === 'reconnecting' ? Date.now() : null;
     const previous = state;
     state = next;
     telemetry.note(`signaling.${next === 'connected' && previous === 'reconnecting' ? 'reconnected' : next}`);
@@ -75,6 +82,12 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
     get state() {
       return state;
     },
+    get error() {
+      return failure;
+    },
+    get reconnectingSince() {
+      return reconnectingSince;
+    },
     joined({ resumed, participant, iceServers }, others) {
       const { identity, sessionId, metadata, permissions } = participant;
       Object.assign(self, { identity, sessionId, metadata, permissions });
@@ -90,7 +103,8 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
     signalChanged(next, error) {
       if (next === 'connected') {
         if (!isNewSession) sendMuted();
-        transports.signalConnected(isNewSession).catch((cause) => onError(asSvcError(cause)));
+        // What was published again has other ids.
+        transports.signalConnected(isNewSession).then(onChange, (cause) => onError(asSvcError(cause)));
       }
       update(error);
     },

@@ -49,6 +49,7 @@ export function createCallSelf(deps: CallSelfDeps): LocalParticipant {
       for (const { id, source } of tracks) telemetry.note('track.published', { trackId: id, source });
       onChange();
     },
+    onChange,
     async unpublish(track) {
       onChange();
       await publisher.unpublish(track);

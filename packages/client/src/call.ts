@@ -16,6 +16,7 @@ import type { LocalParticipant } from './media/local-participant.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
 import { createTransports, type Transports } from './media/transports.ts';
 import { createVitals } from './media/vitals.ts';
+import { keep, stateOf } from './participant-state.ts';
 import type { RoomEvents, RoomOptions, RoomState } from './room-types.ts';
 import type { ConnectOptions } from './session.ts';
 import { Roster } from './signal/roster.ts';
@@ -47,11 +48,22 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
   const credential = createCredential(options.token);
   const connectionId = runtime.newId();
   const events = createEmitter<RoomEvents>();
-  const state = createDerivedStore<RoomState>(() => ({
-    connection: lifecycle.state,
-    participants: [...others.participants.values()],
-    self: self.permissions === null ? null : self,
-  }));
+  let drawn: RoomState | null = null;
+  const state = createDerivedStore<RoomState>(() => {
+    const participants = [...others.participants.values()].map(stateOf);
+    const activeSpeakers = vitals.speaking.map(({ identity }) => identity);
+    drawn = keep<RoomState>(drawn, {
+      connection: lifecycle.state,
+      error: lifecycle.error,
+      reconnectingSince: lifecycle.reconnectingSince,
+      isAudioBlocked: autoplay.isBlocked,
+      quality: self.quality,
+      participants: keep(drawn?.participants, participants),
+      self: self.permissions === null ? null : stateOf(self),
+      activeSpeakers: keep(drawn?.activeSpeakers, activeSpeakers),
+    });
+    return drawn;
+  });
   const onChange = state.invalidate;
   const telemetry =
     options.telemetry === false ? noTelemetry : createTelemetry({ baseUrl, credential, runtime, connectionId });
@@ -86,7 +98,10 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     isOn: adaptiveStream,
     send: (updates) => signal.send({ type: 'track.settings', updates }),
   });
-  const autoplay = createAutoplay((isBlocked) => events.emit('audioBlocked', isBlocked));
+  const autoplay = createAutoplay((isBlocked) => {
+    onChange();
+    events.emit('audioBlocked', isBlocked);
+  });
   const transports = createTransports({
     runtime,
     telemetry,

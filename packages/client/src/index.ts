@@ -38,7 +38,15 @@ export { createTestTracks, type TestTracks, type TestTracksOptions } from './med
 export type { ProcessorOptions, TrackProcessor } from './media/track-processor.ts';
 export type { ConnectionState, ReconnectOptions } from './reconnect.ts';
 export { Room } from './room.ts';
-export type { Logger, Participant, RoomEvents, RoomOptions, RoomState } from './room-types.ts';
+export type {
+  Logger,
+  Participant,
+  ParticipantState,
+  RoomEvents,
+  RoomOptions,
+  RoomState,
+  TrackState,
+} from './room-types.ts';
 export type { ConnectOptions } from './session.ts';
 export type { Permissions, TrackSource } from './signal/records.ts';
 export type { RpcHandler } from './signal/rpc.ts';

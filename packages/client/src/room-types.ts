@@ -1,9 +1,11 @@
 import type { Credential } from './credential.ts';
 import type { Devices } from './devices/devices.ts';
-import type { ConnectionError, DisconnectReason, SvcError } from './errors.ts';
+import type { ConnectionError, DisconnectReason, ParleyError, SvcError } from './errors.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
-import type { Quality, RemoteParticipant, RemoteTrack } from './media/remote-participant.ts';
+import type { LocalTrack } from './media/local-track.ts';
+import type { PauseReason, Quality, RemoteParticipant, RemoteTrack, StreamState } from './media/remote-participant.ts';
 import type { ConnectionState, ReconnectOptions } from './reconnect.ts';
+import type { TrackSource } from './signal/records.ts';
 
 export type Participant = LocalParticipant | RemoteParticipant;
 
@@ -52,9 +54,55 @@ export type RoomEvents = {
   error: [error: SvcError];
 };
 
+/** What can be drawn of a call. Everything in it is immutable, and the same object until something in it changes. */
 export interface RoomState {
-  connection: ConnectionState;
-  participants: readonly RemoteParticipant[];
+  readonly connection: ConnectionState;
+  /** Why the call is interrupted or over; null while it is connected, and when it was left. */
+  readonly error: ParleyError | null;
+  /** By `Date.now()`. */
+  readonly reconnectingSince: number | null;
+  /** Sound waits for a gesture of the user: call `room.startAudio()` in a click. */
+  readonly isAudioBlocked: boolean;
+  /** Of this participant's own connection; null while it is not known. */
+  readonly quality: Quality | null;
+  /** The others. */
+  readonly participants: readonly ParticipantState[];
   /** Null until connected. */
-  self: LocalParticipant | null;
+  readonly self: ParticipantState | null;
+  /** Identities, loudest first. */
+  readonly activeSpeakers: readonly string[];
+}
+
+export interface ParticipantState {
+  readonly identity: string;
+  readonly sessionId: string;
+  readonly isLocal: boolean;
+  /** `name` in the metadata, where that is a JSON object with one; else the identity. */
+  readonly name: string;
+  readonly metadata: string | null;
+  readonly isSpeaking: boolean;
+  readonly audioLevel: number;
+  readonly quality: Quality | null;
+  /** Everything that is published, subscribed or not. */
+  readonly tracks: readonly TrackState[];
+  /** For actions. */
+  readonly participant: Participant;
+}
+
+export interface TrackState {
+  /** Of an own track that is not published yet, the id of its media. */
+  readonly trackId: string;
+  readonly kind: 'audio' | 'video';
+  readonly source: TrackSource;
+  readonly name: string | null;
+  readonly isMuted: boolean;
+  /** Your backend muted it. Of others it is known from the moment of the mute on. */
+  readonly isMutedByServer: boolean;
+  /** `paused`: nothing of it arrives for now, for the reason in `pauseReason`. */
+  readonly streamState: StreamState;
+  readonly pauseReason: PauseReason | null;
+  /** Its media is here; always true of own tracks. */
+  readonly isSubscribed: boolean;
+  /** To show it: `track.attach()`. Null while it is not subscribed. */
+  readonly track: LocalTrack | RemoteTrack | null;
 }

@@ -1,36 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFakeWorld, type FakeWorld, settle } from '../testkit/fake-world.ts';
+import { createFakeWorld, settle } from '../testkit/fake-world.ts';
+import { joined } from '../testkit/joined-room.ts';
 import { createAdaptiveStream } from './media/adaptive-stream.ts';
 import { createReporter } from './media/reporter.ts';
 import { Room } from './room.ts';
-import type { RoomOptions } from './room-types.ts';
-
-/** What a call leaves behind when it ends, on a clock that shows every timer. */
-async function joined(world: FakeWorld, options: Partial<RoomOptions> = {}): Promise<Room> {
-  const room = new Room({ url: 'http://parley.test', token: 't', ...options }, world);
-  const connecting = room.connect();
-  await settle();
-  const socket = world.sockets.at(-1) ?? assert.fail('no socket');
-  socket.hello();
-  await settle();
-  const { id } = socket.sent.find(({ type }) => type === 'join') ?? assert.fail('nobody joined');
-  const permissions = { publish: true, subscribe: true, publishData: true, publishAudio: true, publishVideo: true };
-  socket.receive({
-    type: 'joined',
-    seq: 1,
-    sessionId: 'ps_1',
-    resumeToken: 'r',
-    resumed: false,
-    participant: { identity: 'ada', sessionId: 'ps_1', metadata: null, permissions },
-    participants: [{ identity: 'bob', sessionId: 'ps_2', metadata: null, permissions, quality: null, tracks: [] }],
-    iceServers: [],
-    more: false,
-  });
-  socket.receive({ type: 'response', ref: id, data: {} });
-  await connecting;
-  return room;
-}
 
 test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no timer behind', async () => {
   const world = createFakeWorld();

@@ -25,6 +25,8 @@ type Capture = (options: DeviceOptions) => Promise<MediaStreamTrack>;
 
 export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
+  /** `tracks` has changed. */
+  onChange(): void;
   sendData(payload: string | Uint8Array, options: DataOptions): Promise<void>;
   setMetadata(metadata: string): Promise<void>;
   rpc(to: string, method: string, payload: string, timeoutMs: number): Promise<string>;
@@ -211,6 +213,7 @@ export class LocalParticipant {
 
   async #publish(tracks: readonly LocalTrack[]): Promise<void> {
     for (const track of tracks) this.tracks.add(track);
+    this.#port.onChange();
     try {
       await this.#port.publish(tracks);
     } catch (error) {
@@ -218,6 +221,7 @@ export class LocalParticipant {
         this.tracks.delete(track);
         track.end();
       }
+      this.#port.onChange();
       throw error;
     }
   }

@@ -94,7 +94,8 @@ export function createRemoteParticipants(
         break;
       case 'muted': {
         const record = publications.get(event.trackId);
-        if (record) publications.set(event.trackId, { ...record, muted: event.muted });
+        const mutedByServer = event.muted && event.by === 'SERVER';
+        if (record) publications.set(event.trackId, { ...record, muted: event.muted, mutedByServer });
         events.trackMuted(event.trackId, participant, event.muted);
       }
     }

@@ -5,7 +5,6 @@ import { type Quality, qualityFrom } from './remote-participant.ts';
 export interface VitalsDeps {
   participants(): Participant[];
   onChange(): void;
-  /** Loudest first. */
   onSpeakers(speaking: Participant[]): void;
   onQuality(quality: Quality, participant: Participant): void;
 }
@@ -16,21 +15,30 @@ type QualityUpdates = FrameData<SignalingServerFrames['quality']>['updates'];
 export interface Vitals {
   updateSpeakers(speakers: Speakers): void;
   updateQuality(updates: QualityUpdates): void;
+  /** Who speaks now, loudest first. */
+  readonly speaking: Participant[];
 }
 
 /** Active speakers, and each participant's connection quality. */
 export function createVitals({ participants, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
   const find = (identity: string): Participant | undefined => participants().find((one) => one.identity === identity);
 
+  const speaking = (): Participant[] =>
+    participants()
+      .filter(({ isSpeaking }) => isSpeaking)
+      .sort((a, b) => b.audioLevel - a.audioLevel);
+
   return {
+    get speaking() {
+      return speaking();
+    },
     updateSpeakers(speakers) {
       for (const { identity, level, active } of speakers) {
         const participant = find(identity);
         if (participant) Object.assign(participant, { audioLevel: level, isSpeaking: active });
       }
       onChange();
-      const speaking = participants().filter(({ isSpeaking }) => isSpeaking);
-      onSpeakers(speaking.sort((a, b) => b.audioLevel - a.audioLevel));
+      onSpeakers(speaking());
     },
     updateQuality(updates) {
       for (const { identity, quality } of updates) {

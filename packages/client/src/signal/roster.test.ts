@@ -112,7 +112,9 @@ test('[SDK-20] room events that come twice or for an unknown participant change 
     someParticipant.map((participant) => ({ type: 'participant.updated' as const, participant })),
     identity.map((one) => ({ type: 'participant.left' as const, identity: one, reason: 'CLIENT_INITIATED' })),
     fc.record({ identity, trackId }).map((one) => ({ type: 'track.unpublished' as const, ...one })),
-    fc.record({ identity, trackId, muted: fc.boolean() }).map((one) => ({ type: 'track.muted' as const, ...one })),
+    fc
+      .record({ identity, trackId, muted: fc.boolean(), by: fc.constantFrom('PUBLISHER', 'SERVER') })
+      .map((one) => ({ type: 'track.muted' as const, ...one })),
     fc.record({ identity, trackId }).map((one) => ({
       type: 'track.published' as const,
       identity: one.identity,

@@ -7,7 +7,7 @@ export type RosterEvent =
   | { is: 'left'; identity: string; reason: string }
   | { is: 'published'; identity: string; track: TrackRecord }
   | { is: 'unpublished'; identity: string; trackId: string }
-  | { is: 'muted'; identity: string; trackId: string; muted: boolean };
+  | { is: 'muted'; identity: string; trackId: string; muted: boolean; by: MutedBy };
 
 /** The room events about other participants, with the fields the roster reads. */
 export type RosterFrame =
@@ -15,7 +15,9 @@ export type RosterFrame =
   | { type: 'participant.left'; identity: string; reason: string }
   | { type: 'track.published'; identity: string; track: TrackRecord }
   | { type: 'track.unpublished'; identity: string; trackId: string }
-  | { type: 'track.muted'; identity: string; trackId: string; muted: boolean };
+  | { type: 'track.muted'; identity: string; trackId: string; muted: boolean; by: MutedBy };
+
+type MutedBy = 'PUBLISHER' | 'SERVER';
 
 /**
  * Who is in the room, without this participant. Events may come twice or be missed: only real changes are emitted,
@@ -61,7 +63,7 @@ export class Roster {
         this.#unpublish(frame.identity, frame.trackId);
         break;
       case 'track.muted':
-        this.#mute(frame.identity, frame.trackId, frame.muted);
+        this.#mute(frame.identity, frame.trackId, frame.muted, frame.by);
         break;
     }
   }
@@ -121,12 +123,12 @@ export class Roster {
     this.#emit({ is: 'unpublished', identity, trackId });
   }
 
-  #mute(identity: string, trackId: string, muted: boolean): void {
+  #mute(identity: string, trackId: string, muted: boolean, by: MutedBy = 'PUBLISHER'): void {
     const known = this.#others.get(identity);
     const track = known?.tracks.find(({ id }) => id === trackId);
     if (!known || !track || track.muted === muted) return;
     known.tracks = known.tracks.map((one) => (one === track ? { ...one, muted } : one));
-    this.#emit({ is: 'muted', identity, trackId, muted });
+    this.#emit({ is: 'muted', identity, trackId, muted, by });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ConnectionState, RemoteParticipant, SvcError } from '@parley/client';
+import type { ConnectionState, SvcError } from '@parley/client';
 import { useStore } from '@parley/client/react';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { Badge, type Tone } from '../../kit/badge.tsx';
@@ -24,7 +24,7 @@ interface StageProps {
 /** The call itself: who is here, and the controls. */
 export function Stage({ call, mint, isRenewing, onRenew, onLeave, onEnded }: StageProps) {
   const { room } = call;
-  const { connection, participants } = useStore(room.state);
+  const { connection, participants, self } = useStore(room.state);
   const [failure, setFailure] = useState<unknown>(null);
   const guest = useGuest(mint, setFailure);
   const ended = useEffectEvent(onEnded);
@@ -52,8 +52,8 @@ export function Stage({ call, mint, isRenewing, onRenew, onLeave, onEnded }: Sta
       </div>
       {failure !== null && <CallFailure error={failure} />}
       <ul className="tiles" data-count={Math.min(participants.length + 1, 4)}>
-        <Tile participant={room.self} />
-        {participants.map((participant: RemoteParticipant) => (
+        {self && <Tile participant={self} />}
+        {participants.map((participant) => (
           <Tile key={participant.sessionId} participant={participant} />
         ))}
       </ul>

@@ -1,0 +1,92 @@
+import type { LocalTrack } from './media/local-track.ts';
+import type { RemoteTrack } from './media/remote-participant.ts';
+import type { Participant, ParticipantState, TrackState } from './room-types.ts';
+import type { TrackRecord } from './signal/records.ts';
+
+/** The earlier object while every field is the same: what renders it can tell by `===` that nothing changed. */
+export function keep<T extends object>(before: T | null | undefined, now: T): T {
+  if (!before) return now;
+  const [old, fresh] = [Object.entries(before), Object.entries(now)];
+  return old.length === fresh.length && fresh.every(([, value], at) => Object.is(value, old[at]?.[1])) ? before : now;
+}
+
+const known = new WeakMap<Participant, ParticipantState>();
+
+/** A participant as it is now. */
+export function stateOf(participant: Participant): ParticipantState {
+  const before = known.get(participant);
+  const { identity, sessionId, isLocal, metadata, isSpeaking, audioLevel, quality } = participant;
+  const isNamed = before?.identity === identity && before.metadata === metadata;
+  const now = keep<ParticipantState>(before, {
+    identity,
+    sessionId,
+    isLocal,
+    name: isNamed ? before.name : (nameIn(metadata) ?? identity),
+    metadata,
+    isSpeaking,
+    audioLevel,
+    quality,
+    tracks: keep(
+      before?.tracks,
+      tracksOf(participant).map((track) =>
+        keep(
+          before?.tracks.find(({ trackId }) => trackId === track.trackId),
+          track,
+        ),
+      ),
+    ),
+    participant,
+  });
+  known.set(participant, now);
+  return now;
+}
+
+const tracksOf = (participant: Participant): TrackState[] =>
+  participant.isLocal
+    ? [...participant.tracks].map(localState)
+    : [...participant.publications.values()].map((record) =>
+        remoteState(record, participant.tracks.get(record.id) ?? null),
+      );
+
+function localState(track: LocalTrack): TrackState {
+  const { id, kind, source, name = null, isMuted, isMutedByServer } = track;
+  return {
+    trackId: id ?? track.mediaStreamTrack.id,
+    kind,
+    source,
+    name,
+    isMuted,
+    isMutedByServer,
+    streamState: 'active',
+    pauseReason: null,
+    isSubscribed: true,
+    track,
+  };
+}
+
+function remoteState(record: TrackRecord, track: RemoteTrack | null): TrackState {
+  const { id, kind, source, name, muted, mutedByServer = false } = record;
+  return {
+    trackId: id,
+    kind: kind === 'AUDIO' ? 'audio' : 'video',
+    source,
+    name,
+    isMuted: muted,
+    isMutedByServer: mutedByServer,
+    streamState: track?.streamState ?? 'active',
+    pauseReason: track?.pauseReason ?? null,
+    isSubscribed: track !== null,
+    track,
+  };
+}
+
+/** `{"name":"Ada Lovelace"}` */
+function nameIn(metadata: string | null): string | null {
+  try {
+    const { name } = JSON.parse(metadata ?? '');
+    return typeof name === 'string' && name ? name : null;
+  } catch {
+    // Metadata is whatever the backend likes: text that names nobody, for instance.
+    return null;
+  }
+}

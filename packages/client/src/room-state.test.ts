@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeWorld, type FakeSocket } from '../testkit/fake-world.ts';
+import { joined, welcome } from '../testkit/joined-room.ts';
+import { createAutoplay } from './media/autoplay.ts';
+import type { Room } from './room.ts';
+import type { ParticipantState, TrackState } from './room-types.ts';
+
+const camera = { id: 'trk_1', kind: 'VIDEO', source: 'CAMERA', name: 'desk', muted: false };
+
+/** Ada is in a room with bob; `state` reads what her page would draw. */
+async function rig() {
+  const world = createFakeWorld();
+  const room = await joined(world);
+  const socket = world.sockets.at(-1) ?? assert.fail('no socket');
+  return { world, room, socket, state: room.state.getSnapshot };
+}
+
+const bobIn = (room: Room): ParticipantState => room.state.getSnapshot().participants[0] ?? assert.fail('no bob');
+const trackOf = (bob: ParticipantState): TrackState => bob.tracks[0] ?? assert.fail('no track');
+
+function publishCamera(socket: FakeSocket): void {
+  socket.receive({ type: 'track.published', seq: 2, identity: 'bob', track: camera });
+}
+
+test('[SDK-70] a call that is interrupted says why and since when; whole again, it does not', async () => {
+  const { world, room, socket, state } = await rig();
+  assert.deepEqual([state().error, state().reconnectingSince], [null, null]);
+  const before = Date.now();
+  socket.drop(1006);
+  await world.advance(0);
+  const { connection, error, reconnectingSince } = state();
+  assert.deepEqual([connection, error?.code], ['reconnecting', 'network']);
+  assert.ok(reconnectingSince !== null && reconnectingSince >= before && reconnectingSince <= Date.now());
+  await world.advance(1_000);
+  assert.equal(state().reconnectingSince, reconnectingSince, 'it goes on');
+  await welcome(world, true);
+  assert.deepEqual([state().connection, state().error, state().reconnectingSince], ['connected', null, null]);
+  await room.leave();
+});
+
+test('[SDK-70] a call that is over says why, unless it was left', async () => {
+  for (const [end, code] of [
+    [({ socket }: { socket: FakeSocket }) => socket.drop(4404), 'room_closed'],
+    [({ room }: { room: Room }) => void room.leave(), undefined],
+  ] as const) {
+    const { world, room, socket, state } = await rig();
+    end({ room, socket });
+    await world.advance(0);
+    assert.deepEqual([state().connection, state().error?.code, state().self], ['disconnected', code, null]);
+  }
+});
+
+test('[SDK-70] own quality and who speaks, loudest first, are part of it', async () => {
+  const { room, socket, state } = await rig();
+  const speakers = [
+    { identity: 'ada', level: 0.2, active: true },
+    { identity: 'bob', level: 0.7, active: true },
+  ];
+  socket.receive({ type: 'speakers', speakers });
+  socket.receive({ type: 'quality', updates: [{ identity: 'ada', quality: 'POOR', score: 2 }] });
+  assert.deepEqual([state().quality, state().activeSpeakers], ['poor', ['bob', 'ada']]);
+  assert.deepEqual([bobIn(room).isSpeaking, bobIn(room).audioLevel, state().self?.quality], [true, 0.7, 'poor']);
+  const { activeSpeakers } = state();
+  socket.receive({ type: 'speakers', speakers: [{ identity: 'bob', level: 0.6, active: true }] });
+  assert.equal(state().activeSpeakers, activeSpeakers, 'the same two, in the same order');
+  await room.leave();
+});
+
+test('[SDK-70] [SDK-39] sound is blocked from the first element that may not play to the last that waits', async () => {
+  const told: boolean[] = [];
+  const autoplay = createAutoplay((isBlocked) => told.push(isBlocked));
+  // What it uses of an element.
+  const [one, two] = [0, 1].map(() => ({ play: async () => {} }) as HTMLMediaElement);
+  assert.ok(one && two);
+  autoplay.block(one);
+  autoplay.block(two);
+  autoplay.forget(one);
+  assert.deepEqual([told, autoplay.isBlocked], [[true], true]);
+  autoplay.forget(two);
+  autoplay.forget(two);
+  autoplay.block(one);
+  await autoplay.start();
+  assert.deepEqual([told, autoplay.isBlocked], [[true, false, true, false], false]);
+});
+
+test('[SDK-71] what did not change is the same object, up to the whole state', async () => {
+  const { room, socket, state } = await rig();
+  publishCamera(socket);
+  const [all, self, bob] = [state(), state().self, bobIn(room)];
+  socket.receive({ type: 'quality', updates: [{ identity: 'ada', quality: 'GOOD', score: 3 }] });
+  assert.notEqual(state(), all);
+  assert.notEqual(state().self, self);
+  assert.equal(bobIn(room), bob);
+  assert.equal(state().participants, all.participants);
+  const now = state();
+  socket.receive({ type: 'speakers', speakers: [] });
+  assert.equal(state(), now, 'nobody speaks, as before');
+  socket.receive({ type: 'speakers', speakers: [{ identity: 'bob', level: 0.5, active: true }] });
+  assert.notEqual(bobIn(room), bob);
+  assert.equal(bobIn(room).tracks, bob.tracks);
+  assert.deepEqual([bob.isSpeaking, bob.participant === room.participants.get('bob')], [false, true]);
+  await room.leave();
+});
+
+test('[SDK-71] tracks are there from their publication on, with name and who muted them', async () => {
+  const { room, socket } = await rig();
+  publishCamera(socket);
+  const published = trackOf(bobIn(room));
+  assert.deepEqual(published, {
+    trackId: 'trk_1',
+    kind: 'video',
+    source: 'CAMERA',
+    name: 'desk',
+    isMuted: false,
+    isMutedByServer: false,
+    streamState: 'active',
+    pauseReason: null,
+    isSubscribed: false,
+    track: null,
+  });
+  socket.receive({ type: 'track.muted', seq: 3, identity: 'bob', trackId: 'trk_1', muted: true, by: 'SERVER' });
+  assert.deepEqual([trackOf(bobIn(room)).isMuted, trackOf(bobIn(room)).isMutedByServer], [true, true]);
+  socket.receive({ type: 'track.muted', seq: 4, identity: 'bob', trackId: 'trk_1', muted: false, by: 'SERVER' });
+  assert.deepEqual(trackOf(bobIn(room)), published);
+  assert.equal(published.isMuted, false, 'it was not changed under whoever drew it');
+  await room.leave();
+});
+
+test('[SDK-71] the name is that of the metadata, or the identity', async () => {
+  const { room, socket } = await rig();
+  const { permissions } = bobIn(room).participant;
+  const named = (metadata: string | null) => {
+    const participant = { identity: 'bob', sessionId: 'ps_2', metadata, permissions, quality: null, tracks: [] };
+    socket.receive({ type: 'participant.updated', seq: 2, participant });
+    return bobIn(room).name;
+  };
+  assert.equal(bobIn(room).name, 'bob');
+  assert.equal(named('{"name":"Bob Ross","team":"paint"}'), 'Bob Ross');
+  assert.deepEqual(['null', '{"name":7}', '{"name":""}', 'host', null].map(named), Array(5).fill('bob'));
+  await room.leave();
+});
