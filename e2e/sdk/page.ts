@@ -28,7 +28,7 @@ export class Caller {
     );
     room.on('participantJoined', ({ identity }) => this.log.push(`joined ${identity}`));
     room.on('participantLeft', ({ identity }, why) => this.log.push(`left ${identity} (${why})`));
-    room.on('trackPublished', ({ identity }, _id, kind) => this.log.push(`published ${identity} ${kind}`));
+    room.on('trackPublished', ({ kind }, { identity }) => this.log.push(`published ${identity} ${kind}`));
     room.on('trackSubscribed', (track, { identity }) => {
       this.log.push(`subscribed ${identity} ${track.source}`);
       const element = track.attach();
@@ -42,8 +42,8 @@ export class Caller {
       document.body.append(element);
     });
     room.on('trackUnsubscribed', (track, { identity }) => this.log.push(`unsubscribed ${identity} ${track.source}`));
-    room.on('trackMuted', (_id, { identity }) => this.log.push(`muted ${identity}`));
-    room.on('trackUnmuted', (_id, { identity }) => this.log.push(`unmuted ${identity}`));
+    room.on('trackMuted', (_track, { identity }) => this.log.push(`muted ${identity}`));
+    room.on('trackUnmuted', (_track, { identity }) => this.log.push(`unmuted ${identity}`));
     room.on('trackStreamStateChanged', ({ source, streamState, pauseReason }, { identity }) =>
       this.log.push(`${streamState} ${identity} ${source}${pauseReason ? ` (${pauseReason})` : ''}`),
     );

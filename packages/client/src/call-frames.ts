@@ -8,6 +8,7 @@ import type { Publisher } from './media/publisher.ts';
 import type { RemoteParticipants } from './media/remote-participants.ts';
 import type { Subscriber } from './media/subscriber.ts';
 import type { Vitals } from './media/vitals.ts';
+import { trackOf } from './participant-state.ts';
 import type { RoomEvents } from './room-types.ts';
 import type { ParticipantRecord } from './signal/records.ts';
 import type { Roster, RosterFrame } from './signal/roster.ts';
@@ -75,7 +76,8 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
     'server.mute': ({ trackId, muted }) => {
       [...self.tracks].find(({ id }) => id === trackId)?.mutedByServer(muted);
       onSelfChanged();
-      events.emit(muted ? 'trackMuted' : 'trackUnmuted', trackId, self);
+      const track = trackOf(self, trackId);
+      if (track) events.emit(muted ? 'trackMuted' : 'trackUnmuted', track, self);
     },
     error: (frame) => onError(errorFrom(frame)),
     // The SDK does not show the room's own record.

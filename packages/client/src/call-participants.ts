@@ -39,9 +39,9 @@ export function createCallParticipants(deps: CallParticipantsDeps): RemotePartic
       trackPublished: announce('trackPublished'),
       trackUnpublished: announce('trackUnpublished'),
       trackStreamStateChanged: announce('trackStreamStateChanged'),
-      trackSubscribed(track, participant) {
+      trackSubscribed(track, participant, media) {
         telemetry.note('track.subscribed', { trackId: track.id });
-        if (track.kind === 'video') reporter.awaitFirstFrame(track.id, track.mediaStreamTrack);
+        if (track.kind === 'video') reporter.awaitFirstFrame(track.id, media);
         announce('trackSubscribed')(track, participant);
       },
       trackUnsubscribed(track, participant) {
@@ -49,7 +49,7 @@ export function createCallParticipants(deps: CallParticipantsDeps): RemotePartic
         adaptive.forget(track.id);
         announce('trackUnsubscribed')(track, participant);
       },
-      trackMuted: (id, participant, isMuted) => announce(isMuted ? 'trackMuted' : 'trackUnmuted')(id, participant),
+      trackMuted: (track, participant) => announce(track.isMuted ? 'trackMuted' : 'trackUnmuted')(track, participant),
     },
     {
       participant: {
@@ -58,6 +58,7 @@ export function createCallParticipants(deps: CallParticipantsDeps): RemotePartic
       },
       track: {
         prefer: adaptive.prefer,
+        taken: adaptive.take,
         shown(trackId, element) {
           // Pictures are attached without sound.
           if (!element.muted) devices.attached(element);

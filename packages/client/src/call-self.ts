@@ -5,6 +5,7 @@ import { type DataDeps, sendData } from './media/data.ts';
 import { LocalParticipant } from './media/local-participant.ts';
 import type { LocalTrack } from './media/local-track.ts';
 import type { Transports } from './media/transports.ts';
+import { trackOf } from './participant-state.ts';
 import type { RoomEvents } from './room-types.ts';
 import type { Rpc } from './signal/rpc.ts';
 import type { Signal } from './signal/signal-client.ts';
@@ -29,8 +30,9 @@ export function createCallSelf(deps: CallSelfDeps): LocalParticipant {
   /** Local media stops at once; without a connection the server learns of it when the session resumes. */
   async function setMuted({ id }: LocalTrack, isMuted: boolean): Promise<void> {
     onChange();
-    if (!id) return;
-    events.emit(isMuted ? 'trackMuted' : 'trackUnmuted', id, self);
+    const track = id && trackOf(self, id);
+    if (!track) return;
+    events.emit(isMuted ? 'trackMuted' : 'trackUnmuted', track, self);
     try {
       await signal.request({ type: 'track.mute', trackId: id, muted: isMuted });
     } catch (error) {

@@ -24,6 +24,7 @@ export {
   type ScreenOptions,
 } from './media/capture.ts';
 export type { DataOptions } from './media/data.ts';
+export type { AudioEncodingOptions, EncodingOptions, VideoEncodingOptions } from './media/encodings.ts';
 export type { LocalParticipant, PublishOptions } from './media/local-participant.ts';
 export type { LocalTrack } from './media/local-track.ts';
 export type {

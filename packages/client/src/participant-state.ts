@@ -41,6 +41,10 @@ export function stateOf(participant: Participant): ParticipantState {
   return now;
 }
 
+/** One track of a participant as it is now; undefined when it is not there (any more). */
+export const trackOf = (participant: Participant, id: string): TrackState | undefined =>
+  stateOf(participant).tracks.find(({ trackId }) => trackId === id);
+
 const tracksOf = (participant: Participant): TrackState[] =>
   participant.isLocal
     ? [...participant.tracks].map(localState)

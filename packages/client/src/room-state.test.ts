@@ -140,3 +140,30 @@ test('[SDK-71] the name is that of the metadata, or the identity', async () => {
   assert.deepEqual(['null', '{"name":7}', '{"name":""}', 'host', null].map(named), Array(5).fill('bob'));
   await room.leave();
 });
+
+test('[SDK-77] events about tracks name the track, as the state has it, and then its participant', async () => {
+  const { room, socket } = await rig();
+  const heard: [string, TrackState, string][] = [];
+  for (const name of ['trackPublished', 'trackMuted', 'trackUnmuted', 'trackUnpublished'] as const)
+    room.on(name, (track, { identity }) => {
+      heard.push([name, track, identity]);
+      const drawn = bobIn(room).tracks;
+      assert.deepEqual(drawn, name === 'trackUnpublished' ? [] : [track]);
+      assert.ok(name === 'trackUnpublished' || drawn[0] === track, 'the object that is drawn');
+    });
+  publishCamera(socket);
+  const change = { identity: 'bob', trackId: 'trk_1' };
+  socket.receive({ type: 'track.muted', seq: 3, ...change, muted: true, by: 'PUBLISHER' });
+  socket.receive({ type: 'track.muted', seq: 4, ...change, muted: false, by: 'PUBLISHER' });
+  socket.receive({ type: 'track.unpublished', seq: 5, ...change });
+  assert.deepEqual(
+    heard.map(([name, { trackId, source, isMuted }, identity]) => [name, trackId, source, isMuted, identity]),
+    [
+      ['trackPublished', 'trk_1', 'CAMERA', false, 'bob'],
+      ['trackMuted', 'trk_1', 'CAMERA', true, 'bob'],
+      ['trackUnmuted', 'trk_1', 'CAMERA', false, 'bob'],
+      ['trackUnpublished', 'trk_1', 'CAMERA', false, 'bob'],
+    ],
+  );
+  await room.leave();
+});

@@ -33,17 +33,18 @@ export interface RoomOptions {
   logger?: Logger;
 }
 
+/** What an event is about comes first, then whose it is. */
 export type RoomEvents = {
   connectionStateChanged: [state: ConnectionState, previous: ConnectionState, error?: ConnectionError];
   participantJoined: [participant: RemoteParticipant];
   participantLeft: [participant: RemoteParticipant, why: DisconnectReason];
   participantUpdated: [participant: Participant];
-  trackPublished: [participant: RemoteParticipant, trackId: string, kind: 'audio' | 'video'];
-  trackUnpublished: [participant: RemoteParticipant, trackId: string];
+  trackPublished: [track: TrackState, participant: RemoteParticipant];
+  trackUnpublished: [track: TrackState, participant: RemoteParticipant];
   trackSubscribed: [track: RemoteTrack, participant: RemoteParticipant];
   trackUnsubscribed: [track: RemoteTrack, participant: RemoteParticipant];
-  trackMuted: [trackId: string, participant: Participant];
-  trackUnmuted: [trackId: string, participant: Participant];
+  trackMuted: [track: TrackState, participant: Participant];
+  trackUnmuted: [track: TrackState, participant: Participant];
   /** The server paused or resumed what it sends of a track: see `track.streamState` and `track.pauseReason`. */
   trackStreamStateChanged: [track: RemoteTrack, participant: RemoteParticipant];
   activeSpeakersChanged: [participants: Participant[]];

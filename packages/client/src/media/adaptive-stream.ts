@@ -13,6 +13,8 @@ export interface AdaptiveStream {
   show(trackId: string, element: HTMLMediaElement): void;
   hide(trackId: string, element: HTMLMediaElement): void;
   prefer(trackId: string, preferences: TrackPreferences): void;
+  /** It may be shown where nothing can be measured. */
+  take(trackId: string): void;
   forget(trackId: string): void;
   /** A new session knows none of the settings sent before. */
   reset(): void;
@@ -23,6 +25,7 @@ export interface AdaptiveStream {
 interface Watched {
   elements: Map<HTMLVideoElement, { isVisible: boolean }>;
   preferences: TrackPreferences;
+  isTaken?: boolean;
   /** The settings sent last, as text. */
   sent: string;
 }
@@ -30,6 +33,8 @@ interface Watched {
 /** Changes within this time go out together: scrolling past fifty tiles is one frame. */
 const BATCH_MS = 250;
 const BATCH_MAX = 100;
+/** Larger than any layer. */
+const WHOLE = { enabled: true, width: 16_384, height: 16_384 };
 
 /** Reports how large each video is shown, so that no larger layer is sent. */
 export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps): AdaptiveStream {
@@ -65,8 +70,8 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
     for (let at = 0; at < updates.length; at += BATCH_MAX) send(updates.slice(at, at + BATCH_MAX));
   }
 
-  function settingsOf({ elements, preferences }: Watched): Omit<TrackSettings, 'trackId'> {
-    if (!canObserve || elements.size === 0) return preferences;
+  function settingsOf({ elements, preferences, isTaken }: Watched): Omit<TrackSettings, 'trackId'> {
+    if (elements.size === 0) return isTaken ? { ...WHOLE, ...preferences } : preferences;
     const isPageHidden = document.visibilityState === 'hidden';
     const visible = [...elements].filter(
       ([element, { isVisible }]) => document.pictureInPictureElement === element || (isVisible && !isPageHidden),
@@ -78,9 +83,18 @@ export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps
     return { ...preferences, enabled: true, width: largest('clientWidth'), height: largest('clientHeight') };
   }
 
+  function take(trackId: string): void {
+    const entry = entryOf(trackId);
+    if (!isOn || entry.isTaken) return;
+    entry.isTaken = true;
+    changed();
+  }
+
   return {
+    take,
     show(trackId, element) {
-      if (!canObserve || !(element instanceof HTMLVideoElement)) return;
+      if (!(element instanceof HTMLVideoElement)) return;
+      if (!canObserve) return take(trackId);
       // Seen until the observer says otherwise: the first frame must not wait for it.
       entryOf(trackId).elements.set(element, { isVisible: true });
       observers ??= observe(changed);

@@ -74,3 +74,21 @@ test('[SDK-64] echo, noise and gain are on unless they are turned off; a preferr
   );
   await assert.rejects(captureCamera({ deviceId: 'cam-9' }), { code: 'device_not_found' });
 });
+
+test('[SDK-74] music is not processed, unless that is asked for, and is captured in stereo', async () => {
+  await captureMicrophone({ music: true, echoCancellation: true });
+  assert.deepEqual(browser.asked, [
+    { audio: { echoCancellation: true, noiseSuppression: false, autoGainControl: false, channelCount: 2 } },
+  ]);
+});
+
+test('[SDK-75] a screen is sharp at 15 frames, in motion at 30; its sound is the system’s, as it is', async () => {
+  const unprocessed = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+  const [sharp] = await captureScreen();
+  const [moving] = await captureScreen({ contentHint: 'motion', audio: true });
+  assert.deepEqual(browser.asked, [
+    { video: { frameRate: 15 }, audio: false, systemAudio: 'exclude' },
+    { video: { frameRate: 30 }, audio: unprocessed, systemAudio: 'include' },
+  ]);
+  assert.deepEqual([sharp?.contentHint, moving?.contentHint], ['detail', 'motion']);
+});

@@ -1,5 +1,6 @@
 import { MediaError } from '../errors.ts';
 import { captureError, insecureContext } from './capture-error.ts';
+import type { AudioEncodingOptions, VideoEncodingOptions } from './encodings.ts';
 
 export interface DeviceOptions {
   /** This device and no other: without it the capture fails. */
@@ -15,7 +16,7 @@ export interface CameraOptions extends DeviceOptions {
   frameRate?: number;
 }
 
-/** What the browser does to the sound of a microphone: all on by default. Music wants all off. */
+/** What the browser does to the sound of a microphone: all on by default, all off with `music`. */
 export interface MicrophoneOptions extends DeviceOptions {
   echoCancellation?: boolean;
   noiseSuppression?: boolean;
@@ -25,6 +26,8 @@ export interface MicrophoneOptions extends DeviceOptions {
 export interface ScreenOptions {
   /** Also the sound of the tab or the system, where the browser can. */
   audio?: boolean;
+  /** `motion`: moves like a film (30 frames a second, blurred rather than slow). Default `detail`: sharp, 15 frames. */
+  contentHint?: 'detail' | 'text' | 'motion';
 }
 
 /** Opens a camera, for a preview before the call or to be published. It stays open until you stop it. */
@@ -40,18 +43,31 @@ export async function captureCamera(options: CameraOptions = {}): Promise<MediaS
 }
 
 /** Opens a microphone, as `captureCamera` does a camera. */
-export async function captureMicrophone(options: MicrophoneOptions = {}): Promise<MediaStreamTrack> {
-  const { echoCancellation = true, noiseSuppression = true, autoGainControl = true } = options;
-  const audio = { echoCancellation, noiseSuppression, autoGainControl, ...deviceOf(options) };
+export async function captureMicrophone(
+  options: MicrophoneOptions & AudioEncodingOptions = {},
+): Promise<MediaStreamTrack> {
+  const { music = false, stereo = music } = options;
+  const { echoCancellation = !music, noiseSuppression = !music, autoGainControl = !music } = options;
+  const shape = stereo ? { channelCount: 2 } : {};
+  const audio = { echoCancellation, noiseSuppression, autoGainControl, ...shape, ...deviceOf(options) };
   return first(await capture('microphone', (devices) => devices.getUserMedia({ audio })));
 }
 
-export async function captureScreen({ audio = false }: ScreenOptions = {}): Promise<MediaStreamTrack[]> {
-  const stream = await capture('screen', (devices) => devices.getDisplayMedia({ video: { frameRate: 15 }, audio }));
+export async function captureScreen(options: ScreenOptions & VideoEncodingOptions = {}): Promise<MediaStreamTrack[]> {
+  const { audio = false, contentHint = 'detail', frameRate = contentHint === 'motion' ? 30 : 15 } = options;
+  const wanted = {
+    video: { frameRate },
+    audio: audio && UNPROCESSED,
+    systemAudio: audio ? 'include' : 'exclude',
+  };
+  const stream = await capture('screen', (devices) => devices.getDisplayMedia(wanted));
   const tracks = stream.getTracks();
-  for (const track of tracks) if (track.kind === 'video') track.contentHint = 'detail';
+  for (const track of tracks) if (track.kind === 'video') track.contentHint = contentHint;
   return tracks;
 }
+
+/** Of a film or a page: there is no echo in it, and music is not noise. */
+const UNPROCESSED = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 
 /** The types of the browser say that it is always there; a page without https has none. */
 export const mediaDevices = (): MediaDevices | undefined => globalThis.navigator?.mediaDevices;

@@ -1,5 +1,31 @@
 import type { FrameData, SignalingClientFrames } from '@parley/contract';
+import type { MediaEntry } from '@parley/media-description';
 import type { TrackSource } from '../signal/records.ts';
+
+export interface VideoEncodingOptions {
+  /** The codec to send, if the browser can; else its own choice. Everybody receives what is sent. */
+  codec?: 'vp8' | 'vp9' | 'h264' | 'av1';
+  /** Bits a second at most; of a video in layers, for the largest. */
+  maxBitrate?: number;
+  /** Frames a second at most. */
+  frameRate?: number;
+  /** False sends one layer only. By default a camera is sent in layers, a screen is not. */
+  simulcast?: boolean;
+}
+
+export interface AudioEncodingOptions {
+  /** Bits a second. Default: the browser's, about 32,000. */
+  maxBitrate?: number;
+  /** False sends in silence too. Default true. */
+  dtx?: boolean;
+  /** Each packet repeats the one before it, where the browser can. Default true. */
+  red?: boolean;
+  stereo?: boolean;
+  /** Stereo at 128,000 bits a second, without DTX and RED; of a microphone also without processing. */
+  music?: boolean;
+}
+
+export type EncodingOptions = VideoEncodingOptions & AudioEncodingOptions;
 
 const LAYERS = [
   { rid: 'q', scaleResolutionDownBy: 4, maxBitrate: 150_000 },
@@ -8,19 +34,54 @@ const LAYERS = [
 ];
 
 /** How a track is sent: a camera in layers, lowest first, as many as its size is worth; a screen in one, sharp. */
-export function encodingsFor(source: TrackSource, track: MediaStreamTrack): RTCRtpEncodingParameters[] {
+export function encodingsFor(
+  source: TrackSource,
+  track: MediaStreamTrack,
+  options: EncodingOptions = {},
+): RTCRtpEncodingParameters[] {
   if (track.kind === 'audio') return [];
+  const { codec, frameRate, simulcast = source !== 'SCREEN_SHARE' } = options;
   const settings = track.getSettings();
   // A phone held upright sends as many pixels as one held across.
   const width = Math.max(settings.width ?? 1280, settings.height ?? 0);
-  if (source === 'SCREEN_SHARE') return [{ maxBitrate: 2_500_000 }];
-  if (width >= 960) return LAYERS;
-  if (width < 480) return [{ maxBitrate: 400_000 }];
-  return LAYERS.slice(0, 2).map(({ rid, scaleResolutionDownBy, maxBitrate }) => ({
-    rid,
-    scaleResolutionDownBy: scaleResolutionDownBy / 2,
-    maxBitrate,
+  const least = width < 480 ? 400_000 : width < 960 ? 500_000 : 1_700_000;
+  const usual = source === 'SCREEN_SHARE' ? 2_500_000 : least;
+  const count = simulcast && width >= 480 ? (width < 960 ? 2 : 3) : 1;
+  const { maxBitrate = usual } = options;
+  const shared = {
+    ...(frameRate && { maxFramerate: frameRate }),
+    // Without it these codecs take several encodings for the layers of one stream.
+    ...((codec === 'vp9' || codec === 'av1') && { scalabilityMode: 'L1T3' }),
+  };
+  if (count === 1) return [{ ...shared, maxBitrate }];
+  return LAYERS.slice(0, count).map((layer) => ({
+    ...shared,
+    rid: layer.rid,
+    scaleResolutionDownBy: (layer.scaleResolutionDownBy * 2 ** count) / 8,
+    maxBitrate: Math.round((layer.maxBitrate * maxBitrate) / least),
   }));
+}
+
+/** The wanted codec before the browser's own order, which is what remains without it. */
+export function preferCodec(line: RTCRtpTransceiver, kind: 'audio' | 'video', options: EncodingOptions): void {
+  const { music, stereo = music, red = !stereo, codec = '' } = options;
+  const wanted = kind === 'video' ? codec : red ? 'red' : 'opus';
+  const rank = ({ mimeType }: RTCRtpCodec): number => Number(mimeType.toLowerCase() === `${kind}/${wanted}`);
+  const codecs = wanted && globalThis.RTCRtpReceiver?.getCapabilities(kind)?.codecs;
+  if (codecs) line.setCodecPreferences?.(codecs.sort((a, b) => rank(b) - rank(a)));
+}
+
+/** A line of the answer, with what the browser's Opus encoder is to do: it reads it there. */
+export function tuneOpus(line: MediaEntry, { music, ...options }: EncodingOptions = {}): MediaEntry {
+  if (line.kind !== 'audio' || !line.codecs) return line;
+  const { stereo = music, dtx = !stereo, maxBitrate = music && 128_000 } = options;
+  const fmtp = [
+    'minptime=10;useinbandfec=1',
+    ...(dtx ? ['usedtx=1'] : []),
+    ...(stereo ? ['stereo=1'] : []),
+    ...(maxBitrate ? [`maxaveragebitrate=${maxBitrate}`] : []),
+  ].join(';');
+  return { ...line, codecs: line.codecs.map((codec) => (codec.name === 'opus' ? { ...codec, fmtp } : codec)) };
 }
 
 type Layer = NonNullable<FrameData<SignalingClientFrames['publish']>['tracks'][number]['layers']>[number];

@@ -11,17 +11,20 @@ import {
   type ScreenOptions,
 } from './capture.ts';
 import type { DataOptions } from './data.ts';
+import type { AudioEncodingOptions, EncodingOptions, VideoEncodingOptions } from './encodings.ts';
 import { LocalTrack, type LocalTrackPort, type Recapture } from './local-track.ts';
 import type { Quality } from './remote-participant.ts';
 import type { ProcessorOptions } from './track-processor.ts';
 
-export interface PublishOptions {
+export interface PublishOptions extends EncodingOptions {
   source?: TrackSource;
+  /** Shown to the others. */
   name?: string;
 }
 
 type CaptureSource = 'MICROPHONE' | 'CAMERA';
 type Capture = (options: DeviceOptions) => Promise<MediaStreamTrack>;
+type TrackName = Pick<PublishOptions, 'name'>;
 
 export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
@@ -72,18 +75,30 @@ export class LocalParticipant {
     return this.#find('SCREEN_SHARE');
   }
 
-  /** With other options while it is on, it is opened again with them; nothing is published anew. */
-  setMicrophone(isOn: boolean, options: MicrophoneOptions & ProcessorOptions = {}): Promise<LocalTrack | null> {
+  /**
+   * With other options while it is on, it is opened again with them; nothing is published anew. How it is encoded is
+   * settled when it is published: the first time, and after `stop()`.
+   */
+  setMicrophone(
+    isOn: boolean,
+    options: MicrophoneOptions & ProcessorOptions & AudioEncodingOptions & TrackName = {},
+  ): Promise<LocalTrack | null> {
     return this.#switch('MICROPHONE', isOn, options, captureMicrophone);
   }
 
   /** As `setMicrophone`. */
-  setCamera(isOn: boolean, options: CameraOptions & ProcessorOptions = {}): Promise<LocalTrack | null> {
+  setCamera(
+    isOn: boolean,
+    options: CameraOptions & ProcessorOptions & VideoEncodingOptions & TrackName = {},
+  ): Promise<LocalTrack | null> {
     return this.#switch('CAMERA', isOn, options, captureCamera);
   }
 
   /** Asks the user what to show. It ends with `false`, or in the browser's own bar. */
-  setScreenShare(isOn: boolean, options: ScreenOptions = {}): Promise<LocalTrack | null> {
+  setScreenShare(
+    isOn: boolean,
+    options: ScreenOptions & VideoEncodingOptions & TrackName = {},
+  ): Promise<LocalTrack | null> {
     return this.#inTurn('SCREEN_SHARE', async () => {
       const running = [this.screenShare, this.#find('SCREEN_SHARE_AUDIO')].filter((track) => track !== null);
       if (!isOn) {
@@ -94,7 +109,9 @@ export class LocalParticipant {
       this.#assertMayPublish('video');
       const media = await this.#capture('SCREEN_SHARE', () => captureScreen(options));
       const tracks = media.map((one) =>
-        this.#make(one, { source: one.kind === 'video' ? 'SCREEN_SHARE' : 'SCREEN_SHARE_AUDIO' }),
+        one.kind === 'video'
+          ? this.#make(one, { ...options, source: 'SCREEN_SHARE' })
+          : this.#make(one, { music: true, source: 'SCREEN_SHARE_AUDIO' }),
       );
       await this.#publish(tracks);
       return this.screenShare;
@@ -164,7 +181,8 @@ export class LocalParticipant {
           ...this.#settings.get(source),
           ...(id && { deviceId: id }),
         });
-      const made = this.#make(await this.#capture(source, () => recapture(deviceId)), { source }, recapture);
+      const media = await this.#capture(source, () => recapture(deviceId));
+      const made = this.#make(media, { ...this.#settings.get(source), source }, recapture);
       this.#port.onCaptured();
       if (processor) await made.setProcessor(processor).catch((error) => this.#discard(made, error));
       await this.#publish([made]);
@@ -193,7 +211,8 @@ export class LocalParticipant {
     }
   }
 
-  #make(media: MediaStreamTrack, { source = 'UNKNOWN', name }: PublishOptions, recapture?: Recapture): LocalTrack {
+  #make(media: MediaStreamTrack, options: PublishOptions, recapture?: Recapture): LocalTrack {
+    const { source = 'UNKNOWN', name } = options;
     const port: LocalTrackPort = {
       ...this.#port,
       unpublish: async (track) => {
@@ -205,6 +224,7 @@ export class LocalParticipant {
     return new LocalTrack({
       media,
       source,
+      options,
       port,
       ...(name ? { name } : {}),
       ...(recapture ? { recapture } : {}),

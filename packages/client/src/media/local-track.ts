@@ -3,6 +3,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import type { TrackSource } from '../signal/records.ts';
 import { type Attachments, createAttachments } from './elements.ts';
 import type { TrackProcessor } from './track-processor.ts';
+import type { EncodingOptions } from './encodings.ts';
 
 /** What a local track asks of its surroundings. */
 export interface LocalTrackPort {
@@ -21,6 +22,7 @@ export interface LocalTrackInit {
   media: MediaStreamTrack;
   source: TrackSource;
   name?: string;
+  options?: EncodingOptions;
   /** Left out for tracks of the application's own. */
   recapture?: Recapture;
   port: LocalTrackPort;
@@ -31,8 +33,10 @@ export class LocalTrack {
   readonly kind: 'audio' | 'video';
   readonly source: TrackSource;
   readonly name: string | undefined;
+  /** How it is encoded. */
+  readonly options: EncodingOptions;
   readonly #port: LocalTrackPort;
-  readonly #recapture: Recapture | undefined;
+  #recapture: Recapture | undefined;
   readonly #attachments: Attachments;
   /** One change of the media at a time. */
   readonly #inTurn = createSerialQueue();
@@ -49,10 +53,11 @@ export class LocalTrack {
   /** The server's id; null until it is published, and another one after a new join. */
   id: string | null = null;
 
-  constructor({ media, source, name, recapture, port }: LocalTrackInit) {
+  constructor({ media, source, name, options = {}, recapture, port }: LocalTrackInit) {
     this.kind = media.kind === 'audio' ? 'audio' : 'video';
     this.source = source;
     this.name = name;
+    this.options = options;
     this.#port = port;
     this.#recapture = recapture;
     this.#source = media;
@@ -186,6 +191,19 @@ export class LocalTrack {
       this.#processor = processor;
       if (media) await this.#show(media);
       before?.stop();
+    });
+  }
+
+  /** Sends other media of the same kind, without publishing anew. It is the application's own from then on. */
+  replace(media: MediaStreamTrack): Promise<void> {
+    return this.#inTurn(async () => {
+      if (media.kind !== this.kind) throw new TypeError(`This is a track of ${this.kind}.`);
+      if (this.#isStopped) return;
+      this.#processor?.stop();
+      // What the SDK opened, it closes.
+      if (this.#recapture) this.#source.stop();
+      this.#recapture = undefined;
+      await this.#open(async () => media, undefined);
     });
   }
 

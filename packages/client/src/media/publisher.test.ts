@@ -74,6 +74,7 @@ function rig(
     mediaStreamTrack: media,
     source: 'MICROPHONE',
     kind: 'audio',
+    options: { music: true },
     id: null,
     mutedByServer: (isMuted: boolean) => told.push(isMuted),
   } as unknown as LocalTrack;
@@ -87,7 +88,7 @@ const published = { tracks: [{ cid: 'c1', trackId: 'trk_1' }], description: answ
 const publishedMuted = { ...published, tracks: [{ cid: 'c1', trackId: 'trk_2', mutedByServer: true }] };
 const nothing = async () => ({ description: { media: [] } });
 
-test('[SDK-29] what is unpublished while the connection is lost is sent with the next one', async () => {
+test('[SDK-29] [SDK-74] what is unpublished while the connection is lost is sent with the next one', async () => {
   let isLost = true;
   const { publisher, track, asked, remoteSdp } = rig(
     async () => {
@@ -101,6 +102,7 @@ test('[SDK-29] what is unpublished while the connection is lost is sent with the
   );
   await publisher.publish([track]);
   assert.match(remoteSdp(), /a=recvonly/);
+  assert.match(remoteSdp(), /a=fmtp:111 .*stereo=1/, '[SDK-74] as it was asked for');
   await publisher.unpublish(track);
   assert.deepEqual(asked, ['publish', 'unpublish', 'unpublish']);
   assert.match(remoteSdp(), /a=inactive/);

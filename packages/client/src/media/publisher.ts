@@ -2,7 +2,7 @@ import type { FrameData, ReplyTo, SignalingClientFrames } from '@parley/contract
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
 import { ConnectionError, PermissionError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
-import { encodingsFor, layersOf } from './encodings.ts';
+import { encodingsFor, layersOf, preferCodec, tuneOpus } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
 
 export interface PublisherDeps {
@@ -69,23 +69,25 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   function addLine(pc: RTCPeerConnection, track: LocalTrack): void {
     const media = track.mediaStreamTrack;
-    const sendEncodings = encodingsFor(track.source, media);
+    const sendEncodings = encodingsFor(track.source, media, track.options);
     const line = pc.addTransceiver(media, {
       direction: 'sendonly',
       ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
     });
+    preferCodec(line, track.kind, track.options);
     // A camera that was released has nothing to send until it is captured again.
     if (media.readyState === 'ended') void line.sender.replaceTrack(null);
     lines.set(track, line);
   }
 
+  const trackAt = (mid: string): LocalTrack | undefined => [...lines].find(([, line]) => line.mid === mid)?.[0];
+
   /** The offer in compact form; each entry names its track, a new one by our own id for it. */
   async function describe(pc: RTCPeerConnection): Promise<Description> {
     await pc.setLocalDescription();
     const description = fromSdp(pc.localDescription?.sdp ?? '');
-    const byMid = new Map([...lines].map(([track, line]) => [line.mid, track]));
     for (const entry of description.media) {
-      const track = byMid.get(entry.mid);
+      const track = trackAt(entry.mid);
       if (track) entry.trackId = track.id ?? cidOf(track);
       else delete entry.trackId;
     }
@@ -94,7 +96,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   async function accept(pc: RTCPeerConnection, change: Description): Promise<void> {
     remote = apply(remote, change);
-    await pc.setRemoteDescription({ type: 'answer', sdp: toSdp(remote) });
+    const media = remote.media.map((entry) => tuneOpus(entry, trackAt(entry.mid)?.options));
+    await pc.setRemoteDescription({ type: 'answer', sdp: toSdp({ ...remote, media }) });
   }
 
   async function publish(tracks: readonly LocalTrack[]): Promise<void> {
@@ -250,7 +253,7 @@ const cidOf = (track: LocalTrack): string => track.mediaStreamTrack.id;
 
 function offerOf(track: LocalTrack): TrackOffer {
   const media = track.mediaStreamTrack;
-  const layers = layersOf(encodingsFor(track.source, media), media);
+  const layers = layersOf(encodingsFor(track.source, media, track.options), media);
   return {
     cid: cidOf(track),
     kind: track.kind === 'audio' ? 'AUDIO' : 'VIDEO',

@@ -66,6 +66,8 @@ export interface RemoteTrackPort {
   /** What the server said last of what it sends. */
   stream(trackId: string): StreamRecord | undefined;
   prefer(trackId: string, preferences: TrackPreferences): void;
+  /** The application has its media, and may play it by itself. */
+  taken(trackId: string): void;
   shown(trackId: string, element: HTMLMediaElement): void;
   hidden(trackId: string, element: HTMLMediaElement): void;
   blocked(element: HTMLMediaElement): void;
@@ -91,7 +93,7 @@ export class RemoteTrack {
   readonly kind: 'audio' | 'video';
   readonly source: TrackSource;
   readonly participant: RemoteParticipant;
-  readonly mediaStreamTrack: MediaStreamTrack;
+  readonly #media: MediaStreamTrack;
   readonly #port: RemoteTrackPort;
   readonly #attachments: Attachments;
 
@@ -100,7 +102,7 @@ export class RemoteTrack {
     this.kind = record.kind === 'AUDIO' ? 'audio' : 'video';
     this.source = record.source;
     this.participant = participant;
-    this.mediaStreamTrack = media;
+    this.#media = media;
     this.#port = port;
     this.#attachments = createAttachments(media, {
       kind: this.kind,
@@ -109,6 +111,12 @@ export class RemoteTrack {
       onDetached: (element) => port.hidden(this.id, element),
       onBlocked: (element) => port.blocked(element),
     });
+  }
+
+  /** To play it by yourself: whoever reads it gets the largest layer, unless the track is attached too. */
+  get mediaStreamTrack(): MediaStreamTrack {
+    if (this.kind === 'video') this.#port.taken(this.id);
+    return this.#media;
   }
 
   get isMuted(): boolean {

@@ -41,7 +41,14 @@ function rig() {
   };
   const others = createRemoteParticipants(events, {
     participant: { subscribe: async () => {}, unsubscribe: async () => {} },
-    track: { prefer: ignore, shown: ignore, hidden: ignore, blocked: ignore, getStats: async () => null },
+    track: {
+      prefer: ignore,
+      taken: ignore,
+      shown: ignore,
+      hidden: ignore,
+      blocked: ignore,
+      getStats: async () => null,
+    },
   });
   others.take({ is: 'joined', participant: bob });
   others.take({ is: 'published', identity: 'bob', track: camera });

@@ -1,5 +1,7 @@
 import type { DisconnectReason } from '../errors.ts';
+import { trackOf } from '../participant-state.ts';
 import { reasonFrom } from '../reconnect.ts';
+import type { TrackState } from '../room-types.ts';
 import type { ParticipantRecord, StreamRecord } from '../signal/records.ts';
 import type { RosterEvent } from '../signal/roster.ts';
 import {
@@ -13,11 +15,11 @@ export interface RemoteParticipantEvents {
   participantJoined(participant: RemoteParticipant): void;
   participantLeft(participant: RemoteParticipant, why: DisconnectReason): void;
   participantUpdated(participant: RemoteParticipant): void;
-  trackPublished(participant: RemoteParticipant, trackId: string, kind: 'audio' | 'video'): void;
-  trackUnpublished(participant: RemoteParticipant, trackId: string): void;
-  trackSubscribed(track: RemoteTrack, participant: RemoteParticipant): void;
+  trackPublished(track: TrackState, participant: RemoteParticipant): void;
+  trackUnpublished(track: TrackState, participant: RemoteParticipant): void;
+  trackSubscribed(track: RemoteTrack, participant: RemoteParticipant, media: MediaStreamTrack): void;
   trackUnsubscribed(track: RemoteTrack, participant: RemoteParticipant): void;
-  trackMuted(trackId: string, participant: RemoteParticipant, isMuted: boolean): void;
+  trackMuted(track: TrackState, participant: RemoteParticipant): void;
   trackStreamStateChanged(track: RemoteTrack, participant: RemoteParticipant): void;
 }
 
@@ -51,7 +53,7 @@ export function createRemoteParticipants(
     if (!media || !owner || !record || owner.tracks.has(trackId)) return;
     const track = new RemoteTrack(record, media, owner, trackPort);
     owner.tracks.set(trackId, track);
-    events.trackSubscribed(track, owner);
+    events.trackSubscribed(track, owner, media);
   }
 
   function part(trackId: string): void {
@@ -72,6 +74,10 @@ export function createRemoteParticipants(
   /** An event of a present participant. */
   function update(participant: RemoteParticipant, event: Exclude<RosterEvent, { is: 'joined' }>): void {
     const { publications } = participant;
+    const about = (id: string, emit: (track: TrackState, participant: RemoteParticipant) => void): void => {
+      const track = trackOf(participant, id);
+      if (track) emit(track, participant);
+    };
     switch (event.is) {
       case 'updated':
         participant.metadata = event.participant.metadata;
@@ -84,19 +90,21 @@ export function createRemoteParticipants(
         break;
       case 'published':
         publications.set(event.track.id, event.track);
-        events.trackPublished(participant, event.track.id, event.track.kind === 'AUDIO' ? 'audio' : 'video');
+        about(event.track.id, events.trackPublished);
         join(event.track.id);
         break;
       case 'unpublished':
         part(event.trackId);
-        publications.delete(event.trackId);
-        events.trackUnpublished(participant, event.trackId);
+        about(event.trackId, (track) => {
+          publications.delete(event.trackId);
+          events.trackUnpublished(track, participant);
+        });
         break;
       case 'muted': {
         const record = publications.get(event.trackId);
         const mutedByServer = event.muted && event.by === 'SERVER';
         if (record) publications.set(event.trackId, { ...record, muted: event.muted, mutedByServer });
-        events.trackMuted(event.trackId, participant, event.muted);
+        about(event.trackId, events.trackMuted);
       }
     }
   }

@@ -21,6 +21,7 @@ function newPeer(described: () => Promise<void>) {
     localDescription: { sdp: 'v=0\r\n' },
     createDataChannel: () => ({}),
     setRemoteDescription: described,
+    createAnswer: async () => ({ sdp: 'v=0\r\n' }),
     async setLocalDescription() {},
     getTransceivers: () => [],
     close() {

@@ -93,7 +93,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     remote = offered;
     try {
       await pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) });
-      await pc.setLocalDescription();
+      await setStereoAnswer(pc);
       const answered = fromSdp(pc.localDescription?.sdp ?? '');
       await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
@@ -151,3 +151,13 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
 
 /** The server repeats the offer when the connection is back; a mere timeout leaves it as it was. */
 const isConnectionLost = (error: unknown): boolean => error instanceof ConnectionError && error.code !== 'timeout';
+
+/** Chromium plays what comes in stereo as mono unless its own answer asks for stereo. */
+async function setStereoAnswer(pc: RTCPeerConnection): Promise<void> {
+  const { sdp = '' } = await pc.createAnswer();
+  const isAsked = sdp.includes('stereo=1');
+  await pc.setLocalDescription({
+    type: 'answer',
+    sdp: isAsked ? sdp : sdp.replaceAll('useinbandfec=1', 'useinbandfec=1;stereo=1'),
+  });
+}

@@ -17,6 +17,7 @@ class Peer {
   createDataChannel = () => ({});
   getTransceivers = () => [];
   async setRemoteDescription() {}
+  createAnswer = async () => ({});
   async setLocalDescription() {}
   close() {}
 }

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { PublishOptions } from '@parley/client';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { skipWithoutBrowser } from '../browser.ts';
+import { type CallPage, openSdk, type SdkKit } from './kit.ts';
+
+const skip = skipWithoutBrowser();
+let kit: SdkKit;
+let ada: CallPage;
+let bob: CallPage;
+
+before(async () => {
+  if (skip) return;
+  kit = await openSdk();
+  const room = await kit.newRoom();
+  ada = await kit.caller(room, 'ada');
+  bob = await kit.caller(room, 'bob');
+  await ada.page.evaluate(() => {
+    const native = RTCPeerConnection.prototype.setRemoteDescription;
+    Object.assign(RTCPeerConnection.prototype, {
+      setRemoteDescription(description: RTCSessionDescriptionInit) {
+        if (description.type === 'answer') document.body.dataset['answer'] = description.sdp ?? '';
+        return Reflect.apply(native, this, [description]);
+      },
+    });
+  });
+  await ada.join();
+  await bob.join();
+});
+after(async () => {
+  if (skip) return;
+  await kit.close();
+  assert.deepEqual(kit.problems, [], 'no page had an uncaught error');
+});
+
+const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 60_000 });
+
+/** Ada publishes the test card or its tone, in stereo if asked. */
+const publish = (kind: 'audio' | 'video', options: PublishOptions) =>
+  ada.page.evaluate(
+    async ([which, wanted]) => {
+      const card = window.sdk.createTestTracks({ width: 640, height: 360, frameRate: 15 });
+      await window.caller.room.self.publish(card[which], wanted);
+    },
+    [kind, options] as const,
+  );
+
+const stopAll = () =>
+  ada.page.evaluate(async () => {
+    for (const track of [...window.caller.room.self.tracks]) await track.stop();
+  });
+
+interface Sent {
+  codec: string;
+  fmtp: string;
+  bytes: number;
+  frames: number;
+  at: number;
+}
+
+/** What ada’s browser was told last of how to send: in the statistics RED is shown as what is in it. */
+const answer = () => ada.page.evaluate(() => document.body.dataset['answer'] ?? '');
+
+/** The streams that ada sends now, largest last. */
+const sent = (): Promise<Sent[]> =>
+  ada.page.evaluate(async () => {
+    const [track] = window.caller.room.self.tracks;
+    const report = await track?.getStats();
+    return [...(report?.values() ?? [])]
+      .filter(({ type }) => type === 'outbound-rtp')
+      .map(({ codecId, bytesSent, framesEncoded = 0, timestamp }) => {
+        const { mimeType = '', sdpFmtpLine = '' } = report?.get(codecId) ?? {};
+        return { codec: mimeType, fmtp: sdpFmtpLine, bytes: bytesSent, frames: framesEncoded, at: timestamp };
+      });
+  });
+
+test('[SDK-73] one layer, of the wanted codec, within its bit rate and frame rate', { skip }, async () => {
+  await publish('video', { codec: 'vp9', simulcast: false, maxBitrate: 200_000, frameRate: 8, name: 'card' });
+  await bob.watches('ada');
+  const [first] = await sent();
+  await soon(async () => {
+    const [now] = await sent();
+    assert.ok(first && now && now.at - first.at > 5_000);
+  });
+  const now = await sent();
+  assert.deepEqual(
+    now.map(({ codec }) => codec),
+    ['video/VP9'],
+  );
+  const [{ bytes = 0, frames = 0, at = 0 } = {}] = now;
+  const seconds = (at - (first?.at ?? 0)) / 1000;
+  const bitrate = ((bytes - (first?.bytes ?? 0)) * 8) / seconds;
+  assert.ok(bitrate > 0 && bitrate < 300_000, `${Math.round(bitrate)} bit/s`);
+  assert.ok((frames - (first?.frames ?? 0)) / seconds < 10, `${frames} frames in ${seconds} s`);
+  const names = await bob.page.evaluate(() =>
+    window.caller.room.state.getSnapshot().participants.flatMap(({ tracks }) => tracks.map(({ name }) => name)),
+  );
+  assert.deepEqual(names, ['card']);
+  await stopAll();
+});
+
+test('[SDK-74] sound is sent as RED around Opus, and music in stereo without', { skip }, async () => {
+  const codec = async (options: PublishOptions): Promise<string> => {
+    await publish('audio', options);
+    let found = '';
+    await soon(async () => {
+      const [one] = await sent();
+      assert.ok(one && one.bytes > 0 && one.codec, 'nothing is sent');
+      const isRed = /^m=audio 9 \S+ 63 /m.test((await answer()).split(/(?=^m=)/m).at(-1) ?? '');
+      found = `${isRed ? 'RED ' : ''}${one.codec} ${one.fmtp}`;
+    });
+    await stopAll();
+    return found;
+  };
+  assert.match(await codec({}), /^RED audio\/opus /);
+  assert.match(await codec({ red: false }), /^audio\/opus .*usedtx=1/);
+  const music = await codec({ music: true });
+  assert.match(music, /^audio\/opus .*stereo=1/);
+  assert.match(music, /maxaveragebitrate=128000/);
+  assert.doesNotMatch(music, /usedtx=1/);
+});
+
+test('[SDK-74] stereo is heard in stereo', { skip }, async () => {
+  await ada.page.evaluate(async () => {
+    // A tone on the left, silence on the right.
+    const context = new AudioContext();
+    const merger = context.createChannelMerger(2);
+    const tone = context.createOscillator();
+    tone.connect(merger, 0, 0);
+    tone.start();
+    const output = new MediaStreamAudioDestinationNode(context, { channelCount: 2 });
+    merger.connect(output);
+    const [media] = output.stream.getAudioTracks();
+    if (media) await window.caller.room.self.publish(media, { music: true });
+  });
+  await soon(async () => {
+    const [left = 0, right = 0] = await bob.page.evaluate(async () => {
+      const tracks = [...(window.caller.room.participants.get('ada')?.tracks.values() ?? [])];
+      const media = tracks.find(({ kind }) => kind === 'audio')?.mediaStreamTrack;
+      if (!media) return [];
+      const context = new AudioContext();
+      const splitter = context.createChannelSplitter(2);
+      context.createMediaStreamSource(new MediaStream([media])).connect(splitter);
+      const ears = [0, 1].map((channel) => {
+        const ear = context.createAnalyser();
+        splitter.connect(ear, channel);
+        return ear;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const levels = ears.map((ear) => {
+        const samples = new Float32Array(ear.fftSize);
+        ear.getFloatTimeDomainData(samples);
+        return Math.max(...samples.map(Math.abs));
+      });
+      await context.close();
+      return levels;
+    });
+    assert.ok(left > 0.05 && right < left / 4, `left ${left}, right ${right}`);
+  });
+  await stopAll();
+});
+
+test('[SDK-72] a track that the application plays by itself comes as large as it is sent', { skip }, async () => {
+  await publish('video', {});
+  await soon(async () => assert.equal((await bob.tiles()).length, 1));
+  await bob.page.evaluate(() => {
+    for (const track of window.caller.room.participants.get('ada')?.tracks.values() ?? []) {
+      track.detach();
+      const own = document.createElement('video');
+      Object.assign(own, { muted: true, autoplay: true, srcObject: new MediaStream([track.mediaStreamTrack]) });
+      document.body.append(own);
+    }
+  });
+  await soon(async () => assert.equal((await bob.view('ada')).frameWidth, 640));
+});
+
+test('[SDK-76] what is sent is replaced without publishing anew', { skip }, async () => {
+  const before = (await bob.log()).length;
+  await ada.page.evaluate(async () => {
+    const [track] = window.caller.room.self.tracks;
+    await track?.replace(window.sdk.createTestTracks({ width: 480, height: 270, frameRate: 15 }).video);
+  });
+  await soon(async () => assert.equal((await bob.view('ada')).frameWidth, 480));
+  assert.deepEqual(
+    (await bob.log()).slice(before).filter((line) => /published|subscribed/.test(line)),
+    [],
+  );
+});
