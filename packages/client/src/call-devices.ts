@@ -1,6 +1,6 @@
 import type { DeviceKind } from './devices/device-list.ts';
 import type { Devices } from './devices/devices.ts';
-import { captureError } from './media/capture-error.ts';
+import { captureError } from './media/capture.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
 
 /** What the parts of a call know of the devices that the application chose. */

@@ -4,7 +4,7 @@ import type { AdaptiveStream } from './media/adaptive-stream.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
 import type { Transports } from './media/transports.ts';
 import type { ConnectionState } from './reconnect.ts';
-import type { Logger, RoomEvents } from './room-types.ts';
+import type { Logger, RoomEvents, RoomState } from './room-types.ts';
 import type { JoinedFrame, ParticipantRecord } from './signal/records.ts';
 import type { Roster } from './signal/roster.ts';
 import type { Rpc } from './signal/rpc.ts';
@@ -26,10 +26,7 @@ export interface CallLifecycleDeps {
 }
 
 export interface CallLifecycle {
-  readonly state: ConnectionState;
-  /** Why it is interrupted or over. */
-  readonly error: ConnectionError | null;
-  readonly reconnectingSince: number | null;
+  readonly state: Pick<RoomState, 'connection' | 'error' | 'reconnectingSince'>;
   joined(joined: JoinedFrame, others: readonly ParticipantRecord[]): void;
   signalChanged(state: ConnectionState, error?: ConnectionError): void;
   mediaBroken(isBroken: boolean): void;
@@ -80,13 +77,7 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
 
   return {
     get state() {
-      return state;
-    },
-    get error() {
-      return failure;
-    },
-    get reconnectingSince() {
-      return reconnectingSince;
+      return { connection: state, error: failure, reconnectingSince };
     },
     joined({ resumed, participant, iceServers }, others) {
       const { identity, sessionId, metadata, permissions } = participant;

@@ -53,9 +53,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     const participants = [...others.participants.values()].map(stateOf);
     const activeSpeakers = vitals.speaking.map(({ identity }) => identity);
     drawn = keep<RoomState>(drawn, {
-      connection: lifecycle.state,
-      error: lifecycle.error,
-      reconnectingSince: lifecycle.reconnectingSince,
+      ...lifecycle.state,
       isAudioBlocked: autoplay.isBlocked,
       quality: self.quality,
       participants: keep(drawn?.participants, participants),

@@ -5,9 +5,8 @@ import type { TrackRecord } from './signal/records.ts';
 
 /** The earlier object while every field is the same: what renders it can tell by `===` that nothing changed. */
 export function keep<T extends object>(before: T | null | undefined, now: T): T {
-  if (!before) return now;
-  const [old, fresh] = [Object.entries(before), Object.entries(now)];
-  return old.length === fresh.length && fresh.every(([, value], at) => Object.is(value, old[at]?.[1])) ? before : now;
+  const keys = Object.keys({ ...before, ...now }) as (keyof T)[];
+  return before && keys.every((key) => Object.is(before[key], now[key])) ? before : now;
 }
 
 const known = new WeakMap<Participant, ParticipantState>();
@@ -16,24 +15,18 @@ const known = new WeakMap<Participant, ParticipantState>();
 export function stateOf(participant: Participant): ParticipantState {
   const before = known.get(participant);
   const { identity, sessionId, isLocal, metadata, isSpeaking, audioLevel, quality } = participant;
-  const isNamed = before?.identity === identity && before.metadata === metadata;
   const now = keep<ParticipantState>(before, {
     identity,
     sessionId,
     isLocal,
-    name: isNamed ? before.name : (nameIn(metadata) ?? identity),
+    name: nameOf(participant),
     metadata,
     isSpeaking,
     audioLevel,
     quality,
     tracks: keep(
       before?.tracks,
-      tracksOf(participant).map((track) =>
-        keep(
-          before?.tracks.find(({ trackId }) => trackId === track.trackId),
-          track,
-        ),
-      ),
+      tracksOf(participant).map((track) => keep(find(before, track.trackId), track)),
     ),
     participant,
   });
@@ -42,8 +35,10 @@ export function stateOf(participant: Participant): ParticipantState {
 }
 
 /** One track of a participant as it is now; undefined when it is not there (any more). */
-export const trackOf = (participant: Participant, id: string): TrackState | undefined =>
-  stateOf(participant).tracks.find(({ trackId }) => trackId === id);
+export const trackOf = (participant: Participant, id: string): TrackState | undefined => find(stateOf(participant), id);
+
+const find = (state: ParticipantState | undefined, id: string): TrackState | undefined =>
+  state?.tracks.find(({ trackId }) => trackId === id);
 
 const tracksOf = (participant: Participant): TrackState[] =>
   participant.isLocal
@@ -84,13 +79,12 @@ function remoteState(record: TrackRecord, track: RemoteTrack | null): TrackState
   };
 }
 
-/** `{"name":"Ada Lovelace"}` */
-function nameIn(metadata: string | null): string | null {
+/** The metadata is `{"name":"Ada Lovelace"}`, or whatever else the backend likes. */
+function nameOf({ metadata, identity }: Participant): string {
   try {
-    const { name } = JSON.parse(metadata ?? '');
-    return typeof name === 'string' && name ? name : null;
+    const { name } = metadata?.[0] === '{' ? JSON.parse(metadata) : {};
+    return typeof name === 'string' && name ? name : identity;
   } catch {
-    // Metadata is whatever the backend likes: text that names nobody, for instance.
-    return null;
+    return identity;
   }
 }

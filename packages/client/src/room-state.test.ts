@@ -137,7 +137,7 @@ test('[SDK-71] the name is that of the metadata, or the identity', async () => {
   };
   assert.equal(bobIn(room).name, 'bob');
   assert.equal(named('{"name":"Bob Ross","team":"paint"}'), 'Bob Ross');
-  assert.deepEqual(['null', '{"name":7}', '{"name":""}', 'host', null].map(named), Array(5).fill('bob'));
+  assert.deepEqual(['null', '{', '{"name":7}', '{"name":""}', 'host', null].map(named), Array(6).fill('bob'));
   await room.leave();
 });
 

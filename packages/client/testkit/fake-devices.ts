@@ -83,8 +83,10 @@ export function fakeDevices(): FakeDevices {
       fake.isAllowed = true;
       return { getTracks: () => tracks };
     },
-    async getDisplayMedia() {
-      throw fake.failure;
+    async getDisplayMedia(constraints: MediaStreamConstraints) {
+      fake.asked.push(constraints);
+      if (fake.failure) throw fake.failure;
+      return { getTracks: () => [fakeMedia('video', '')] };
     },
     addEventListener(type: string, listener: EventListener, options: { signal: AbortSignal }) {
       fake.listeners += 1;

@@ -15,7 +15,7 @@ test('[SDK-72] media that the application took is asked for whole, once, and wit
   adaptive.take('trk_1');
   adaptive.take('trk_1');
   await world.advance(1_000);
-  const whole = { trackId: 'trk_1', enabled: true, width: 16_384, height: 16_384 };
+  const whole = { trackId: 'trk_1', enabled: true, height: 16_384 };
   assert.deepEqual(sent, [whole]);
   adaptive.take('trk_1');
   assert.equal(world.timers, 0, 'there is nothing new to say');

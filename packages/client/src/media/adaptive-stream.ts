@@ -34,7 +34,7 @@ interface Watched {
 const BATCH_MS = 250;
 const BATCH_MAX = 100;
 /** Larger than any layer. */
-const WHOLE = { enabled: true, width: 16_384, height: 16_384 };
+const WHOLE = { enabled: true, height: 16_384 };
 
 /** Reports how large each video is shown, so that no larger layer is sent. */
 export function createAdaptiveStream({ runtime, isOn, send }: AdaptiveStreamDeps): AdaptiveStream {

@@ -1,5 +1,3 @@
-import { MediaError } from '../errors.ts';
-
 /** For the people in front of the page: no words of developers. */
 const SENTENCES: Readonly<Record<string, (what: string) => string>> = {
   permission_denied: (what) =>
@@ -20,12 +18,20 @@ const CODES: Readonly<Record<string, string>> = {
   NotReadableError: 'device_in_use',
 };
 
-/** Why the browser gave no media. */
-export async function captureError(what: string, cause: unknown): Promise<MediaError> {
+export interface CaptureReason {
+  code: string;
+  message: string;
+}
+
+/** Why the browser gave no media. Without a cause: there is nothing to ask, because the page is not secure. */
+export async function reasonFor(what: string, cause?: unknown): Promise<CaptureReason> {
   const { name, message } = cause instanceof Error || cause instanceof DOMException ? cause : { name: '', message: '' };
   const code = CODES[name] ?? 'device_failed';
-  const make = (next: string, sentence = SENTENCES[next]?.(what) ?? ''): MediaError =>
-    new MediaError({ code: next, message: sentence, cause });
+  const make = (next: string, sentence = SENTENCES[next]?.(what) ?? ''): CaptureReason => ({
+    code: next,
+    message: sentence,
+  });
+  if (cause === undefined) return make('insecure_context');
   if (name === 'OverconstrainedError') return make(code, `The chosen ${what} is not connected. Choose another one.`);
   if (code !== 'permission_denied') return make(code);
   if (/system/i.test(message))
@@ -45,6 +51,3 @@ async function wasDismissed(what: string, message: string): Promise<boolean> {
   ).catch(() => ['denied']);
   return names.length > 0 && !states.includes('denied');
 }
-
-export const insecureContext = (what: string): MediaError =>
-  new MediaError({ code: 'insecure_context', message: SENTENCES['insecure_context']?.(what) ?? '' });

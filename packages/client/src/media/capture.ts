@@ -1,5 +1,4 @@
 import { MediaError } from '../errors.ts';
-import { captureError, insecureContext } from './capture-error.ts';
 import type { AudioEncodingOptions, VideoEncodingOptions } from './encodings.ts';
 
 export interface DeviceOptions {
@@ -55,11 +54,7 @@ export async function captureMicrophone(
 
 export async function captureScreen(options: ScreenOptions & VideoEncodingOptions = {}): Promise<MediaStreamTrack[]> {
   const { audio = false, contentHint = 'detail', frameRate = contentHint === 'motion' ? 30 : 15 } = options;
-  const wanted = {
-    video: { frameRate },
-    audio: audio && UNPROCESSED,
-    systemAudio: audio ? 'include' : 'exclude',
-  };
+  const wanted = { video: { frameRate }, audio: audio && UNPROCESSED, systemAudio: 'include' };
   const stream = await capture('screen', (devices) => devices.getDisplayMedia(wanted));
   const tracks = stream.getTracks();
   for (const track of tracks) if (track.kind === 'video') track.contentHint = contentHint;
@@ -77,12 +72,20 @@ export async function capture(
   ask: (devices: MediaDevices) => Promise<MediaStream>,
 ): Promise<MediaStream> {
   const devices = mediaDevices();
-  if (!devices) throw insecureContext(what);
+  if (!devices) throw await captureError(what);
   try {
     return await ask(devices);
   } catch (cause) {
     throw await captureError(what, cause);
   }
+}
+
+/** The reasons are loaded when they are needed: most calls never do. */
+export async function captureError(what: string, cause?: unknown): Promise<MediaError> {
+  const reason = await import('./capture-error.ts')
+    .then(({ reasonFor }) => reasonFor(what, cause))
+    .catch(() => ({ code: 'device_failed', message: `The ${what} did not start.` }));
+  return new MediaError({ ...reason, cause });
 }
 
 function deviceOf({ deviceId, preferredDeviceId }: DeviceOptions): MediaTrackConstraints {

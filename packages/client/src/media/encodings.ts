@@ -27,11 +27,12 @@ export interface AudioEncodingOptions {
 
 export type EncodingOptions = VideoEncodingOptions & AudioEncodingOptions;
 
+/** Lowest first, with its bits a second; each is twice as wide as the one before. */
 const LAYERS = [
-  { rid: 'q', scaleResolutionDownBy: 4, maxBitrate: 150_000 },
-  { rid: 'h', scaleResolutionDownBy: 2, maxBitrate: 500_000 },
-  { rid: 'f', scaleResolutionDownBy: 1, maxBitrate: 1_700_000 },
-];
+  ['q', 150_000],
+  ['h', 500_000],
+  ['f', 1_700_000],
+] as const;
 
 /** How a track is sent: a camera in layers, lowest first, as many as its size is worth; a screen in one, sharp. */
 export function encodingsFor(
@@ -44,21 +45,21 @@ export function encodingsFor(
   const settings = track.getSettings();
   // A phone held upright sends as many pixels as one held across.
   const width = Math.max(settings.width ?? 1280, settings.height ?? 0);
-  const least = width < 480 ? 400_000 : width < 960 ? 500_000 : 1_700_000;
-  const usual = source === 'SCREEN_SHARE' ? 2_500_000 : least;
-  const count = simulcast && width >= 480 ? (width < 960 ? 2 : 3) : 1;
-  const { maxBitrate = usual } = options;
+  // How many layers it is worth, and the bits of the largest.
+  const [worth, bits] = width < 480 ? [1, 400_000] : width < 960 ? [2, 500_000] : [3, 1_700_000];
+  const count = simulcast ? worth : 1;
+  const { maxBitrate = source === 'SCREEN_SHARE' ? 2_500_000 : bits } = options;
   const shared = {
     ...(frameRate && { maxFramerate: frameRate }),
     // Without it these codecs take several encodings for the layers of one stream.
     ...((codec === 'vp9' || codec === 'av1') && { scalabilityMode: 'L1T3' }),
   };
   if (count === 1) return [{ ...shared, maxBitrate }];
-  return LAYERS.slice(0, count).map((layer) => ({
+  return LAYERS.slice(0, count).map(([rid, usual], at) => ({
     ...shared,
-    rid: layer.rid,
-    scaleResolutionDownBy: (layer.scaleResolutionDownBy * 2 ** count) / 8,
-    maxBitrate: Math.round((layer.maxBitrate * maxBitrate) / least),
+    rid,
+    scaleResolutionDownBy: 2 ** (count - 1 - at),
+    maxBitrate: Math.round((usual * maxBitrate) / bits),
   }));
 }
 
@@ -75,12 +76,8 @@ export function preferCodec(line: RTCRtpTransceiver, kind: 'audio' | 'video', op
 export function tuneOpus(line: MediaEntry, { music, ...options }: EncodingOptions = {}): MediaEntry {
   if (line.kind !== 'audio' || !line.codecs) return line;
   const { stereo = music, dtx = !stereo, maxBitrate = music && 128_000 } = options;
-  const fmtp = [
-    'minptime=10;useinbandfec=1',
-    ...(dtx ? ['usedtx=1'] : []),
-    ...(stereo ? ['stereo=1'] : []),
-    ...(maxBitrate ? [`maxaveragebitrate=${maxBitrate}`] : []),
-  ].join(';');
+  const bitrate = maxBitrate ? `;maxaveragebitrate=${maxBitrate}` : '';
+  const fmtp = `minptime=10;useinbandfec=1${dtx ? ';usedtx=1' : ''}${stereo ? ';stereo=1' : ''}${bitrate}`;
   return { ...line, codecs: line.codecs.map((codec) => (codec.name === 'opus' ? { ...codec, fmtp } : codec)) };
 }
 

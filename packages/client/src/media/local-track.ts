@@ -2,8 +2,8 @@ import { MediaError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import type { TrackSource } from '../signal/records.ts';
 import { type Attachments, createAttachments } from './elements.ts';
-import type { TrackProcessor } from './track-processor.ts';
 import type { EncodingOptions } from './encodings.ts';
+import type { TrackProcessor } from './track-processor.ts';
 
 /** What a local track asks of its surroundings. */
 export interface LocalTrackPort {

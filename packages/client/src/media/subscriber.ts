@@ -152,12 +152,9 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
 /** The server repeats the offer when the connection is back; a mere timeout leaves it as it was. */
 const isConnectionLost = (error: unknown): boolean => error instanceof ConnectionError && error.code !== 'timeout';
 
-/** Chromium plays what comes in stereo as mono unless its own answer asks for stereo. */
+/** Chromium plays what comes in stereo as mono unless its own answer asks for stereo; Firefox asks by itself. */
 async function setStereoAnswer(pc: RTCPeerConnection): Promise<void> {
-  const { sdp = '' } = await pc.createAnswer();
-  const isAsked = sdp.includes('stereo=1');
-  await pc.setLocalDescription({
-    type: 'answer',
-    sdp: isAsked ? sdp : sdp.replaceAll('useinbandfec=1', 'useinbandfec=1;stereo=1'),
-  });
+  const { type, sdp = '' } = await pc.createAnswer();
+  const asks = sdp.includes('stereo=1');
+  await pc.setLocalDescription({ type, sdp: asks ? sdp : sdp.replaceAll('useinbandfec=1', 'useinbandfec=1;stereo=1') });
 }
