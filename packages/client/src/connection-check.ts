@@ -1,32 +1,29 @@
-import type { Credential } from './credential.ts';
-import { asSvcError, MediaError, PermissionError, type SvcError } from './errors.ts';
-import { createTestTracks, type TestTracks } from './media/test-tracks.ts';
-import { Room } from './room.ts';
-import { ROOM_MESSAGES } from './signal/room-messages.ts';
+import type { CheckOptions, CheckStep } from './check-connection.ts';
+import type { asSvcError, MediaError, PermissionError } from './errors.ts';
+import type { createTestTracks, TestTracks } from './media/test-tracks.ts';
+import type { Room } from './room.ts';
+import type { ROOM_MESSAGES } from './signal/room-messages.ts';
 
-export interface CheckOptions {
-  url: string;
-  /** An RTC token. Its identity joins the room while the check runs: use one that is in no call. */
-  token: Credential;
-  /** Also look for a camera and a microphone. Default true. */
-  devices?: boolean;
+/** Given, not imported: what this file and the SDK both import would be split off, at the cost of every page. */
+export interface CheckParts {
+  asSvcError: typeof asSvcError;
+  MediaError: typeof MediaError;
+  PermissionError: typeof PermissionError;
+  Room: typeof Room;
+  createTestTracks: typeof createTestTracks;
+  ROOM_MESSAGES: typeof ROOM_MESSAGES;
 }
 
-export interface CheckStep {
-  name: 'browser' | 'secureContext' | 'signaling' | 'media' | 'data' | 'camera' | 'microphone';
-  status: 'ok' | 'failed' | 'skipped';
-  ms: number;
-  /** What was found: the kind of connection, the number of devices, why it was skipped. */
-  detail?: string;
-  error?: SvcError;
-}
+let sdk: CheckParts;
 
 type Outcome = { detail?: string; skipped?: boolean };
 
-export async function* runCheck({ url, token, devices = true }: CheckOptions): AsyncGenerator<CheckStep> {
+export async function* runCheck(parts: CheckParts, options: CheckOptions): AsyncGenerator<CheckStep> {
+  sdk = parts;
+  const { url, token, devices = true } = options;
   yield await run('browser', checkBrowser);
   yield await run('secureContext', checkSecureContext);
-  const room = new Room({ url, token, reconnect: false, adaptiveStream: false });
+  const room = new sdk.Room({ url, token, reconnect: false, adaptiveStream: false });
   try {
     const signaling = await run('signaling', () => room.connect());
     yield signaling;
@@ -51,7 +48,7 @@ async function run(name: CheckStep['name'], work: () => Promise<Outcome | void> 
     const { detail, skipped = false } = (await work()) ?? {};
     return { name, status: skipped ? 'skipped' : 'ok', ms: ms(), ...(detail ? { detail } : {}) };
   } catch (error) {
-    return { name, status: 'failed', ms: ms(), error: asSvcError(error) };
+    return { name, status: 'failed', ms: ms(), error: sdk.asSvcError(error) };
   }
 }
 
@@ -66,23 +63,23 @@ function checkBrowser(): void {
   const missing = ['WebSocket', 'RTCPeerConnection', 'MediaStream'].filter((name) => !(name in globalThis));
   if (missing.length === 0) return;
   const message = `This browser lacks ${missing.join(', ')}. Use a current Chrome, Edge, Firefox or Safari.`;
-  throw new MediaError({ code: 'browser_unsupported', message });
+  throw new sdk.MediaError({ code: 'browser_unsupported', message });
 }
 
 function checkSecureContext(): void {
   if (globalThis.isSecureContext) return;
   const message = `Camera and microphone need https or localhost; this page is on ${location.origin}.`;
-  throw new MediaError({ code: 'insecure_context', message });
+  throw new sdk.MediaError({ code: 'insecure_context', message });
 }
 
 async function checkMedia(room: Room): Promise<Outcome> {
   const mayPublish = room.self.permissions?.publish ?? false;
   if (!mayPublish && !room.self.permissions?.subscribe)
     return { skipped: true, detail: 'The token allows neither to publish nor to subscribe.' };
-  const test = mayPublish ? createTestTracks({ label: 'Connection check', width: 320, height: 180 }) : null;
+  const test = mayPublish ? sdk.createTestTracks({ label: 'Connection check', width: 320, height: 180 }) : null;
   try {
     if (test) await publishEither(room, test);
-    const transport = await until(() => transportOf(room), ROOM_MESSAGES.no_media ?? '');
+    const transport = await until(() => transportOf(room), sdk.ROOM_MESSAGES.no_media ?? '');
     return { detail: transport };
   } finally {
     test?.stop();
@@ -94,7 +91,7 @@ async function publishEither(room: Room, { video, audio }: TestTracks): Promise<
   try {
     await room.self.publish(video);
   } catch (error) {
-    if (!(error instanceof PermissionError)) throw error;
+    if (!(error instanceof sdk.PermissionError)) throw error;
     await room.self.publish(audio);
   }
 }
@@ -126,7 +123,7 @@ const reportsOf = (report: RTCStatsReport | null, type: string): Record<string, 
 async function checkDevice(kind: MediaDeviceKind): Promise<Outcome> {
   const found = (await navigator.mediaDevices.enumerateDevices()).filter((device) => device.kind === kind);
   if (found.length > 0) return { detail: `${found.length} found` };
-  throw new MediaError({
+  throw new sdk.MediaError({
     code: 'device_not_found',
     message: 'None was found. Connect one, then check again.',
   });
@@ -141,5 +138,5 @@ async function until<T>(look: () => Promise<T | undefined | false>, message: str
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
-  throw new MediaError({ code: 'no_media', message });
+  throw new sdk.MediaError({ code: 'no_media', message });
 }
