@@ -1,4 +1,4 @@
-import type { CheckOptions, CheckStep } from './check-connection.ts';
+import type { CheckOptions, CheckStep } from './check-types.ts';
 import type { asSvcError, MediaError, PermissionError } from './errors.ts';
 import type { createTestTracks, TestTracks } from './media/test-tracks.ts';
 import type { Room } from './room.ts';

@@ -1,5 +1,5 @@
 export { checkConnection } from './check-connection.ts';
-export type { CheckOptions, CheckStep } from './connection-check.ts';
+export type { CheckOptions, CheckStep } from './check-types.ts';
 export type { Credential } from './credential.ts';
 export type { Device, DeviceKind, DevicesState } from './devices/device-list.ts';
 export { createDevices, type Devices, type DevicesOptions } from './devices/devices.ts';
