@@ -41,6 +41,9 @@ export function createChatStore(
     return shown;
   });
   const drafts = createDrafts(storage, () => conversations.invalidate());
+  const changed = (): void => {
+    if (!isClosed) conversations.invalidate();
+  };
   const refOf = (ref: string): string => findItem(items, ref)?.ref ?? ref;
   const isConnected = (): boolean => chat.state.getSnapshot().connection === 'connected';
 
@@ -58,9 +61,10 @@ export function createChatStore(
       for (const item of before) if (!items.includes(item)) release(item);
       state.set({ isLoading: false, error: null });
     } catch (error) {
+      if (isClosed) return;
       state.set({ isLoading: false, error: asSvcError(error) });
     }
-    conversations.invalidate();
+    changed();
     await joinRecent();
   }
 
@@ -95,14 +99,14 @@ export function createChatStore(
       else if (!error.retryable && error.kind !== 'connection') item.error = error;
       throw error;
     } finally {
-      conversations.invalidate();
+      changed();
     }
   }
 
   function follow(item: Item, conversation: Conversation): void {
     item.tracked = track(conversation, {
       userId: chat.state.getSnapshot().userId ?? '',
-      onChange: () => conversations.invalidate(),
+      onChange: changed,
       onLost(error) {
         item.error = error;
         release(item);
@@ -114,7 +118,7 @@ export function createChatStore(
     item.tracked?.stop();
     void item.tracked?.conversation.leave();
     item.tracked = null;
-    conversations.invalidate();
+    changed();
   }
 
   /** Leaves what was not opened for longest, and of what was never opened the quietest. */
@@ -191,6 +195,7 @@ export function createChatStore(
       cancelTimer();
       stop();
       for (const item of items) release(item);
+      conversations.invalidate();
     },
   };
 }
