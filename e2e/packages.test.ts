@@ -40,8 +40,8 @@ before(async () => {
   tarballs = packed.filter((path) => !basename(path).startsWith('create-'));
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
-  // Without the registry: an SDK depends on nothing.
-  npm(['install', ...packed], project);
+  // Without the registry: an SDK depends on other SDKs and on React alone.
+  npm(['install', ...packed, resolve('node_modules/react')], project);
 });
 after(() => rmSync(work, { recursive: true, force: true }));
 
@@ -157,11 +157,17 @@ test('[PKG-9] npm create parley writes the application of parley init, asks noth
   assert.ok(existsSync(join(project, 'node_modules/.bin', ...Object.keys(bin))));
 });
 
-/** Gzipped size of what a page loads for one entry of the installed package; parts that are asked for later apart. */
-async function weigh(entry: string): Promise<{ bytes: number; laterBytes: number; code: string }> {
+/**
+ * Gzipped size of what a page loads for one entry of the installed package; parts that are asked for later apart, and
+ * what is `external` not counted.
+ */
+async function weigh(
+  entry: string,
+  external: readonly RegExp[] = [],
+): Promise<{ bytes: number; laterBytes: number; code: string }> {
   const input = join(project, `weigh-${entry.replaceAll('/', '-')}.js`);
   writeFileSync(input, `export * from '${entry}';`);
-  const bundle = await rolldown({ input, platform: 'browser' });
+  const bundle = await rolldown({ input, platform: 'browser', external: [...external] });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
   await bundle.close();
   const chunks = output.filter((file) => file.type === 'chunk');
@@ -185,4 +191,16 @@ test('[SDK-7] rooms, streams and chat together are at most 32 kB gzipped', async
   assert.ok(code.includes('svc.rtc.v1') && code.includes('svc.chat.v1'));
   assert.ok(bytes <= 32_000, `${bytes} bytes`);
   assert.ok(!code.includes('~kind') && !code.includes('typebox'));
+});
+
+test('[KIT-1] the React kit is at most 25 kB gzipped without the client, and brings its style sheet along', async (context) => {
+  const { bytes, code } = await weigh('@parley/react', [/^react/, /^@parley\/client/]);
+  context.diagnostic(`react kit: ${bytes} bytes gzipped`);
+  assert.ok(code.includes('parley-'), 'the bundle has components in it');
+  assert.ok(bytes <= 25_000, `${bytes} bytes`);
+  const styles = join(project, 'node_modules/@parley/react/dist/styles');
+  const sheet = readFileSync(join(styles, 'index.css'), 'utf8');
+  const imported = [...sheet.matchAll(/@import "\.\/(\w+\.css)" layer\(parley\)/g)].map(([, name = '']) => name);
+  assert.ok(imported.length >= 3, 'every sheet is in the layer');
+  for (const name of imported) assert.ok(readFileSync(join(styles, name), 'utf8').length > 0);
 });

@@ -59,6 +59,10 @@ function problemOf({ from, to, isTypeOnly }: Import): string | null {
     if (!to.startsWith('packages/contract/') && !to.startsWith('typebox') && !isDescription)
       return 'the contract imports only typebox';
   }
+  if (from.startsWith('packages/react/src/') && !isTest(from)) {
+    const isAllowed = to.startsWith('packages/react/src/') || /^(react|@parley\/client)(\/|$)/.test(to);
+    if (!isAllowed) return 'the kit imports only React and the client';
+  }
   const part = partOf(from);
   if (part === null || isTest(from)) return null;
   if (vendors.includes(to) && part !== 'adapters') return `only adapters name a vendor (${to})`;

@@ -28,7 +28,8 @@ const carried = ['packages/contract', 'packages/media-description'];
 
 /** The file that a module means by this, or null for a package that the user has (React). */
 function resolve(from: string, specifier: string): string | null {
-  if (specifier.startsWith('.')) return posix.join(dirname(from), specifier);
+  // A file of components is declared like every other.
+  if (specifier.startsWith('.')) return posix.join(dirname(from), specifier).replace(/\.tsx$/, '.ts');
   for (const folder of carried) {
     const { name, exports = {} } = readManifest(folder);
     if (specifier === name) return posix.join(folder, exports['.'] ?? '');

@@ -1,17 +1,19 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { type OutputOptions, rolldown } from 'rolldown';
 import { declarationPath, publicDeclarations } from './declarations.ts';
-import { commonFields, entriesOf, type Manifest } from './manifest.ts';
+import { commonFields, entriesOf, type Manifest, readManifest, stylesOf } from './manifest.ts';
+import { packages } from './table.ts';
 
-/** Bundles an SDK: what it uses of the workspace is inside, what its user brings along (React) is not. */
+/** Bundles an SDK: what it uses of the workspace is inside, other SDKs and what its user brings along (React) are not. */
 export async function buildLibrary(manifest: Manifest, folder: string, description: string, out: string) {
   const entries = entriesOf(manifest, folder);
+  const dependencies = sdksOf(manifest);
   const dist = join(out, 'dist');
   mkdirSync(dist, { recursive: true });
   const bundle = await rolldown({
     input: entries,
-    external: Object.keys(manifest.peerDependencies ?? {}),
+    external: Object.keys({ ...manifest.peerDependencies, ...dependencies }).map((name) => new RegExp(`^${name}(/|$)`)),
     platform: 'neutral',
     treeshake: true,
   });
@@ -22,6 +24,7 @@ export async function buildLibrary(manifest: Manifest, folder: string, descripti
   for (const format of formats) await bundle.write({ ...format, dir: dist, sourcemap: true });
   await bundle.close();
   writeDeclarations(Object.values(entries), dist);
+  const styles = stylesOf(manifest).map(([path, source]) => [path, carryStyles(join(folder, source), out)] as const);
   const further = Object.keys(entries).filter((name) => name !== 'index');
   for (const name of further) writeStub(out, name, entries[name] ?? '');
   const { sideEffects, peerDependencies, peerDependenciesMeta } = manifest;
@@ -32,11 +35,25 @@ export async function buildLibrary(manifest: Manifest, folder: string, descripti
     types: `./dist/${declarationPath(entries['index'] ?? '').replace(/\.d\.ts$/, '.d.cts')}`,
     exports: {
       ...Object.fromEntries(Object.entries(entries).map(([name, source]) => exportOf(name, source))),
+      ...Object.fromEntries(styles),
       './package.json': './package.json',
     },
     files: ['dist', ...further],
+    ...(Object.keys(dependencies).length > 0 ? { dependencies } : {}),
     ...(peerDependencies ? { peerDependencies, peerDependenciesMeta } : {}),
   };
+}
+
+/** What it depends on that is published as an SDK of its own: one copy of it is in the application. */
+function sdksOf({ dependencies = {} }: Manifest): Record<string, string> {
+  const sdks = packages.filter(({ kind }) => kind === 'library').map(({ folder }) => readManifest(folder).name);
+  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => sdks.includes(name)));
+}
+
+/** A style sheet and those beside it that it imports. */
+function carryStyles(source: string, out: string): string {
+  cpSync(dirname(source), join(out, 'dist/styles'), { recursive: true });
+  return `./dist/styles/${basename(source)}`;
 }
 
 function writeDeclarations(entries: readonly string[], dist: string): void {

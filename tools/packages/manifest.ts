@@ -9,7 +9,7 @@ export interface Manifest {
   version: string;
   exports?: Exports;
   bin?: Exports;
-  sideEffects?: boolean;
+  sideEffects?: boolean | readonly string[];
   dependencies?: Readonly<Record<string, string>>;
   peerDependencies?: Readonly<Record<string, string>>;
   peerDependenciesMeta?: Readonly<Record<string, object>>;
@@ -36,6 +36,14 @@ export const commonFields = ({ name, version }: Manifest, description: string, f
 /** By the name of the entry's files, `chat` for `./chat`: its source. */
 export function entriesOf({ exports = {} }: Manifest, folder: string): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(exports).map(([path, source]) => [path === '.' ? 'index' : path.slice(2), join(folder, source)]),
+    Object.entries(exports)
+      .filter(([, source]) => !isStyle(source))
+      .map(([path, source]) => [path === '.' ? 'index' : path.slice(2), join(folder, source)]),
   );
 }
+
+/** Style sheets that a package exports, as `[export, source]`. */
+export const stylesOf = ({ exports = {} }: Manifest): [string, string][] =>
+  Object.entries(exports).filter(([, source]) => isStyle(source));
+
+const isStyle = (source: string): boolean => source.endsWith('.css');

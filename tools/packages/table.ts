@@ -23,6 +23,11 @@ export const packages: readonly PublishedPackage[] = [
     kind: 'library',
     description: 'Rooms, chat and live streams of Parley in the browser.',
   },
+  {
+    folder: 'packages/react',
+    kind: 'library',
+    description: 'Calls, chat and live streams of Parley as React components and hooks.',
+  },
   { folder: 'packages/server-sdk', kind: 'library', description: 'Parley for your backend: API, tokens and webhooks.' },
   { folder: 'packages/media-description', kind: 'program', description: 'Media descriptions of Parley.' },
   { folder: 'packages/contract', kind: 'program', description: 'The tables of what Parley promises.' },

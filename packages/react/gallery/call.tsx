@@ -1,0 +1,3 @@
+import type { Exhibit } from './gallery.ts';
+
+export const callExhibits: readonly Exhibit[] = [];
