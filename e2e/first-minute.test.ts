@@ -29,7 +29,7 @@ test('[RUN-7] from npm start to two moving tiles, a chat answer and the dashboar
 
   await page.getByLabel('Test card and tone').check();
   await page.getByRole('button', { name: 'Join' }).click();
-  await page.locator('.badge', { hasText: 'connected' }).waitFor();
+  await page.locator('.parley-call[data-connection="connected"]').waitFor();
   tell('joined');
   await page.getByRole('button', { name: 'Add a test participant' }).click();
   const addedAt = performance.now();
@@ -37,8 +37,8 @@ test('[RUN-7] from npm start to two moving tiles, a chat answer and the dashboar
   context.diagnostic(`${Math.round(performance.now() - addedAt)} ms from adding a test participant to moving frames`);
   await assertMoves(page, 'guest-');
   await eventually(async () => {
-    const level = page.locator('.tile[data-identity^="test-"] meter');
-    assert.ok(Number(await level.getAttribute('value')) > 0, 'the tone shows a level');
+    const level = page.locator('.parley-tile[data-identity^="test-"] .parley-voice');
+    assert.ok(Number(await level.getAttribute('data-level')) > 0, 'the tone shows a level');
   });
   tell('two tiles move, and the tone has a level');
 
@@ -56,7 +56,7 @@ test('[RUN-7] from npm start to two moving tiles, a chat answer and the dashboar
   await row.filter({ hasText: '2/50' }).first().waitFor();
   tell('the dashboard, signed in by the same link, shows two participants');
 
-  await page.getByText('Inspector').click();
+  await page.getByRole('button', { name: 'Inspector' }).click();
   await browserContext.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy this page as code' }).click();
   await page.getByText('Copied.').waitFor();

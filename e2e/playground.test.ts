@@ -26,16 +26,17 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.getByLabel('Test card and tone').focus();
     await page.keyboard.press('Space');
     await page.keyboard.press('Enter');
-    await page.locator('.badge', { hasText: 'connected' }).waitFor();
-    const microphone = page.getByRole('button', { name: /^Microphone/ });
-    await page.getByRole('button', { name: 'Microphone on' }).waitFor();
+    await page.locator('.parley-call[data-connection="connected"]').waitFor();
+    const microphone = page.getByRole('button', { name: 'Microphone', exact: true });
+    const pressed = (isOn: boolean) => microphone.and(page.locator(`[aria-pressed="${isOn}"]`));
+    await pressed(true).waitFor();
     await page.keyboard.press('m');
-    await page.getByRole('button', { name: 'Microphone off' }).waitFor();
+    await pressed(false).waitFor();
     assert.equal(await microphone.getAttribute('aria-pressed'), 'false');
-    await page.locator('.tile video').waitFor();
+    await page.locator('.parley-tile video').waitFor();
     await page.keyboard.press('v');
-    await page.locator('.tile', { hasText: 'sends no picture' }).waitFor();
-    assert.equal(await page.locator('.tile video').count(), 0);
+    await page.locator('.parley-tile', { hasText: 'sends no picture' }).waitFor();
+    assert.equal(await page.locator('.parley-tile video').count(), 0);
 
     const field = page.getByRole('textbox', { name: 'Message' });
     await eventually(async () => assert.ok(await field.isEnabled()));
@@ -122,15 +123,16 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     const page = await open('/room/broken');
     await page.getByLabel('Nothing').check();
     await page.getByRole('button', { name: 'Join' }).click();
-    await page.locator('.badge', { hasText: 'connected' }).waitFor();
-    await page.getByText('Inspector').click();
+    await page.locator('.parley-call[data-connection="connected"]').waitFor();
+    await page.getByRole('button', { name: 'Inspector' }).click();
     await page.getByRole('button', { name: 'Drop the sockets' }).click();
     await page
       .getByRole('cell', { name: /closed/ })
       .first()
       .waitFor();
     await page.getByRole('cell', { name: /connected, reconnecting/ }).waitFor();
-    await page.locator('.badge', { hasText: /^connected/ }).waitFor();
+    await page.locator('.parley-call[data-connection="connected"]').waitFor();
+    await page.getByRole('button', { name: 'Chat', exact: true }).click();
     await page.getByRole('textbox', { name: 'Message' }).fill('still here');
     await page.keyboard.press('Enter');
     await page.locator('.message', { hasText: 'still here' }).waitFor();
@@ -153,9 +155,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     const page = await open('/room/demo');
     await page.getByLabel('Test card and tone').check();
     await page.getByRole('button', { name: 'Join' }).click();
-    await page.locator('.badge', { hasText: 'connected' }).waitFor();
+    await page.locator('.parley-call[data-connection="connected"]').waitFor();
     await page.getByText('Say hello, and somebody will react.').waitFor();
-    await page.getByText('Inspector').click();
+    await page.getByRole('button', { name: 'Inspector' }).click();
     await inEveryLook(page, 'a call');
     await close(page);
   });

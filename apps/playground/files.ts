@@ -6,7 +6,7 @@ export const playground = createPageBuild('playground', import.meta.dirname, [
   'apps/playground/src/**/*',
   'apps/dashboard/src/styles/{fonts,tokens,base,kit}.css',
   'examples/*.ts',
-  'packages/{contract,client,media-description}/src/**/*.{ts,tsx}',
+  'packages/{contract,client,media-description,react}/src/**/*.{ts,tsx,css}',
   'packages/page-build/src/*.ts',
   'package-lock.json',
 ]);

@@ -39,10 +39,11 @@ const routes: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
 
   'POST rooms/{room}/rtc-token': async ({ svc, parts, body }) => {
     const ttlSeconds = typeof body['ttlSeconds'] === 'number' ? body['ttlSeconds'] : 3600;
-    const permissions = withData(speaker());
     const { token } = await svc.rooms.tokens.create(part(parts, 'room'), {
       participantIdentity: identityOf(body),
-      permissions,
+      permissions: withData(speaker()),
+      // The name that the others see: the kit reads it from here.
+      ...(typeof body['name'] === 'string' ? { metadata: JSON.stringify({ name: body['name'] }) } : {}),
       ttlSeconds,
     });
     return { token };

@@ -31,8 +31,8 @@ const at = (room: string): string => `rooms/${encodeURIComponent(room)}`;
 export const backend = {
   rooms: () => ask<RoomSummary[]>('GET', 'rooms'),
   openRoom: (room: string) => ask<{ name: string }>('POST', at(room)),
-  rtcToken: async (room: string, identity: string, ttlSeconds?: number) =>
-    (await ask<{ token: string }>('POST', `${at(room)}/rtc-token`, { identity, ttlSeconds })).token,
+  rtcToken: async (room: string, identity: string, name: string, ttlSeconds?: number) =>
+    (await ask<{ token: string }>('POST', `${at(room)}/rtc-token`, { identity, name, ttlSeconds })).token,
   chatToken: async (room: string, identity: string) =>
     (await ask<{ token: string }>('POST', `${at(room)}/chat-token`, { identity })).token,
   streams: () => ask<Stream[]>('GET', 'streams'),

@@ -48,8 +48,7 @@ export function ChatPanel({ conversation, identity, error }: ChatPanelProps) {
   };
 
   return (
-    <section className="chat" aria-label="Chat">
-      <h2>Chat</h2>
+    <div className="chat">
       <p className="muted small">
         {present.length === 0 ? 'Nobody else is here.' : `Here: ${present.map(shownName).join(', ')}`}
       </p>
@@ -113,7 +112,7 @@ export function ChatPanel({ conversation, identity, error }: ChatPanelProps) {
           Send
         </button>
       </form>
-    </section>
+    </div>
   );
 }
 

@@ -27,7 +27,7 @@ export function CheckPage() {
     setSteps([]);
     try {
       await backend.openRoom('demo');
-      const token = (): Promise<string> => backend.rtcToken('demo', identityOf('check'));
+      const token = (): Promise<string> => backend.rtcToken('demo', identityOf('check'), 'Connection check');
       for await (const step of checkConnection({ url: location.origin, token }))
         setSteps((before) => [...before, step]);
       setError(null);

@@ -1,17 +1,16 @@
-import { LiveStream, type StreamCredentials } from '@parley/client';
+import { LiveStream, type ParticipantState, type StreamCredentials } from '@parley/client';
 import type { Conversation } from '@parley/client/chat';
 import { useStore } from '@parley/client/react';
+import { Controls, RoomAudio, Stage } from '@parley/react';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import code from '../../../examples/backend.ts?raw';
-import { ask, backend } from './backend.ts';
+import { ask, backend, type Stream } from './backend.ts';
 import { ChatPanel } from './chat-panel.tsx';
-import { Controls } from './controls.tsx';
-import { identityOf, storedName } from './identity.ts';
+import { identityOf, shownName, storedName } from './identity.ts';
 import { Inspector } from './inspector.tsx';
 import { Problem } from './problem.tsx';
 import { SourcePicker } from './source-picker.tsx';
-import { Tile } from './tile.tsx';
 import { usePageTitle } from './use-page-title.ts';
 import { type Source, usePublishedSource, useSource } from './use-source.ts';
 import { useStream, viewersOf } from './use-stream.ts';
@@ -68,6 +67,8 @@ interface StudioProps {
   source: Source;
 }
 
+const nameOf = ({ identity }: ParticipantState): string => shownName(identity);
+
 function Studio({ id, role, identity, source }: StudioProps) {
   const [, go] = useLocation();
   const [live] = useState(
@@ -80,7 +81,7 @@ function Studio({ id, role, identity, source }: StudioProps) {
   const [conversation, setConversation] = useState<Conversation | null>(null);
   const [error, setError] = useState<unknown>(null);
   usePublishedSource(live.room, source, storedName(), (problem) => setError(problem ?? null));
-  const { connection, participants, self } = useStore(live.room.state);
+  const { connection } = useStore(live.room.state);
   const [stream, refresh] = useStream(id);
 
   useEffect(() => {
@@ -102,32 +103,51 @@ function Studio({ id, role, identity, source }: StudioProps) {
         </div>
         <Problem error={isEnded ? null : error} />
         {isEnded && <p>The stream has ended. A new one is needed to go live again.</p>}
-        <ul className="tiles" data-count={1 + participants.length}>
-          {self && <Tile participant={self} />}
-          {participants.map((participant) => (
-            <Tile key={participant.identity} participant={participant} />
-          ))}
-        </ul>
-        <Controls room={live.room} onError={setError} onLeave={() => go('/')}>
-          {stream?.status === 'CREATED' && role === 'HOST' && (
-            <button type="button" className="button button-primary" onClick={() => run(backend.startStream(id))}>
-              Go live
-            </button>
-          )}
-          {stream?.status === 'LIVE' && role === 'HOST' && (
-            <button type="button" className="button button-danger" onClick={() => run(backend.endStream(id))}>
-              End the stream
-            </button>
-          )}
-        </Controls>
+        <div className="studio">
+          <div className="studio-stage parley-dark">
+            <Stage room={live.room} isSelfMirrored={source === 'camera'} nameOf={nameOf} />
+          </div>
+          <Controls room={live.room} onError={setError} onLeave={() => go('/')}>
+            {role === 'HOST' && <LiveButton stream={stream} run={run} />}
+          </Controls>
+          <RoomAudio room={live.room} />
+        </div>
         <p className="small">
           Viewers: <a href={`/playground/watch/${id}`}>{`/playground/watch/${id}`}</a>
           <br />
           Co-hosts: <a href={`/playground/host/${id}`}>{`/playground/host/${id}`}</a>
         </p>
       </section>
-      <ChatPanel conversation={conversation} identity={identity} error={null} />
+      <section className="chat-beside" aria-label="Chat">
+        <h2>Chat</h2>
+        <ChatPanel conversation={conversation} identity={identity} error={null} />
+      </section>
       <Inspector room={live.room} code={code} />
     </div>
+  );
+}
+
+function LiveButton({ stream, run }: { stream: Stream | null; run: (work: Promise<unknown>) => void }) {
+  if (stream?.status === 'CREATED')
+    return (
+      <button
+        type="button"
+        className="parley-button"
+        data-kind="primary"
+        onClick={() => run(backend.startStream(stream.id))}
+      >
+        Go live
+      </button>
+    );
+  if (stream?.status !== 'LIVE') return null;
+  return (
+    <button
+      type="button"
+      className="parley-button"
+      data-kind="danger"
+      onClick={() => run(backend.endStream(stream.id))}
+    >
+      End the stream
+    </button>
   );
 }

@@ -30,8 +30,18 @@ interface InspectorProps {
   onShortToken?: () => void;
 }
 
+/** As a drawer below a page. */
+export function Inspector(props: InspectorProps) {
+  return (
+    <details className="inspector">
+      <summary>Inspector</summary>
+      <Inspection {...props} />
+    </details>
+  );
+}
+
 /** What the SDK does while one watches, and buttons to break things. */
-export function Inspector({ room, code, onShortToken }: InspectorProps) {
+export function Inspection({ room, code, onShortToken }: InspectorProps) {
   useNotedEvents(room);
   const [copied, setCopied] = useState('');
   const copy = async (): Promise<void> => {
@@ -43,47 +53,44 @@ export function Inspector({ room, code, onShortToken }: InspectorProps) {
     }
   };
   return (
-    <details className="inspector">
-      <summary>Inspector</summary>
-      <div className="stack-small">
-        <p className="small">
-          Connection <code>{room.connectionId}</code>: the dashboard has its timeline.
-        </p>
-        <div className="row">
-          <button type="button" className="button" onClick={dropSockets}>
-            Drop the sockets
+    <div className="inspection stack-small">
+      <p className="small">
+        Connection <code>{room.connectionId}</code>: the dashboard has its timeline.
+      </p>
+      <div className="row">
+        <button type="button" className="button" onClick={dropSockets}>
+          Drop the sockets
+        </button>
+        <button type="button" className="button" onClick={() => goOffline(10_000)}>
+          Go offline for 10 s
+        </button>
+        {onShortToken && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => {
+              onShortToken();
+              dropSockets();
+            }}
+          >
+            Use 30 s tokens
           </button>
-          <button type="button" className="button" onClick={() => goOffline(10_000)}>
-            Go offline for 10 s
-          </button>
-          {onShortToken && (
-            <button
-              type="button"
-              className="button"
-              onClick={() => {
-                onShortToken();
-                dropSockets();
-              }}
-            >
-              Use 30 s tokens
-            </button>
-          )}
-          <button type="button" className="button button-primary" onClick={() => void copy()}>
-            Copy this page as code
-          </button>
-          <span role="status">{copied}</span>
-        </div>
-        <h3>Tracks</h3>
-        <TrackStats room={room} />
-        <h3>Events and frames</h3>
-        <Log />
-        <details>
-          <summary>Code</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
-          <pre tabIndex={0}>{code}</pre>
-        </details>
+        )}
+        <button type="button" className="button button-primary" onClick={() => void copy()}>
+          Copy this page as code
+        </button>
+        <span role="status">{copied}</span>
       </div>
-    </details>
+      <h3>Tracks</h3>
+      <TrackStats room={room} />
+      <h3>Events and frames</h3>
+      <Log />
+      <details>
+        <summary>Code</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
+        <pre tabIndex={0}>{code}</pre>
+      </details>
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import '@parley/dashboard/styles/fonts.css';
 import '@parley/dashboard/styles/tokens.css';
 import '@parley/dashboard/styles/base.css';
 import '@parley/dashboard/styles/kit.css';
+import '@parley/react/styles.css';
 import './styles/frame.css';
 import './styles/stage.css';
 import './styles/chat.css';

@@ -1,143 +1,140 @@
-import { type ParticipantState, Room } from '@parley/client';
+import { createDevices, type Devices, Room } from '@parley/client';
 import { Chat } from '@parley/client/chat';
-import { useChat, useConversation, useRoom } from '@parley/client/react';
-import { useEffect, useState } from 'react';
+import { useChat, useConversation } from '@parley/client/react';
+import { AddPersonIcon, ChatIcon, CodeIcon, InCall, type JoinChoices, PreJoin } from '@parley/react';
+import { type ReactNode, useCallback, useRef, useState } from 'react';
 import code from '../../../examples/video-call.ts?raw';
 import { backend } from './backend.ts';
 import { ChatPanel } from './chat-panel.tsx';
-import { Controls } from './controls.tsx';
 import { identityOf, storedName, storeName } from './identity.ts';
-import { Inspector } from './inspector.tsx';
+import { Inspection } from './inspector.tsx';
 import { Problem } from './problem.tsx';
 import { SourcePicker } from './source-picker.tsx';
 import { useTestParticipants } from './test-participants.ts';
-import { Tile } from './tile.tsx';
-import { useAnnounced } from './use-announced.ts';
+import { useFullPage } from './use-full-page.ts';
 import { useLeaveWithPage } from './use-leave-with-page.ts';
 import { usePageTitle } from './use-page-title.ts';
-import { type Source, usePublishedSource, useSource } from './use-source.ts';
+import { type Source, useCardPreview, usePublish, useSource } from './use-source.ts';
 
 export function RoomPage({ name }: { name: string }) {
   usePageTitle(`Room ${name}`);
-  const [person, setPerson] = useState(storedName);
+  const [devices] = useState(createDevices);
   const [source, setSource] = useSource();
-  const [isIn, setIn] = useState(false);
+  const card = useCardPreview(source);
+  const [choices, setChoices] = useState<JoinChoices | null>(null);
+  const [isJoining, setJoining] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
-  const join = async (): Promise<void> => {
+  const join = async (wanted: JoinChoices): Promise<void> => {
+    setJoining(true);
     try {
-      storeName(person);
+      storeName(wanted.name);
       await backend.openRoom(name);
       setError(null);
-      setIn(true);
+      setChoices(wanted);
     } catch (problem) {
       setError(problem);
+    } finally {
+      setJoining(false);
     }
   };
-  if (isIn) return <Call name={name} person={person} source={source} onLeave={() => setIn(false)} />;
+  if (choices)
+    return <Meeting name={name} choices={choices} source={source} devices={devices} onLeave={() => setChoices(null)} />;
   return (
-    <form
-      className="narrow stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void join();
-      }}
+    <PreJoin
+      title={name}
+      devices={source === 'camera' ? devices : undefined}
+      capture={card}
+      isMirrored={source === 'camera'}
+      initial={{ name: storedName() }}
+      isJoining={isJoining}
+      onJoin={(wanted) => void join(wanted)}
     >
-      <h1>Room {name}</h1>
       <Problem error={error} />
-      <div className="field">
-        <label htmlFor="person">Your name</label>
-        <input
-          id="person"
-          className="input"
-          value={person}
-          maxLength={40}
-          required
-          onChange={({ target }) => setPerson(target.value)}
-        />
-      </div>
       <SourcePicker source={source} onChange={setSource} />
-      <button type="submit" className="button button-primary self-start">
-        Join
-      </button>
-    </form>
+    </PreJoin>
   );
 }
 
-interface CallProps {
+interface MeetingProps {
   name: string;
-  person: string;
+  choices: JoinChoices;
   source: Source;
+  devices: Devices;
   onLeave: () => void;
 }
 
-function Call({ name, person, source, onLeave }: CallProps) {
-  const identity = identityOf(person);
+function Meeting({ name, choices, source, devices, onLeave }: MeetingProps) {
+  useFullPage();
+  const identity = identityOf(choices.name);
   const [isShortLived, setShortLived] = useState(false);
+  const ttlSeconds = useRef<number | undefined>(undefined);
+  ttlSeconds.current = isShortLived ? 30 : undefined;
   const [room] = useState(
     () =>
-      new Room({ url: location.origin, token: () => backend.rtcToken(name, identity, isShortLived ? 30 : undefined) }),
+      new Room({
+        url: location.origin,
+        devices,
+        token: () => backend.rtcToken(name, identity, choices.name, ttlSeconds.current),
+      }),
   );
-  const [chat] = useState(() => new Chat({ url: location.origin, token: () => backend.chatToken(name, identity) }));
   const [error, setError] = useState<unknown>(null);
-  usePublishedSource(room, source, person, (problem) => setError(problem ?? null));
-  const { connection, participants, self } = useRoom(room);
-  useChat(chat);
-  const { conversation, error: chatError } = useConversation(chat, name);
+  const publish = usePublish(source, choices);
   const tests = useTestParticipants(name, setError);
-  const said = useAnnounced(room);
-
-  useEffect(() => room.on('error', setError), [room]);
   const { stop } = tests;
   useLeaveWithPage(stop);
-  const everyone: readonly ParticipantState[] = self ? [self, ...participants] : participants;
+  const leave = useCallback((): void => {
+    stop();
+    onLeave();
+  }, [stop, onLeave]);
+  const add = (
+    <button
+      type="button"
+      className="parley-button"
+      data-kind={tests.count === 0 ? 'primary' : undefined}
+      onClick={() => void tests.add()}
+    >
+      <AddPersonIcon />
+      Add a test participant
+    </button>
+  );
 
   return (
-    <div className="call">
-      <section className="stage" aria-label="Call">
-        <div className="row">
-          <h1>{name}</h1>
-          <span className="badge" data-state={connection}>
-            {connection}
-          </span>
-          <span className="muted">{everyone.length === 1 ? '1 person' : `${everyone.length} people`}</span>
-        </div>
-        <Problem error={error} />
-        <ul className="tiles" data-count={Math.min(everyone.length, 9)}>
-          {everyone.map((participant) => (
-            <Tile key={participant.identity || 'self'} participant={participant} />
-          ))}
-        </ul>
-        <Controls
-          room={room}
-          onError={setError}
-          onLeave={() => {
-            tests.stop();
-            onLeave();
-          }}
-        >
-          <button
-            type="button"
-            className={`button ${tests.count === 0 ? 'pulse' : ''}`}
-            disabled={connection !== 'connected'}
-            onClick={() => void tests.add()}
-          >
-            Add a test participant
-          </button>
-        </Controls>
-        <p className="visually-hidden" role="status">
-          {said}
-        </p>
-      </section>
-      <ChatPanel conversation={conversation} identity={identity} error={chatError} />
-      <Inspector
-        room={room}
-        code={code}
-        onShortToken={() => {
-          setShortLived(true);
-          setError(null);
-        }}
-      />
-    </div>
+    <InCall
+      room={room}
+      devices={devices}
+      title={name}
+      choices={choices}
+      publish={publish}
+      isSelfMirrored={source === 'camera'}
+      onLeave={leave}
+      error={error}
+      alone={<Alone>{add}</Alone>}
+      actions={tests.count > 0 && add}
+      openPanel={matchMedia('(min-width: 900px)').matches ? 'chat' : null}
+      panels={[
+        { id: 'chat', label: 'Chat', icon: <ChatIcon />, content: <RoomChat name={name} identity={identity} /> },
+        {
+          id: 'inspector',
+          label: 'Inspector',
+          icon: <CodeIcon />,
+          content: <Inspection room={room} code={code} onShortToken={() => setShortLived(true)} />,
+        },
+      ]}
+    />
   );
+}
+
+const Alone = ({ children }: { children: ReactNode }) => (
+  <div className="alone">
+    <p>Nobody else is here yet. Share the address of this page, or</p>
+    {children}
+  </div>
+);
+
+function RoomChat({ name, identity }: { name: string; identity: string }) {
+  const [chat] = useState(() => new Chat({ url: location.origin, token: () => backend.chatToken(name, identity) }));
+  useChat(chat);
+  const { conversation, error } = useConversation(chat, name);
+  return <ChatPanel conversation={conversation} identity={identity} error={error} />;
 }

@@ -19,7 +19,7 @@ export function useTestParticipants(room: string, onError: (error: unknown) => v
     // It only sends: receiving all media a second time would show nothing new.
     const other = new Room({
       url: location.origin,
-      token: () => backend.rtcToken(room, identity),
+      token: () => backend.rtcToken(room, identity, `Test participant ${count + 1}`),
       autoSubscribe: false,
       adaptiveStream: false,
     });

@@ -1,5 +1,6 @@
 import { createTestTracks, type Room, type TestTracks } from '@parley/client';
-import { useEffect, useRef, useState } from 'react';
+import type { JoinChoices, PreJoinProps } from '@parley/react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 
 export type Source = 'camera' | 'card' | 'none';
 
@@ -19,6 +20,48 @@ export function useSource(): [source: Source, choose: (source: Source) => void] 
   return [chosen ?? (hasCamera ? 'camera' : 'card'), choose];
 }
 
+/** In place of devices before a call: the card, or nothing. */
+export function useCardPreview(source: Source): PreJoinProps['capture'] {
+  const [card, setCard] = useState<TestTracks | null>(null);
+  useEffect(() => {
+    if (source !== 'card') return;
+    const made = createTestTracks({ label: 'Test card', ...cardSize });
+    setCard(made);
+    return () => {
+      setCard(null);
+      made.stop();
+    };
+  }, [source]);
+  return useMemo(() => {
+    if (source === 'camera') return undefined;
+    if (!card) return { camera: null, microphone: null };
+    return { camera: async () => card.video.clone(), microphone: async () => card.audio.clone() };
+  }, [source, card]);
+}
+
+/** Publishes the card, or nothing; undefined for devices, which the call publishes by itself. */
+export function usePublish(source: Source, choices: JoinChoices): ((room: Room) => Promise<void>) | undefined {
+  const card = useRef<TestTracks | null>(null);
+  useEffect(() => () => card.current?.stop(), []);
+  if (source === 'camera') return undefined;
+  return async (room) => {
+    if (source === 'none') return;
+    card.current?.stop();
+    card.current = await publishCard(room, choices);
+  };
+}
+
+type Choices = Pick<JoinChoices, 'name' | 'hasCamera' | 'hasMicrophone'>;
+
+async function publishCard(room: Room, { name, hasCamera, hasMicrophone }: Choices): Promise<TestTracks> {
+  const card = createTestTracks({ label: name, ...cardSize });
+  const picture = await room.self.publish(card.video, { source: 'CAMERA' });
+  if (!hasCamera) await picture.mute();
+  const sound = await room.self.publish(card.audio, { source: 'MICROPHONE' });
+  if (!hasMicrophone) await sound.mute();
+  return card;
+}
+
 /** Publishes what was chosen, once the room is joined; gives what stops the card. */
 async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
   if (source === 'none') return null;
@@ -27,10 +70,7 @@ async function publishSource(room: Room, source: Source, label: string): Promise
     await room.self.setCamera(true);
     return null;
   }
-  const card = createTestTracks({ label, ...cardSize });
-  await room.self.publish(card.video, { source: 'CAMERA' });
-  await room.self.publish(card.audio, { source: 'MICROPHONE' });
-  return card;
+  return publishCard(room, { name: label, hasCamera: true, hasMicrophone: true });
 }
 
 /** Publishes as soon as the room is connected, and stops the card with the page. */

@@ -1,15 +1,15 @@
 import { LiveStream, type StreamCredentials } from '@parley/client';
 import type { Conversation } from '@parley/client/chat';
 import { useStore } from '@parley/client/react';
+import { Grid, RoomAudio, Tile } from '@parley/react';
 import { useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import code from '../../../examples/watch-stream.ts?raw';
 import { ask } from './backend.ts';
 import { ChatPanel } from './chat-panel.tsx';
-import { identityOf, storedName } from './identity.ts';
+import { identityOf, shownName, storedName } from './identity.ts';
 import { Inspector } from './inspector.tsx';
 import { Problem } from './problem.tsx';
-import { Tile } from './tile.tsx';
 import { useLeaveWithPage } from './use-leave-with-page.ts';
 import { usePageTitle } from './use-page-title.ts';
 import { useStream, viewersOf } from './use-stream.ts';
@@ -70,11 +70,14 @@ function Watching({ streamId, onLeave }: { streamId: string; onLeave: () => void
         <Problem error={stream?.status === 'ENDED' ? null : error} />
         {stream?.status === 'ENDED' && <p role="status">The stream has ended.</p>}
         {hosts.length === 0 && stream?.status !== 'ENDED' && <p className="muted">Nobody sends a picture yet.</p>}
-        <ul className="tiles" data-count={Math.max(1, hosts.length)}>
-          {hosts.map((participant) => (
-            <Tile key={participant.identity} participant={participant} />
-          ))}
-        </ul>
+        <div className="studio studio-stage parley-dark">
+          <Grid>
+            {hosts.map((participant) => (
+              <Tile key={participant.identity} participant={participant} name={shownName(participant.identity)} />
+            ))}
+          </Grid>
+        </div>
+        <RoomAudio room={live.room} />
         <div className="controls">
           <button type="button" className="button" onClick={() => void live.room.startAudio()}>
             Start sound
@@ -84,7 +87,10 @@ function Watching({ streamId, onLeave }: { streamId: string; onLeave: () => void
           </button>
         </div>
       </section>
-      <ChatPanel conversation={conversation} identity={identity} error={null} />
+      <section className="chat-beside" aria-label="Chat">
+        <h2>Chat</h2>
+        <ChatPanel conversation={conversation} identity={identity} error={null} />
+      </section>
       <Inspector room={live.room} code={code} />
     </div>
   );

@@ -2,11 +2,13 @@ import '../src/styles/index.css';
 import './gallery.css';
 import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { callExhibits } from './call.tsx';
+import { callDialogs, callExhibits } from './call.tsx';
 import { chatExhibits } from './chat.tsx';
 import type { Exhibit } from './gallery.ts';
 
 const exhibits: readonly Exhibit[] = [...callExhibits, ...chatExhibits];
+/** They cover the page: shown only alone. */
+const dialogs: readonly Exhibit[] = callDialogs;
 
 /** `?theme=dark` and `?dir=rtl` choose the look; `#name` shows one exhibit alone. */
 const { documentElement: html } = document;
@@ -23,8 +25,14 @@ function Gallery() {
     addEventListener('hashchange', onHash);
     return () => removeEventListener('hashchange', onHash);
   }, []);
-  const alone = exhibits.find((exhibit) => exhibit.name === name);
-  if (alone) return <main className="gallery-alone">{alone.element()}</main>;
+  const alone = [...exhibits, ...dialogs].find((exhibit) => exhibit.name === name);
+  if (alone)
+    return (
+      <main className="gallery-alone" key={alone.name}>
+        <h1 className="parley-hidden">{alone.name}</h1>
+        {alone.element()}
+      </main>
+    );
   return (
     <main className="gallery">
       <h1>Gallery of @parley/react</h1>
@@ -36,6 +44,14 @@ function Gallery() {
           <div className="gallery-frame">{exhibit.element()}</div>
         </section>
       ))}
+      <h2>Alone</h2>
+      <ul>
+        {dialogs.map((exhibit) => (
+          <li key={exhibit.name}>
+            <a href={`#${exhibit.name}`}>{exhibit.name}</a>
+          </li>
+        ))}
+      </ul>
     </main>
   );
 }

@@ -47,6 +47,10 @@ export const SettingsIcon = /* @__PURE__ */ icon(
 export const PeopleIcon = /* @__PURE__ */ icon(
   'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-3.5 2.9-6 6.5-6s6.5 2.5 6.5 6M16 4.3a3.5 3.5 0 0 1 0 6.5M18 14.5c2.2.8 3.5 2.8 3.5 5.5',
 );
+export const AddPersonIcon = /* @__PURE__ */ icon(
+  'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-3.5 2.9-6 6.5-6s6.5 2.5 6.5 6M19 8v6M16 11h6',
+);
+export const CodeIcon = /* @__PURE__ */ icon('M8 7l-5 5 5 5M16 7l5 5-5 5M13.5 5l-3 14');
 export const ChatIcon = /* @__PURE__ */ icon(
   'M4 4h16a1 1 0 0 1 1 1v11a1 1 0 0 1-1 1h-8l-5 4v-4H4a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z',
 );
@@ -59,7 +63,9 @@ export const ChevronLeftIcon = /* @__PURE__ */ icon('M15 6l-6 6 6 6');
 export const ChevronRightIcon = /* @__PURE__ */ icon('M9 6l6 6-6 6');
 export const CloseIcon = /* @__PURE__ */ icon('M6 6l12 12M18 6L6 18');
 export const CheckIcon = /* @__PURE__ */ icon('M5 12.5l4.5 4.5L19 7.5');
-export const MoreIcon = /* @__PURE__ */ icon('M12 5v.01M12 12v.01M12 19v.01');
+export const MoreIcon = /* @__PURE__ */ icon(
+  'M13 5a1 1 0 1 1-2 0 1 1 0 0 1 2 0zM13 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0zM13 19a1 1 0 1 1-2 0 1 1 0 0 1 2 0z',
+);
 export const PauseIcon = /* @__PURE__ */ icon('M9 5v14M15 5v14');
 export const WarningIcon = /* @__PURE__ */ icon('M12 4L2.5 20h19zM12 10v4.5M12 17.2v.1');
 export const RecordIcon = /* @__PURE__ */ icon(

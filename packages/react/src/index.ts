@@ -1,5 +1,33 @@
 'use client';
 
-export { useStore } from '@parley/client/react';
+export { useRoom, useStore, useTrackRef } from '@parley/client/react';
+export { Avatar } from './call/avatar.tsx';
+export { Call, type CallProps } from './call/call.tsx';
+export { ControlButton, type ControlButtonProps } from './call/control-button.tsx';
+export { Controls, type ControlsProps } from './call/controls.tsx';
+export { DeviceMenu, type DeviceMenuProps, DeviceSelect } from './call/device-menu.tsx';
+export { Grid, type GridProps } from './call/grid.tsx';
+export { InCall, type InCallProps } from './call/in-call.tsx';
+export { Level } from './call/level.tsx';
+export { RoomAudio } from './call/media.tsx';
+export { Menu, type MenuGroup, type MenuItem, type MenuProps } from './call/menu.tsx';
+export { Notices, type NoticesProps } from './call/notices.tsx';
+export { People, type PeopleProps } from './call/people.tsx';
+export { type JoinChoices, PreJoin, type PreJoinProps } from './call/pre-join.tsx';
+export { QualityBars } from './call/quality-bars.tsx';
+export { Settings, type SettingsProps } from './call/settings.tsx';
+export type { CallPanel } from './call/side-panel.tsx';
+export { type Layout, Stage, type StageProps } from './call/stage.tsx';
+export { Tile, type TileProps } from './call/tile.tsx';
+export {
+  type PublishedTrack,
+  useActiveSpeakers,
+  useDevices,
+  useParticipant,
+  useParticipants,
+  useQuality,
+  useTracks,
+} from './hooks/use-call.ts';
+export { type Reactions, useReactions } from './hooks/use-reactions.ts';
 export * from './icons.tsx';
 export { ParleyTexts, type Texts, useTexts } from './texts.tsx';

@@ -1,0 +1,158 @@
+/** The components of `@parley/react` in every state they have, on the gallery's page. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { skipWithoutBrowser } from './browser.ts';
+import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
+import { type Gallery, openGallery } from './gallery-kit.ts';
+
+describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, () => {
+  let gallery: Gallery;
+  before(async () => {
+    gallery = await openGallery();
+  });
+  after(() => gallery?.close());
+
+  const show = async (page: Page, name: string): Promise<void> => {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, encodeURIComponent(name));
+    await page.locator('.gallery-alone > h1', { hasText: name }).waitFor();
+  };
+  const alone = (exhibit: string): Promise<Page> => gallery.open({ exhibit });
+
+  test('[KIT-2] every component in every state is accessible in light and dark', async () => {
+    const page = await gallery.open();
+    const names = await page.locator('a[href^="#"]').allTextContents();
+    assert.ok(names.length > 40, `saw only ${names.length} exhibits`);
+    for (const name of names) {
+      await show(page, name);
+      await assertAccessibleInBothThemes(page, name);
+    }
+    await page.close();
+  });
+
+  test('[KIT-2] from 320 pixels to 4k, from left to right and from right to left, nothing is cut off or overlaps', async () => {
+    for (const direction of ['ltr', 'rtl'] as const) {
+      const page = await gallery.open({ direction });
+      for (const [width, height] of [
+        [320, 640],
+        [3840, 2160],
+      ] as const) {
+        await page.setViewportSize({ width, height });
+        for (const name of ['pre-join', 'call of 5', 'call of 25', 'call, screen share', 'controls']) {
+          await show(page, name);
+          await assertFits(page, `${name}, ${direction}, ${width}`);
+          assert.deepEqual(await overlapping(page), [], `${name}, ${direction}, ${width}`);
+        }
+      }
+      await page.close();
+    }
+  });
+
+  test('[KIT-5] a menu is used by keyboard alone, and says what is chosen', async () => {
+    const page = await alone('controls');
+    const button = page.getByRole('button', { name: 'Choose microphone, speaker' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const chosen = page.getByRole('menuitemradio', { name: 'Built-in microphone', checked: true });
+    await page.waitForFunction((item) => item === document.activeElement, await chosen.elementHandle());
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await focused(), 'Headset (USB)');
+    await page.keyboard.press('s');
+    assert.equal(await focused(), 'Studio microphone');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await focused(), 'Built-in microphone', 'from the last to the first');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('menu').count(), 0);
+    assert.ok(await button.evaluate((element) => element === document.activeElement));
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Camera');
+    await page.close();
+  });
+
+  test('[KIT-6] a tile says in words what a picture cannot: muted, speaking, no picture, the connection, a pause, a hand', async () => {
+    const page = await gallery.open();
+    const saying: Readonly<Record<string, readonly string[]>> = {
+      'tile, camera off': ['Grace Hopper sends no picture', 'GH'],
+      'tile, muted': ['Muted'],
+      'tile, speaking': ['Speaking'],
+      'tile, paused for bandwidth': ['Paused: slow connection', 'Connection poor'],
+      'tile, hand raised': ['Hand raised'],
+      'tile, oneself': ['Ada Lovelace (you)'],
+      'tile, screen': ['Screen of Grace Hopper'],
+    };
+    for (const [name, words] of Object.entries(saying)) {
+      await show(page, name);
+      const text = await page.locator('.parley-tile').textContent();
+      for (const word of words) assert.ok(text?.includes(word), `${name}: ${text}`);
+    }
+    await show(page, 'tile, camera off');
+    assert.equal(await page.locator('video').count(), 0);
+    await page.close();
+  });
+
+  test('[KIT-4] a shared screen is the largest tile, and a pinned one until it is let go', async () => {
+    const page = await alone('stage, screen share');
+    const largest = () => page.locator('li[data-focus] .parley-tile').getAttribute('data-of');
+    assert.equal(await largest(), 'screen');
+    await page.getByRole('button', { name: 'Pin Grace Hopper' }).click();
+    assert.equal(await largest(), 'camera');
+    assert.equal(await page.locator('li[data-focus]', { hasText: 'Grace Hopper' }).count(), 1);
+    await page.getByRole('button', { name: 'Unpin Grace Hopper' }).click();
+    assert.equal(await largest(), 'screen');
+    await page.close();
+  });
+
+  test('[KIT-7] what is wrong with a device is told apart, and one joins without it', async () => {
+    const page = await alone('pre-join, camera refused');
+    await page.getByText('The browser does not allow the camera.').waitFor();
+    await page.getByText('The microphone is used by another program.').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Join now' }).isEnabled());
+    await page.close();
+  });
+
+  test('[KIT-8] a lost connection, sound that is not played and the end of a call are shown, each with its way out', async () => {
+    const page = await alone('notices');
+    await page.getByText('The connection was lost. Reconnecting…').waitFor();
+    await page.getByRole('button', { name: 'Turn on sound' }).waitFor();
+    await show(page, 'call, removed');
+    await page.getByText('The host removed you from this call.').waitFor();
+    await page.getByRole('button', { name: 'Join again' }).waitFor();
+    await page.close();
+  });
+
+  test('[KIT-9] every text can be replaced', async () => {
+    const page = await alone('another language');
+    await page.getByRole('button', { name: 'Mikrofon', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Anruf verlassen' }).waitFor();
+    await page.close();
+  });
+
+  test('[KIT-2] no error in the console', () => assert.deepEqual(gallery.problems, []));
+});
+
+/** Pairs of tiles and buttons that cover each other. */
+const overlapping = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const boxes = ['.parley-grid li', '.parley-controls button'].flatMap((selector) =>
+      [...document.querySelectorAll(selector)].map((element) => ({
+        name: `${selector} ${element.textContent ?? ''}`,
+        box: element.getBoundingClientRect(),
+      })),
+    );
+    return boxes.flatMap(({ name, box }, index) =>
+      boxes
+        .slice(index + 1)
+        .filter(
+          ({ box: other }) =>
+            box.left < other.right - 1 &&
+            other.left < box.right - 1 &&
+            box.top < other.bottom - 1 &&
+            other.top < box.bottom - 1,
+        )
+        .map((other) => `${name} and ${other.name}`),
+    );
+  });

@@ -1,0 +1,30 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { CloseIcon } from '../icons.tsx';
+import { useTexts } from '../texts.tsx';
+
+/** The browser's own modal dialog: it keeps the focus, and Escape closes it. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const texts = useTexts();
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    if (dialog && !dialog.open) dialog.showModal();
+  }, []);
+  return (
+    <dialog ref={ref} className="parley parley-dialog" aria-labelledby={id} onClose={onClose}>
+      <header className="parley-dialog-head">
+        <h2 id={id}>{title}</h2>
+        <button
+          type="button"
+          className="parley-icon-button"
+          aria-label={texts.close}
+          onClick={() => ref.current?.close()}
+        >
+          <CloseIcon />
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,38 @@
+import type { LocalTrack, RemoteTrack, Room } from '@parley/client';
+import { useTrackRef } from '@parley/client/react';
+import { useParticipants } from '../hooks/use-call.ts';
+
+type Track = LocalTrack | RemoteTrack;
+
+export function Picture({ track, label, isMirrored }: { track: Track; label: string; isMirrored?: boolean }) {
+  const ref = useTrackRef(track);
+  return (
+    <video
+      className="parley-picture"
+      ref={ref}
+      autoPlay
+      playsInline
+      muted
+      aria-label={label}
+      data-mirrored={isMirrored || undefined}
+    />
+  );
+}
+
+/** The sound of everybody else. Once on a page: tiles come and go, what is heard does not. */
+export function RoomAudio({ room }: { room: Room }) {
+  const sounds = useParticipants(room)
+    .filter(({ isLocal }) => !isLocal)
+    .flatMap(({ tracks }) => tracks.filter(({ kind }) => kind === 'audio'));
+  return (
+    <div className="parley-audio" hidden>
+      {sounds.map(({ trackId, track }) => track && <Sound key={trackId} track={track} />)}
+    </div>
+  );
+}
+
+function Sound({ track }: { track: Track }) {
+  const ref = useTrackRef(track);
+  // biome-ignore lint/a11y/useMediaCaption: the captions of a call have a place of their own.
+  return <audio ref={ref} autoPlay />;
+}

@@ -1,0 +1,19 @@
+import { SmileIcon } from '../icons.tsx';
+import { useTexts } from '../texts.tsx';
+import { Menu } from './menu.tsx';
+
+export const REACTIONS = ['👍', '❤️', '😂', '👏', '🎉', '😮'] as const;
+
+export function ReactionMenu({ onReact }: { onReact: (emoji: string) => void }) {
+  const texts = useTexts();
+  const items = REACTIONS.map((emoji) => ({
+    label: texts.reactWith(emoji),
+    icon: <span className="parley-emoji">{emoji}</span>,
+    onSelect: () => onReact(emoji),
+  }));
+  return (
+    <Menu label={texts.react} className="parley-control" groups={[{ items }]} isRow>
+      <SmileIcon />
+    </Menu>
+  );
+}
