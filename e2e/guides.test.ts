@@ -88,7 +88,7 @@ describe('[DOCS-10] every snippet of the guides', { timeout: 240_000 }, () => {
   test('is one that is run, or is known not to be', () => {
     assert.ok(guides.length >= 12 && blocks.length >= 25, `${guides.length} guides, ${blocks.length} snippets`);
     for (const { guide, language, code, includes } of blocks) {
-      if (['ts', 'python', 'nginx'].includes(language))
+      if (['ts', 'tsx', 'css', 'python', 'nginx'].includes(language))
         assert.equal(code, readFileSync(join(repository, includes ?? '-'), 'utf8'), guide);
       else if (language === 'sh')
         for (const line of code.split('\n')) assert.match(line.trim(), notRun, `${guide}: run it, or say why not`);

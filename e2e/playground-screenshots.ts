@@ -20,16 +20,16 @@ async function visit(playground: Playground, isDark: boolean): Promise<void> {
   await shoot('start');
 
   await page.goto(`${playground.url}/playground/room/demo`);
-  await shoot('lobby');
   await page.getByLabel('Test card and tone').check();
+  await shoot('lobby');
   await page.getByRole('button', { name: 'Join' }).click();
   await page.getByRole('button', { name: 'Add a test participant' }).click();
-  await page.locator('.tile[data-identity^="test-"] video').waitFor();
+  await page.locator('.parley-tile[data-identity^="test-"] video').waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('hello');
   await page.keyboard.press('Enter');
   await page.waitForTimeout(2_500);
   await shoot('room');
-  await page.getByText('Inspector').click();
+  await page.getByRole('button', { name: 'Inspector' }).click();
   await page.waitForTimeout(500);
   await page.screenshot({ path: join(folder, `inspector-${theme}.png`), fullPage: true });
   await page.setViewportSize({ width: 320, height: 720 });
@@ -44,7 +44,7 @@ async function visit(playground: Playground, isDark: boolean): Promise<void> {
   const watch = await page.getByRole('link', { name: /playground\/watch/ }).getAttribute('href');
   const viewer = await playground.newPage(context);
   await viewer.goto(`${playground.url}${watch}`);
-  await viewer.locator('.tile video').waitFor();
+  await viewer.locator('.parley-tile video').waitFor();
   await viewer.waitForTimeout(2_000);
   await shoot('viewer', viewer);
   await shoot('host');

@@ -99,6 +99,31 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await close(bob);
   });
 
+  test('[KIT-10] a raised hand and a reaction reach everybody, a hand also who comes later; it goes down with its owner', async () => {
+    const join = async (): Promise<Page> => {
+      const page = await open('/room/hands');
+      await page.getByLabel('Nothing').check();
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.locator('.parley-call[data-connection="connected"]').waitFor();
+      return page;
+    };
+    const [ada, bob] = [await join(), await join()];
+    const raised = (page: Page) => page.locator('.parley-tile', { hasText: 'Hand raised' });
+    await ada.locator('.parley-tile').nth(1).waitFor();
+    await ada.keyboard.press('h');
+    await raised(bob).waitFor();
+    await raised(ada).waitFor();
+    const late = await join();
+    await raised(late).waitFor();
+    await bob.getByRole('button', { name: 'React' }).click();
+    await bob.getByRole('menuitem', { name: 'React with 👏' }).click();
+    await ada.locator('.parley-tile-reaction', { hasText: '👏' }).waitFor();
+    await close(ada);
+    await raised(late).waitFor({ state: 'detached' });
+    await close(bob);
+    await close(late);
+  });
+
   test('[PLAY-3] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
     const host = await open('/host');
     await host.getByLabel('Test card and tone').check();

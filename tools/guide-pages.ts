@@ -37,7 +37,7 @@ const withTables = (text: string): string =>
 
 const withExamples = (text: string): string =>
   withTables(text).replaceAll(
-    /(<!-- include (\S+) -->\n```(?:ts|python)\n)[\s\S]*?```/g,
+    /(<!-- include (\S+) -->\n```(?:tsx?|css|python)\n)[\s\S]*?```/g,
     (_, head: string, path: string) => `${head}${readFileSync(path, 'utf8')}\`\`\``,
   );
 

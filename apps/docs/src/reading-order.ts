@@ -5,6 +5,7 @@ export const readingOrder = [
   'concepts',
   'rooms',
   'devices',
+  'react',
   'chat',
   'live-streams',
   'webhooks',

@@ -1,0 +1,41 @@
+/**
+ * Pictures of `@parley/react` from its gallery: `node e2e/kit-screenshots.ts [folder]`. Without a folder it renews those
+ * that the guide and the README show.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { stopShared } from '../apps/server/testkit/kit/worker-life.ts';
+import { type OpenOptions, openGallery } from './gallery-kit.ts';
+
+const [folder = 'docs/screenshots'] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+const desk: OpenOptions = { viewport: { width: 1280, height: 720 } };
+const phone: OpenOptions = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true };
+
+/** A call has a dark ground in both themes; what follows the page is shown in both. */
+const pictures: readonly (readonly [file: string, options: OpenOptions])[] = [
+  ...(['light', 'dark'] as const).flatMap((theme) => [
+    [`pre-join-${theme}`, { ...desk, exhibit: 'pre-join', theme }] as const,
+    [`call-people-${theme}`, { ...desk, exhibit: 'call with people', theme }] as const,
+    [`call-settings-${theme}`, { ...desk, exhibit: 'settings', theme }] as const,
+  ]),
+  ...[1, 2, 5, 12, 25].map((count) => [`call-${count}`, { ...desk, exhibit: `call of ${count}` }] as const),
+  ['call-screen-share', { ...desk, exhibit: 'call, screen share' }],
+  ['call-phone', { ...phone, exhibit: 'call of 5' }],
+  ['call-phone-screen-share', { ...phone, exhibit: 'call, screen share' }],
+  ['pre-join-phone', { ...phone, exhibit: 'pre-join' }],
+];
+
+const gallery = await openGallery();
+for (const [file, options] of pictures) {
+  const page = await gallery.open(options);
+  // Every picture of a person is there.
+  await page.waitForFunction(() => [...document.querySelectorAll('video')].every((video) => video.readyState >= 2));
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: join(folder, `${file}.png`) });
+  await page.close();
+}
+console.log(gallery.problems);
+await gallery.close();
+await stopShared();
