@@ -45,7 +45,7 @@ function Gallery() {
         </section>
       ))}
       <h2>Alone</h2>
-      <ul>
+      <ul className="gallery-dialogs">
         {dialogs.map((exhibit) => (
           <li key={exhibit.name}>
             <a href={`#${exhibit.name}`}>{exhibit.name}</a>
