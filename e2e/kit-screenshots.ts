@@ -1,13 +1,13 @@
 /**
- * Pictures of `@parley/react` from its gallery: `node e2e/kit-screenshots.ts [folder]`. Without a folder it renews those
- * that the guide and the README show.
+ * Pictures of `@parley/react` from its gallery: `node e2e/kit-screenshots.ts [folder] [name…]`. Without a folder it renews
+ * those of the documentation.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopShared } from '../apps/server/testkit/kit/worker-life.ts';
 import { type OpenOptions, openGallery } from './gallery-kit.ts';
 
-const [folder = 'docs/screenshots'] = process.argv.slice(2);
+const [folder = 'docs/screenshots', ...named] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 
 const desk: OpenOptions = { viewport: { width: 1280, height: 720 } };
@@ -28,7 +28,7 @@ const pictures: readonly (readonly [file: string, options: OpenOptions])[] = [
 ];
 
 const gallery = await openGallery();
-for (const [file, options] of pictures) {
+for (const [file, options] of pictures.filter(([file]) => named.length === 0 || named.includes(file))) {
   const page = await gallery.open(options);
   // Every picture of a person is there.
   await page.waitForFunction(() => [...document.querySelectorAll('video')].every((video) => video.readyState >= 2));

@@ -1,6 +1,6 @@
 import '@parley/dashboard/styles/fonts.css';
 import '@parley/dashboard/styles/tokens.css';
-import '@parley/dashboard/styles/base.css';
+import './styles/base.css';
 import '@parley/dashboard/styles/kit.css';
 import '@parley/react/styles.css';
 import './styles/frame.css';

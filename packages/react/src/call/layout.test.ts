@@ -41,7 +41,8 @@ test('[KIT-3] up to 49 tiles of equal size never overlap and never leave the sta
 /** The most that a tile in this many columns and rows can have of the stage. */
 const areaIn = ({ width, height }: Size, columns: number, rows: number): number => {
   const [wide, high] = [(width - 8 * (columns - 1)) / columns, (height - 8 * (rows - 1)) / rows];
-  return Math.max(0, Math.min(wide, high * (16 / 9))) * Math.max(0, Math.min(high, wide * (4 / 3)));
+  const tallest = width > height ? wide : wide * (4 / 3);
+  return Math.max(0, Math.min(wide, high * (16 / 9))) * Math.max(0, Math.min(high, tallest));
 };
 
 test('[KIT-3] no other number of columns shows more of each tile; every row is centred, and none but the last is short', () => {
@@ -69,6 +70,8 @@ test('[KIT-3] two beside each other fill a wide stage, and above each other a ph
     gridBoxes(count, stage).reduce((sum, { width, height }) => sum + width * height, 0) / (stage.width * stage.height);
   assert.ok(filled(2, { width: 1280, height: 640 }) > 0.98);
   assert.ok(filled(2, { width: 390, height: 620 }) > 0.98);
+  const [first, second] = gridBoxes(2, { width: 884, height: 716 });
+  assert.ok(first && second && first.top < second.top, 'beside a panel above each other, where less is cut off');
   assert.ok(filled(12, { width: 1280, height: 640 }) > 0.95);
   assert.ok(filled(25, { width: 1600, height: 800 }) > 0.8);
 });

@@ -19,9 +19,9 @@ export interface Arrangement {
 /** As many as can be told apart, and as many as a room of 50 has besides oneself. */
 export const TILES_MAX = 49;
 const GAP = 8;
-/** A tile may be as tall as a portrait and as wide as a camera's picture. */
-const ASPECT_MIN = 3 / 4;
+/** As wide as a camera's picture at most; narrower only as far as it cuts off little, on a phone up to a portrait. */
 const ASPECT_MAX = 16 / 9;
+const aspectMin = ({ width, height }: Size): number => (width > height ? 1 : 3 / 4);
 /** Below this a face is not to be recognised: the rest goes to the next page. */
 const TILE_MIN: Size = { width: 104, height: 88 };
 
@@ -41,7 +41,8 @@ function tileIn(stage: Size, columns: number, rows: number): Size {
   const width = Math.max(0, (stage.width - GAP * (columns - 1)) / columns);
   const height = Math.max(0, (stage.height - GAP * (rows - 1)) / rows);
   if (width > height * ASPECT_MAX) return { width: height * ASPECT_MAX, height };
-  return width < height * ASPECT_MIN ? { width, height: width / ASPECT_MIN } : { width, height };
+  const least = aspectMin(stage);
+  return width < height * least ? { width, height: width / least } : { width, height };
 }
 
 function placed(count: number, stage: Size, columns: number, tile: Size): Box[] {
