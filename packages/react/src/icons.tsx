@@ -72,3 +72,12 @@ export const RecordIcon = /* @__PURE__ */ icon(
   'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
 );
 export const FullscreenIcon = /* @__PURE__ */ icon('M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5');
+export const ReplyIcon = /* @__PURE__ */ icon('M10 5L4 11l6 6M4.5 11H14a6 6 0 0 1 6 6v2');
+export const EditIcon = /* @__PURE__ */ icon('M4 20l1-4.5L16 4.5l3.5 3.5-11 11zM13.5 7l3.5 3.5');
+export const TrashIcon = /* @__PURE__ */ icon('M4 7h16M9 7V4h6v3M6.5 7l1 13h9l1-13M10 11v5M14 11v5');
+export const FileIcon = /* @__PURE__ */ icon('M6 3h8l4 4v14H6zM14 3v4h4');
+export const AttachIcon = /* @__PURE__ */ icon(
+  'M19 11l-7.5 7.5a4.5 4.5 0 0 1-6.4-6.4L13 4.2a3 3 0 0 1 4.3 4.3l-7.6 7.6a1.5 1.5 0 0 1-2.2-2.1L14 7.5',
+);
+export const SendIcon = /* @__PURE__ */ icon('M4 12L20 4.5 15 20l-3.5-6.5zM11.5 13.5L20 4.5');
+export const SpeakerOffIcon = /* @__PURE__ */ icon('M4 9.5v5h3.5l5 4v-13l-5 4zM16.5 9.5l5 5M21.5 9.5l-5 5');

@@ -19,6 +19,19 @@ export { Settings, type SettingsProps } from './call/settings.tsx';
 export type { CallPanel } from './call/side-panel.tsx';
 export { type Layout, Stage, type StageProps } from './call/stage.tsx';
 export { Tile, type TileProps } from './call/tile.tsx';
+export { Chat, type ChatProps } from './chat/chat.tsx';
+export { ConversationList, type ConversationListProps } from './chat/conversation-list.tsx';
+export {
+  useChat,
+  useConversation,
+  useConversations,
+  useMessages,
+  usePresence,
+  useReadMarks,
+  useTyping,
+} from './hooks/chat.ts';
+export { type OlderMessages, useOlderMessages } from './hooks/history.ts';
+export { type StreamState, useStream } from './hooks/stream.ts';
 export {
   type PublishedTrack,
   useActiveSpeakers,
@@ -30,4 +43,5 @@ export {
 } from './hooks/use-call.ts';
 export { type Reactions, useReactions } from './hooks/use-reactions.ts';
 export * from './icons.tsx';
+export { StreamPlayer, type StreamPlayerProps, StreamStage, type StreamStageProps } from './stream/stream-player.tsx';
 export { ParleyTexts, type Texts, useTexts } from './texts.tsx';

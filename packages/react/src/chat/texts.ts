@@ -1,1 +1,66 @@
-export const chatTexts = {};
+const time = /* @__PURE__ */ new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const day = /* @__PURE__ */ new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+const shortDay = /* @__PURE__ */ new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const units = ['B', 'kB', 'MB', 'GB'] as const;
+
+/** What the chat says. */
+export const chatTexts = {
+  chat: 'Chat',
+  messages: 'Messages',
+  message: 'Message',
+  writeMessage: 'Write a message',
+  send: 'Send',
+  cancel: 'Cancel',
+  attach: 'Attach a file',
+  emoji: 'Emoji',
+  system: 'System',
+  edited: 'edited',
+  sending: 'sending',
+  queued: 'waits for a connection',
+  failed: 'not sent',
+  editFailed: 'change not saved',
+  tryAgain: 'Try again',
+  discard: 'Discard',
+  deleted: 'This message was deleted.',
+  messageActions: 'Message actions',
+  moreReactions: 'More reactions',
+  reactedBy: (names: string) => ` from ${names}`,
+  reply: 'Reply',
+  edit: 'Edit',
+  delete: 'Delete',
+  save: 'Save',
+  newText: 'New text',
+  answerTo: (name: string) => `Answer to ${name}`,
+  notLoaded: 'An earlier message',
+  thread: 'Thread',
+  replies: (count: number) => (count === 1 ? '1 reply' : `${count} replies`),
+  readBy: (names: string) => `Read by ${names}`,
+  typing: (names: string, count: number) => `${names} ${count > 1 ? 'are' : 'is'} typing`,
+  nobodyHere: 'Nobody else is here.',
+  here: (names: string) => `Here: ${names}`,
+  noMessages: 'No messages yet.',
+  loadingOlder: 'Loading earlier messages',
+  newMessages: 'New messages',
+  unread: (count: number) => (count === 1 ? '1 unread message' : `${count} unread messages`),
+  jumpToUnread: (count: number) => (count === 1 ? 'To the unread message' : `To ${count} unread messages`),
+  jumpToNewest: (count: number) =>
+    count === 0 ? 'To the newest message' : count === 1 ? '1 new message' : `${count} new messages`,
+  says: (name: string, text: string) => `${name}: ${text}`,
+  sentFile: (filename: string) => `sent ${filename}`,
+  mentionSomebody: 'People you can mention',
+  uploading: (filename: string) => `Uploading ${filename}`,
+  uploadFailed: (filename: string) => `${filename} was not uploaded.`,
+  conversations: 'Conversations',
+  noConversations: 'No conversations yet.',
+  draft: 'Draft',
+  today: 'Today',
+  yesterday: 'Yesterday',
+  formatTime: (at: Date) => time.format(at),
+  formatDay: (at: Date) => day.format(at),
+  formatShortDay: (at: Date) => shortDay.format(at),
+  formatSize: (bytes: number) => {
+    const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+    return `${Math.round((bytes / 1000 ** power) * 10) / 10} ${units[power]}`;
+  },
+  listOf: (names: readonly string[]) => names.join(', '),
+};

@@ -1,1 +1,13 @@
-export const streamTexts = {};
+/** What the player of a stream says. */
+export const streamTexts = {
+  stream: 'Live stream',
+  live: 'Live',
+  viewers: (count: number) => (count === 1 ? '1 viewer' : `${count} viewers`),
+  streamNotStarted: 'The stream has not started yet.',
+  waitingForPicture: 'Waiting for the picture.',
+  connectingToStream: 'Connecting to the stream.',
+  reconnectingToStream: 'The connection is lost. Trying again.',
+  streamEnded: 'The stream has ended.',
+  muteSound: 'Mute',
+  unmuteSound: 'Unmute',
+};

@@ -1,0 +1,110 @@
+import type { Conversation, Message, MessagePage, NewMessage } from '@parley/client/chat';
+import { sampleMessage } from './sample-messages.ts';
+import { type SampleStore, sampleStore } from './sample-store.ts';
+
+export interface SampleOptions {
+  /** Loaded from the start. */
+  messages?: readonly Message[];
+  /** Pages of older messages, from the newest on. */
+  pages?: (readonly Message[])[];
+  typing?: readonly string[];
+  present?: readonly string[];
+  /** Who has read up to which `seq`. */
+  read?: Readonly<Record<string, number>>;
+  firstUnread?: { id: string; count: number };
+}
+
+export interface SampleConversation extends Conversation {
+  readonly messages: SampleStore<readonly Message[]>;
+  /** As if somebody else had sent it. */
+  receive(more: Partial<Message>): void;
+}
+
+const never = new Promise<never>(() => {});
+const done = (): Promise<void> => Promise.resolve();
+
+/** A conversation without a server: what is done to it shows, and goes nowhere. */
+export function sampleConversation(options: SampleOptions = {}): SampleConversation {
+  const messages = sampleStore<readonly Message[]>(options.messages ?? []);
+  const pages = [...(options.pages ?? [])];
+  let sent = 0;
+  const change = (id: string, part: (message: Message) => Partial<Message>): Promise<void> => {
+    messages.set(messages.getSnapshot().map((one) => (one.id === id ? { ...one, ...part(one) } : one)));
+    return done();
+  };
+  const nextSeq = (): number => (messages.getSnapshot().findLast(({ seq }) => seq !== null)?.seq ?? 0) + 1;
+  const add = (more: Partial<Message>): Message => {
+    const message = sampleMessage(nextSeq(), { createdAt: new Date().toISOString(), ...more });
+    messages.set([...messages.getSnapshot(), message]);
+    return message;
+  };
+  const readPage = async (): Promise<MessagePage> => {
+    const items = pages.shift() ?? [];
+    if (items.length > 0) messages.set([...items, ...messages.getSnapshot()]);
+    return { items, nextCursor: pages.length > 0 ? 'older' : null, latestCursor: null };
+  };
+  const present = (options.present ?? []).map((userId) => ({ userId, status: 'ONLINE' as const }));
+  const receipts = Object.entries(options.read ?? {}).map(([userId, lastReadSeq]) => ({
+    userId,
+    lastReadMessageId: `m${lastReadSeq}`,
+    lastReadSeq,
+    lastReadAt: null,
+  }));
+  return {
+    id: 'conv_sample',
+    messages,
+    typing: sampleStore(options.typing ?? []),
+    on: () => () => {},
+    once: () => never,
+    receive: add,
+    async send(given: string | NewMessage) {
+      const draft = typeof given === 'string' ? { text: given } : given;
+      const clientMessageId = `sent-${++sent}`;
+      const own = { text: null, ...draft, senderId: 'me', clientMessageId };
+      const stored = sampleMessage(nextSeq(), { ...own, createdAt: new Date().toISOString() });
+      const before = messages.getSnapshot();
+      messages.set([...before, { ...stored, id: null, seq: null, delivery: 'sending' }]);
+      setTimeout(() => messages.set([...before, stored]), 100);
+      return stored;
+    },
+    retry: () => never,
+    discard: () => {},
+    edit: (id, patch) => change(id, () => ({ ...(typeof patch === 'string' ? { text: patch } : patch), edited: true })),
+    remove: (id) => change(id, () => ({ deleted: true, text: null })),
+    react: (id, emoji) =>
+      change(id, ({ reactions }) => ({
+        reactions: [...reactions, { emoji, count: 1, userIds: ['me'], reacted: true }],
+      })),
+    unreact: (id, emoji) =>
+      change(id, ({ reactions }) => ({ reactions: reactions.filter((one) => one.emoji !== emoji) })),
+    markRead: done,
+    setTyping: () => {},
+    history: (filter) => {
+      const replies = messages.getSnapshot().filter(({ threadRootId }) => threadRootId === filter?.threadRootId);
+      return {
+        // biome-ignore lint/suspicious/noThenProperty: as the SDK's own, `await` gives one page.
+        then: (onPage, onError) => readPage().then(onPage, onError),
+        async *[Symbol.asyncIterator]() {
+          yield* replies;
+        },
+      };
+    },
+    presence: async () => present as never,
+    readState: async () => ({
+      userId: 'me',
+      lastReadMessageId: null,
+      lastReadSeq: null,
+      lastReadAt: null,
+      unreadCount: options.firstUnread?.count ?? 0,
+      firstUnreadMessageId: options.firstUnread?.id ?? null,
+    }),
+    readReceipts: async () => ({ items: receipts, nextCursor: null }),
+    members: async () => ({ items: [], nextCursor: null }),
+    // Half of a file, and no more.
+    upload: (_file, { onProgress } = {}) => {
+      onProgress?.(0.5, { loaded: 1, total: 2 });
+      return never;
+    },
+    leave: done,
+  };
+}

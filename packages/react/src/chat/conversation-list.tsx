@@ -1,0 +1,83 @@
+import type { Message } from '@parley/client/chat';
+import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
+import { Avatar } from '../call/avatar.tsx';
+import { useConversations } from '../hooks/chat.ts';
+import { useTexts } from '../texts.tsx';
+
+export interface ConversationListProps {
+  store: ChatStore;
+  /** The one that is open. */
+  selected?: string | null;
+  onSelect: (conversationRef: string) => void;
+  nameOf?: (userId: string) => string;
+  className?: string;
+}
+
+const sameName = (userId: string): string => userId;
+
+/** The user's conversations with what is unread, the last message and the draft. */
+export function ConversationList({ store, selected, onSelect, nameOf = sameName, className }: ConversationListProps) {
+  const texts = useTexts();
+  const entries = useConversations(store);
+  return (
+    <nav className={`parley parley-conversations ${className ?? ''}`} aria-label={texts.conversations}>
+      {entries.length === 0 && <p className="parley-empty">{texts.noConversations}</p>}
+      <ul>
+        {entries.map((entry) => (
+          <li key={entry.conversationRef}>
+            <button
+              type="button"
+              aria-current={entry.conversationRef === selected ? 'true' : undefined}
+              onClick={() => onSelect(entry.conversationRef)}
+            >
+              <Entry entry={entry} nameOf={nameOf} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: string) => string }) {
+  const texts = useTexts();
+  const { title, unread, lastMessage, lastActivityAt, isPresent, draft } = entry;
+  return (
+    <>
+      <span className="parley-conversation-face" data-present={isPresent || undefined}>
+        <Avatar identity={entry.conversationRef} name={title} />
+      </span>
+      <strong className="parley-conversation-title">{title}</strong>
+      {lastActivityAt !== null && (
+        <time dateTime={new Date(lastActivityAt).toISOString()}>{whenText(lastActivityAt)}</time>
+      )}
+      <span className="parley-conversation-last">
+        {draft !== '' ? (
+          <>
+            <em>{texts.draft}</em> {draft}
+          </>
+        ) : (
+          lastMessage && lastText(lastMessage)
+        )}
+      </span>
+      {unread > 0 && (
+        <span className="parley-badge">
+          <span aria-hidden="true">{unread > 99 ? '99+' : unread}</span>
+          <span className="parley-hidden">{texts.unread(unread)}</span>
+        </span>
+      )}
+    </>
+  );
+
+  function lastText({ senderId, text, deleted, attachment }: Message): string {
+    if (deleted) return texts.deleted;
+    const said = text ?? (attachment ? texts.sentFile(attachment.filename) : '');
+    return senderId === null ? said : texts.says(nameOf(senderId), said);
+  }
+
+  /** The time of today, the day of any other. */
+  function whenText(ms: number): string {
+    const at = new Date(ms);
+    return at.toDateString() === new Date().toDateString() ? texts.formatTime(at) : texts.formatShortDay(at);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Message } from '@parley/client/chat';
+import { useRef, useState } from 'react';
+import { EditIcon, ReplyIcon, SmileIcon, TrashIcon } from '../icons.tsx';
+import { useTexts } from '../texts.tsx';
+import { useChatScope } from './context.ts';
+import { EmojiPicker } from './emoji-picker.tsx';
+import { IconButton } from './icon-button.tsx';
+import { Popover } from './popover.tsx';
+
+const QUICK = ['👍', '❤️', '😂'] as const;
+
+/** What can be done with a stored message. */
+export function MessageActions({ message, messageKey }: { message: Message; messageKey: string }) {
+  const texts = useTexts();
+  const { conversation, userId, mayDelete, run, setEditing, onReply } = useChatScope();
+  /** The button that opened the picker. */
+  const [opener, setOpener] = useState<HTMLElement | null>(null);
+  const bar = useRef<HTMLFieldSetElement>(null);
+  const { id } = message;
+  if (id === null || conversation === null) return null;
+
+  /** The button goes with what it did: its row keeps the focus. */
+  const focusRow = (): void => bar.current?.closest<HTMLElement>('.parley-row')?.focus({ preventScroll: true });
+  const react = (emoji: string): void => {
+    const isReacted = message.reactions.some((one) => one.emoji === emoji && one.reacted);
+    run(isReacted ? conversation.unreact(id, emoji) : conversation.react(id, emoji));
+  };
+  const isMine = message.senderId === userId;
+  return (
+    <fieldset ref={bar} className="parley-actions" aria-label={texts.messageActions}>
+      {QUICK.map((emoji) => (
+        <IconButton key={emoji} label={texts.reactWith(emoji)} onClick={() => react(emoji)}>
+          {emoji}
+        </IconButton>
+      ))}
+      <IconButton
+        label={texts.moreReactions}
+        aria-expanded={opener !== null}
+        onClick={({ currentTarget }) => setOpener(opener ? null : currentTarget)}
+      >
+        <SmileIcon />
+      </IconButton>
+      {opener && (
+        <Popover label={texts.moreReactions} opener={opener} onClose={() => setOpener(null)}>
+          <EmojiPicker
+            onPick={(emoji) => {
+              react(emoji);
+              setOpener(null);
+              opener.focus();
+            }}
+          />
+        </Popover>
+      )}
+      <IconButton label={texts.reply} onClick={() => onReply(message)}>
+        <ReplyIcon />
+      </IconButton>
+      {isMine && message.text !== null && (
+        <IconButton label={texts.edit} onClick={() => setEditing(messageKey)}>
+          <EditIcon />
+        </IconButton>
+      )}
+      {mayDelete(message) && (
+        <IconButton
+          label={texts.delete}
+          onClick={() => {
+            focusRow();
+            run(conversation.remove(id));
+          }}
+        >
+          <TrashIcon />
+        </IconButton>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,49 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
+
+interface PopoverProps {
+  label: string;
+  /** The button that opened it: it is placed beside it, and gets the focus back. */
+  opener: HTMLElement;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+const GAP_PX = 6;
+
+/** A small dialog beside its button, inside of the window wherever that is. Escape and a click elsewhere close it. */
+export function Popover({ label, opener, onClose, children }: PopoverProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
+
+  useLayoutEffect(() => {
+    if (!box.current) return;
+    const { top, bottom, right } = opener.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height, style } = box.current;
+    const above = top - height - GAP_PX;
+    style.top = `${above >= GAP_PX ? above : Math.min(bottom + GAP_PX, innerHeight - height - GAP_PX)}px`;
+    style.left = `${Math.max(GAP_PX, Math.min(right - width, innerWidth - width - GAP_PX))}px`;
+    box.current.querySelector('button')?.focus({ preventScroll: true });
+  }, [opener]);
+
+  useEffect(() => {
+    const onPointer = ({ target }: Event): void => {
+      const isInside = target instanceof Node && (box.current?.contains(target) || opener.contains(target));
+      if (!isInside) close.current();
+    };
+    addEventListener('pointerdown', onPointer);
+    return () => removeEventListener('pointerdown', onPointer);
+  }, [opener]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    event.stopPropagation();
+    if (event.key !== 'Escape') return;
+    onClose();
+    opener.focus();
+  };
+  return (
+    <div ref={box} className="parley-popover" role="dialog" aria-label={label} onKeyDown={onKeyDown}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import type { Conversation, Message } from '@parley/client/chat';
+import { useMessages } from '@parley/client/react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { CloseIcon } from '../icons.tsx';
+import { useTexts } from '../texts.tsx';
+import { Composer, type ComposerProps } from './composer.tsx';
+import { ChatContext, useChatScope } from './context.ts';
+import { IconButton } from './icon-button.tsx';
+import { MessageRows, type MessageRowsHandle } from './message-rows.tsx';
+import { threadOf } from './rows.ts';
+
+interface ThreadProps extends Pick<ComposerProps, 'names'> {
+  root: Message;
+  onClose: () => void;
+}
+
+const NO_MARKS: ReadonlyMap<string, number> = new Map();
+
+/** A message and its replies, beside the list; what is written here answers it. */
+export function Thread({ root, onClose, names }: ThreadProps) {
+  const texts = useTexts();
+  const scope = useChatScope();
+  const { conversation, run } = scope;
+  const loaded = useMessages(conversation);
+  const read = useReplies(conversation, root, (error) => run(Promise.reject(error)));
+  const messages = useMemo(() => threadOf(root, loaded, read), [root, loaded, read]);
+  const rows = useRef<MessageRowsHandle>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const inside = useMemo(() => ({ ...scope, onThread: undefined, onReply: () => {} }), [scope]);
+  return (
+    <ChatContext.Provider value={inside}>
+      <section
+        className="parley-thread"
+        aria-label={texts.thread}
+        onKeyDown={({ key, target }) => {
+          const isField = target instanceof Element && target.closest('textarea') !== null;
+          if (key === 'Escape' && !isField) onClose();
+        }}
+      >
+        <header className="parley-chat-head">
+          <h3 ref={heading} tabIndex={-1}>
+            {texts.thread}
+          </h3>
+          <IconButton label={texts.close} onClick={onClose}>
+            <CloseIcon />
+          </IconButton>
+        </header>
+        <div className="parley-messages">
+          <MessageRows
+            handle={rows}
+            messages={messages}
+            marks={NO_MARKS}
+            unreadKey={null}
+            onSeen={() => {}}
+            onShow={(message) => rows.current?.show(messages.indexOf(message), 'center')}
+          />
+        </div>
+        <Composer replyTo={root} names={names} />
+      </section>
+    </ChatContext.Provider>
+  );
+}
+
+const REPLIES_MAX = 500;
+
+/** The replies that the server has; read again when one that is not in the conversation's list gets a reaction. */
+function useReplies(
+  conversation: Conversation | null,
+  { id }: Message,
+  onError: (error: unknown) => void,
+): readonly Message[] {
+  const [replies, setReplies] = useState<readonly Message[]>([]);
+  const report = useRef(onError);
+  report.current = onError;
+  useEffect(() => {
+    if (!conversation || id === null) return;
+    let isCurrent = true;
+    let known = new Set<string | null>();
+    const read = async (): Promise<void> => {
+      const found: Message[] = [];
+      for await (const reply of conversation.history({ threadRootId: id, limit: REPLIES_MAX })) found.push(reply);
+      known = new Set(found.map((reply) => reply.id));
+      if (isCurrent) setReplies(found);
+    };
+    const reread = ({ id: changed }: { id: string }): void => void (known.has(changed) && read().catch(report.current));
+    read().catch(report.current);
+    const stops = [conversation.on('reactionAdded', reread), conversation.on('reactionRemoved', reread)];
+    return () => {
+      isCurrent = false;
+      for (const stop of stops) stop();
+    };
+  }, [conversation, id]);
+  return replies;
+}
