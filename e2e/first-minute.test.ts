@@ -46,7 +46,7 @@ test('[RUN-7] from npm start to two moving tiles, a chat answer and the dashboar
   await chat.getByText('Say hello, and somebody will react.').waitFor();
   await chat.getByRole('textbox', { name: 'Message' }).fill('hello');
   await page.keyboard.press('Enter');
-  await chat.locator('.message', { hasText: 'hello' }).last().getByText('👋').waitFor();
+  await chat.locator('.parley-row', { hasText: 'hello' }).last().getByText('👋').waitFor();
   tell('the demo answered hello with a reaction');
 
   const dashboard = await playground.newPage(browserContext);

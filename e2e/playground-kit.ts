@@ -92,6 +92,6 @@ export function printedLink({ server, url }: Playground): string {
 /** Frames that this tile's video has shown so far. */
 export const framesOf = (page: Page, identityPrefix: string): Promise<number> =>
   page.evaluate((prefix) => {
-    const video = document.querySelector<HTMLVideoElement>(`.parley-tile[data-identity^="${prefix}"] video`);
+    const video = document.querySelector<HTMLVideoElement>(`[data-identity^="${prefix}"] video`);
     return video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
   }, identityPrefix);

@@ -44,7 +44,7 @@ async function visit(playground: Playground, isDark: boolean): Promise<void> {
   const watch = await page.getByRole('link', { name: /playground\/watch/ }).getAttribute('href');
   const viewer = await playground.newPage(context);
   await viewer.goto(`${playground.url}${watch}`);
-  await viewer.locator('.parley-tile video').waitFor();
+  await viewer.locator('.parley-stream video').waitFor();
   await viewer.waitForTimeout(2_000);
   await shoot('viewer', viewer);
   await shoot('host');

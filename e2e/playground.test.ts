@@ -46,14 +46,14 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.keyboard.type('second');
     await page.keyboard.press('Enter');
     assert.equal(await microphone.getAttribute('aria-pressed'), 'false', 'typing an m mutes nobody');
-    const row = (text: string) => page.locator('.message', { hasText: text });
+    const row = (text: string) => page.locator('.parley-row', { hasText: text });
     await row('second').getByText('sending').waitFor({ state: 'detached' });
     await row('second').focus();
     await page.keyboard.press('ArrowUp');
-    assert.match((await page.locator('.message:focus').textContent()) ?? '', /first m/);
+    assert.match((await page.locator('.parley-row:focus').textContent()) ?? '', /first m/);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await row('first m').locator('.reaction').waitFor();
+    await row('first m').locator('.parley-reaction').waitFor();
     // Its buttons show while a message has the focus.
     await row('first m').getByRole('button', { name: 'Edit' }).focus();
     await page.keyboard.press('Enter');
@@ -65,7 +65,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.keyboard.press('Enter');
     await page.keyboard.type('an answer');
     await page.keyboard.press('Enter');
-    await row('an answer').locator('.quote', { hasText: 'second' }).waitFor();
+    await row('an answer').locator('.parley-quote', { hasText: 'second' }).waitFor();
     await row('an answer').getByText('sending').waitFor({ state: 'detached' });
     await row('an answer').focus();
     await row('an answer').getByRole('button', { name: 'Delete' }).focus();
@@ -124,7 +124,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await close(late);
   });
 
-  test('[PLAY-3] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
+  test('[PLAY-3] [KIT-29] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
     const host = await open('/host');
     await host.getByLabel('Test card and tone').check();
     await host.getByRole('button', { name: 'Open the studio' }).click();
@@ -133,7 +133,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     const watch = await host.getByRole('link', { name: /playground\/watch/ }).getAttribute('href');
     const viewer = await open(watch?.replace('/playground', '') ?? '');
     await eventually(async () => assert.ok((await framesOf(viewer, 'guest-')) > 5), { withinMs: 30_000 });
-    assert.equal(await viewer.getByRole('button', { name: /Camera|Microphone|screen/ }).count(), 0);
+    assert.equal(await viewer.getByRole('button', { name: /Camera|Microphone|Share/ }).count(), 0);
     await host.getByText('1 viewer').waitFor();
     await viewer.getByRole('textbox', { name: 'Message' }).fill('hi from a viewer');
     await viewer.keyboard.press('Enter');
@@ -160,7 +160,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.getByRole('button', { name: 'Chat', exact: true }).click();
     await page.getByRole('textbox', { name: 'Message' }).fill('still here');
     await page.keyboard.press('Enter');
-    await page.locator('.message', { hasText: 'still here' }).waitFor();
+    await page.locator('.parley-row', { hasText: 'still here' }).waitFor();
     await close(page);
   });
 

@@ -1,8 +1,6 @@
 import { LiveStream, type ParticipantState, type StreamCredentials } from '@parley/client';
-import type { Conversation } from '@parley/client/chat';
-import { useStore } from '@parley/client/react';
-import { Controls, RoomAudio, Stage } from '@parley/react';
-import { type FormEvent, useEffect, useState } from 'react';
+import { Controls, RoomAudio, Stage, useStream } from '@parley/react';
+import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import code from '../../../examples/backend.ts?raw';
 import { ask, backend, type Stream } from './backend.ts';
@@ -13,7 +11,7 @@ import { Problem } from './problem.tsx';
 import { SourcePicker } from './source-picker.tsx';
 import { usePageTitle } from './use-page-title.ts';
 import { type Source, usePublishedSource, useSource } from './use-source.ts';
-import { useStream, viewersOf } from './use-stream.ts';
+import { useStreamRecord, viewersOf } from './use-stream-record.ts';
 
 /** A host's page; with an id in its address, a co-host's. */
 export function HostPage({ streamId }: { streamId: string | null }) {
@@ -78,16 +76,10 @@ function Studio({ id, role, identity, source }: StudioProps) {
         credentials: () => ask<StreamCredentials>('POST', `streams/${id}/host`, { identity, role }),
       }),
   );
-  const [conversation, setConversation] = useState<Conversation | null>(null);
+  const { room, conversation, error: lost } = useStream(live);
   const [error, setError] = useState<unknown>(null);
   usePublishedSource(live.room, source, storedName(), (problem) => setError(problem ?? null));
-  const { connection } = useStore(live.room.state);
-  const [stream, refresh] = useStream(id);
-
-  useEffect(() => {
-    live.join().then(() => setConversation(live.chat), setError);
-    return () => void live.leave();
-  }, [live]);
+  const [stream, refresh] = useStreamRecord(id);
 
   const run = (work: Promise<unknown>): void => void work.then(refresh, setError);
   const isEnded = stream?.status === 'ENDED';
@@ -97,11 +89,11 @@ function Studio({ id, role, identity, source }: StudioProps) {
         <div className="row">
           <h1>{stream?.title ?? 'Studio'}</h1>
           <span className="badge" data-state={stream?.status === 'LIVE' ? 'connected' : 'idle'}>
-            {stream === null ? connection : stream.status}
+            {stream === null ? room.connection : stream.status}
           </span>
           <span className="muted">{viewersOf(stream)}</span>
         </div>
-        <Problem error={isEnded ? null : error} />
+        <Problem error={isEnded ? null : (error ?? lost)} />
         {isEnded && <p>The stream has ended. A new one is needed to go live again.</p>}
         <div className="studio">
           <div className="studio-stage parley-dark">
@@ -118,10 +110,9 @@ function Studio({ id, role, identity, source }: StudioProps) {
           Co-hosts: <a href={`/playground/host/${id}`}>{`/playground/host/${id}`}</a>
         </p>
       </section>
-      <section className="chat-beside" aria-label="Chat">
-        <h2>Chat</h2>
-        <ChatPanel conversation={conversation} identity={identity} error={null} />
-      </section>
+      <div className="chat-beside">
+        <ChatPanel title="Chat" conversation={conversation} identity={identity} error={null} />
+      </div>
       <Inspector room={live.room} code={code} />
     </div>
   );

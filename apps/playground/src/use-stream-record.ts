@@ -4,7 +4,7 @@ import { backend, type Stream } from './backend.ts';
 const everyMs = 2_000;
 
 /** The stream as the service sees it now. */
-export function useStream(id: string | null): [stream: Stream | null, refresh: () => void] {
+export function useStreamRecord(id: string | null): [stream: Stream | null, refresh: () => void] {
   const [stream, setStream] = useState<Stream | null>(null);
   const [turn, setTurn] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new turn is a reason to look at once.
