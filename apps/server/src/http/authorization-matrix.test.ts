@@ -284,12 +284,14 @@ test('[SEC-10] the fleet is drained, and the security log of all read, by an ope
 
 /** After these, as after a DELETE, something of the world is gone or not as it was. */
 const ENDING = new Set<string>(['disableWebhook', 'endLiveStream', 'endProjectLiveStream']);
-/** After these nothing else can be asked: the person has no session, the project is archived, the seat is empty. */
+/** After these nothing else can be asked, or before them nothing: no session, an archived project, a seat that is taken over. */
 const OF_ITS_OWN = new Set<string>([
   'changePassword',
   'endSession',
   'endAllSessions',
   'archiveProject',
+  'trickleWhip',
+  'trickleWhep',
   'endWhep',
   ...Object.keys(ownFactorCalls),
 ]);
