@@ -118,8 +118,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await bob.getByRole('button', { name: 'React' }).click();
     await bob.getByRole('menuitem', { name: 'React with 👏' }).click();
     await ada.locator('.parley-tile-reaction', { hasText: '👏' }).waitFor();
-    await close(ada);
+    await ada.getByRole('button', { name: 'Leave call' }).click();
     await raised(late).waitFor({ state: 'detached' });
+    await close(ada);
     await close(bob);
     await close(late);
   });

@@ -21,7 +21,7 @@ export function RoomPage({ name }: { name: string }) {
   const [devices] = useState(createDevices);
   const [source, setSource] = useSource();
   const card = useCardPreview(source);
-  const [choices, setChoices] = useState<JoinChoices | null>(null);
+  const [joined, setJoined] = useState<{ choices: JoinChoices; source: Source } | null>(null);
   const [isJoining, setJoining] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
@@ -31,15 +31,15 @@ export function RoomPage({ name }: { name: string }) {
       storeName(wanted.name);
       await backend.openRoom(name);
       setError(null);
-      setChoices(wanted);
+      // As it was shown: the list of devices, which decides while nobody has chosen, may come later.
+      setJoined({ choices: wanted, source });
     } catch (problem) {
       setError(problem);
     } finally {
       setJoining(false);
     }
   };
-  if (choices)
-    return <Meeting name={name} choices={choices} source={source} devices={devices} onLeave={() => setChoices(null)} />;
+  if (joined) return <Meeting name={name} {...joined} devices={devices} onLeave={() => setJoined(null)} />;
   return (
     <PreJoin
       title={name}

@@ -2,13 +2,13 @@ import '../src/styles/index.css';
 import './gallery.css';
 import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { callDialogs, callExhibits } from './call.tsx';
+import { callAlone, callExhibits } from './call.tsx';
 import { chatExhibits } from './chat.tsx';
 import type { Exhibit } from './gallery.ts';
 
 const exhibits: readonly Exhibit[] = [...callExhibits, ...chatExhibits];
-/** They cover the page: shown only alone. */
-const dialogs: readonly Exhibit[] = callDialogs;
+/** Shown only alone. */
+const aloneOnly: readonly Exhibit[] = callAlone;
 
 /** `?theme=dark` and `?dir=rtl` choose the look; `#name` shows one exhibit alone. */
 const { documentElement: html } = document;
@@ -25,7 +25,7 @@ function Gallery() {
     addEventListener('hashchange', onHash);
     return () => removeEventListener('hashchange', onHash);
   }, []);
-  const alone = [...exhibits, ...dialogs].find((exhibit) => exhibit.name === name);
+  const alone = [...exhibits, ...aloneOnly].find((exhibit) => exhibit.name === name);
   if (alone)
     return (
       <main className="gallery-alone" key={alone.name}>
@@ -45,8 +45,8 @@ function Gallery() {
         </section>
       ))}
       <h2>Alone</h2>
-      <ul className="gallery-dialogs">
-        {dialogs.map((exhibit) => (
+      <ul className="gallery-list">
+        {aloneOnly.map((exhibit) => (
           <li key={exhibit.name}>
             <a href={`#${exhibit.name}`}>{exhibit.name}</a>
           </li>

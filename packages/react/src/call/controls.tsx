@@ -51,10 +51,10 @@ export function Controls(props: ControlsProps) {
   const toggles = useToggles(room, self, reactions, onError);
   useShortcuts({ m: toggles.microphone, v: toggles.camera, s: toggles.screen, h: toggles.hand });
   const { publish = true, publishData = true } = self?.participant.permissions ?? {};
-  const [hasMicrophone, hasCamera] = [microphoneOf, cameraOf].map((find) => isOn(self && find(self)));
   const isSharing = self !== null && screenOf(self) !== null;
   const isRaised = self !== null && (reactions?.hands.has(self.identity) ?? false);
   const shared = { isDisabled: self === null };
+  const media = { ...shared, devices: width >= PHONE ? devices : undefined, onError };
   const isSmall = width < NARROW;
 
   return (
@@ -62,38 +62,15 @@ export function Controls(props: ControlsProps) {
       <div className="parley-controls-side">{start}</div>
       <div className="parley-controls-bar" role="toolbar" aria-label={texts.controls} onKeyDown={moveFocus}>
         {publish && (
-          <span className="parley-split">
-            <ControlButton
-              {...shared}
-              label={texts.microphone}
-              hint={(hasMicrophone ? texts.turnOff : texts.turnOn)(texts.microphone, 'm')}
-              icon={hasMicrophone ? <MicrophoneIcon /> : <MicrophoneOffIcon />}
-              isPressed={hasMicrophone ?? false}
-              kind="off"
-              shortcut="m"
-              onClick={toggles.microphone}
+          <>
+            <MediaSwitch
+              {...media}
+              kind="microphone"
+              isOn={isOn(self && microphoneOf(self))}
+              onToggle={toggles.microphone}
             />
-            {devices && width >= PHONE && (
-              <DeviceMenu devices={devices} kinds={['microphone', 'speaker']} {...(onError ? { onError } : {})} />
-            )}
-          </span>
-        )}
-        {publish && (
-          <span className="parley-split">
-            <ControlButton
-              {...shared}
-              label={texts.camera}
-              hint={(hasCamera ? texts.turnOff : texts.turnOn)(texts.camera, 'v')}
-              icon={hasCamera ? <CameraIcon /> : <CameraOffIcon />}
-              isPressed={hasCamera ?? false}
-              kind="off"
-              shortcut="v"
-              onClick={toggles.camera}
-            />
-            {devices && width >= PHONE && (
-              <DeviceMenu devices={devices} kinds={['camera']} {...(onError ? { onError } : {})} />
-            )}
-          </span>
+            <MediaSwitch {...media} kind="camera" isOn={isOn(self && cameraOf(self))} onToggle={toggles.camera} />
+          </>
         )}
         {publish && width >= PHONE && (
           <ControlButton
@@ -129,6 +106,45 @@ export function Controls(props: ControlsProps) {
         {end}
       </div>
     </div>
+  );
+}
+
+interface MediaSwitchProps {
+  kind: 'microphone' | 'camera';
+  isOn: boolean;
+  isDisabled: boolean;
+  devices: Devices | undefined;
+  onToggle: () => void;
+  onError: ((error: unknown) => void) | undefined;
+}
+
+const SWITCHES = {
+  microphone: { shortcut: 'm', icons: [MicrophoneIcon, MicrophoneOffIcon], kinds: ['microphone', 'speaker'] },
+  camera: { shortcut: 'v', icons: [CameraIcon, CameraOffIcon], kinds: ['camera'] },
+} as const;
+
+/** On or off, and the list of devices beside it. */
+function MediaSwitch({ kind, isOn: isLit, isDisabled, devices, onToggle, onError }: MediaSwitchProps) {
+  const texts = useTexts();
+  const {
+    shortcut,
+    icons: [On, Off],
+    kinds,
+  } = SWITCHES[kind];
+  return (
+    <span className="parley-split">
+      <ControlButton
+        label={texts[kind]}
+        hint={(isLit ? texts.turnOff : texts.turnOn)(texts[kind], shortcut)}
+        icon={isLit ? <On /> : <Off />}
+        isPressed={isLit}
+        kind="off"
+        shortcut={shortcut}
+        isDisabled={isDisabled}
+        onClick={onToggle}
+      />
+      {devices && <DeviceMenu devices={devices} kinds={kinds} {...(onError ? { onError } : {})} />}
+    </span>
   );
 }
 
