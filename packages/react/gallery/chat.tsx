@@ -164,7 +164,7 @@ const exhibits: readonly Exhibit[] = [
       <SampleChat messages={sampleMessages(1, 60)} firstUnread={{ id: 'm22', count: 39 }} present={['me', 'grace']} />
     ),
   },
-  { name: 'chat-pages', element: () => <SampleChat pages={pagesOf(20, 50)} present={['me', 'grace']} /> },
+  { name: 'chat-pages', element: () => <SampleChat pages={pagesOf(8, 50)} present={['me', 'grace']} /> },
   {
     name: 'chat-100000',
     element: () => <SampleChat messages={sampleMessages(1, 100_000)} present={['me', 'grace']} />,
