@@ -188,11 +188,12 @@ export async function countLive(
     group by state`);
 }
 
-/** Attempts that came to nothing: no step for a while and the server never saw a join. */
+/** No step for a while and no stay whose end could be seen: attempts that came to nothing, and calls only a client told of. */
 export async function listAbandoned(db: Db, before: string, limit: number): Promise<(ConnectionRow & ConnectionKey)[]> {
   return db.query(sql`
     select ${columns}, project_id as "projectId", environment from connections
-    where state = 'CONNECTING' and last_event_at < ${before} limit ${limit}`);
+    where state in ('CONNECTING', 'CONNECTED', 'RECONNECTING') and (state = 'CONNECTING' or not is_server_seen)
+      and last_event_at < ${before} limit ${limit}`);
 }
 
 /** Connections that are live here although their stay has ended: the process that held the socket died before reporting it. */

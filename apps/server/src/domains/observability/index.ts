@@ -17,6 +17,7 @@ import { type Check, createDiagnostics } from './diagnostics.ts';
 import { createMetricsReader } from './metrics.ts';
 import { createReads } from './reads.ts';
 import { createRecorder } from './recorder.ts';
+import { sampleActive, startOf } from './rollup-store.ts';
 import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
@@ -60,16 +61,25 @@ export function createObservability(deps: ObservabilityDeps): Observability {
       const fact = { projectId, environment, connectionId, roomId, identity, tokenId: tokenId ?? '', type, at };
       recorder.record({ ...fact, source: 'SERVER', data: { reason } });
     };
-    for (const row of await listAbandoned(db, iso(now - abandonedAfterMs), 500))
-      end(row, 'join.failed', now, 'JOIN_FAILURE');
+    for (const row of await listAbandoned(db, iso(now - abandonedAfterMs), 500)) {
+      if (row.connectedAt === null) end(row, 'join.failed', now, 'JOIN_FAILURE');
+      else end(row, 'left', now, 'CONNECTION_TIMEOUT');
+    }
     for (const row of await listLeftBehind(db, 500))
       end(row, 'left', Date.parse(row.leftAt), row.leftReason ?? 'UNKNOWN');
     await recorder.settled();
   }
 
+  /** After the ends, so that nobody is counted who is gone. */
+  async function sample(): Promise<void> {
+    const now = clock.now();
+    await sampleActive(db, iso(startOf('minute', now)), iso(startOf('hour', now)));
+  }
+
   /** Ends attempts that came to nothing, and deletes what is older than the retention. */
   async function sweep(): Promise<void> {
     await endAbandoned();
+    await sample();
     const now = clock.now();
     await deleteOlder(db, 'connections', iso(now - retentionDays * dayMs));
     await deleteOlder(db, 'connection_rollups', iso(now - 2 * dayMs), 'minute');

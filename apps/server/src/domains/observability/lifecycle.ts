@@ -25,10 +25,16 @@ export interface TrackedConnection {
   transport: string | null;
 }
 
+/** Counters by metric and the time they belong to; negative where an end is taken back. */
+export interface Counted {
+  at: number;
+  counts: Readonly<Record<string, number>>;
+}
+
 /** What one step changes: the connection, the counters and perhaps an error. */
 export interface Step {
   next: TrackedConnection;
-  counts: Record<string, number>;
+  counted: readonly Counted[];
   error: Classified | null;
 }
 
@@ -50,18 +56,19 @@ export const newConnection = (startedAt: number): TrackedConnection => ({
 
 /** Applies one step at the time we learned of it. Pure: the same steps always make the same connection. */
 export function applyStep(connection: TrackedConnection, fact: ConnectionFact, now: number): Step {
-  const counts: Record<string, number> = {};
+  const counted: Counted[] = [];
   const error = classify(fact);
-  if (error) counts[`error:${error.category}`] = 1;
+  if (error) counted.push({ at: now, counts: { [`error:${error.category}`]: 1 } });
   const next: TrackedConnection = {
     ...connection,
-    ...qualityIn(fact),
+    // What was counted at the end stays as it was, so that a return can take it back.
+    ...(isLive(connection.state) ? qualityIn(fact) : {}),
     isServerSeen: connection.isServerSeen || fact.source === 'SERVER',
     errorCount: connection.errorCount + (error ? 1 : 0),
   };
   const state = stateAfter(connection, fact);
-  if (state !== null && state !== connection.state) enter(next, state, fact, now, counts);
-  return { next, counts, error };
+  if (state !== null && state !== connection.state) counted.push(...enter(next, state, fact, now));
+  return { next, counted, error };
 }
 
 const isLive = (state: ConnectionState): boolean => state !== 'DISCONNECTED' && state !== 'FAILED';
@@ -72,6 +79,8 @@ const failingReasons = new Set(['MEDIA_FAILURE', 'JOIN_FAILURE']);
 function stateAfter(connection: TrackedConnection, { type, source, data }: ConnectionFact): ConnectionState | null {
   const { state }: ConnectionEventRow = connectionEvents[type];
   if (source === 'CLIENT' && !mayClientMove(connection, type)) return null;
+  // What has ended does not end again, whichever way it is said the second time.
+  if (type === 'left' && !isLive(connection.state)) return null;
   if (type === 'left') return failingReasons.has(String(data?.['reason'])) ? 'FAILED' : 'DISCONNECTED';
   if (state === undefined || state === 'CONNECTING') return null;
   // An ended connection comes back only by a join or a resume that the server saw.
@@ -80,6 +89,8 @@ function stateAfter(connection: TrackedConnection, { type, source, data }: Conne
     !(source === 'SERVER' && (type === 'join.succeeded' || type === 'signaling.reconnected'))
   )
     return null;
+  // A refused attempt to come back is no end: the stay itself says when it is over.
+  if (type === 'join.failed' && connection.connectedAt !== null) return null;
   // Trouble before the first success is still the attempt to connect, unless it is the end of it.
   if (state === 'RECONNECTING' && connection.connectedAt === null) return isPathLost(type) ? 'FAILED' : null;
   if (type === 'ice.connected' && connection.connectedAt === null) return null;
@@ -93,23 +104,12 @@ function mayClientMove(connection: TrackedConnection, type: ConnectionEventType)
   return !connection.isServerSeen || (isLive(connection.state) && (type.startsWith('ice.') || type === 'dtls.failed'));
 }
 
-function enter(
-  next: TrackedConnection,
-  state: ConnectionState,
-  fact: ConnectionFact,
-  now: number,
-  counts: Record<string, number>,
-): void {
+/** Moves to the state and says what that counts. */
+function enter(next: TrackedConnection, state: ConnectionState, fact: ConnectionFact, now: number): Counted[] {
+  const counted = next.endedAt === null ? [] : takenBack(next, next.endedAt, now);
   next.state = state;
-  if (state === 'CONNECTED') {
-    next.endedAt = null;
-    next.disconnectReason = null;
-    if (next.connectedAt === null) {
-      next.connectedAt = Math.max(now, next.startedAt);
-      counts['succeeded'] = 1;
-      counts[`connect:${bucketOf(next.connectedAt - next.startedAt)}`] = 1;
-    }
-  } else if (state === 'RECONNECTING') next.reconnectCount++;
+  if (state === 'CONNECTED') return [...counted, ...enterConnected(next, now)];
+  if (state === 'RECONNECTING') next.reconnectCount++;
   else {
     // The server knows when a participant left, even if it learns of it late; never before they joined.
     next.endedAt = Math.max(
@@ -117,14 +117,39 @@ function enter(
       next.connectedAt ?? next.startedAt,
     );
     next.disconnectReason = reasonIn(fact) ?? (state === 'FAILED' ? failureOf(fact.type) : 'UNKNOWN');
-    counts[state === 'FAILED' && next.connectedAt === null ? 'failed' : 'ended'] = 1;
-    if (next.connectedAt !== null) {
-      const duration = next.endedAt - next.connectedAt;
-      counts[`duration:${bucketOf(duration)}`] = 1;
-      counts['durationMs'] = duration;
-    }
-    countQuality(next, counts);
+    counted.push({ at: next.endedAt, counts: endCounts(next, next.endedAt) });
   }
+  return counted;
+}
+
+function enterConnected(next: TrackedConnection, now: number): Counted[] {
+  next.endedAt = null;
+  next.disconnectReason = null;
+  if (next.connectedAt !== null) return [];
+  next.connectedAt = Math.max(now, next.startedAt);
+  const bucket = bucketOf(next.connectedAt - next.startedAt);
+  return [{ at: now, counts: { succeeded: 1, [`connect:${bucket}`]: 1 } }];
+}
+
+/** What an end counts: read from the connection alone, so that it can be taken back exactly. */
+function endCounts(connection: TrackedConnection, endedAt: number): Record<string, number> {
+  const { state, connectedAt } = connection;
+  const counts: Record<string, number> = { [state === 'FAILED' && connectedAt === null ? 'failed' : 'ended']: 1 };
+  if (connectedAt !== null) {
+    counts[`duration:${bucketOf(endedAt - connectedAt)}`] = 1;
+    counts['durationMs'] = endedAt - connectedAt;
+  }
+  countQuality(connection, counts);
+  return counts;
+}
+
+/** A connection that comes back after its end is counted once, at the end that lasts. */
+function takenBack(connection: TrackedConnection, endedAt: number, now: number): Counted[] {
+  const ended = Object.entries(endCounts(connection, endedAt)).map(([metric, n]) => [metric, -n] as const);
+  return [
+    { at: endedAt, counts: Object.fromEntries(ended) },
+    { at: now, counts: { returned: 1 } },
+  ];
 }
 
 const failureOf = (type: ConnectionEventType): string => (isPathLost(type) ? 'MEDIA_FAILURE' : 'JOIN_FAILURE');

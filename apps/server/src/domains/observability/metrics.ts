@@ -4,16 +4,14 @@ import type { Db } from '../../core/db.ts';
 import { countLive } from './connection-store.ts';
 import { qualityNames } from './lifecycle.ts';
 import { percentile } from './percentiles.ts';
-import { type Grain, listRollups, sumRollups } from './rollup-store.ts';
+import { type Grain, grainMs, listRollups, startOf, sumRollups } from './rollup-store.ts';
 
-const grainMs = { minute: 60_000, hour: 3_600_000 } as const;
 const steps = { minute: 60, hour: 24 } as const;
 
 /** When each step of the window begins, oldest first. */
 function startsOf(grain: Grain, now: number): number[] {
-  const ms = grainMs[grain];
-  const last = Math.floor(now / ms) * ms;
-  return Array.from({ length: steps[grain] }, (_, index) => last - (steps[grain] - 1 - index) * ms);
+  const last = startOf(grain, now);
+  return Array.from({ length: steps[grain] }, (_, index) => last - (steps[grain] - 1 - index) * grainMs[grain]);
 }
 
 /** Counters of one step or of a whole window, by metric. */
@@ -108,26 +106,20 @@ function qualityOf(counts: Counts): ConnectionMetrics['quality'] {
   return Object.fromEntries(qualityNames.map((name) => [name, average(name)])) as ConnectionMetrics['quality'];
 }
 
-/** Who was there at the end of each step: from who is there now, backwards over comings and goings. */
+/** The steps as they were counted and sampled; the last one also knows who is there now. */
 function seriesOf(
   { starts, byStart }: { starts: readonly number[]; byStart: ReadonlyMap<number, Counts> },
   activeNow: number,
 ): MetricsPoint[] {
-  let active = activeNow;
-  return starts
-    .toReversed()
-    .map((start) => {
-      const counts = byStart.get(start) ?? new Map();
-      const point: MetricsPoint = {
-        at: iso(start),
-        started: count(counts, 'started'),
-        ...outcomeOf(counts),
-        active: Math.max(0, active),
-        timeToConnectMs: connectTimes(counts),
-        errors: errorsOf(counts),
-      };
-      active -= point.started - count(counts, 'ended') - point.failed;
-      return point;
-    })
-    .reverse();
+  return starts.map((start, index) => {
+    const counts = byStart.get(start) ?? new Map();
+    return {
+      at: iso(start),
+      started: count(counts, 'started'),
+      ...outcomeOf(counts),
+      active: Math.max(count(counts, 'active'), index === starts.length - 1 ? activeNow : 0),
+      timeToConnectMs: connectTimes(counts),
+      errors: errorsOf(counts),
+    };
+  });
 }

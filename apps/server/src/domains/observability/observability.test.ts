@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { joinAs, mint, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
+import {
+  joinAs,
+  mint,
+  newRoom,
+  passTime,
+  type RoomsService,
+  sharedRooms,
+  startTimedRooms,
+} from '../../../testkit/clients/rooms.ts';
 import { joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
@@ -219,6 +227,57 @@ test('[OBS-9] metrics have totals, rates and series, and null where nothing is k
     4,
   );
   assert.equal(series.minutes.at(-1)?.active, 2);
+});
+
+test('[OBS-17] a connection that fails, comes back and leaves is one connection, and the past has nobody in it', async () => {
+  const timed = await startTimedRooms();
+  try {
+    const { api } = await timed.newProject();
+    const room = await newRoom(api);
+    const { token } = await mint(api, room, 'ada');
+    const connectionId = 'comes-back';
+    await timed.as(token).call('sendTelemetry', { body: { connectionId, type: 'ice.failed' } });
+    assert.equal((await api.call('getMetrics')).connections.failed, 1);
+    const ada = await joinRoom(timed.url, token, { connectionId });
+    await eventually(async () => assert.equal((await api.call('getMetrics')).connections.byState['CONNECTED'], 1));
+    await passTime(timed, 16);
+    ada.send({ type: 'leave' });
+    await eventually(async () => assert.equal((await api.call('getMetrics')).connections.active, 0));
+    await passTime(timed, 61);
+    const { connections, series } = await api.call('getMetrics');
+    assert.deepEqual(
+      [connections.total, connections.succeeded, connections.failed, connections.byState['DISCONNECTED']],
+      [1, 1, 0, 1],
+    );
+    const seen = series.minutes.map(({ active }) => active);
+    assert.deepEqual([seen.filter((n) => n === 1).length, seen.filter((n) => n === 0).length], [1, 59]);
+    assert.deepEqual(
+      series.hours.map(({ active }) => active),
+      [...Array.from({ length: 23 }, () => 0), 1],
+    );
+  } finally {
+    await timed.stop();
+  }
+});
+
+test('[OBS-17] a call that only a client told of is not active for ever', async () => {
+  const timed = await startTimedRooms();
+  try {
+    const { api } = await timed.newProject();
+    const { token } = await mint(api, await newRoom(api), 'ada');
+    const connectionId = 'only-told';
+    await timed.as(token).call('sendTelemetry', { body: { connectionId, type: 'join.succeeded' } });
+    assert.equal((await api.call('getMetrics')).connections.active, 1);
+    timed.clock.jump(130_000);
+    await passTime(timed, 16);
+    assert.equal((await api.call('getMetrics')).connections.active, 0);
+    assert.partialDeepStrictEqual(await api.call('getConnection', { connectionId }), {
+      state: 'DISCONNECTED',
+      disconnectReason: 'CONNECTION_TIMEOUT',
+    });
+  } finally {
+    await timed.stop();
+  }
 });
 
 test('[OBS-10] one project and environment never sees another’s connections', async () => {

@@ -14,8 +14,8 @@ import {
   updateConnections,
 } from './connection-store.ts';
 import { upsertErrors } from './error-store.ts';
-import { applyStep, type TrackedConnection } from './lifecycle.ts';
-import { addToRollups, type RollupRow } from './rollup-store.ts';
+import { applyStep, type Counted, type TrackedConnection } from './lifecycle.ts';
+import { addToRollups, type RollupRow, startOf } from './rollup-store.ts';
 
 export interface RecorderDeps {
   db: Db;
@@ -41,11 +41,12 @@ interface Received {
   receivedAt: number;
 }
 
-const outcomes = new Set(['started', 'succeeded', 'failed', 'ended']);
+const outcomes = new Set(['started', 'succeeded', 'failed', 'ended', 'returned']);
 
 interface Written {
   stored: Set<Received>;
-  rollups: readonly RollupRow[];
+  /** Everything that happened, by metric: unlike rollups, which can be corrected, it only grows. */
+  happened: ReadonlyMap<string, number>;
   /** How long each connection that came about just now took to. */
   connectMs: readonly number[];
 }
@@ -56,8 +57,8 @@ export function createRecorder({ db, clock, ids, log, metrics }: RecorderDeps): 
 
   async function write(batch: readonly Received[]): Promise<boolean[]> {
     try {
-      const { stored, rollups, connectMs } = await db.transaction((tx) => writeBatch(tx, batch, ids));
-      expose(rollups, connectMs);
+      const { stored, happened, connectMs } = await db.transaction((tx) => writeBatch(tx, batch, ids));
+      expose(happened, connectMs);
       return batch.map((one) => stored.has(one));
     } catch (error) {
       log.warn({ error, steps: batch.length }, 'connection steps were not stored');
@@ -69,9 +70,8 @@ export function createRecorder({ db, clock, ids, log, metrics }: RecorderDeps): 
     batcher.add({ fact, receivedAt: clock.now() }).catch(() => false);
 
   /** The same counts for Prometheus, over all projects. */
-  function expose(rollups: readonly RollupRow[], connectMs: readonly number[]): void {
-    for (const { grain, metric, value } of rollups) {
-      if (grain !== 'minute') continue;
+  function expose(happened: ReadonlyMap<string, number>, connectMs: readonly number[]): void {
+    for (const [metric, value] of happened) {
       const [name = '', category] = metric.split(':');
       if (name === 'error') metrics.count('parley_connection_errors_total', { category: category ?? '' }, value);
       else if (outcomes.has(name)) metrics.count('parley_connections_total', { outcome: name }, value);
@@ -138,6 +138,7 @@ function replay(
   const errors = new Map<string, Parameters<typeof upsertErrors>[1][number]>();
   const counts = new Map<string, RollupRow>();
   const stored = new Set<Received>();
+  const happened = new Map<string, number>();
   const connectMs: number[] = [];
   for (const one of batch) {
     const { fact, receivedAt } = one;
@@ -145,7 +146,7 @@ function replay(
     // The id belongs to its first user: reports of others are dropped without an answer that says why.
     if (!row || row.roomId !== fact.roomId || row.identity !== fact.identity) continue;
     const isFirst = made.has(row.id) && !touched.has(row.id);
-    const { next, counts: added, error } = applyStep(tracked(row), fact, receivedAt);
+    const { next, counted, error } = applyStep(tracked(row), fact, receivedAt);
     const updated = {
       ...row,
       ...untracked(next),
@@ -156,7 +157,7 @@ function replay(
     rows.set(keyOf(fact), updated);
     touched.set(row.id, updated);
     stored.add(one);
-    if (added['succeeded'] && next.connectedAt !== null) connectMs.push(next.connectedAt - next.startedAt);
+    if (row.connectedAt === null && next.connectedAt !== null) connectMs.push(next.connectedAt - next.startedAt);
     timeline.push({
       id: ids.newUuid(),
       connection: row.id,
@@ -166,7 +167,12 @@ function replay(
       receivedAt: iso(receivedAt),
       data: fact.data ?? {},
     });
-    countInto(counts, fact, receivedAt, { ...added, ...(isFirst ? { started: 1 } : {}) });
+    const first: Counted[] = isFirst ? [{ at: receivedAt, counts: { started: 1 } }] : [];
+    for (const added of [...first, ...counted]) {
+      countInto(counts, fact, added);
+      for (const [metric, n] of Object.entries(added.counts))
+        if (n > 0) happened.set(metric, (happened.get(metric) ?? 0) + n);
+    }
     if (error) {
       const known = errors.get(`${row.id}/${error.code}`);
       errors.set(`${row.id}/${error.code}`, {
@@ -187,6 +193,7 @@ function replay(
     errors: [...errors.values()],
     rollups: [...counts.values()],
     stored,
+    happened,
     connectMs,
   };
 }
@@ -198,17 +205,10 @@ function aboutChanges(row: ConnectionRow, { about = {}, source }: ConnectionFact
   return Object.fromEntries(names.filter((name) => row[name] === null).map((name) => [name, about[name]]));
 }
 
-const grains = { minute: 60_000, hour: 3_600_000 } as const;
-
-function countInto(
-  counts: Map<string, RollupRow>,
-  { projectId, environment }: ConnectionFact,
-  now: number,
-  added: Record<string, number>,
-): void {
-  for (const [grain, ms] of Object.entries(grains) as ['minute' | 'hour', number][]) {
-    const at = iso(Math.floor(now / ms) * ms);
-    for (const [metric, value] of Object.entries(added)) {
+function countInto(counts: Map<string, RollupRow>, { projectId, environment }: ConnectionFact, added: Counted): void {
+  for (const grain of ['minute', 'hour'] as const) {
+    const at = iso(startOf(grain, added.at));
+    for (const [metric, value] of Object.entries(added.counts)) {
       const key = `${projectId}/${environment}/${grain}/${at}/${metric}`;
       const row = counts.get(key);
       counts.set(key, { projectId, environment, grain, at, metric, value: (row?.value ?? 0) + value });

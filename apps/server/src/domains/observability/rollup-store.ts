@@ -2,7 +2,11 @@ import type { Environment } from '@parley/contract';
 import type { Db, Tx } from '../../core/db.ts';
 import { json, raw, sql } from '../../core/sql.ts';
 
-export type Grain = 'minute' | 'hour';
+export const grainMs = { minute: 60_000, hour: 3_600_000 } as const;
+export type Grain = keyof typeof grainMs;
+
+/** When the step of a time began. */
+export const startOf = (grain: Grain, at: number): number => Math.floor(at / grainMs[grain]) * grainMs[grain];
 
 export interface RollupRow {
   projectId: string;
@@ -13,14 +17,31 @@ export interface RollupRow {
   value: number;
 }
 
+/** Adds; a correction of counters that are gone already is dropped. */
 export async function addToRollups(tx: Tx, rows: readonly RollupRow[]): Promise<void> {
   // Sorted, so that two batches that touch the same counters cannot wait for each other.
   await tx.execute(sql`
     insert into connection_rollups as r (project_id, environment, grain, at, metric, value)
-    select (u->>'projectId')::uuid, u->>'environment', u->>'grain', (u->>'at')::timestamptz, u->>'metric', (u->>'value')::double precision
-    from jsonb_array_elements(${json(rows)}::jsonb) u
+    select u."projectId", u.environment, u.grain, u.at, u.metric, u.value
+    from jsonb_to_recordset(${json(rows)}::jsonb) as u("projectId" uuid, environment text, grain text, at timestamptz,
+      metric text, value double precision)
+    where u.value >= 0 or exists (
+      select 1 from connection_rollups k where k.project_id = u."projectId" and k.environment = u.environment
+        and k.grain = u.grain and k.at = u.at and k.metric = u.metric)
     order by 1, 2, 3, 4, 5
-    on conflict (project_id, environment, grain, at, metric) do update set value = r.value + excluded.value`);
+    on conflict (project_id, environment, grain, at, metric) do update set value = greatest(0, r.value + excluded.value)`);
+}
+
+/** Notes how many connections are live in each project; a step keeps its highest sample. */
+export async function sampleActive(db: Db, minute: string, hour: string): Promise<void> {
+  await db.execute(sql`
+    insert into connection_rollups as r (project_id, environment, grain, at, metric, value)
+    select c.project_id, c.environment, s.grain, s.at::timestamptz, 'active', c.n
+    from (select project_id, environment, count(*) as n from connections
+          where state in ('CONNECTING', 'CONNECTED', 'RECONNECTING') group by 1, 2) c,
+         (values ('minute', ${minute}), ('hour', ${hour})) s(grain, at)
+    order by 1, 2, 3, 4, 5
+    on conflict (project_id, environment, grain, at, metric) do update set value = greatest(r.value, excluded.value)`);
 }
 
 /** Metrics that are shown for the whole window only: too many to fetch for every step. */
