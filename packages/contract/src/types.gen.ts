@@ -312,6 +312,7 @@ export interface ConnectionEvent {
   source: ConnectionEventSource;
   timestamp: string;
   receivedAt: string;
+  happenedAt: string;
   data: Record<string, unknown>;
 }
 

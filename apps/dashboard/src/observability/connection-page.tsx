@@ -127,17 +127,19 @@ function ErrorList({ connection: { errors } }: { connection: Detail }) {
 }
 
 const longGapMs = 2_000;
+/** Clocks that are closer than this agree. */
+const clocksAgreeMs = 1_000;
 
 /** Each event with its time since the start and since the one before it; long waits stand out. */
 function EventList({ startedAt, events }: { startedAt: string; events: readonly ConnectionEvent[] }) {
-  // A client's clock, or its first report, may be ahead of what the server saw.
-  const start = Math.min(Date.parse(startedAt), ...events.map(({ timestamp }) => Date.parse(timestamp)));
+  // The client's first step is older than the connection, which begins with what reached the server.
+  const start = Math.min(Date.parse(startedAt), ...events.map(({ happenedAt }) => Date.parse(happenedAt)));
   return (
     <ol className="timeline">
       {events.map((event, index) => {
-        const at = Date.parse(event.timestamp);
+        const at = Date.parse(event.happenedAt);
         const before = events[index - 1];
-        const gap = before ? at - Date.parse(before.timestamp) : 0;
+        const gap = before ? at - Date.parse(before.happenedAt) : 0;
         const hasData = Object.keys(event.data).length > 0;
         return (
           <li key={event.id} data-bad={/fail|error|denied|stalled/.test(event.type)}>
@@ -147,6 +149,7 @@ function EventList({ startedAt, events }: { startedAt: string; events: readonly 
               <span className="muted">
                 {event.source === 'SERVER' ? 'seen by the server' : 'reported by the client'}
               </span>
+              <OtherClock event={event} />
               {gap > longGapMs && (
                 <>
                   {' '}
@@ -169,5 +172,18 @@ function EventList({ startedAt, events }: { startedAt: string; events: readonly 
         );
       })}
     </ol>
+  );
+}
+
+/** Both clocks where they disagree. */
+function OtherClock({ event: { timestamp, happenedAt } }: { event: ConnectionEvent }) {
+  const aheadMs = Date.parse(timestamp) - Date.parse(happenedAt);
+  if (Math.abs(aheadMs) < clocksAgreeMs) return null;
+  return (
+    <span className="muted">
+      {' '}
+      at <Time at={happenedAt} />; the client’s clock said <Time at={timestamp} />, {span(Math.abs(aheadMs))}{' '}
+      {aheadMs > 0 ? 'ahead' : 'behind'}
+    </span>
   );
 }

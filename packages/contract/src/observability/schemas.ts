@@ -39,6 +39,8 @@ export const ConnectionEvent = Type.Object({
   source: ConnectionEventSource,
   timestamp: Timestamp,
   receivedAt: Timestamp,
+  /** By the server's clock, also where the client's is wrong; the order of the timeline. */
+  happenedAt: Timestamp,
   data: Metadata,
 });
 export type ConnectionEvent = Static<typeof ConnectionEvent>;

@@ -94,10 +94,30 @@ test('[OBS-13] one timeline: the request that minted the token is on every step 
     assert.equal(seen.find((event) => event.type === type)?.data['requestId'], 'mint-ada-1', type);
   assert.ok(seen.some(({ data }) => data['trackId'] === trackId));
   const order = events.map(({ type }) => type);
-  assert.ok(order.indexOf('device.failed') > order.indexOf('join.succeeded'), 'one list, in the order of arrival');
+  assert.ok(order.indexOf('device.failed') > order.indexOf('join.succeeded'), 'one list, in the order it happened');
   assert.deepEqual(
     errors.map(({ code, category, connectionId: of }) => [code, category, of]),
     [['DEVICE_FAILED', 'DEVICE', connectionId]],
+  );
+});
+
+test('[OBS-18] the timeline is in the order it happened, not of arrival', async () => {
+  const { api } = await service.newProject();
+  const ada = await joinAs(service, api, await newRoom(api), 'ada');
+  const { connectionId } = ada;
+  await eventually(async () => assert.equal((await api.call('getConnection', { connectionId })).state, 'CONNECTED'));
+  const timestamp = new Date(Date.now() - 60_000).toISOString();
+  const client = service.as(ada.token);
+  await client.call('sendTelemetry', { body: { connectionId, type: 'signaling.connecting', timestamp } });
+  await client.call('sendTelemetry', { body: { connectionId, type: 'page.hidden' } });
+  const { events } = await api.call('getConnection', { connectionId });
+  assert.deepEqual(
+    [events[0]?.type, events[0]?.happenedAt, events.at(-1)?.type],
+    ['signaling.connecting', timestamp, 'page.hidden'],
+  );
+  assert.deepEqual(
+    events.map(({ happenedAt }) => happenedAt),
+    events.map(({ happenedAt }) => happenedAt).toSorted(),
   );
 });
 

@@ -6,6 +6,7 @@ import { isUuid } from '../../core/uuid.ts';
 import { explain } from './classify.ts';
 import { type ConnectionRow, findConnection, listConnections, listTimeline } from './connection-store.ts';
 import { type ErrorRow, findError, listErrors } from './error-store.ts';
+import { orderTimeline } from './timeline.ts';
 
 /** Either door: the pipeline has turned the credential into a project and an environment. */
 type Reader = ApiKeyCaller | ProjectSessionCaller;
@@ -29,7 +30,7 @@ export function createReads({ db }: { db: Db }) {
         listTimeline(db, row.id, timelineMax),
         listErrors(db, caller.projectId, caller.environment, { connection: row.id, limit: 200 }),
       ]);
-      return { ...toConnection(row, caller), events, errors: errors.map(toError) };
+      return { ...toConnection(row, caller), events: orderTimeline(events), errors: errors.map(toError) };
     },
 
     async errors(
