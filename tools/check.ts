@@ -13,6 +13,7 @@ const steps: readonly (readonly [name: string, command: string, ...args: string[
   ['decisions', 'node', 'tools/check-adrs.ts'],
   ['traces', 'node', 'tools/check-traces.ts'],
   ['dependencies', 'node', 'tools/check-dependencies.ts'],
+  ['alerts and metrics', 'node', 'tools/check-alerts.ts'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],
 ];
 

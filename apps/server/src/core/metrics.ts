@@ -1,9 +1,13 @@
+import { type CounterName, type HistogramName, type MetricName, metricTable } from './metric-table.ts';
+
 /** Prometheus text, low cardinality: label values come from tables (routes, statuses), never from callers. */
 export interface Metrics {
-  count(name: string, labels?: Labels, by?: number): void;
-  observe(name: string, seconds: number, labels?: Labels): void;
+  count(name: CounterName, labels?: Labels, by?: number): void;
+  observe(name: HistogramName, seconds: number, labels?: Labels): void;
   /** Read when asked for. */
   gauge(name: string, help: string, read: () => number): void;
+  /** The same for what only grows. */
+  counter(name: `${string}_total`, help: string, read: () => number): void;
   render(): string;
 }
 
@@ -24,54 +28,61 @@ const labelText = (labels: Labels): string =>
 
 const braces = (inner: string): string => (inner === '' ? '' : `{${inner}}`);
 
-export function createMetrics(): Metrics {
-  const counters = new Map<string, Map<string, number>>();
-  const histograms = new Map<string, Map<string, Histogram>>();
-  const gauges = new Map<string, { help: string; read: () => number }>();
+interface Reading {
+  kind: 'gauge' | 'counter';
+  help: string;
+  read: () => number;
+}
 
-  function series<V>(families: Map<string, Map<string, V>>, name: string): Map<string, V> {
-    const known = families.get(name);
-    if (known) return known;
-    const made = new Map<string, V>();
-    families.set(name, made);
-    return made;
+const newHistogram = (): Histogram => ({ buckets: bucketsSeconds.map(() => 0), sum: 0, count: 0 });
+
+/** Every series that the table names, at zero. */
+function zeros<V>(kind: 'counter' | 'histogram', zero: () => V): Map<string, Map<string, V>> {
+  const rows = Object.entries(metricTable).filter(([, row]) => row.kind === kind);
+  return new Map(rows.map(([name, { from }]) => [name, new Map(from.map((labels) => [labelText(labels), zero()]))]));
+}
+
+export function createMetrics(): Metrics {
+  const counters = zeros('counter', () => 0);
+  const histograms = zeros('histogram', newHistogram);
+  const readings = new Map<string, Reading>();
+
+  function* head(name: string, kind: string, help: string): Generator<string> {
+    yield `# HELP ${name} ${help}`;
+    yield `# TYPE ${name} ${kind}`;
   }
 
   function* lines(): Generator<string> {
-    for (const [name, family] of counters) {
-      yield `# TYPE ${name} counter`;
-      for (const [labels, value] of family) yield `${name}${braces(labels)} ${value}`;
+    for (const name of Object.keys(metricTable) as MetricName[]) {
+      const { kind, help } = metricTable[name];
+      yield* head(name, kind, help);
+      for (const [labels, value] of counters.get(name) ?? []) yield `${name}${braces(labels)} ${value}`;
+      for (const [labels, histogram] of histograms.get(name) ?? []) yield* histogramLines(name, labels, histogram);
     }
-    for (const [name, family] of histograms) {
-      yield `# TYPE ${name} histogram`;
-      for (const [labels, histogram] of family) yield* histogramLines(name, labels, histogram);
-    }
-    for (const [name, { help, read }] of gauges) {
-      yield `# HELP ${name} ${help}`;
-      yield `# TYPE ${name} gauge`;
+    for (const [name, { kind, help, read }] of readings) {
+      yield* head(name, kind, help);
       yield `${name} ${read()}`;
     }
   }
 
   return {
     count(name, labels = {}, by = 1) {
-      const family = series(counters, name);
+      const family = counters.get(name);
       const key = labelText(labels);
-      family.set(key, (family.get(key) ?? 0) + by);
+      family?.set(key, (family.get(key) ?? 0) + by);
     },
     observe(name, seconds, labels = {}) {
-      const family = series(histograms, name);
+      const family = histograms.get(name);
       const key = labelText(labels);
-      const histogram = family.get(key) ?? { buckets: bucketsSeconds.map(() => 0), sum: 0, count: 0 };
-      family.set(key, histogram);
+      const histogram = family?.get(key) ?? newHistogram();
+      family?.set(key, histogram);
       histogram.sum += seconds;
       histogram.count++;
       const bucket = bucketsSeconds.findIndex((bound) => seconds <= bound);
       if (bucket >= 0) histogram.buckets[bucket] = (histogram.buckets[bucket] ?? 0) + 1;
     },
-    gauge(name, help, read) {
-      gauges.set(name, { help, read });
-    },
+    gauge: (name, help, read) => void readings.set(name, { kind: 'gauge', help, read }),
+    counter: (name, help, read) => void readings.set(name, { kind: 'counter', help, read }),
     render: () => `${[...lines()].join('\n')}\n`,
   };
 }

@@ -7,6 +7,7 @@ import { joinAs, newRoom, type RoomsService, sharedRooms } from '../../testkit/c
 import { addWebhook } from '../../testkit/clients/webhooks.ts';
 import { eventually } from '../../testkit/kit/eventually.ts';
 import { startReceiver, type TestReceiver } from '../../testkit/peers/receiver.ts';
+import { createMetrics } from '../core/metrics.ts';
 
 interface Dashboard {
   title: string;
@@ -75,5 +76,25 @@ test('[OBS-14] the Grafana dashboard and the alert rules name only metrics that 
     if (!expression.startsWith('up{')) assert.ok(names.length > 0, `${where} asks for nothing of ours`);
     for (const name of names) assert.ok(exposed.has(name), `${where} asks for ${name}, which is not exposed`);
     assert.equal(expression.split('(').length, expression.split(')').length, `${where} closes its brackets`);
+  }
+});
+
+test('[OBS-19] a server that has done nothing yet exposes every metric with its help, and zeros for what alerts compare', () => {
+  const text = createMetrics().render();
+  for (const outcome of ['succeeded', 'failed'])
+    assert.match(text, new RegExp(`^parley_connections_total\\{outcome="${outcome}"\\} 0$`, 'm'));
+  assert.match(text, /^parley_webhook_attempts_total\{result="failed"\} 0$/m);
+  assert.match(text, /^parley_connection_errors_total\{category="ICE"\} 0$/m);
+  assert.match(text, /^parley_connect_seconds_bucket\{le="\+Inf"\} 0$/m);
+});
+
+test('[OBS-19] every exposed metric has its help, and what only grows is a counter', async () => {
+  const lines = (await (await service.fetch('/metrics')).text()).split('\n');
+  const types = lines.filter((line) => line.startsWith('# TYPE '));
+  assert.ok(types.length >= 15);
+  for (const line of types) {
+    const [, , name = '', kind] = line.split(' ');
+    assert.match(lines[lines.indexOf(line) - 1] ?? '', new RegExp(`^# HELP ${name} \\w`));
+    assert.equal(kind === 'counter', name.endsWith('_total'), line);
   }
 });

@@ -10,7 +10,7 @@ test('[OBS-16] /metrics asks for METRICS_TOKEN as Bearer', async () => {
     assert.deepEqual([refused.status, ((await refused.json()) as { code: string }).code], [401, 'SVC_UNAUTHENTICATED']);
   }
   const metrics = await service.fetch('/metrics', { headers: { authorization: 'Bearer scraper' } });
-  assert.match(await metrics.text(), /^# TYPE parley_/);
+  assert.match(await metrics.text(), /^# HELP parley_/);
   await service.stop();
 });
 

@@ -45,7 +45,7 @@ export function mountOperations(app: FastifyInstance, deps: OperationsDeps): voi
     },
   );
   metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  metrics.gauge(
+  metrics.counter(
     'process_cpu_seconds_total',
     'CPU time used.',
     () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
