@@ -110,6 +110,19 @@ test('[RUN-5] the demo room has a conversation with everything a conversation ca
   assert.deepEqual(await svc.connections.list(), Object.assign([], { nextCursor: null }), 'nothing is invented there');
 });
 
+test('[RUN-6] the events of the demo itself are delivered at the first attempt', async () => {
+  const { SVC_DEV_EMAIL: email = '', SVC_DEV_PASSWORD: password = '', SVC_PROJECT_ID: projectId = '' } = env;
+  const { accessToken } = await createApi({ baseUrl: server.url }).call('login', { body: { email, password } });
+  const api = createApi({ baseUrl: server.url, credential: accessToken });
+  const [endpoint] = await api.call('listWebhooks', { projectId });
+  await eventually(async () => {
+    const deliveries = await api.call('listDeliveries', { projectId, webhookId: endpoint?.id ?? '' });
+    assert.ok(deliveries.length >= 10);
+    for (const { status, attempts, lastError } of deliveries)
+      assert.deepEqual([status, attempts, lastError], ['DELIVERED', 1, null]);
+  });
+});
+
 test('[RUN-6] events arrive at the built-in receiver, and a newcomer who writes gets a reaction', async () => {
   await svc.chat.members.add('demo', { userId: 'newcomer' });
   const { id } = await svc.chat.messages.send('demo', { text: 'hello', senderId: 'newcomer' });

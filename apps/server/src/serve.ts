@@ -94,6 +94,7 @@ async function welcome(
     sfuSecret: config.sfuSecrets[0] ?? '',
     textLengthMax: config.limits.CHAT_MAX_TEXT_LENGTH,
     signIn: development.signInAs,
+    onSecret: development.receiveWith,
   });
   if (mediaNode) await Promise.race([mediaNode.settled, sleep(bannerPatienceMs, undefined, { ref: false })]);
   const given = {

@@ -2,6 +2,7 @@ import { createTracing } from './adapters/traces/tracing.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './core/clock.ts';
 import { createCursors } from './core/cursors.ts';
+import { createForgeries } from './core/forgeries.ts';
 import { createIds } from './core/ids.ts';
 import { createKeyring } from './core/keyring.ts';
 import type { Log } from './core/log.ts';
@@ -28,6 +29,8 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
   const tracing = createTracing({ traces: config.traces, clock, log, random });
   const ids = createIds(clock);
   const keyring = createKeyring(config.secretKey, config.secretKeyPrevious);
+  const metrics = createMetrics();
+  const noteForgery = createForgeries({ metrics, log, clock });
 
   const tools = {
     ...adapters,
@@ -40,9 +43,10 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
     ids,
     keyring,
     tracer: tracing.tracer,
-    tokens: createTokens({ keyring, clock, issuer: publicUrl }),
+    tokens: createTokens({ keyring, clock, issuer: publicUrl, onForged: noteForgery }),
+    noteForgery,
     cursors: createCursors(keyring),
-    metrics: createMetrics(),
+    metrics,
     quotas: createQuotas(limits),
     rateLimiter: createRateLimiter({ counters: adapters.counters, limits }),
     random,

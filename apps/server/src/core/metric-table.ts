@@ -43,6 +43,11 @@ export const metricTable = {
     help: 'Events of media nodes about sessions that are not theirs.',
     from: alone,
   },
+  parley_forged_tokens_total: {
+    kind: 'counter',
+    help: 'Tokens whose signature is not ours.',
+    from: each('family', ['session', 'chat', 'rtc']),
+  },
   parley_tls_refused_total: {
     kind: 'counter',
     help: 'TLS connections that were refused.',

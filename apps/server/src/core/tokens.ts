@@ -54,7 +54,20 @@ const headers: Readonly<Record<TokenFamily, string>> = {
 
 export const tokenLengthMax = 16_384;
 
-export function createTokens({ keyring, clock, issuer }: { keyring: Keyring; clock: Clock; issuer: string }): Tokens {
+interface TokenDeps {
+  keyring: Keyring;
+  clock: Clock;
+  issuer: string;
+  /** Hears of every token whose signature is not ours. */
+  onForged?: (family: TokenFamily) => void;
+}
+
+export function createTokens({ keyring, clock, issuer, onForged }: TokenDeps): Tokens {
+  function refuse(family: TokenFamily): never {
+    onForged?.(family);
+    return fail('SVC_INVALID_TOKEN');
+  }
+
   const ownFamilyOf = (token: string): TokenFamily | undefined =>
     tokenFamilies.find((family) => token.startsWith(`${headers[family]}.`));
 
@@ -82,7 +95,7 @@ export function createTokens({ keyring, clock, issuer }: { keyring: Keyring; clo
     },
 
     verify(family, token) {
-      const claims = this.read(family, token) ?? fail('SVC_INVALID_TOKEN');
+      const claims = this.read(family, token) ?? refuse(family);
       const now = clock.now() / 1000;
       if (claims.exp + clockLeewaySeconds <= now) fail('SVC_TOKEN_EXPIRED');
       if (claims.iat - clockLeewaySeconds > now) fail('SVC_INVALID_TOKEN');

@@ -21,6 +21,7 @@ export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
   const link = createOneTimeLink();
   let known: { env: DevEnv; svc: Svc } | null = null;
   let demoId: string | null = null;
+  let webhookSecret = '';
 
   const account = (password: string) => ({ email: devEmail, password, name: 'Developer' });
 
@@ -43,7 +44,11 @@ export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
       return (await seedAccount(account(known.env.SVC_DEV_PASSWORD))).cookie;
     },
 
-    secret: (): string => known?.env.SVC_WEBHOOK_SECRET ?? '',
+    /** From here on events are verified: the demo's own come before the first run is through. */
+    receiveWith(secret: string): void {
+      webhookSecret = secret;
+    },
+    secret: (): string => webhookSecret,
 
     /** A demo user reacts to messages of others: a newcomer sees a webhook, a call and a live frame at work. */
     async onEvent(event: WebhookEvent): Promise<void> {

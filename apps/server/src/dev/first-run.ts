@@ -11,6 +11,8 @@ interface FirstRunOptions {
   textLengthMax: number;
   /** Makes sure of the account and signs in without spending a sign-in budget. Returns the access token. */
   signIn: (email: string, password: string) => Promise<string>;
+  /** Hears the endpoint's secret before the first event is made for it. */
+  onSecret: (secret: string) => void;
 }
 
 export const devEmail = 'dev@localhost';
@@ -40,6 +42,7 @@ export async function firstRun(options: FirstRunOptions): Promise<{ env: DevEnv;
   };
   writeDevEnv(dataDir, env);
   if (session) env.SVC_WEBHOOK_SECRET = await receiveEvents(session, env, `${publicUrl}/dev/events`);
+  options.onSecret(env.SVC_WEBHOOK_SECRET);
   await seedDemo(new Svc({ apiKey: env.SVC_API_KEY, baseUrl: url }), textLengthMax);
   writeDevEnv(dataDir, env);
   return { env, isNew };

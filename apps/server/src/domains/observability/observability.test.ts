@@ -147,6 +147,39 @@ test('[OBS-4] a token that has ended or was revoked is recorded in its own proje
   assert.equal((await api.call('listErrors', {})).length, 1);
 });
 
+test('[OBS-20] telemetry after the end of a stay is answered, not refused, and stores nothing', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const ada = await joinAs(service, api, room, 'ada');
+  const { connectionId } = ada;
+  await api.call('revokeRtcToken', { roomId: room.id, tokenId: ada.tokenId });
+  await eventually(async () => assert.equal((await api.call('getConnection', { connectionId })).state, 'DISCONNECTED'));
+  const { events: before } = await api.call('getConnection', { connectionId });
+  const late = await service.as(ada.token).request('sendTelemetry', { body: { connectionId, type: 'page.hidden' } });
+  assert.deepEqual([late.status, late.body], [202, { accepted: false }]);
+  assert.equal((await api.call('getConnection', { connectionId })).events.length, before.length);
+  const forged = service.as(`${ada.token.slice(0, -4)}AAAA`);
+  await assert.rejects(
+    forged.call('sendTelemetry', { body: { connectionId, type: 'left' } }),
+    failure('SVC_INVALID_TOKEN'),
+  );
+});
+
+test('[OBS-21] a forged token is counted for the operator, at the socket and over HTTP', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token } = await mint(api, room, 'eve');
+  const forged = `${token.slice(0, -4)}AAAA`;
+  const counted = async (): Promise<number> => {
+    const text = await (await service.fetch('/metrics')).text();
+    return Number(/^parley_forged_tokens_total\{family="rtc"\} (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+  };
+  const before = await counted();
+  await openSignal(service.url, forged).catch(() => {});
+  await assert.rejects(service.as(forged).call('sendTelemetry', { body: { connectionId: 'c', type: 'left' } }));
+  await eventually(async () => assert.ok((await counted()) >= before + 2));
+});
+
 test('[OBS-4] a refused join is a classified error with advice, linked to its connection', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);

@@ -7,7 +7,7 @@ import { type ApiKeyDeps, createApiKeys } from './api-keys.ts';
 import { createKeyTokens, type KeyTokenDeps } from './key-tokens.ts';
 import { hasInvitation } from './member-store.ts';
 import { createMembers, type MemberDeps } from './members.ts';
-import { createOfflineTokens, type OfflineTokens } from './offline-tokens.ts';
+import { createOfflineTokens, type OfflineTokenDeps, type OfflineTokens } from './offline-tokens.ts';
 import { createProjects, type ProjectDeps } from './projects.ts';
 import { createSigningKeys, type SigningKeyDeps } from './signing-keys.ts';
 
@@ -16,7 +16,7 @@ export type { OfflineTokens } from './offline-tokens.ts';
 export { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from './project-store.ts';
 
 type ProjectsDeps = Omit<
-  ProjectDeps & ApiKeyDeps & SigningKeyDeps & MemberDeps & AccessDeps & KeyTokenDeps,
+  ProjectDeps & ApiKeyDeps & SigningKeyDeps & MemberDeps & AccessDeps & KeyTokenDeps & OfflineTokenDeps,
   'access' | 'keyTokens'
 >;
 

@@ -42,15 +42,21 @@ export interface OfflineTokens {
   hasKey(db: Queryable, scope: ProjectScope): Promise<boolean>;
 }
 
-interface OfflineTokenDeps {
+export interface OfflineTokenDeps {
   clock: Clock;
   access: Pick<Access, 'findSigningKey' | 'noteSigningKeyUse'>;
+  noteForgery: (family: Family) => void;
 }
 
 const lifetimes = { chat: chatTokenSeconds, rtc: rtcTokenSeconds } as const;
 const parsers = { chat: compileParser(OfflineChatClaims, 'claims'), rtc: compileParser(OfflineRtcClaims, 'claims') };
 
-export function createOfflineTokens({ clock, access }: OfflineTokenDeps): OfflineTokens {
+export function createOfflineTokens({ clock, access, noteForgery }: OfflineTokenDeps): OfflineTokens {
+  function refuse(family: Family): never {
+    noteForgery(family);
+    return fail('SVC_INVALID_TOKEN');
+  }
+
   /** The claims under a good signature, unread; null for anything else. The key's row decides how it is verified. */
   async function open(family: Family, token: string): Promise<{ key: SigningKeyRecord; payload: string } | null> {
     const header = token.length > tokenLengthMax ? null : readOfflineHeader(token);
@@ -88,7 +94,7 @@ export function createOfflineTokens({ clock, access }: OfflineTokenDeps): Offlin
     isOffline: (token) => readOfflineHeader(token) !== null,
 
     async verify(family, token) {
-      const opened = (await open(family, token)) ?? fail('SVC_INVALID_TOKEN');
+      const opened = (await open(family, token)) ?? refuse(family);
       if (opened.key.isRevoked) fail('SVC_TOKEN_REVOKED');
       const signed = tokenOf(family, opened);
       assertInTime(family, signed.claims);
