@@ -1,6 +1,18 @@
 import { type KeyboardEvent, type PointerEvent, useId, useState } from 'react';
 import { usePreferences } from '../frame/preferences.ts';
 import { Button } from './button.tsx';
+import {
+  barSpan,
+  plotHeight as height,
+  lineX,
+  type PlotKind,
+  pointAt,
+  roundTop,
+  tickIndexes,
+  tickPlace,
+  valueY,
+  plotWidth as width,
+} from './plot.ts';
 import { Table } from './table.tsx';
 import { Time } from './time.tsx';
 
@@ -13,11 +25,11 @@ export interface ChartPoint {
 interface ChartProps {
   title: string;
   /** `bars` stacks the series. */
-  kind: 'line' | 'bars';
+  kind: PlotKind;
   points: readonly ChartPoint[];
   series: readonly string[];
   format: (value: number) => string;
-  /** The top of the scale; the largest value unless given. */
+  /** The top of the scale; a round number above the largest value unless given. */
   max?: number;
   note?: string;
   /** What a point in time is written as; days are UTC. */
@@ -25,10 +37,6 @@ interface ChartProps {
 }
 
 type LabelOf = (at: string) => string;
-
-const [width, height] = [720, 160];
-/** A lone bar is still a bar. */
-const barMax = 36;
 
 /** A chart that can be read by eye, by arrow keys and as a table. */
 export function Chart({ title, kind, points, series, format, max, note, scale = 'clock' }: ChartProps) {
@@ -58,6 +66,7 @@ export function Chart({ title, kind, points, series, format, max, note, scale = 
         <>
           <div className="chart-plot">
             <span className="chart-scale">{format(top)}</span>
+            <span className="chart-scale chart-scale-half">{format(top / 2)}</span>
             <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
               {kind === 'bars' ? (
                 <Bars points={points} top={top} at={at} />
@@ -65,9 +74,10 @@ export function Chart({ title, kind, points, series, format, max, note, scale = 
                 <Lines points={points} series={series} top={top} at={at} />
               )}
             </svg>
-            <Cursor {...{ label: title, points, series, format, labelOf, at }} onMove={setAt} />
+            <Cursor {...{ label: title, kind, points, series, format, labelOf, at }} onMove={setAt} />
           </div>
-          <Readout {...{ points, series, format, labelOf, shown }} />
+          <Ticks kind={kind} points={points} labelOf={labelOf} />
+          <Readout {...{ series, format, labelOf, shown }} />
         </>
       )}
       {note && <p className="muted">{note}</p>}
@@ -82,11 +92,25 @@ function topOf(points: readonly ChartPoint[], kind: ChartProps['kind']): number 
   const tops = points.map(({ values }) =>
     kind === 'bars' ? sumOf(values) : Math.max(0, ...values.map((v) => v ?? 0)),
   );
-  return Math.max(1, ...tops);
+  return roundTop(Math.max(0, ...tops));
 }
 
-const xOf = (index: number, total: number): number => (total <= 1 ? width / 2 : (index / (total - 1)) * width);
-const yOf = (value: number, top: number): number => height - (Math.min(value, top) / top) * height;
+/** Points in time along the axis; the middle ones give way where it is narrow. */
+function Ticks({ kind, points, labelOf }: { kind: PlotKind; points: readonly ChartPoint[]; labelOf: LabelOf }) {
+  return (
+    <div className="chart-ticks" aria-hidden="true">
+      {tickIndexes(points.length).map((index) => {
+        const place = tickPlace(kind, index, points.length);
+        const edge = place < 0.08 ? 'start' : place > 0.92 ? 'end' : undefined;
+        return (
+          <span key={index} data-edge={edge} style={{ left: `${place * 100}%` }}>
+            {labelOf(points[index]?.at ?? '')}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
 
 interface PlotProps {
   points: readonly ChartPoint[];
@@ -105,12 +129,12 @@ function Lines({ points, series, top, at }: PlotProps & { series: readonly strin
             const value = values[index];
             const isAlone = points[position - 1]?.values[index] == null && points[position + 1]?.values[index] == null;
             if (value == null || !isAlone) return null;
-            const [x, y] = [xOf(position, points.length), yOf(value, top)];
+            const [x, y] = [lineX(position, points.length), valueY(value, top)];
             return <path key={time} className="chart-dot" d={`M${x} ${y}h0.01`} />;
           })}
         </g>
       ))}
-      {at !== null && <path className="chart-cursor" d={`M${xOf(at, points.length)} 0V${height}`} />}
+      {at !== null && <path className="chart-cursor" d={`M${lineX(at, points.length)} 0V${height}`} />}
     </>
   );
 }
@@ -124,7 +148,7 @@ function lineOf(points: readonly ChartPoint[], index: number, top: number): stri
         isDown = false;
         return '';
       }
-      const step = `${isDown ? 'L' : 'M'}${xOf(position, points.length).toFixed(1)} ${yOf(value, top).toFixed(1)}`;
+      const step = `${isDown ? 'L' : 'M'}${lineX(position, points.length).toFixed(1)} ${valueY(value, top).toFixed(1)}`;
       isDown = true;
       return step;
     })
@@ -132,26 +156,16 @@ function lineOf(points: readonly ChartPoint[], index: number, top: number): stri
 }
 
 function Bars({ points, top, at }: PlotProps) {
-  const step = width / Math.max(1, points.length);
-  const thick = Math.min(step * 0.76, barMax);
   return points.map(({ at: time, values }, position) => {
     let base = height;
+    const { x, width: thick } = barSpan(position, points.length);
     return (
       <g key={time} opacity={at === null || at === position ? 1 : 0.45}>
         {values.map((value, index) => {
           const size = ((value ?? 0) / top) * height;
           base -= size;
           const name = `series-${index + 1}`;
-          return (
-            <rect
-              key={name}
-              className={`${name} chart-bar`}
-              x={(position + 0.5) * step - thick / 2}
-              y={base}
-              width={thick}
-              height={size}
-            />
-          );
+          return <rect key={name} className={`${name} chart-bar`} x={x} y={base} width={thick} height={size} />;
         })}
       </g>
     );
@@ -160,6 +174,7 @@ function Bars({ points, top, at }: PlotProps) {
 
 interface CursorProps {
   label: string;
+  kind: PlotKind;
   points: readonly ChartPoint[];
   series: readonly string[];
   format: (value: number) => string;
@@ -169,7 +184,7 @@ interface CursorProps {
 }
 
 /** A slider over the plot: arrow keys and the pointer move it, and its value is read out. */
-function Cursor({ label, points, series, format, labelOf, at, onMove }: CursorProps) {
+function Cursor({ label, kind, points, series, format, labelOf, at, onMove }: CursorProps) {
   const last = points.length - 1;
   const now = Math.min(at ?? last, last);
   const point = points[now];
@@ -186,7 +201,7 @@ function Cursor({ label, points, series, format, labelOf, at, onMove }: CursorPr
   }
   function onPointerMove(event: PointerEvent): void {
     const box = event.currentTarget.getBoundingClientRect();
-    onMove(Math.max(0, Math.min(last, Math.round(((event.clientX - box.left) / box.width) * last))));
+    onMove(pointAt(kind, (event.clientX - box.left) / box.width, points.length));
   }
   return (
     <div
@@ -220,27 +235,21 @@ const valueWords = (value: number | null | undefined, format: (value: number) =>
   value == null ? 'no data' : format(value);
 
 function Readout({
-  points,
   series,
   format,
   labelOf,
   shown,
-}: Omit<CursorProps, 'label' | 'at' | 'onMove'> & { shown: ChartPoint | undefined }) {
-  const [first, last] = [points[0], points.at(-1)];
+}: Pick<CursorProps, 'series' | 'format' | 'labelOf'> & { shown: ChartPoint | undefined }) {
   return (
-    <div className="chart-foot">
-      <span>{first && labelOf(first.at)}</span>
-      <span className="chart-legend">
-        {series.map((name, index) => (
-          <span key={name} className={`series-${index + 1}`}>
-            <span className="chart-key" aria-hidden="true" />
-            {name}
-            {shown && ` ${valueWords(shown.values[index], format)}`}
-          </span>
-        ))}
-        {shown && <span>at {labelOf(shown.at)}</span>}
-      </span>
-      <span>{last && labelOf(last.at)}</span>
+    <div className="chart-legend">
+      {series.map((name, index) => (
+        <span key={name} className={`series-${index + 1}`}>
+          <span className="chart-key" aria-hidden="true" />
+          {name}
+          {shown && ` ${valueWords(shown.values[index], format)}`}
+        </span>
+      ))}
+      {shown && <span>at {labelOf(shown.at)}</span>}
     </div>
   );
 }

@@ -3,6 +3,8 @@ import { Chart, type ChartPoint } from '../kit/chart.tsx';
 import { count } from '../kit/numbers.ts';
 
 const bucketsMax = 30;
+/** Connections of one minute are one narrow bar, not the whole chart. */
+const bucketsMin = 12;
 const series = ['Connected', 'Trying', 'Failed'] as const;
 
 const seriesOf = ({ state, connectedAt }: Connection): number => {
@@ -13,8 +15,9 @@ const seriesOf = ({ state, connectedAt }: Connection): number => {
 /** How the loaded connections ended, over the time they span. */
 export function Outcomes({ connections }: { connections: readonly Connection[] }) {
   const starts = connections.map(({ startedAt }) => Date.parse(startedAt));
-  const [from, until] = [Math.min(...starts), Math.max(...starts)];
-  const step = Math.max(60_000, Math.ceil((until - from + 1) / bucketsMax));
+  const [first, until] = [Math.min(...starts), Math.max(...starts)];
+  const step = Math.max(60_000, Math.ceil((until - first + 1) / bucketsMax));
+  const from = Math.min(first, until - (bucketsMin - 1) * step);
   const points: ChartPoint[] = Array.from({ length: Math.floor((until - from) / step) + 1 }, (_, index) => ({
     at: new Date(from + index * step).toISOString(),
     values: [0, 0, 0],

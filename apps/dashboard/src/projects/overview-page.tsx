@@ -1,3 +1,4 @@
+import type { ConnectionMetrics } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { chatOverviewQuery } from '../chat/queries.ts';
@@ -35,16 +36,7 @@ export default function OverviewPage() {
         {({ connections, series }) => (
           <>
             <Now successRate={connections.successRate} failed={connections.failed} active={connections.active} />
-            <Chart
-              title="Connections, last 24 hours"
-              kind="bars"
-              series={['Succeeded', 'Other']}
-              format={count}
-              points={series.hours.map(({ at, started, succeeded }) => ({
-                at,
-                values: [succeeded, Math.max(0, started - succeeded)],
-              }))}
-            />
+            <ConnectionBars series={series} />
           </>
         )}
       </QueryView>
@@ -53,6 +45,23 @@ export default function OverviewPage() {
         {usage.data && <Allowance usage={usage.data} />}
       </div>
     </Page>
+  );
+}
+
+/** The last day; the last hour while nothing is older, for a day would be one bar at its edge. */
+function ConnectionBars({ series: { minutes, hours } }: Pick<ConnectionMetrics, 'series'>) {
+  const isYoung = hours.slice(0, -1).every(({ started }) => started === 0) && (hours.at(-1)?.started ?? 0) > 0;
+  return (
+    <Chart
+      title={isYoung ? 'Connections, last 60 minutes' : 'Connections, last 24 hours'}
+      kind="bars"
+      series={['Succeeded', 'Other']}
+      format={count}
+      points={(isYoung ? minutes : hours).map(({ at, started, succeeded }) => ({
+        at,
+        values: [succeeded, Math.max(0, started - succeeded)],
+      }))}
+    />
   );
 }
 
