@@ -13,7 +13,7 @@ import { preferences, setPreference } from './frame/preferences.ts';
 import { ProjectContext } from './frame/project.tsx';
 import { Failure } from './frame/query-view.tsx';
 import { Shell } from './frame/shell.tsx';
-import { projectPath, safeNext } from './frame/url.ts';
+import { projectPath, safeNext, useNamedEnvironment } from './frame/url.ts';
 import { ErrorNotice } from './kit/error-notice.tsx';
 import { LiveRegion } from './kit/live.tsx';
 import { SkeletonLines } from './kit/skeleton.tsx';
@@ -36,30 +36,30 @@ const ProjectsPage = lazy(() => import('./projects/projects-page.tsx'));
 export function App() {
   return (
     <>
-      <Suspense fallback={null}>
-        <Switch>
-          <Route path="/verify-email" component={VerifyPage} />
-          <Route path="/first-account" component={FirstAccountPage} />
-          <Route path="/reset-password" component={ResetPage} />
-          <Route path="/oauth/:provider" component={OAuthPage} />
-          <Route path="/login">
-            <ForStrangers>
-              <LoginPage />
-            </ForStrangers>
-          </Route>
-          <Route path="/register">
-            <ForStrangers>
-              <RegisterPage />
-            </ForStrangers>
-          </Route>
-          <Route path="/forgot-password" component={ForgotPage} />
-          <Route>
-            <ForMembers>
-              <SignedInPages />
-            </ForMembers>
-          </Route>
-        </Switch>
-      </Suspense>
+        <Suspense fallback={null}>
+          <Switch>
+            <Route path="/verify-email" component={VerifyPage} />
+            <Route path="/first-account" component={FirstAccountPage} />
+            <Route path="/reset-password" component={ResetPage} />
+            <Route path="/oauth/:provider" component={OAuthPage} />
+            <Route path="/login">
+              <ForStrangers>
+                <LoginPage />
+              </ForStrangers>
+            </Route>
+            <Route path="/register">
+              <ForStrangers>
+                <RegisterPage />
+              </ForStrangers>
+            </Route>
+            <Route path="/forgot-password" component={ForgotPage} />
+            <Route>
+              <ForMembers>
+                <SignedInPages />
+              </ForMembers>
+            </Route>
+          </Switch>
+        </Suspense>
       <ExpiredDialog />
       <ProofDialog />
       <LiveRegion />
@@ -126,11 +126,11 @@ function SignedInPages() {
   );
 }
 
-/** The last visited project, or the list. */
+/** The last visited project in its last environment, or the list. */
 function Home() {
-  const { lastProject } = preferences();
+  const { lastProject, lastEnvironment } = preferences();
   return (
-    <Redirect to={lastProject === null ? '/projects' : projectPath(lastProject, 'overview', 'DEVELOPMENT')} replace />
+    <Redirect to={lastProject === null ? '/projects' : projectPath(lastProject, 'overview', lastEnvironment)} replace />
   );
 }
 
@@ -143,6 +143,11 @@ function ProjectPages() {
     if (project) setPreference('lastProject', project.id);
     else if (isGone && preferences().lastProject === projectId) setPreference('lastProject', null);
   }, [project, isGone, projectId]);
+  // Only what an address says: one without an environment is on its way to one that has it.
+  const environment = useNamedEnvironment();
+  useEffect(() => {
+    if (environment !== null) setPreference('lastEnvironment', environment);
+  }, [environment]);
   return (
     <Shell projectId={projectId}>
       {project === undefined ? (
@@ -167,7 +172,7 @@ function ProjectPages() {
                   ),
               )}
               <Route path="/p/:projectId">
-                <Redirect to={projectPath(projectId, 'overview', 'DEVELOPMENT')} replace />
+                <Redirect to={projectPath(projectId, 'overview', preferences().lastEnvironment)} replace />
               </Route>
               <Route>
                 <NothingHere />

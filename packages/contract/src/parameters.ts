@@ -58,6 +58,7 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   from: 'Only entries of this time or later.',
   includeDeleted: 'Shows the tombstones of deleted messages too.',
   limit: 'How many entries a page has at most.',
+  name: 'Only rooms with this in their name, in whatever case.',
   resourceId: 'Only entries about this resource.',
   revokeTokens:
     'Whether tokens end too: those of a participant do unless this is false, those of a key or member only when it is true.',
@@ -65,8 +66,9 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   senderId: 'Only messages of this user.',
   since: 'Where the page starts: `nextCursor` of the page before; without it at the first change.',
   state: 'Only connections in this state.',
-  status: 'Only deliveries with this status.',
+  status: 'Only deliveries or streams with this status.',
   threadRootId: 'Only the thread of this message.',
+  title: 'Only streams with this in their title, in whatever case.',
   to: 'Only entries before this time.',
   types: 'Only events of these types, separated by commas.',
   userId: 'The user that it is about, or for whom an API key acts.',

@@ -33,6 +33,9 @@ export const PageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 256 })),
 } as const;
 
+/** A part of a text, in whatever case. */
+export const Contains = Type.Optional(Type.String({ maxLength: 128 }));
+
 /** A body in which unknown fields are refused instead of ignored. */
 export const Strict = <P extends TProperties>(properties: P): TObject<P> =>
   Type.Object(properties, { additionalProperties: false });

@@ -366,6 +366,7 @@ export interface ConnectionsQuery {
   state?: ConnectionState;
   roomId?: string;
   limit?: number;
+  cursor?: string;
 }
 
 export interface Conversation {
@@ -589,6 +590,7 @@ export interface ErrorsQuery {
   category?: ErrorCategory;
   connectionId?: string;
   limit?: number;
+  cursor?: string;
 }
 
 export interface FactorAdded {
@@ -777,6 +779,7 @@ export interface ListProjectConnectionsQuery {
   state?: ConnectionState;
   roomId?: string;
   limit?: number;
+  cursor?: string;
   environment?: string;
 }
 
@@ -796,6 +799,7 @@ export interface ListProjectErrorsQuery {
   category?: ErrorCategory;
   connectionId?: string;
   limit?: number;
+  cursor?: string;
   environment?: string;
 }
 
@@ -803,6 +807,8 @@ export interface ListProjectLiveStreamsQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
+  title?: string;
+  status?: LiveStreamStatus;
 }
 
 export interface ListProjectMembersQuery {
@@ -826,6 +832,7 @@ export interface ListProjectRoomsQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
+  name?: string;
 }
 
 export interface ListProjectsQuery {

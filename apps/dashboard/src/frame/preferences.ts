@@ -1,3 +1,4 @@
+import type { Environment } from '@parley/contract';
 import { useSyncExternalStore } from 'react';
 
 /** What a person chose for this browser. */
@@ -8,6 +9,8 @@ export interface Preferences {
   shortcuts: 'on' | 'off';
   /** The project that `/` opens. */
   lastProject: string | null;
+  /** The environment it opens it in. */
+  lastEnvironment: Environment;
 }
 
 const storageKey = 'parley.preferences';
@@ -17,6 +20,7 @@ const defaults: Preferences = {
   timeZone: 'local',
   shortcuts: 'on',
   lastProject: null,
+  lastEnvironment: 'DEVELOPMENT',
 };
 
 function read(): Preferences {

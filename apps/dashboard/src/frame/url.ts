@@ -21,7 +21,13 @@ export const environmentOf = (text: string | null): Environment =>
   text === 'production' ? 'PRODUCTION' : 'DEVELOPMENT';
 
 export function useEnvironment(): Environment {
-  return environmentOf(new URLSearchParams(useSearch()).get('env'));
+  return useNamedEnvironment() ?? environmentOf(null);
+}
+
+/** The environment that the address names, if it does. */
+export function useNamedEnvironment(): Environment | null {
+  const text = new URLSearchParams(useSearch()).get('env');
+  return text === null ? null : environmentOf(text);
 }
 
 /** A page of a project, in an environment. */

@@ -1,11 +1,13 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 
 let message = '';
+let said = 0;
 const listeners = new Set<() => void>();
 
 /** Says something to those who listen to the page instead of looking at it. */
 export function announce(text: string): void {
-  message = text;
+  // The same words again are no change that a screen reader would notice: an invisible space makes them one.
+  message = said++ % 2 === 0 ? text : `${text}\u00a0`;
   for (const listener of listeners) listener();
 }
 

@@ -4,7 +4,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { asDetail } from '../data/queries.ts';
 
 export const streamKeys = {
-  list: (projectId: string, environment: Environment) => ['project', projectId, 'streams', environment] as const,
+  list: (projectId: string, environment: Environment, filter: object = {}) =>
+    ['project', projectId, 'streams', environment, filter] as const,
   one: (projectId: string, environment: Environment, streamId: string) =>
     ['project', projectId, 'stream', environment, streamId] as const,
 };

@@ -24,6 +24,7 @@ import { streamKeys } from './queries.ts';
 import { StreamState, visibilityWords } from './words.tsx';
 
 const statuses: Readonly<Record<LiveStreamStatus, string>> = { CREATED: 'Created', LIVE: 'Live', ENDED: 'Ended' };
+const isStatus = (text: string): text is LiveStreamStatus => text in statuses;
 
 export default function StreamsPage() {
   const api = useApi();
@@ -32,13 +33,14 @@ export default function StreamsPage() {
   const [title, setTitle] = useFilter('title');
   const [status, setStatus] = useFilter('status');
   const [isCreating, setCreating] = useState(false);
-  const query = usePaged(streamKeys.list(project.id, environment), (page, signal) =>
-    api.request('listProjectLiveStreams', { projectId: project.id, query: { environment, ...page } }, { signal }),
-  );
+  const filter = { ...(title === '' ? {} : { title }), ...(isStatus(status) ? { status } : {}) };
+  const query = usePaged(streamKeys.list(project.id, environment, filter), (page, signal) => {
+    const asked = { environment, ...page, ...filter };
+    return api.request('listProjectLiveStreams', { projectId: project.id, query: asked }, { signal });
+  });
   const streams = query.data;
-  const shown = streams?.filter(
-    (stream) => stream.title.toLowerCase().includes(title.toLowerCase()) && (status === '' || stream.status === status),
-  );
+  const isFiltered = Object.keys(filter).length > 0;
+  const isEmpty = streams?.length === 0 && !isFiltered;
   const live = streams?.filter((stream) => stream.status === 'LIVE').length;
   useAnnounced(live === undefined ? null : plural(live, 'live stream'));
   const mayCreate = may('live_stream:manage') && project.status === 'ACTIVE';
@@ -57,7 +59,7 @@ export default function StreamsPage() {
       query={query}
       lead="One to many: hosts publish, viewers watch, everybody chats."
       actions={
-        streams?.length !== 0 && (
+        !isEmpty && (
           <Button
             variant="primary"
             icon={<PlusIcon />}
@@ -70,7 +72,7 @@ export default function StreamsPage() {
         )
       }
     >
-      {streams !== undefined && streams.length > 0 && (
+      {!isEmpty && (
         <div className="filters">
           <FilterText label="Title contains" value={title} onChange={setTitle} isFirst />
           <SelectField
@@ -86,11 +88,11 @@ export default function StreamsPage() {
       )}
       <QueryView query={query} skeleton={table(undefined)}>
         {() =>
-          streams?.length === 0 ? (
+          isEmpty ? (
             <NoStreams mayCreate={mayCreate} />
-          ) : shown?.length === 0 ? (
+          ) : streams?.length === 0 ? (
             <EmptyState
-              title="No loaded stream matches"
+              title="No stream matches"
               action={
                 <Button
                   onClick={() => {
@@ -103,7 +105,7 @@ export default function StreamsPage() {
               }
             />
           ) : (
-            table(shown)
+            table(streams)
           )
         }
       </QueryView>

@@ -1,9 +1,9 @@
 import type { Connection } from '@parley/contract';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { asList } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
+import { usePaged } from '../data/use-paged.ts';
 import { FilterText } from '../frame/filter-text.tsx';
+import { More } from '../frame/more.tsx';
 import { Page } from '../frame/page.tsx';
 import { type CurrentProject, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
@@ -15,7 +15,6 @@ import { span } from '../kit/numbers.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { Outcomes } from './outcomes.tsx';
-import { limitOf, limits } from './queries.ts';
 import { ConnectionBadge, isState, stateWords } from './words.tsx';
 
 export default function ConnectionsPage() {
@@ -24,19 +23,14 @@ export default function ConnectionsPage() {
   const { project, environment } = current;
   const [state, setState] = useFilter('state');
   const [roomId, setRoomId] = useFilter('room');
-  const [limitText, setLimit] = useFilter('limit');
-  const limit = limitOf(limitText);
   const filter = { ...(isState(state) ? { state } : {}), ...(roomId === '' ? {} : { roomId }) };
-  const query = useQuery({
-    queryKey: ['project', project.id, 'connections', environment, filter, limit],
-    queryFn: ({ signal }) =>
-      api.call(
-        'listProjectConnections',
-        { projectId: project.id, query: { environment, ...filter, limit } },
-        { signal },
-      ),
-    refetchInterval: asList,
-  });
+  const query = usePaged(['project', project.id, 'connections', environment, filter], (page, signal) =>
+    api.request(
+      'listProjectConnections',
+      { projectId: project.id, query: { environment, ...filter, ...page } },
+      { signal },
+    ),
+  );
   const isFiltered = Object.keys(filter).length > 0;
   const table = (rows: readonly Connection[] | undefined) => (
     <Table
@@ -60,12 +54,6 @@ export default function ConnectionsPage() {
           onChange={(event) => setState(event.target.value)}
         />
         <FilterText label="Room id" value={roomId} onChange={setRoomId} isFirst />
-        <SelectField
-          label="Show"
-          value={String(limit)}
-          options={limits.map((value) => ({ value, label: `Newest ${value}` }))}
-          onChange={(event) => setLimit(event.target.value === limits[0] ? '' : event.target.value)}
-        />
       </div>
       <QueryView query={query} skeleton={table(undefined)}>
         {(connections) =>
@@ -91,13 +79,11 @@ export default function ConnectionsPage() {
             <>
               <Outcomes connections={connections} />
               {table(connections)}
-              {connections.length === limit && (
-                <p className="muted">Newest {limit}. Narrow the filters to see older entries.</p>
-              )}
             </>
           )
         }
       </QueryView>
+      <More query={query} />
     </Page>
   );
 }

@@ -1,20 +1,20 @@
 import type { ClassifiedError } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { asList } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
+import { usePaged } from '../data/use-paged.ts';
 import { FilterText } from '../frame/filter-text.tsx';
+import { More } from '../frame/more.tsx';
 import { Page } from '../frame/page.tsx';
 import { type CurrentProject, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { useFilter } from '../frame/url.ts';
 import { Button } from '../kit/button.tsx';
 import { EmptyState, NoData } from '../kit/empty-state.tsx';
-import { SelectField } from '../kit/field.tsx';
 import { count } from '../kit/numbers.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
-import { limitOf, limits, metricsQuery } from './queries.ts';
+import { metricsQuery } from './queries.ts';
 import { categoryWords, isCategory } from './words.tsx';
 
 export default function ErrorsPage() {
@@ -23,18 +23,13 @@ export default function ErrorsPage() {
   const { project, environment } = current;
   const [category, setCategory] = useFilter('category');
   const [connectionId, setConnectionId] = useFilter('connection');
-  const [limitText, setLimit] = useFilter('limit');
-  const limit = limitOf(limitText);
   const filter = {
     ...(isCategory(category) ? { category } : {}),
     ...(connectionId === '' ? {} : { connectionId }),
   };
-  const query = useQuery({
-    queryKey: ['project', project.id, 'errors', environment, filter, limit],
-    queryFn: ({ signal }) =>
-      api.call('listProjectErrors', { projectId: project.id, query: { environment, ...filter, limit } }, { signal }),
-    refetchInterval: asList,
-  });
+  const query = usePaged(['project', project.id, 'errors', environment, filter], (page, signal) =>
+    api.request('listProjectErrors', { projectId: project.id, query: { environment, ...filter, ...page } }, { signal }),
+  );
   const isFiltered = Object.keys(filter).length > 0;
   const table = (rows: readonly ClassifiedError[] | undefined) => (
     <Table
@@ -50,12 +45,6 @@ export default function ErrorsPage() {
       <CategoryBars chosen={category} onChoose={setCategory} />
       <div className="filters">
         <FilterText label="Connection id" value={connectionId} onChange={setConnectionId} isFirst />
-        <SelectField
-          label="Show"
-          value={String(limit)}
-          options={limits.map((value) => ({ value, label: `Newest ${value}` }))}
-          onChange={(event) => setLimit(event.target.value === limits[0] ? '' : event.target.value)}
-        />
       </div>
       <QueryView query={query} skeleton={table(undefined)}>
         {(errors) =>
@@ -76,15 +65,11 @@ export default function ErrorsPage() {
               }
             />
           ) : (
-            <>
-              {table(errors)}
-              {errors.length === limit && (
-                <p className="muted">Newest {limit}. Narrow the filters to see older entries.</p>
-              )}
-            </>
+            <>{table(errors)}</>
           )
         }
       </QueryView>
+      <More query={query} />
     </Page>
   );
 }

@@ -16,8 +16,3 @@ export const diagnosticsQuery = (api: Api, projectId: string, environment: Envir
     queryFn: ({ signal }) => api.call('getProjectDiagnostics', { projectId, query: { environment } }, { signal }),
     refetchInterval: asList,
   });
-
-export const limits = ['50', '100', '200'] as const;
-
-/** How many rows a list asks for, from its filter in the address. */
-export const limitOf = (text: string): number => Number(limits.find((limit) => limit === text) ?? limits[0]);

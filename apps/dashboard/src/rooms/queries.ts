@@ -4,7 +4,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { asDetail } from '../data/queries.ts';
 
 export const roomKeys = {
-  list: (projectId: string, environment: Environment) => ['project', projectId, 'rooms', environment] as const,
+  list: (projectId: string, environment: Environment, name = '') =>
+    ['project', projectId, 'rooms', environment, ...(name === '' ? [] : [{ name }])] as const,
   one: (projectId: string, environment: Environment, roomId: string) =>
     ['project', projectId, 'room', environment, roomId] as const,
 };

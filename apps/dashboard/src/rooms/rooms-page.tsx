@@ -27,12 +27,13 @@ export default function RoomsPage() {
   const { project, environment, may } = current;
   const [name, setName] = useFilter('name');
   const [isCreating, setCreating] = useState(false);
-  const query = usePaged(roomKeys.list(project.id, environment), (page, signal) =>
-    api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page } }, { signal }),
-  );
+  const query = usePaged(roomKeys.list(project.id, environment, name), (page, signal) => {
+    const filter = { environment, ...page, ...(name === '' ? {} : { name }) };
+    return api.request('listProjectRooms', { projectId: project.id, query: filter }, { signal });
+  });
   const rooms = query.data;
-  const shown = rooms?.filter((room) => room.name.toLowerCase().includes(name.toLowerCase()));
-  useAnnounced(rooms ? plural(rooms.length, 'active room') : null);
+  const isEmpty = rooms?.length === 0 && name === '';
+  useAnnounced(rooms === undefined ? null : plural(rooms.length, 'active room'));
   const mayCreate = may('room:manage') && project.status === 'ACTIVE';
 
   const table = (rows: readonly Room[] | undefined) => (
@@ -49,7 +50,7 @@ export default function RoomsPage() {
       title="Rooms"
       query={query}
       actions={
-        rooms?.length !== 0 && (
+        !isEmpty && (
           <Button
             variant="primary"
             icon={<PlusIcon />}
@@ -62,26 +63,26 @@ export default function RoomsPage() {
         )
       }
     >
-      {rooms !== undefined && rooms.length > 0 && (
+      {!isEmpty && (
         <div className="filters">
           <FilterText label="Name contains" value={name} onChange={setName} isFirst />
         </div>
       )}
       <QueryView query={query} skeleton={table(undefined)}>
         {() =>
-          rooms?.length === 0 ? (
+          isEmpty ? (
             <EmptyState title={`No room is open in ${environment.toLowerCase()}`}>
               <p>A room is where participants meet. Your backend makes them; here is one to try.</p>
               {mayCreate ? <CreateRoomForm /> : <p>{askFor('room:manage')}</p>}
               <RoomSnippets />
             </EmptyState>
-          ) : shown?.length === 0 ? (
+          ) : rooms?.length === 0 ? (
             <EmptyState
-              title={`No loaded room has a name with “${name}”`}
+              title={`No room has a name with “${name}”`}
               action={<Button onClick={() => setName('')}>Clear filter</Button>}
             />
           ) : (
-            table(shown)
+            table(rooms)
           )
         }
       </QueryView>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { EnvironmentQuery, PageQuery } from '../schema.ts';
+import { Contains, EnvironmentQuery, PageQuery } from '../schema.ts';
+import { LiveStreamStatus } from './enums.ts';
 import {
   CreateLiveStream,
   LiveStream,
@@ -131,7 +132,12 @@ export const liveStreamRoutes = routes({
     by: ['session'],
     needs: 'live_stream:read',
     ...list,
-    query: Type.Object({ ...EnvironmentQuery, ...PageQuery }),
+    query: Type.Object({
+      ...EnvironmentQuery,
+      ...PageQuery,
+      title: Contains,
+      status: Type.Optional(LiveStreamStatus),
+    }),
   },
   createProjectLiveStream: {
     at: 'POST /v1/projects/{projectId}/live-streams',

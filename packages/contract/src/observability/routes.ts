@@ -22,6 +22,7 @@ const byKey = { by: ['apiKey'] } as const;
 /** Each read stands behind two doors: the API key's and the dashboard's. */
 const listConnections = {
   query: ConnectionsQuery,
+  paged: true,
   returns: [200, Type.Array(Connection)],
   does: 'Lists connections, newest first.',
 } as const;
@@ -32,6 +33,7 @@ const getConnection = {
 } as const;
 const listErrors = {
   query: ErrorsQuery,
+  paged: true,
   returns: [200, Type.Array(ClassifiedError)],
   does: 'Lists classified errors, newest first.',
 } as const;

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Metadata, Nullable, Timestamp } from '../schema.ts';
+import { Metadata, Nullable, PageQuery, Timestamp } from '../schema.ts';
 import { connectionEventTypes } from './connection-events.ts';
 import { ConnectionEventSource, ConnectionState, DependencyStatus, ErrorCategory } from './enums.ts';
 
@@ -69,17 +69,16 @@ export const ConnectionDetail = Type.Object({
 });
 export const ErrorWithConnection = Type.Object({ ...ClassifiedError.properties, connection: Nullable(Connection) });
 
-const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 export const ConnectionsQuery = Type.Object({
   state: Type.Optional(ConnectionState),
   roomId: Type.Optional(Type.String({ maxLength: 128 })),
-  limit,
+  ...PageQuery,
 });
 export type ConnectionsQuery = Static<typeof ConnectionsQuery>;
 export const ErrorsQuery = Type.Object({
   category: Type.Optional(ErrorCategory),
   connectionId: Type.Optional(Type.String({ maxLength: 128 })),
-  limit,
+  ...PageQuery,
 });
 export type ErrorsQuery = Static<typeof ErrorsQuery>;
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { EnvironmentQuery, PageQuery } from '../schema.ts';
+import { Contains, EnvironmentQuery, PageQuery } from '../schema.ts';
 import {
   CreateRoom,
   MintRtcToken,
@@ -167,10 +167,10 @@ export const roomRoutes = routes({
     at: 'GET /v1/projects/{projectId}/rooms',
     by: session,
     needs: 'room:read',
-    query: Type.Object({ ...EnvironmentQuery, ...PageQuery }),
+    query: Type.Object({ ...EnvironmentQuery, ...PageQuery, name: Contains }),
     paged: true,
     returns: [200, Type.Array(Room)],
-    does: 'Lists active rooms with live participant counts.',
+    does: 'Lists active rooms with live participant counts; `name` is a part of their name, in any case.',
   },
   createProjectRoom: {
     at: 'POST /v1/projects/{projectId}/rooms',

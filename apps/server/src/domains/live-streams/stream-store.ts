@@ -42,16 +42,25 @@ export async function lockStream(tx: Tx, scope: ProjectScope, id: string): Promi
   return row;
 }
 
+export interface StreamFilter {
+  /** A part of the title, in whatever case. */
+  title?: string;
+  status?: LiveStreamStatus;
+}
+
 /** Newest first, from after a position. */
 export async function listStreams(
   db: Queryable,
   scope: ProjectScope,
+  { title = '', status }: StreamFilter,
   after: readonly [string, string] | null,
   limit: number,
 ): Promise<StoredStream[]> {
   return db.query<StoredStream>(sql`
     select ${columns} from live_streams
     where project_id = ${scope.projectId} and environment = ${scope.environment}
+      ${title === '' ? empty : sql`and strpos(lower(title), lower(${title})) > 0`}
+      ${status === undefined ? empty : sql`and status = ${status}`}
       ${after === null ? empty : sql`and (created_at, id) < (${after[0]}, ${after[1]})`}
     order by created_at desc, id desc limit ${limit}`);
 }

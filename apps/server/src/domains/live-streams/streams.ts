@@ -31,6 +31,7 @@ import {
   raisePeak,
   raisePeaks,
   type StoredStream,
+  type StreamFilter,
   updateStream,
 } from './stream-store.ts';
 
@@ -122,11 +123,11 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
 
   async function list(
     scope: ProjectScope,
-    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+    { limit = pageSizeDefault, cursor, ...filter }: { limit?: number; cursor?: string } & StreamFilter,
   ): Promise<Answer<LiveStream[]>> {
     const cursorScope = `live-streams/${scope.projectId}/${scope.environment}`;
     const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
-    const rows = await listStreams(db, scope, after, limit + 1);
+    const rows = await listStreams(db, scope, filter, after, limit + 1);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
     return page(await Promise.all(items.map((stream) => record(scope, stream))), nextCursor);
   }

@@ -121,9 +121,13 @@ export async function insertTimeline(
     from jsonb_array_elements(${json(events)}::jsonb) e`);
 }
 
+/** Where a page begins: the time and id of the last row of the page before. */
+export type After = readonly [at: string, id: string] | null;
+
 interface ConnectionFilter {
   state?: string | undefined;
   roomId?: string | undefined;
+  after: After;
   limit: number;
 }
 
@@ -132,13 +136,14 @@ export async function listConnections(
   db: Db,
   projectId: string,
   environment: Environment,
-  { state, roomId, limit }: ConnectionFilter,
+  { state, roomId, after, limit }: ConnectionFilter,
 ): Promise<ConnectionRow[]> {
   return db.query<ConnectionRow>(sql`
     select ${columns} from connections
     where project_id = ${projectId} and environment = ${environment}
       ${state === undefined ? empty : sql`and state = ${state}`}
       ${roomId === undefined ? empty : sql`and room_id = ${roomId}`}
+      ${after === null ? empty : sql`and (started_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
     order by started_at desc, id desc limit ${limit}`);
 }
 

@@ -1,6 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Db, Tx } from '../../core/db.ts';
 import { empty, json, sql } from '../../core/sql.ts';
+import type { After } from './connection-store.ts';
 
 export interface ErrorRow {
   id: string;
@@ -48,14 +49,15 @@ export async function listErrors(
   db: Db,
   projectId: string,
   environment: Environment,
-  filter: { category?: string | undefined; connection?: string | undefined; limit: number },
+  filter: { category?: string | undefined; connection?: string | undefined; after?: After; limit: number },
 ): Promise<ErrorRow[]> {
-  const { category, connection, limit } = filter;
+  const { category, connection, after = null, limit } = filter;
   return db.query<ErrorRow>(sql`
     select ${columns} from classified_errors e join connections c on c.id = e.connection
     where e.project_id = ${projectId} and e.environment = ${environment}
       ${category === undefined ? empty : sql`and e.category = ${category}`}
       ${connection === undefined ? empty : sql`and e.connection = ${connection}`}
+      ${after === null ? empty : sql`and (e.occurred_at, e.id) < (${after[0]}::timestamptz, ${after[1]})`}
     order by e.occurred_at desc, e.id desc limit ${limit}`);
 }
 

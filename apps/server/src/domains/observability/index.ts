@@ -1,6 +1,7 @@
 import type { observabilityRoutes } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
+import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
@@ -25,6 +26,7 @@ export type { Check } from './diagnostics.ts';
 interface ObservabilityDeps {
   db: Db;
   clock: Clock;
+  cursors: Cursors;
   ids: Ids;
   log: Log;
   metrics: Metrics;
@@ -43,7 +45,7 @@ const abandonedAfterMs = 2 * 60 * 1000;
 export function createObservability(deps: ObservabilityDeps): Observability {
   const { db, clock, checks, retentionDays } = deps;
   const recorder = createRecorder(deps);
-  const reads = createReads({ db });
+  const reads = createReads(deps);
   const metrics = createMetricsReader({ db, clock });
   const diagnose = createDiagnostics({ clock, checks });
   const telemetry = createTelemetry({ recorder, clock });

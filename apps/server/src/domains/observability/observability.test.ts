@@ -333,6 +333,42 @@ test('[OBS-17] a call that only a client told of is not active for ever', async 
   }
 });
 
+test('[DASH-61] connections and errors are paged back to the oldest', async () => {
+  const { api, id: projectId, owner } = await service.newProject();
+  const { token } = await mint(api, await newRoom(api), 'ada');
+  for (const connectionId of ['c-1', 'c-2', 'c-3'])
+    await service.as(token).call('sendTelemetry', { body: { connectionId, type: 'device.failed' } });
+  for (const route of ['listProjectConnections', 'listProjectErrors'] as const) {
+    const seen: (string | null)[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { limit: 2, ...(cursor === undefined ? {} : { cursor }) };
+      const { body, headers } = await owner.api.request(route, { projectId, query });
+      seen.push(...body.map(({ connectionId }) => connectionId));
+      cursor = headers.get('x-next-cursor') ?? undefined;
+    } while (cursor !== undefined);
+    assert.deepEqual(seen, ['c-3', 'c-2', 'c-1'], route);
+    await assert.rejects(owner.api.call(route, { projectId, query: { cursor: 'x' } }), failure('SVC_INVALID_CURSOR'));
+  }
+});
+
+test('[DASH-61] rooms and streams are found by a part of their name, whatever is loaded', async () => {
+  const { api, id: projectId, owner } = await service.newProject();
+  for (const name of ['Stand-up', 'standing 100%', 'Other']) {
+    await api.call('createRoom', { body: { name } });
+    await api.call('createLiveStream', { body: { title: name, hostIdentity: 'ada' } });
+  }
+  const rooms = async (name: string) =>
+    (await owner.api.call('listProjectRooms', { projectId, query: { name, limit: 1 } })).map((room) => room.name);
+  const streams = async (query: { title?: string; status?: 'CREATED' | 'LIVE' }) =>
+    (await owner.api.call('listProjectLiveStreams', { projectId, query })).map(({ title }) => title);
+  assert.deepEqual(await rooms('STAND-'), ['Stand-up']);
+  assert.deepEqual(await rooms('100%'), ['standing 100%']);
+  assert.deepEqual(await rooms('%up'), []);
+  assert.deepEqual(await streams({ title: 'stand' }), ['standing 100%', 'Stand-up']);
+  assert.deepEqual([(await streams({ status: 'CREATED' })).length, await streams({ status: 'LIVE' })], [3, []]);
+});
+
 test('[OBS-10] one project and environment never sees another’s connections', async () => {
   const [mine, theirs] = [await service.newProject(), await service.newProject()];
   const room = await newRoom(theirs.api);

@@ -1,10 +1,12 @@
 import { type ClassifiedError, type Connection, type ConnectionsQuery, type ErrorsQuery, fail } from '@parley/contract';
 import { maskedNetwork } from '../../core/addresses.ts';
 import type { ApiKeyCaller, ProjectSessionCaller } from '../../core/caller.ts';
+import { type Cursors, cutPage } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
+import { type Answer, page } from '../../core/handlers.ts';
 import { isUuid } from '../../core/uuid.ts';
 import { explain } from './classify.ts';
-import { type ConnectionRow, findConnection, listConnections, listTimeline } from './connection-store.ts';
+import { type After, type ConnectionRow, findConnection, listConnections, listTimeline } from './connection-store.ts';
 import { type ErrorRow, findError, listErrors } from './error-store.ts';
 import { orderTimeline } from './timeline.ts';
 
@@ -14,15 +16,33 @@ type Reader = ApiKeyCaller | ProjectSessionCaller;
 const pageSize = 50;
 const timelineMax = 5_000;
 
-export function createReads({ db }: { db: Db }) {
+export function createReads({ db, cursors }: { db: Db; cursors: Cursors }) {
+  const scopeOf = (list: string, { projectId, environment }: Reader): string => `${list}/${projectId}/${environment}`;
+  // Of this list and scope: the position is what `pageOf` wrote.
+  const positionIn = (scope: string, cursor: string | undefined): After =>
+    cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
+
   const get = async (caller: Reader, id: string): Promise<ConnectionRow | undefined> =>
     findConnection(db, caller.projectId, caller.environment, id, isUuid(id));
 
   return {
-    connections: async (caller: Reader, { limit = pageSize, ...filter }: ConnectionsQuery): Promise<Connection[]> =>
-      (await listConnections(db, caller.projectId, caller.environment, { ...filter, limit })).map((row) =>
-        toConnection(row, caller),
-      ),
+    async connections(
+      caller: Reader,
+      { limit = pageSize, cursor, ...filter }: ConnectionsQuery,
+    ): Promise<Answer<Connection[]>> {
+      const scope = scopeOf('connections', caller);
+      const after = positionIn(scope, cursor);
+      const rows = await listConnections(db, caller.projectId, caller.environment, {
+        ...filter,
+        after,
+        limit: limit + 1,
+      });
+      const { items, nextCursor } = cutPage(rows, limit, ({ startedAt, id }) => cursors.write(scope, [startedAt, id]));
+      return page(
+        items.map((row) => toConnection(row, caller)),
+        nextCursor,
+      );
+    },
 
     async connection(caller: Reader, id: string) {
       const row = (await get(caller, id)) ?? fail('SVC_CONNECTION_NOT_FOUND');
@@ -35,16 +55,22 @@ export function createReads({ db }: { db: Db }) {
 
     async errors(
       caller: Reader,
-      { connectionId, category, limit = pageSize }: ErrorsQuery,
-    ): Promise<ClassifiedError[]> {
+      { connectionId, category, cursor, limit = pageSize }: ErrorsQuery,
+    ): Promise<Answer<ClassifiedError[]>> {
+      const scope = scopeOf('errors', caller);
+      const after = positionIn(scope, cursor);
       const connection = connectionId === undefined ? undefined : await get(caller, connectionId);
-      if (connectionId !== undefined && !connection) return [];
+      if (connectionId !== undefined && !connection) return page([], null);
       const rows = await listErrors(db, caller.projectId, caller.environment, {
         category,
         connection: connection?.id,
-        limit,
+        after,
+        limit: limit + 1,
       });
-      return rows.map(toError);
+      const { items, nextCursor } = cutPage(rows, limit, ({ occurredAt, id }) =>
+        cursors.write(scope, [occurredAt, id]),
+      );
+      return page(items.map(toError), nextCursor);
     },
 
     async error(caller: Reader, id: string) {

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newRoom } from '../apps/server/testkit/clients/rooms.ts';
+import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { skipWithoutBrowser } from './browser.ts';
+import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
+
+describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
+  let kit: DashboardKit;
+  let project: TestProject;
+  before(async () => {
+    kit = await startDashboard();
+    project = await kit.service.newProject();
+    await newRoom(project.api);
+    await project.api.call('createRoom', { body: { name: 'Stand-up' } });
+  });
+  after(() => kit?.close());
+
+  const at = (path: string, environment = 'development'): string => `/p/${project.id}/${path}?env=${environment}`;
+
+  test('[DASH-61] the filter of rooms asks the server and keeps the focus', async () => {
+    const { open, assertClean } = await kit.visit({ as: project.owner });
+    const page = await open(at('rooms'), 'Rooms');
+    const asked = page.waitForResponse((response) => response.url().includes('name=stand'));
+    const filter = page.getByLabel('Name contains');
+    await filter.fill('stand');
+    await asked;
+    await page.getByRole('link', { name: 'Stand-up' }).waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    assert.ok(await filter.evaluate((field) => field === document.activeElement));
+    assertClean();
+  });
+
+  test('[DASH-62] the first address opens the last environment', async () => {
+    const { open, page } = await kit.visit({ as: project.owner });
+    await open(at('rooms', 'production'), 'Rooms');
+    await open('/', 'Overview');
+    assert.match(page.url(), /env=production$/);
+  });
+
+  test('[DASH-63] the same announcement again is a change of the live region', async () => {
+    const { open } = await kit.visit({ as: project.owner });
+    const page = await open(at('rooms'), 'Rooms');
+    const texts = await page.evaluateHandle(() => {
+      const said: string[] = [];
+      const region = document.querySelector('[role="status"]');
+      if (region)
+        new MutationObserver(() => said.push(region.textContent ?? '')).observe(region, {
+          childList: true,
+          characterData: true,
+          subtree: true,
+        });
+      return said;
+    });
+    const copy = page.getByRole('button', { name: 'Copy room id' }).first();
+    for (const times of [1, 2]) {
+      await copy.click();
+      await page.waitForFunction(([said, n]) => said.length >= n, [texts, times] as const);
+    }
+    const said = await texts.jsonValue();
+    assert.equal(new Set(said.map((text) => text.trim())).size, 1);
+  });
+});
