@@ -60,4 +60,23 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     const said = await texts.jsonValue();
     assert.equal(new Set(said.map((text) => text.trim())).size, 1);
   });
+
+  test('[DASH-64] a page whose file is gone offers to reload, and the next page works', async () => {
+    const { context, open, assertClean } = await kit.visit({ as: project.owner });
+    await context.route(/\/assets\/metrics-page-.*\.js/, (route) => route.fulfill({ status: 404 }));
+    const page = await open(at('rooms'), 'Rooms');
+    const pages = page.getByRole('navigation').first();
+    await pages.getByRole('link', { name: 'Metrics' }).click();
+    const notice = page.getByRole('alert').filter({ hasText: 'could not be shown' });
+    await notice.getByRole('button', { name: 'Reload' }).waitFor();
+    await pages.getByRole('link', { name: 'Rooms' }).click();
+    await page.getByRole('heading', { name: 'Rooms', level: 1 }).waitFor();
+    assert.equal(await notice.count(), 0);
+    await pages.getByRole('link', { name: 'Metrics' }).click();
+    await notice.waitFor();
+    await context.unroute(/\/assets\/metrics-page-.*\.js/);
+    await notice.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('heading', { name: 'Metrics', level: 1 }).waitFor();
+    assertClean({ expected: /Failed to load resource|dynamically imported/ });
+  });
 });

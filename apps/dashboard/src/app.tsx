@@ -8,6 +8,7 @@ import { explain } from './data/errors.ts';
 import { createQueryClient } from './data/queries.ts';
 import { useApi, useServices, useSession } from './data/services.tsx';
 import { Page } from './frame/page.tsx';
+import { PageBoundary } from './frame/page-boundary.tsx';
 import { pages } from './frame/pages.ts';
 import { preferences, setPreference } from './frame/preferences.ts';
 import { ProjectContext } from './frame/project.tsx';
@@ -36,6 +37,7 @@ const ProjectsPage = lazy(() => import('./projects/projects-page.tsx'));
 export function App() {
   return (
     <>
+      <PageBoundary>
         <Suspense fallback={null}>
           <Switch>
             <Route path="/verify-email" component={VerifyPage} />
@@ -60,6 +62,7 @@ export function App() {
             </Route>
           </Switch>
         </Suspense>
+      </PageBoundary>
       <ExpiredDialog />
       <ProofDialog />
       <LiveRegion />
@@ -111,7 +114,7 @@ function SignedInPages() {
       </Route>
       <Route>
         <Shell projectId={null}>
-          <Suspense fallback={<SkeletonLines />}>
+          <Guarded>
             <Switch>
               <Route path="/projects" component={ProjectsPage} />
               <Route path="/account" component={AccountPage} />
@@ -119,10 +122,20 @@ function SignedInPages() {
                 <NothingHere />
               </Route>
             </Switch>
-          </Suspense>
+          </Guarded>
         </Shell>
       </Route>
     </Switch>
+  );
+}
+
+/** A page inside the frame: a skeleton until it is there, and a way out when it cannot be. Another page starts anew. */
+function Guarded({ children }: { children: ReactNode }) {
+  const [path] = useLocation();
+  return (
+    <PageBoundary key={path}>
+      <Suspense fallback={<SkeletonLines />}>{children}</Suspense>
+    </PageBoundary>
   );
 }
 
@@ -160,7 +173,7 @@ function ProjectPages() {
         )
       ) : (
         <ProjectContext value={project}>
-          <Suspense fallback={<SkeletonLines />}>
+          <Guarded>
             <Switch>
               {pages.map(({ path, component }) => (
                 <Route key={path} path={`/p/:projectId/${path}`} component={component} />
@@ -178,7 +191,7 @@ function ProjectPages() {
                 <NothingHere />
               </Route>
             </Switch>
-          </Suspense>
+          </Guarded>
         </ProjectContext>
       )}
     </Shell>

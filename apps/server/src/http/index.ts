@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type AllRoutes, allRoutes, type Limits } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';
@@ -26,6 +27,7 @@ import { toErrorAnswer } from './errors.ts';
 import { type FileRoutes, mountFiles } from './file-routes.ts';
 import { createOnce } from './idempotency.ts';
 import { deleteExpiredKeys } from './idempotency-store.ts';
+import { keepBuild } from './kept-builds.ts';
 import { createLoadGuard, type LoopDelay, watchLoopDelay } from './load-guard.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { collectRoutes } from './mounted-routes.ts';
@@ -65,6 +67,8 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   metricsHost: string;
   metricsPort: number | null;
   playgroundApiKey: string | null;
+  /** Also keeps the files of the dashboard's last build. */
+  dataDir: string;
   handlers: Handlers<AllRoutes>;
   authenticators: Authenticators;
   files: FileRoutes;
@@ -102,6 +106,16 @@ export interface Http extends Part {
 // As many as the system accepts: connections beyond it are dropped silently, and tried again only seconds later.
 const backlogMax = 65_535;
 
+/** A data folder that cannot be written keeps nothing, and an open tab is told to reload. */
+function keptBefore(build: string, { dataDir, clock, log }: Pick<HttpDeps, 'dataDir' | 'clock' | 'log'>): string[] {
+  try {
+    return keepBuild(build, join(dataDir, 'pages'), clock.now());
+  } catch (error) {
+    log.debug({ error }, 'the files of this dashboard are not kept for the next one');
+    return [];
+  }
+}
+
 /** Everything that is answered over HTTP. */
 export function createHttp(deps: HttpDeps): Http {
   const { db, clock, isProduction, host, port, publicUrl } = deps;
@@ -127,7 +141,8 @@ export function createHttp(deps: HttpDeps): Http {
   mountOperations(app, deps);
   mountDocs(app, { folder: builtDocs, fonts: fontFiles, publicUrl });
   const plainIndex = plainIndexOf(deps);
-  mountPages(app, { prefix: '', folder: builtDashboard, isProduction, publicUrl, plainIndex });
+  const before = (build: string): string[] => keptBefore(build, deps);
+  mountPages(app, { prefix: '', folder: builtDashboard, before, isProduction, publicUrl, plainIndex });
   mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, isOwnHost, ownUrl: () => address().url });
 
   return {

@@ -11,6 +11,8 @@ interface PagesDeps {
   prefix: string;
   /** Folder of the build, or null while it is being built. */
   folder: () => string | null;
+  /** Folders of the builds before it whose files are still asked for. */
+  before?: (folder: string) => readonly string[];
   isProduction: boolean;
   publicUrl: string;
   /** What the first address says to those who want no page, such as curl. */
@@ -41,11 +43,16 @@ const foreign = /^\/(v1|docs|dev|playground|healthz|readyz|metrics|openapi\.json
 /** Serves an application of pages: its files, and its one page for every address that a person may have bookmarked. */
 export function mountPages(
   app: FastifyInstance,
-  { prefix, folder, isProduction, publicUrl, plainIndex }: PagesDeps,
+  { prefix, folder, before = () => [], isProduction, publicUrl, plainIndex }: PagesDeps,
 ): void {
   const policy = pagePolicy(publicUrl);
   const mode = isProduction ? 'production' : 'development';
-  const files = onceBuilt(folder, (path) => readFolder(path, mode));
+  const files = onceBuilt(folder, (path) => {
+    const own = readFolder(path, mode);
+    // Files of a build have its content in their names: those of two builds cannot be taken for each other.
+    const older = before(path).flatMap((kept) => [...readFolder(kept, mode)]);
+    return new Map([...older, ...own]);
+  });
 
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const path = pathOf(request.url).slice(prefix.length) || '/';

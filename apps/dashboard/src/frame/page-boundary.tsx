@@ -1,0 +1,31 @@
+import { Component, type ReactNode } from 'react';
+import { Button } from '../kit/button.tsx';
+
+/** What a part of a page says when it was asked of a server that has another version by now. */
+const isMissingPart = (error: unknown): boolean =>
+  error instanceof Error && /dynamically imported module|module script|preload/i.test(error.message);
+
+/** A page that cannot be shown says so and offers to load anew; the frame around it stays. */
+export class PageBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null as unknown };
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === null) return this.props.children;
+    return (
+      <div className="notice" data-tone="bad" role="alert">
+        <p className="notice-title">This page could not be shown</p>
+        <p>
+          {isMissingPart(error)
+            ? 'A part of it could not be loaded. If Parley was updated while this tab was open, loading it again brings the new version.'
+            : 'Something in it failed. Loading it again may help.'}
+        </p>
+        <Button onClick={() => location.reload()}>Reload</Button>
+      </div>
+    );
+  }
+}
