@@ -22,21 +22,25 @@ export function useSource(): [source: Source, choose: (source: Source) => void] 
 
 /** In place of devices before a call: the card, or nothing. */
 export function useCardPreview(source: Source): PreJoinProps['capture'] {
-  const [card, setCard] = useState<TestTracks | null>(null);
-  useEffect(() => {
-    if (source !== 'card') return;
-    const made = createTestTracks({ label: 'Test card', ...cardSize });
-    setCard(made);
-    return () => {
-      setCard(null);
-      made.stop();
-    };
-  }, [source]);
+  const card = useRef<TestTracks | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a card ends with its choice.
+  useEffect(
+    () => () => {
+      card.current?.stop();
+      card.current = null;
+    },
+    [source],
+  );
   return useMemo(() => {
     if (source === 'camera') return undefined;
-    if (!card) return { camera: null, microphone: null };
-    return { camera: async () => card.video.clone(), microphone: async () => card.audio.clone() };
-  }, [source, card]);
+    if (source === 'none') return { camera: null, microphone: null };
+    // Made when it is first shown, so that one can join before.
+    const made = (): TestTracks => {
+      card.current ??= createTestTracks({ label: 'Test card', ...cardSize });
+      return card.current;
+    };
+    return { camera: async () => made().video.clone(), microphone: async () => made().audio.clone() };
+  }, [source]);
 }
 
 /** Publishes the card, or nothing; undefined for devices, which the call publishes by itself. */
