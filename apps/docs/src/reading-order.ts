@@ -7,6 +7,7 @@ export const readingOrder = [
   'devices',
   'react',
   'chat',
+  'react-chat',
   'live-streams',
   'webhooks',
   'migration',

@@ -1,4 +1,4 @@
-import { asSvcError, ConnectionError, type SvcError } from './errors.ts';
+import { asSvcError, ConnectionError, type DisconnectReason, type SvcError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import type { AdaptiveStream } from './media/adaptive-stream.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
@@ -32,6 +32,9 @@ export interface CallLifecycle {
   mediaBroken(isBroken: boolean): void;
 }
 
+/** After these the token opens nothing any more. */
+const ENDED_BY_SERVICE: readonly DisconnectReason[] = ['token_expired', 'token_revoked', 'room_closed', 'removed'];
+
 /** Joins, resumes and ends a call. Its state is one out of two: the signaling connection's, and whether media flows. */
 export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
   const { events, onChange, onError, logger, signal, telemetry, self, roster, adaptive, transports, rpc } = deps;
@@ -51,7 +54,11 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
     const previous = state;
     state = next;
     telemetry.note(`signaling.${next === 'connected' && previous === 'reconnecting' ? 'reconnected' : next}`);
-    if (next === 'disconnected') telemetry.flush();
+    if (next === 'disconnected') {
+      // The service knows of the end, and would refuse what its token says of it.
+      if (error && ENDED_BY_SERVICE.includes(error.reason)) telemetry.drop();
+      else telemetry.flush();
+    }
     logger?.debug(`${previous} → ${next}`, error);
     onChange();
     events.emit('connectionStateChanged', next, previous, error);

@@ -5,6 +5,7 @@ import { joined } from '../testkit/joined-room.ts';
 import { createAdaptiveStream } from './media/adaptive-stream.ts';
 import { createReporter } from './media/reporter.ts';
 import { Room } from './room.ts';
+import { noTelemetry } from './signal/telemetry.ts';
 
 test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no timer behind', async () => {
   const world = createFakeWorld();
@@ -25,6 +26,28 @@ test('[SDK-29] leave() rejects what waits, reports the last step, and leaves no 
   await settle();
   assert.equal(world.timers, 0);
   assert.ok(emitted.includes('signaling.disconnected'), emitted.join());
+});
+
+test('[SDK-89] after an end by the service nothing is reported: its token opens nothing any more', async () => {
+  for (const [reason, isReported] of [
+    ['TOKEN_REVOKED', false],
+    ['ROOM_CLOSED', false],
+    ['DUPLICATE_IDENTITY', true],
+  ] as const) {
+    const world = createFakeWorld();
+    const reported: unknown[] = [];
+    world.fetch = async (_url, init) => {
+      reported.push(init?.body);
+      return new Response();
+    };
+    const room = await joined(world);
+    reported.length = 0;
+    world.sockets.at(-1)?.drop(4410, reason);
+    await settle();
+    await world.advance(10_000);
+    assert.equal(room.state.getSnapshot().connection, 'disconnected');
+    assert.equal(reported.length > 0, isReported, reason);
+  }
 });
 
 test('[SDK-50] a page that is closed leaves its call, and once', async () => {
@@ -62,7 +85,7 @@ test('[SDK-29] figures that are on their way when the call ends are the last', a
   const stats = Promise.withResolvers<RTCStatsReport>();
   // What the reporter asks of a transport.
   const peer = { getStats: () => stats.promise } as RTCPeerConnection;
-  const reporter = createReporter({ runtime: world, telemetry: { note() {}, flush() {} }, peer: () => peer });
+  const reporter = createReporter({ runtime: world, telemetry: noTelemetry, peer: () => peer });
   reporter.start();
   await world.advance(3_000);
   reporter.stop();

@@ -41,8 +41,6 @@ export interface RouteRow {
   sdk?: SdkName;
   /** Credentials accepted. */
   by: readonly Credential[];
-  /** An RTC token that has ended or was revoked is answered like any other; its handler sees that it has. */
-  takesEnded?: true;
   /** What an API key with scopes must have: every route that takes an API key has one. */
   scope?: RouteScope;
   /** Permission the session's role must hold (an API key holds every one of its project). */

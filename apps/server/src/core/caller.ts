@@ -36,8 +36,6 @@ export interface RtcTokenCaller extends ProjectScope {
   tokenId: string;
   roomId: string;
   identity: string;
-  /** The token has ended or was revoked: only rows with `takesEnded` let it in. */
-  hasEnded: boolean;
 }
 
 /** How well a session has proven who is there. */

@@ -5,7 +5,7 @@ import { createForgeries } from './forgeries.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 
-test('[OBS-21] a flood of forged tokens is counted in full and logged once a minute', async () => {
+test('[OBS-20] a flood of forged tokens is counted in full and logged once a minute', async () => {
   const lines: unknown[] = [];
   const clock = createFakeClock();
   const metrics = createMetrics();

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Credential, fail, type RouteRow } from '@parley/contract';
+import { type Credential, fail } from '@parley/contract';
 import type { Callers } from '../core/caller.ts';
 import type { TokenFamily, Tokens } from '../core/tokens.ts';
 
@@ -9,14 +9,16 @@ export interface Authenticators {
   /** The address is the client's, behind the proxies that count. */
   apiKey(key: string, ip: string): Promise<Callers['apiKey']>;
   chatToken(token: string): Promise<Callers['chatToken']>;
-  rtcToken(token: string, takesEnded: boolean): Promise<Callers['rtcToken']>;
+  rtcToken(token: string): Promise<Callers['rtcToken']>;
   session(token: string): Promise<Callers['session']>;
 }
 
 export type IdentifiedCaller = Callers[Credential];
-/** What a row says of who may call. */
-type IdentifiedRow = Pick<RouteRow, 'by' | 'takesEnded'>;
-export type Identify = (row: IdentifiedRow, headers: IncomingHttpHeaders, ip: string) => Promise<IdentifiedCaller>;
+export type Identify = (
+  accepted: readonly Credential[],
+  headers: IncomingHttpHeaders,
+  ip: string,
+) => Promise<IdentifiedCaller>;
 
 const byFamily = { session: 'session', chat: 'chatToken', rtc: 'rtcToken' } as const satisfies Record<
   TokenFamily,
@@ -34,21 +36,20 @@ interface IdentifyDeps {
 export function createIdentify({ authenticators, tokens, sfuSecrets }: IdentifyDeps): Identify {
   const isSfuSecret = (given: string): boolean => sfuSecrets.some((secret) => equalTexts(given, secret));
 
-  async function identifyBearer(bearer: string, ip: string, row: IdentifiedRow): Promise<IdentifiedCaller> {
+  async function identifyBearer(bearer: string, ip: string, takesNodes: boolean): Promise<IdentifiedCaller> {
     if (bearer.startsWith('svk_')) return authenticators.apiKey(bearer, ip);
     const family = tokens.familyOf(bearer);
-    if (family) return authenticators[byFamily[family]](bearer, row.takesEnded === true);
+    if (family) return authenticators[byFamily[family]](bearer);
     if (isSfuSecret(bearer)) return { kind: 'sfuSecret' };
-    return fail(row.by.includes('sfuSecret') ? 'SVC_INVALID_SFU_SECRET' : 'SVC_INVALID_TOKEN');
+    return fail(takesNodes ? 'SVC_INVALID_SFU_SECRET' : 'SVC_INVALID_TOKEN');
   }
 
-  return async (row, headers, ip) => {
-    const accepted = row.by;
+  return async (accepted, headers, ip) => {
     if (accepted.includes('none')) return { kind: 'none' };
     const takesNodes = accepted.includes('sfuSecret');
     const bearer = bearerOf(headers) ?? (takesNodes ? headers['x-sfu-secret'] : undefined);
     if (typeof bearer !== 'string') return fail('SVC_UNAUTHENTICATED');
-    const caller = await identifyBearer(bearer, ip, row);
+    const caller = await identifyBearer(bearer, ip, takesNodes);
     return accepted.includes(caller.kind) ? caller : fail('SVC_WRONG_CREDENTIAL_TYPE');
   };
 }

@@ -101,7 +101,7 @@ async function serve(
   const info = requestInfo(request, deps.publicUrl);
   const params = request.params as Record<string, string>;
 
-  const identified = await deps.identify(row, request.headers, info.ip);
+  const identified = await deps.identify(row.by, request.headers, info.ip);
   if (identified.kind === 'apiKey') deps.noteKeyUse(identified, info);
   await checkOrigin(row, identified, request, reply, deps);
   checkScope(row, identified);

@@ -5,6 +5,8 @@ export interface Telemetry {
   /** One step of the connection; `type` is one of the contract's connection events. */
   note(type: string, data?: Record<string, unknown>): void;
   flush(): void;
+  /** Forgets what was not sent. */
+  drop(): void;
 }
 
 const FLUSH_MS = 2_000;
@@ -26,12 +28,15 @@ export function createTelemetry({
   let cancel: (() => void) | null = null;
 
   function flush(): void {
+    const events = waiting;
+    drop();
+    if (events.length > 0) post(events).catch(() => {});
+  }
+
+  function drop(): void {
     cancel?.();
     cancel = null;
-    const events = waiting;
-    if (events.length === 0) return;
     waiting = [];
-    post(events).catch(() => {});
   }
 
   async function post(events: readonly object[]): Promise<void> {
@@ -53,7 +58,8 @@ export function createTelemetry({
       cancel ??= runtime.setTimer(flush, FLUSH_MS);
     },
     flush,
+    drop,
   };
 }
 
-export const noTelemetry: Telemetry = { note() {}, flush() {} };
+export const noTelemetry: Telemetry = { note() {}, flush() {}, drop() {} };

@@ -87,10 +87,9 @@ export const observabilityRoutes = routes({
   sendTelemetry: {
     at: 'POST /v1/telemetry/events',
     by: ['rtcToken'],
-    takesEnded: true,
     budget: 600,
     body: TelemetryEvent,
     returns: [202, TelemetryAccepted],
-    does: 'Takes one step of a connection as the client saw it. Best effort: it never fails a call, and a token that has ended is told `accepted: false`.',
+    does: 'Takes one step of a connection as the client saw it. Best effort: it never fails a call.',
   },
 });

@@ -15,8 +15,6 @@ export function createTelemetry({ recorder, clock }: { recorder: Recorder; clock
     event: TelemetryEvent,
     request: RequestInfo,
   ): Promise<{ accepted: boolean; truncated?: boolean }> => {
-    // The last steps of a stay come after its token was revoked: not stored, and nothing for a browser to log either.
-    if (caller.hasEnded) return { accepted: false };
     const { connectionId, type, timestamp, data } = event;
     const fits = data === undefined || (JSON.stringify(data).length <= dataBytesMax && depthOf(data) <= dataDepthMax);
     const accepted = await recorder.store({

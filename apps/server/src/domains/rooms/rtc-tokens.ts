@@ -220,15 +220,13 @@ export function createRtcTokens(deps: RtcTokenDeps) {
   }
 
   /** A credential of a request is good or it is not: that its room is gone is told as that. */
-  async function authenticateCaller(jwt: string, takesEnded = false): Promise<RtcTokenCaller> {
-    const token = await authenticate(jwt).catch(async (error: unknown) => {
-      const ended = takesEnded && isServiceError(error) ? await nameOf(jwt) : null;
-      if (ended) return { ...ended, hasEnded: true };
+  async function authenticateCaller(jwt: string): Promise<RtcTokenCaller> {
+    const token = await authenticate(jwt).catch((error: unknown) => {
       if (!isServiceError(error) || !offline.firstUseRefusals.includes(error.code)) throw error;
       return fail('SVC_INVALID_TOKEN', { message: error.message });
     });
     const { id, projectId, environment, roomId, identity } = token;
-    return { kind: 'rtcToken', tokenId: id, projectId, environment, roomId, identity, hasEnded: 'hasEnded' in token };
+    return { kind: 'rtcToken', tokenId: id, projectId, environment, roomId, identity };
   }
 
   /** The same token with a longer life; null once it was revoked, grew too old, or who minted it may no longer. */
