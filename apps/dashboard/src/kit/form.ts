@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Explained } from '../data/errors.ts';
 import { useAction } from '../data/use-action.ts';
 
@@ -41,10 +41,12 @@ export function useForm<V extends Record<string, string>, Out>(options: {
     byCode === name ? failure?.message : failure?.fields[name];
   const isOnAField = failure !== null && Object.keys(values).some((name) => answered(name) !== undefined);
 
-  function focusFirstProblem(): void {
-    // After React has shown it.
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid], .notice')?.focus());
-  }
+  // Rendered after what the attempt came to: a frame can come before React has shown that.
+  const [attempts, setAttempts] = useState(0);
+  const focusFirstProblem = (): void => setAttempts((now) => now + 1);
+  useEffect(() => {
+    if (attempts > 0) form.current?.querySelector<HTMLElement>('[aria-invalid], .notice')?.focus();
+  }, [attempts]);
 
   return {
     values,
