@@ -15,14 +15,18 @@ const joins = [
   'SVC_PAYLOAD_TOO_LARGE',
   'SVC_UNSUPPORTED_MEDIA_TYPE',
 ] as const;
+/** Far more than a client has candidates, or sessions to end. */
+const budget = 120;
 const leaves = {
   by: token,
+  budget,
   returns: [200, null],
   throws: ['SVC_ROOM_NOT_FOUND', 'SVC_PARTICIPANT_NOT_FOUND'],
 } as const;
 
 const trickles = {
   by: token,
+  budget,
   speaks: 'application/trickle-ice-sdpfrag',
   returns: [204, null],
   throws: [

@@ -23,7 +23,7 @@ import { listLastSeqs, listRoomEvents } from './room-event-store.ts';
 import { updateRoomLinks } from './room-store.ts';
 import { createRooms } from './rooms.ts';
 import { createRtcTokens } from './rtc-tokens.ts';
-import { listJoined } from './session-store.ts';
+import { findLiveSession, listJoined, type StoredSession } from './session-store.ts';
 import { createSessions } from './sessions.ts';
 import { createSweeps } from './sweeps.ts';
 
@@ -150,6 +150,11 @@ export function createRoomsDomain(deps: RoomsDeps) {
     /** The number of the last event of each of these rooms. */
     lastSeqs: (roomIds: readonly string[]) => listLastSeqs(db, roomIds),
     joined: (roomId: string) => listJoined(db, roomId),
+    /** The one of these who has this identity. */
+    async joinedAs(roomId: string, identity: string): Promise<StoredSession | undefined> {
+      const session = await findLiveSession(db, roomId, identity);
+      return session?.joinedAt ? session : undefined;
+    },
     /** Attaches a conversation to a room, or takes it away. */
     attachConversation: (tx: Queryable, scope: ProjectScope, roomId: string, conversationId: string | null) =>
       updateRoomLinks(tx, scope, roomId, { conversationId }),

@@ -42,3 +42,24 @@ test('[RTC-96] the answer names the relays, the location takes candidates, and r
     assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [401, 'Bearer']);
   }
 });
+
+test('[RTC-96] [REQ-6] PATCH and DELETE of a location have a budget, and cost one row however full the room is', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token } = await mint(api, room, 'ada', { permissions: { publish: true } });
+  const location = (await offerPlainly(service, room.id, 'whip', token)).headers.get('location') ?? '';
+  const authorization = `Bearer ${token}`;
+  const patch = () =>
+    service.fetch(location, {
+      method: 'PATCH',
+      headers: { authorization, 'content-type': 'application/trickle-ice-sdpfrag' },
+      body: 'a=ice-ufrag:offr\r\n',
+    });
+  const statuses = await Promise.all(Array.from({ length: 125 }, async () => (await patch()).status));
+  assert.deepEqual([204, 429].map((status) => statuses.filter((one) => one === status).length), [120, 5]);
+  const end = (path: string) => service.fetch(path, { method: 'DELETE', headers: { authorization } });
+  assert.equal((await end(`${location}x`)).status, 404, 'another session of the same identity');
+  const ended = await end(location);
+  assert.deepEqual([ended.status, ended.headers.get('x-ratelimit-limit')], [200, '120']);
+  assert.equal((await end(location)).status, 404);
+});

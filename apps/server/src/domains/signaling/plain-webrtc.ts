@@ -136,8 +136,8 @@ export function createPlainWebRtc({
 
   async function findOwn({ identity }: RtcTokenCaller, request: RequestInfo, reference: string, sessionId: string) {
     const token = await tokenFor(reference, request);
-    const own = (await rooms.joined(token.roomId)).find((one) => one.id === sessionId && one.identity === identity);
-    return own ?? fail('SVC_PARTICIPANT_NOT_FOUND');
+    const own = await rooms.joinedAs(token.roomId, identity);
+    return own?.id === sessionId ? own : fail('SVC_PARTICIPANT_NOT_FOUND');
   }
 
   /**

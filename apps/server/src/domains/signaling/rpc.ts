@@ -39,7 +39,7 @@ export function createRpc({ clock, ids, rooms }: RpcDeps) {
     const { session } = member;
     if (!session.permissions.publishData) fail('SVC_DATA_NOT_ALLOWED');
     assertPayloadFits({ payload: payload ?? '' });
-    const peer = (await rooms.joined(session.roomId)).find(({ identity }) => identity === to);
+    const peer = await rooms.joinedAs(session.roomId, to);
     if (!peer) fail('SVC_PARTICIPANT_NOT_FOUND');
     if (!peer.permissions.publishData) fail('SVC_DATA_NOT_ALLOWED');
     const open = [...pending.values()].filter((asked) => asked.member === member).length;
