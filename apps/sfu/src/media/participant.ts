@@ -98,7 +98,10 @@ export class Participant {
   #isSilent(now: number): boolean {
     return (['pub', 'sub'] as const).some((pc) => {
       const transport = this.#transport(pc);
-      return transport?.state === 'CONNECTED' && this.#silence[pc].measure(transport, now) > SILENT_MS_MAX;
+      if (transport?.state !== 'CONNECTED') return false;
+      // Who has not begun to send has no reports to send either: ICE consent knows whether they are there.
+      const mayBeQuiet = pc === 'pub' && transport.receivedBytes === 0;
+      return this.#silence[pc].measure(transport, now) > SILENT_MS_MAX && !mayBeQuiet;
     });
   }
 
