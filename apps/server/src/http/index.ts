@@ -27,7 +27,7 @@ import { toErrorAnswer } from './errors.ts';
 import { type FileRoutes, mountFiles } from './file-routes.ts';
 import { createOnce } from './idempotency.ts';
 import { deleteExpiredKeys } from './idempotency-store.ts';
-import { keepBuild } from './kept-builds.ts';
+import { createKeptBuilds } from './kept-builds.ts';
 import { createLoadGuard, type LoopDelay, watchLoopDelay } from './load-guard.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { collectRoutes } from './mounted-routes.ts';
@@ -106,16 +106,6 @@ export interface Http extends Part {
 // As many as the system accepts: connections beyond it are dropped silently, and tried again only seconds later.
 const backlogMax = 65_535;
 
-/** A data folder that cannot be written keeps nothing, and an open tab is told to reload. */
-function keptBefore(build: string, { dataDir, clock, log }: Pick<HttpDeps, 'dataDir' | 'clock' | 'log'>): string[] {
-  try {
-    return keepBuild(build, join(dataDir, 'pages'), clock.now());
-  } catch (error) {
-    log.debug({ error }, 'the files of this dashboard are not kept for the next one');
-    return [];
-  }
-}
-
 /** Everything that is answered over HTTP. */
 export function createHttp(deps: HttpDeps): Http {
   const { db, clock, isProduction, host, port, publicUrl } = deps;
@@ -141,8 +131,8 @@ export function createHttp(deps: HttpDeps): Http {
   mountOperations(app, deps);
   mountDocs(app, { folder: builtDocs, fonts: fontFiles, publicUrl });
   const plainIndex = plainIndexOf(deps);
-  const before = (build: string): string[] => keptBefore(build, deps);
-  mountPages(app, { prefix: '', folder: builtDashboard, before, isProduction, publicUrl, plainIndex });
+  const kept = createKeptBuilds(deps);
+  mountPages(app, { prefix: '', folder: builtDashboard, before: kept.before, isProduction, publicUrl, plainIndex });
   mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, isOwnHost, ownUrl: () => address().url });
 
   return {
@@ -150,7 +140,10 @@ export function createHttp(deps: HttpDeps): Http {
     mounted,
     address,
     edge: { requestIdOf, ipOf: createIpOf(deps.trustProxy), refuse: toErrorAnswer },
-    chores: [{ name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) }],
+    chores: [
+      { name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) },
+      { name: 'kept-builds', everyMs: 60 * 60_000, run: kept.stayInUse, onEveryProcess: true },
+    ],
     async start() {
       await metricsServer.start?.();
       await app.listen({ host, port, backlog: backlogMax });

@@ -50,7 +50,7 @@ export function mountPages(
   const files = onceBuilt(folder, (path) => {
     const own = readFolder(path, mode);
     // Files of a build have its content in their names: those of two builds cannot be taken for each other.
-    const older = before(path).flatMap((kept) => [...readFolder(kept, mode)]);
+    const older = before(path).flatMap((kept) => [...readKept(kept, mode)]);
     return new Map([...older, ...own]);
   });
 
@@ -110,6 +110,15 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: StaticFile
   const encoding = (['br', 'gzip'] as const).find((name) => accepted.includes(name) && file.encoded[name]);
   if (encoding) reply.header('content-encoding', encoding);
   return reply.type(file.type).send(encoding ? file.encoded[encoding] : file.bytes);
+}
+
+/** Nothing when another process has deleted it meanwhile. */
+function readKept(folder: string, mode: string): Files {
+  try {
+    return readFolder(folder, mode);
+  } catch {
+    return new Map();
+  }
 }
 
 /** Everything at once, into memory: under a megabyte, and no request ever names a path on the disk. */
