@@ -78,10 +78,13 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     await sampleActive(db, iso(startOf('minute', now)), iso(startOf('hour', now)));
   }
 
-  /** Ends attempts that came to nothing, and deletes what is older than the retention. */
+  /** Ends attempts that came to nothing, and counts who is left. */
   async function sweep(): Promise<void> {
     await endAbandoned();
     await sample();
+  }
+
+  async function deleteOld(): Promise<void> {
     const now = clock.now();
     await deleteOlder(db, 'connections', iso(now - retentionDays * dayMs));
     await deleteOlder(db, 'connection_rollups', iso(now - 2 * dayMs), 'minute');
@@ -90,7 +93,11 @@ export function createObservability(deps: ObservabilityDeps): Observability {
 
   return {
     recorder,
-    chores: [{ name: 'observability', everyMs: 15_000, run: sweep }],
+    // Two, so that neither stops the other when it fails.
+    chores: [
+      { name: 'observability', everyMs: 15_000, run: sweep },
+      { name: 'observability-retention', everyMs: 60_000, run: deleteOld },
+    ],
     stop: () => recorder.settled(),
     handlers: {
       listConnections: ({ caller, query }) => reads.connections(caller, query),

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import type { Db } from '../../core/db.ts';
+import { createLog } from '../../core/log.ts';
+import { createMetrics } from '../../core/metrics.ts';
+import type { Sql } from '../../core/sql.ts';
+import { createObservability } from './index.ts';
+
+test('[OBS-17] what is too old is deleted also while sampling fails', async () => {
+  const deleted: string[] = [];
+  const db = {
+    query: async () => [],
+    async execute({ text }: Sql) {
+      if (!text.startsWith('delete')) throw new Error('no sample today');
+      deleted.push(text.split(' ')[2] ?? '');
+      return 0;
+    },
+  } as unknown as Db;
+  const deps = { db, clock: createFakeClock(), log: createLog('silent'), metrics: createMetrics(), checks: {} };
+  const { chores = [] } = createObservability({ ...deps, ids: {}, cursors: {}, retentionDays: 30 } as never);
+  const outcomes = await Promise.allSettled(chores.map(({ run }) => run()));
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  assert.deepEqual(deleted, ['connections', 'connection_rollups', 'connection_rollups']);
+});
