@@ -1,6 +1,7 @@
 /**
  * The alert rules by Prometheus's own tool: their syntax, that each fires when it should (`deploy/alerts-test.yaml`),
- * and the metrics of a server that has just started. `promtool` is in Debian's package `prometheus`.
+ * and the metrics of a server that has just started. `promtool` is in Debian's package `prometheus`; CI has
+ * it, and sets PARLEY_REQUIRE_PROMTOOL.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -36,6 +37,7 @@ const problems = alerts
   .filter((alert) => !fired.has(alert))
   .map((alert) => `${testsPath}: nothing shows ${alert} firing`);
 if (alerts.length < 5) problems.push(`saw only ${alerts.length} alerts: the check is broken`);
+if (!hasPromtool && process.env['PARLEY_REQUIRE_PROMTOOL']) problems.push('there is no promtool, and it is required');
 for (const [args, input = ''] of hasPromtool ? runs : []) {
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8', input });
   if (status !== 0) problems.push(`promtool ${args.join(' ')}:\n${stdout}${stderr}`.trimEnd());
