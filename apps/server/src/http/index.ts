@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type AllRoutes, allRoutes, type Limits } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';

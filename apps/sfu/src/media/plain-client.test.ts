@@ -73,7 +73,10 @@ function plainParticipant() {
   const [pub, sub] = [transport(), transport()];
   const about = { id: 'p', identity: 'p', order: 0, isAutoSubscribed: false, isPlain: true, joinedAt: 0 };
   const init = { ...about, permissions: everything, fallback: { sentPerSecond: 1, receivedPerSecond: 1 } };
-  const participant = new Participant(init, () => ({ publisher: { transport: pub }, subscriber: { transport: sub } }) as never);
+  const participant = new Participant(
+    init,
+    () => ({ publisher: { transport: pub }, subscriber: { transport: sub } }) as never,
+  );
   /** When it is gone, looked at twice a second; undefined when it is not within two minutes. */
   const goneAt = (): number | undefined => {
     for (let now = 0; now < 120_000; now += 500) if (participant.goneReason(now)) return now;

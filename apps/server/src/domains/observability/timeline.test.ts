@@ -82,7 +82,10 @@ test('[OBS-18] whatever is late or stamped wrongly, prompt reports stand within 
   fc.assert(
     fc.property(prompt, late, offMs, fc.boolean(), (quick, slow, off, hasWrongStep) => {
       let now = 0;
-      const happened = quick.map(({ gapMs, onTheWayMs }) => ({ atMs: (now += gapMs), onTheWayMs }));
+      const happened = quick.map(({ gapMs, onTheWayMs }) => {
+        now += gapMs;
+        return { atMs: now, onTheWayMs };
+      });
       const steps = [
         ...happened.map(({ atMs, onTheWayMs }, index) =>
           step(`quick-${index}`, 'CLIENT', atMs - off, atMs + onTheWayMs),

@@ -56,7 +56,10 @@ test('[RTC-96] [REQ-6] PATCH and DELETE of a location have a budget, and cost on
       body: 'a=ice-ufrag:offr\r\n',
     });
   const statuses = await Promise.all(Array.from({ length: 125 }, async () => (await patch()).status));
-  assert.deepEqual([204, 429].map((status) => statuses.filter((one) => one === status).length), [120, 5]);
+  assert.deepEqual(
+    [204, 429].map((status) => statuses.filter((one) => one === status).length),
+    [120, 5],
+  );
   const end = (path: string) => service.fetch(path, { method: 'DELETE', headers: { authorization } });
   assert.equal((await end(`${location}x`)).status, 404, 'another session of the same identity');
   const ended = await end(location);
