@@ -49,6 +49,28 @@ test('[WH-18] a verification that is awaited accepts and refuses the same', asyn
   await assert.rejects(verifyWebhookAsync(raw, {}, secret), { code: 'missing_signature' });
 });
 
+test('[WH-18] a secret that is not set signs nothing: a delivery signed with an empty key is refused', async () => {
+  const raw = event();
+  const time = Math.floor(Date.now() / 1000);
+  const forged = createHmac('sha256', '').update(`${time}.${raw}`).digest('hex');
+  const headers = { 'svc-signature': `t=${time},v1=${forged}` };
+  // What `[process.env.HOOK_SECRET!]` is where the variable is not set.
+  const unset = undefined as unknown as string;
+  for (const none of [unset, [unset], [null as unknown as string, ''], ['', unset], [], ' ']) {
+    assert.equal(
+      codeOf(() => verifyWebhook(raw, headers, none)),
+      'missing_secret',
+    );
+    await assert.rejects(verifyWebhookAsync(raw, headers, none), { code: 'missing_secret' });
+  }
+  assert.equal(
+    codeOf(() => verifyWebhook(raw, headers, [unset, secret])),
+    'signature_mismatch',
+  );
+  await assert.rejects(verifyWebhookAsync(raw, headers, [unset, secret]), { code: 'signature_mismatch' });
+  assert.deepEqual(verifyWebhook(raw, signWebhook(raw, secret), [unset, secret]), JSON.parse(raw));
+});
+
 test('[WH-18] what is signed is accepted as bytes or text, from any kind of headers', () => {
   const raw = event();
   const signed = signWebhook(raw, secret);

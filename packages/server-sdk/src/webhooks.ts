@@ -105,7 +105,9 @@ function readDelivery(
   headers: WebhookHeaders,
   secrets: string | readonly string[],
 ): Delivery {
-  const accepted = (typeof secrets === 'string' ? [secrets] : secrets).filter((secret) => secret !== '');
+  // An environment variable that is not set comes as undefined, whatever the types say; as a key it would be empty.
+  const given: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
+  const accepted = given.filter((secret): secret is string => typeof secret === 'string' && secret.trim() !== '');
   if (accepted.length === 0) throw new WebhookVerificationError('missing_secret');
   const header = headerOf(headers, 'svc-signature');
   if (header === null) throw new WebhookVerificationError('missing_signature');
