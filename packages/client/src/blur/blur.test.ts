@@ -27,6 +27,18 @@ test('[SDK-68] a camera that blurs by itself does it, at the size it has, and st
   ]);
 });
 
+test('[SDK-68] a blur that another one has replaced does not turn that one off', async () => {
+  const { media, asked } = camera([false, true]);
+  const isOn = () => asked.map((constraints) => 'backgroundBlur' in constraints && constraints.backgroundBlur);
+  const [first, second] = [backgroundBlur(), backgroundBlur()];
+  await first.start(media);
+  await second.start(media);
+  first.stop();
+  assert.deepEqual(isOn(), [true, true]);
+  second.stop();
+  assert.deepEqual(isOn(), [true, true, false]);
+});
+
 test('[SDK-68] without such a camera and without a segmenter it is refused, with a sentence for the user', async () => {
   for (const capability of [undefined, [false]]) {
     const { media, asked } = camera(capability);

@@ -30,6 +30,20 @@ export function canBlurNatively(track: MediaStreamTrack): boolean {
   return backgroundBlur?.includes(true) ?? false;
 }
 
+/** Whose blur a camera has on: one that was replaced turns nothing off. */
+const owners = new WeakMap<MediaStreamTrack, object>();
+
+async function startNative(source: MediaStreamTrack): Promise<() => void> {
+  const owner = {};
+  await source.applyConstraints(withBlur(source, true));
+  owners.set(source, owner);
+  return () => {
+    if (owners.get(source) !== owner) return;
+    owners.delete(source);
+    source.applyConstraints(withBlur(source, false)).catch(() => {});
+  };
+}
+
 /** Blurs what is behind the person: `camera.setProcessor(backgroundBlur({ segmenter }))`. */
 export function backgroundBlur(options: BackgroundBlurOptions = {}): TrackProcessor {
   const { segmenter, radius = 0.02, preferNative = true } = options;
@@ -37,8 +51,7 @@ export function backgroundBlur(options: BackgroundBlurOptions = {}): TrackProces
 
   async function start(source: MediaStreamTrack): Promise<MediaStreamTrack> {
     if (preferNative && canBlurNatively(source)) {
-      await source.applyConstraints(withBlur(source, true));
-      stop = () => void source.applyConstraints(withBlur(source, false)).catch(() => {});
+      stop = await startNative(source);
       return source;
     }
     if (!segmenter) throw notSupported();
