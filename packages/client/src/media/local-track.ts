@@ -46,6 +46,8 @@ export class LocalTrack {
   #media: MediaStreamTrack;
   #processor: TrackProcessor | null = null;
   #isMuted = false;
+  /** What was asked for last: opening a camera takes long enough for a change of mind. */
+  #isMuteWanted = false;
   #isMutedByServer = false;
   #isStopped = false;
   /** Of a camera that was released: the device to open when it is turned on again. */
@@ -104,26 +106,27 @@ export class LocalTrack {
 
   /** Sends nothing more; a camera is released, so that its light goes out. */
   async mute(): Promise<void> {
-    if (this.#isMuted || this.#isStopped) return;
+    if (this.#isMuteWanted || this.#isStopped) return;
+    this.#isMuteWanted = true;
     this.#isMuted = true;
     this.#media.enabled = false;
-    await this.#inTurn(async () => {
-      if (this.source !== 'CAMERA' || !this.#recapture) return;
-      await this.#port.replace(this, null);
-      this.#close();
-    });
-    await this.#port.setMuted(this, true);
+    await this.#inTurn(() => this.#letGo());
+    if (this.#isMuteWanted) await this.#port.setMuted(this, true);
   }
 
   /** Rejects with `muted_by_server` when the others hear nothing all the same. */
   async unmute(): Promise<void> {
+    this.#isMuteWanted = false;
     await this.#inTurn(() => this.#unmute());
     if (this.#isMutedByServer && !this.#isStopped) throw mutedByServer(this.kind);
   }
 
   async #unmute(): Promise<void> {
-    if (!this.#isMuted || this.#isStopped) return;
+    const isDue = (): boolean => this.#isMuted && !this.#isMuteWanted && !this.#isStopped;
+    if (!isDue()) return;
     if (this.#isLetGo && this.#recapture) await this.#open(this.#recapture, this.#wanted ?? this.deviceId);
+    // Turned off again meanwhile: that mute comes next, and closes what was opened.
+    if (!isDue()) return;
     this.#wanted = null;
     this.#isMuted = false;
     this.#media.enabled = !this.isMuted;
@@ -134,6 +137,13 @@ export class LocalTrack {
   mutedByServer(isMuted: boolean): void {
     this.#isMutedByServer = isMuted;
     this.#media.enabled = !this.isMuted;
+  }
+
+  async #letGo(): Promise<void> {
+    const isCamera = this.source === 'CAMERA' && this.#recapture;
+    if (!isCamera || !this.#isMuteWanted || this.#isLetGo) return;
+    await this.#port.replace(this, null);
+    this.#close();
   }
 
   get #isLetGo(): boolean {

@@ -100,6 +100,24 @@ test('[SDK-62] changes of the device come one after the other, and leave one dev
   assert.deepEqual([changed.status, live(world)], ['fulfilled', 0], 'one that opens after the end is closed');
 });
 
+test('[SDK-24] the last word counts: a camera that is turned off while it opens stays off, and the other way round', async () => {
+  const world = camera();
+  const { track, sent } = world;
+  await track.mute();
+  await Promise.all([track.unmute(), track.mute()]);
+  assert.deepEqual([track.isMuted, sent.at(-1), live(world)], [true, null, 0]);
+  const opening = track.unmute();
+  await Promise.resolve();
+  await Promise.resolve();
+  await Promise.all([opening, track.mute()]);
+  assert.deepEqual([track.isMuted, sent.at(-1), live(world)], [true, null, 0], 'turned off while it opened');
+  await Promise.all([track.unmute(), track.mute(), track.unmute()]);
+  assert.deepEqual([track.isMuted, sent.at(-1), live(world)], [false, 'cam-1', 1]);
+  assert.equal(track.mediaStreamTrack.enabled, true);
+  await Promise.all([track.mute(), track.unmute()]);
+  assert.deepEqual([track.isMuted, track.mediaStreamTrack.enabled, live(world)], [false, true, 1]);
+});
+
 test('[SDK-37] when neither the new device nor the old one can be opened, the track ends', async () => {
   const world = camera();
   await world.track.setDevice('gone').catch(() => {});
