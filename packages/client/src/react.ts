@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Chat, ChatState } from './chat/chat.ts';
 import type { Conversation } from './chat/conversation-types.ts';
+import { joinHeld } from './chat/held-join.ts';
 import type { Message, PresenceStatus } from './chat/records.ts';
 import { watchPresence } from './chat/watch-presence.ts';
 import { asSvcError, type SvcError } from './errors.ts';
@@ -16,6 +17,8 @@ export function useStore<T>(store: Store<T>): T {
 }
 
 /** Leaving waits a moment: StrictMode and fast refresh unmount and mount again at once. */
+const soon = (leave: () => void): void => void setTimeout(leave, 0);
+
 const leaving = new WeakMap<object, ReturnType<typeof setTimeout>>();
 
 function useConnection(target: object, connect: () => Promise<void>, leave: () => Promise<void>): void {
@@ -55,20 +58,6 @@ export function useChat(chat: Chat): ChatState {
   return useStore(chat.state);
 }
 
-/** How many components show each conversation. */
-const holders = new WeakMap<Conversation, number>();
-
-/** Left when the last component releases it; a moment later, as with connections. */
-function hold(conversation: Conversation): () => void {
-  holders.set(conversation, (holders.get(conversation) ?? 0) + 1);
-  return () =>
-    void setTimeout(() => {
-      const left = (holders.get(conversation) ?? 1) - 1;
-      holders.set(conversation, left);
-      if (left === 0) void conversation.leave();
-    }, 0);
-}
-
 interface Joined {
   conversation: Conversation | null;
   error: SvcError | null;
@@ -76,7 +65,7 @@ interface Joined {
 
 const NOTHING: Joined = { conversation: null, error: null };
 
-/** Joins a conversation once the chat is connected, and leaves it when the last component unmounts. */
+/** Joins a conversation once the chat is connected, and leaves it when no component or chat store holds it any more. */
 export function useConversation(chat: Chat, ref: string): Joined {
   const [result, setResult] = useState<Joined & { chat: Chat; ref: string }>();
   useEffect(() => {
@@ -91,11 +80,11 @@ export function useConversation(chat: Chat, ref: string): Joined {
       isTried = isConnected;
       if (!isDue) return;
       try {
-        const conversation = await chat.join(ref);
-        const releaseHold = hold(conversation);
-        if (!isCurrent || release) return releaseHold();
-        release = releaseHold;
-        setJoined({ conversation, error: null });
+        const held = await joinHeld(chat, ref);
+        const releaseSoon = (): void => soon(held.release);
+        if (!isCurrent || release) return releaseSoon();
+        release = releaseSoon;
+        setJoined({ conversation: held.conversation, error: null });
       } catch (error) {
         if (isCurrent) setJoined({ conversation: null, error: asSvcError(error) });
       }

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { type ChatOf, createChatKit } from '../../../../apps/server/testkit/chat/chat.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
+import { joinHeld } from '../chat/held-join.ts';
 import { Chat } from '../chat/index.ts';
 import { type ChatStore, type ChatStoreOptions, type ConversationEntry, createChatStore } from './index.ts';
 
@@ -265,4 +266,29 @@ test('[SDK-80] after close() nothing is joined and nothing is heard; a lost memb
   await say((await kit.conversation([ada, bob])).id, bob, 'x');
   await store.refresh();
   assert.equal(calls, 0);
+});
+
+test('[SDK-40] [SDK-80] what a component holds stays joined when the store lets go of it, and is left with the last', async () => {
+  const [ada, bob] = [newUser(), newUser()];
+  const { id, name } = await kit.conversation([ada, bob]);
+  const chat = await chatOf(ada);
+  const isIn = async () => (await kit.project.api.call('listPresence', { room: id })).length > 0;
+  const store = storeOf(chat, { conversations: [name] });
+  await eventually(() => assert.equal(entryOf(store, id).isLive, true));
+  // As `useConversation` does.
+  const { conversation, release } = await joinHeld(chat, id);
+  store.close();
+  await say(id, bob, 'still here');
+  await eventually(() => assert.equal(conversation.messages.getSnapshot().at(-1)?.text, 'still here'));
+  const joining = joinHeld(chat, name);
+  await new Promise(setImmediate);
+  release();
+  release();
+  const late = await joining;
+  await say(id, bob, 'asked for while the other left');
+  await eventually(() =>
+    assert.equal(late.conversation.messages.getSnapshot().at(-1)?.text, 'asked for while the other left'),
+  );
+  late.release();
+  await eventually(async () => assert.equal(await isIn(), false));
 });

@@ -1,5 +1,6 @@
 import type { Chat } from '../chat/chat.ts';
 import type { Conversation } from '../chat/conversation-types.ts';
+import { type HeldConversation, joinHeld } from '../chat/held-join.ts';
 import type { ConversationRecord } from '../chat/records.ts';
 import { asSvcError } from '../errors.ts';
 import { type Runtime, systemRuntime } from '../runtime.ts';
@@ -88,10 +89,12 @@ export function createChatStore(
 
   async function joinNow(item: Item): Promise<Conversation> {
     try {
-      const conversation = await chat.join(item.ref);
+      const held = await joinHeld(chat, item.ref);
       item.error = null;
-      if (!isClosed) follow(item, conversation);
-      return conversation;
+      // Closed, or dropped from the list, while it was being joined.
+      if (isClosed || !items.includes(item)) held.release();
+      else follow(item, held);
+      return held.conversation;
     } catch (cause) {
       const error = asSvcError(cause);
       // Shown as it was listed: `open` makes room for it.
@@ -103,8 +106,8 @@ export function createChatStore(
     }
   }
 
-  function follow(item: Item, conversation: Conversation): void {
-    item.tracked = track(conversation, {
+  function follow(item: Item, held: HeldConversation): void {
+    item.tracked = track(held, {
       userId: chat.state.getSnapshot().userId ?? '',
       onChange: changed,
       onLost(error) {
@@ -116,7 +119,6 @@ export function createChatStore(
 
   function release(item: Item): void {
     item.tracked?.stop();
-    void item.tracked?.conversation.leave();
     item.tracked = null;
     changed();
   }
@@ -139,6 +141,8 @@ export function createChatStore(
   async function open(ref: string): Promise<Conversation> {
     const item = itemOf(ref);
     item.openedAt = ++opens;
+    // Asked for anew: no list drops it before the answer.
+    item.error = null;
     if (!item.tracked) makeRoom(item);
     return join(item).catch((error) => {
       if (asSvcError(error).code !== 'SVC_SUBSCRIPTION_LIMIT') throw error;

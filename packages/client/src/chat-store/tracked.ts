@@ -1,4 +1,5 @@
 import type { Conversation } from '../chat/conversation-types.ts';
+import type { HeldConversation } from '../chat/held-join.ts';
 import type { Message } from '../chat/records.ts';
 import { watchPresence } from '../chat/watch-presence.ts';
 import type { ParleyError } from '../errors.ts';
@@ -12,6 +13,7 @@ export interface Tracked {
   readonly present: readonly string[];
   readonly typing: readonly string[];
   markRead(): Promise<void>;
+  /** Releases the conversation. */
   stop(): void;
 }
 
@@ -19,7 +21,7 @@ export interface Tracked {
 const PAGE_SIZE = 30;
 
 export function track(
-  conversation: Conversation,
+  { conversation, release }: HeldConversation,
   { userId, onChange, onLost }: { userId: string; onChange: () => void; onLost: (error: ParleyError) => void },
 ): Tracked {
   let present: readonly string[] = [];
@@ -69,6 +71,7 @@ export function track(
     },
     stop() {
       for (const stop of stops) stop();
+      release();
     },
   };
 }
