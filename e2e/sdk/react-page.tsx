@@ -2,7 +2,7 @@
 import { createTestTracks, Room } from '@parley/client';
 import { Chat } from '@parley/client/chat';
 import { useChat, useConversation, useMessages, useRoom, useTrackRef } from '@parley/client/react';
-import { type ReactElement, StrictMode, useEffect, useState } from 'react';
+import { type ReactElement, StrictMode, useEffect, useState, useSyncExternalStore } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
 interface AppProps {
@@ -22,6 +22,26 @@ function Tile({ track, label }: { track: RemoteTrack; label: string }): ReactEle
   return <video muted ref={ref} data-tile={label} style={{ width: 320, height: 180 }} />;
 }
 
+/** Second components with the same call and the same chat, as a header has them, until `hideHeader()`. */
+let isHeaderShown = true;
+let onHeader: (() => void)[] = [];
+const useIsHeaderShown = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      onHeader.push(listener);
+      return () => {
+        onHeader = onHeader.filter((one) => one !== listener);
+      };
+    },
+    () => isHeaderShown,
+  );
+export function hideHeader(): void {
+  isHeaderShown = false;
+  for (const listener of onHeader) listener();
+}
+const RoomHeader = ({ room }: { room: Room }): ReactElement => <i className="header">{useRoom(room).connection}</i>;
+const ChatHeader = ({ chat }: { chat: Chat }): ReactElement => <i className="header">{useChat(chat).connection}</i>;
+
 function Call({ url, rtcToken }: AppProps): ReactElement {
   const [room] = useState(() => newRoom(url, rtcToken));
   const { connection, participants, self } = useRoom(room);
@@ -33,6 +53,7 @@ function Call({ url, rtcToken }: AppProps): ReactElement {
   );
   return (
     <section>
+      {useIsHeaderShown() && <RoomHeader room={room} />}
       <p id="connection">{connection}</p>
       <p id="self">{self?.identity ?? 'nobody'}</p>
       {videos.map(({ identity, trackId, track }) => (
@@ -62,6 +83,7 @@ function Talk({ url, chatToken, conversation: first }: AppProps): ReactElement {
   const messages = useMessages(conversation);
   return (
     <section>
+      {useIsHeaderShown() && <ChatHeader chat={chat} />}
       <p id="chat">{error?.code ?? connection}</p>
       <p id="conversation">{conversation?.id ?? 'none'}</p>
       <button type="button" onClick={() => void conversation?.send('from react')}>

@@ -25,7 +25,7 @@ after(async () => {
 const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 30_000 });
 const textOf = (selector: string): Promise<string | null> => page.textContent(selector);
 
-test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and release both', { skip }, async () => {
+test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and release both with the last component', { skip }, async () => {
   const room = await kit.newRoom();
   const conversation = await kit.api.call('createConversation', {
     body: { name: 'talk', members: [{ userId: 'ada' }] },
@@ -63,6 +63,14 @@ test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and 
   await soon(async () => assert.ok((await frames()) > 5, 'no picture'));
   await other.evaluate(() => (window.sdk as unknown as App).unmount());
   await soon(async () => assert.equal(await page.locator('[data-tile]').count(), 0, 'no ghost tile'));
+
+  assert.deepEqual(await page.locator('.header').allTextContents(), ['connected', 'connected']);
+  await page.evaluate(() => (window.sdk as unknown as App).hideHeader());
+  await soon(async () => assert.equal(await page.locator('.header').count(), 0));
+  // Leaving would be told within a moment.
+  await page.waitForTimeout(200);
+  assert.deepEqual([await textOf('#connection'), await textOf('#chat')], ['connected', 'connected']);
+  assert.deepEqual(await counts(), { connects: 1, leaves: 0 }, 'another component still has them');
 
   await page.click('text=send');
   await soon(async () => assert.equal(await textOf('li'), 'from react'));

@@ -5,6 +5,7 @@ import { joinHeld } from './chat/held-join.ts';
 import type { Message, PresenceStatus } from './chat/records.ts';
 import { watchPresence } from './chat/watch-presence.ts';
 import { asSvcError, type SvcError } from './errors.ts';
+import { hold } from './holds.ts';
 import type { LocalTrack } from './media/local-track.ts';
 import type { RemoteTrack } from './media/remote-participant.ts';
 import type { Room } from './room.ts';
@@ -19,26 +20,20 @@ export function useStore<T>(store: Store<T>): T {
 /** Leaving waits a moment: StrictMode and fast refresh unmount and mount again at once. */
 const soon = (leave: () => void): void => void setTimeout(leave, 0);
 
-const leaving = new WeakMap<object, ReturnType<typeof setTimeout>>();
-
-function useConnection(target: object, connect: () => Promise<void>, leave: () => Promise<void>): void {
+/** Ended when the last of its components unmounts. */
+function useConnection(target: Room | Chat, connect: () => Promise<void>, leave: () => Promise<void>): void {
   const actions = useRef({ connect, leave });
   actions.current = { connect, leave };
   useEffect(() => {
-    clearTimeout(leaving.get(target));
+    const { leave: end } = actions.current;
+    const release = hold(target, 'connection', () => void end());
     // The state's events carry the error; no caller awaits it here.
     actions.current.connect().catch(() => {});
-    return () => {
-      const { leave: end } = actions.current;
-      leaving.set(
-        target,
-        setTimeout(() => void end(), 0),
-      );
-    };
+    return () => soon(release);
   }, [target]);
 }
 
-/** Connects while the component is there. Make the room once: `useState(() => new Room(…))`. */
+/** Connects while a component with it is there. Make the room once: `useState(() => new Room(…))`. */
 export function useRoom(room: Room): RoomState {
   useConnection(
     room,
@@ -48,7 +43,7 @@ export function useRoom(room: Room): RoomState {
   return useStore(room.state);
 }
 
-/** Connects while the component is there. */
+/** Connects while a component with it is there. */
 export function useChat(chat: Chat): ChatState {
   useConnection(
     chat,
