@@ -19,7 +19,8 @@ export function stateOf(participant: Participant): ParticipantState {
     identity,
     sessionId,
     isLocal,
-    name: nameOf(participant),
+    // Levels change many times a second, metadata hardly ever: it is read again only then.
+    name: before?.metadata === metadata && before.identity === identity ? before.name : nameOf(participant),
     metadata,
     isSpeaking,
     audioLevel,
