@@ -1,5 +1,6 @@
 import { Chat } from './chat/chat.ts';
 import type { Conversation } from './chat/conversation-types.ts';
+import type { Devices } from './devices/devices.ts';
 import { SvcError } from './errors.ts';
 import { Room } from './room.ts';
 
@@ -16,6 +17,8 @@ export interface LiveStreamOptions {
   url: string;
   /** Fetches credentials from your backend; asked again when they have expired. */
   credentials: () => Promise<StreamCredentials>;
+  /** From `createDevices()`: for its room, as in `RoomOptions`. */
+  devices?: Devices;
 }
 
 /** A live stream: its room and its conversation. Its events come from those two. */
@@ -28,9 +31,9 @@ export class LiveStream {
   #takenBy = new Set<'rtc' | 'chat'>();
   #joined: { conversation: Conversation; role: StreamCredentials['role'] } | null = null;
 
-  constructor({ url, credentials }: LiveStreamOptions) {
+  constructor({ url, credentials, devices }: LiveStreamOptions) {
     this.#mint = credentials;
-    this.room = new Room({ url, token: () => this.#take('rtc') });
+    this.room = new Room({ url, token: () => this.#take('rtc'), ...(devices && { devices }) });
     this.#chat = new Chat({ url, token: () => this.#take('chat') });
   }
 
