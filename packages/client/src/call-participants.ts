@@ -59,9 +59,9 @@ export function createCallParticipants(deps: CallParticipantsDeps): RemotePartic
       track: {
         prefer: adaptive.prefer,
         taken: adaptive.take,
-        shown(trackId, element) {
-          // Pictures are attached without sound.
-          if (!element.muted) devices.attached(element);
+        shown(trackId, element, kind) {
+          // One that is muted now may be heard later, and must not be heard elsewhere then.
+          if (kind === 'audio') devices.attached(element);
           adaptive.show(trackId, element);
         },
         hidden(trackId, element) {

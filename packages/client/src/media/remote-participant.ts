@@ -68,7 +68,7 @@ export interface RemoteTrackPort {
   prefer(trackId: string, preferences: TrackPreferences): void;
   /** The application has its media, and may play it by itself. */
   taken(trackId: string): void;
-  shown(trackId: string, element: HTMLMediaElement): void;
+  shown(trackId: string, element: HTMLMediaElement, kind: 'audio' | 'video'): void;
   hidden(trackId: string, element: HTMLMediaElement): void;
   blocked(element: HTMLMediaElement): void;
   getStats(trackId: string): Promise<RTCStatsReport | null>;
@@ -107,7 +107,7 @@ export class RemoteTrack {
     this.#attachments = createAttachments(media, {
       kind: this.kind,
       isSilent: false,
-      onAttached: (element) => port.shown(this.id, element),
+      onAttached: (element) => port.shown(this.id, element, this.kind),
       onDetached: (element) => port.hidden(this.id, element),
       onBlocked: (element) => port.blocked(element),
     });
