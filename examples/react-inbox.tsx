@@ -1,12 +1,12 @@
 import type { Chat as ChatClient, Conversation } from '@parley/client/chat';
-import { createChatStore } from '@parley/client/chat-store';
-import { Chat, ConversationList, useChat } from '@parley/react';
+import { Chat, ConversationList, useChat, useChatStore } from '@parley/react';
 import { useState } from 'react';
 
 export function Inbox({ client, userId }: { client: ChatClient; userId: string }) {
   useChat(client);
-  const [store] = useState(() => createChatStore(client));
+  const store = useChatStore(client);
   const [opened, setOpened] = useState<{ ref: string; conversation: Conversation } | null>(null);
+  if (!store) return null;
   const open = async (ref: string) => setOpened({ ref, conversation: await store.open(ref) });
   return (
     <div style={{ display: 'grid', gridTemplateColumns: '20rem 1fr', height: 600 }}>

@@ -1,7 +1,16 @@
 /** A small application on the React hooks, under StrictMode, as a test's page runs it. */
 import { createTestTracks, Room } from '@parley/client';
 import { Chat } from '@parley/client/chat';
-import { useChat, useConversation, useMessages, useRoom, useTrackRef } from '@parley/client/react';
+import type { ChatStore } from '@parley/client/chat-store';
+import {
+  useChat,
+  useChatStore,
+  useConversation,
+  useMessages,
+  useRoom,
+  useStore,
+  useTrackRef,
+} from '@parley/client/react';
 import { type ReactElement, StrictMode, useEffect, useState, useSyncExternalStore } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
@@ -22,25 +31,42 @@ function Tile({ track, label }: { track: RemoteTrack; label: string }): ReactEle
   return <video muted ref={ref} data-tile={label} style={{ width: 320, height: 180 }} />;
 }
 
-/** Second components with the same call and the same chat, as a header has them, until `hideHeader()`. */
-let isHeaderShown = true;
-let onHeader: (() => void)[] = [];
-const useIsHeaderShown = (): boolean =>
-  useSyncExternalStore(
-    (listener) => {
-      onHeader.push(listener);
-      return () => {
-        onHeader = onHeader.filter((one) => one !== listener);
-      };
-    },
-    () => isHeaderShown,
-  );
-export function hideHeader(): void {
-  isHeaderShown = false;
-  for (const listener of onHeader) listener();
+/** What else is shown: second components with the same call and chat, as a header has them, and a list. */
+let shown = { header: true, list: false };
+const listeners = new Set<() => void>();
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+const useShown = (): typeof shown => useSyncExternalStore(subscribe, () => shown);
+export function show(change: Partial<typeof shown>): void {
+  shown = { ...shown, ...change };
+  for (const listener of listeners) listener();
 }
 const RoomHeader = ({ room }: { room: Room }): ReactElement => <i className="header">{useRoom(room).connection}</i>;
 const ChatHeader = ({ chat }: { chat: Chat }): ReactElement => <i className="header">{useChat(chat).connection}</i>;
+
+function List({ chat }: { chat: Chat }): ReactElement | null {
+  const store = useChatStore(chat, { storage: null });
+  useEffect(() => {
+    if (store) stores.add(store);
+  }, [store]);
+  return store && <Entries store={store} />;
+}
+/** Every store that was shown. */
+export const stores = new Set<ChatStore>();
+
+function Entries({ store }: { store: ChatStore }): ReactElement {
+  const live = useStore(store.conversations).filter(({ isLive }) => isLive);
+  return (
+    <p id="list">
+      {live
+        .map(({ title }) => title)
+        .sort()
+        .join()}
+    </p>
+  );
+}
 
 function Call({ url, rtcToken }: AppProps): ReactElement {
   const [room] = useState(() => newRoom(url, rtcToken));
@@ -53,7 +79,7 @@ function Call({ url, rtcToken }: AppProps): ReactElement {
   );
   return (
     <section>
-      {useIsHeaderShown() && <RoomHeader room={room} />}
+      {useShown().header && <RoomHeader room={room} />}
       <p id="connection">{connection}</p>
       <p id="self">{self?.identity ?? 'nobody'}</p>
       {videos.map(({ identity, trackId, track }) => (
@@ -81,9 +107,11 @@ function Talk({ url, chatToken, conversation: first }: AppProps): ReactElement {
     turnTo = setRef;
   }, []);
   const messages = useMessages(conversation);
+  const { header, list } = useShown();
   return (
     <section>
-      {useIsHeaderShown() && <ChatHeader chat={chat} />}
+      {header && <ChatHeader chat={chat} />}
+      {list && <List chat={chat} />}
       <p id="chat">{error?.code ?? connection}</p>
       <p id="conversation">{conversation?.id ?? 'none'}</p>
       <button type="button" onClick={() => void conversation?.send('from react')}>

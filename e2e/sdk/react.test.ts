@@ -25,7 +25,9 @@ after(async () => {
 const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 30_000 });
 const textOf = (selector: string): Promise<string | null> => page.textContent(selector);
 
-test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and release both with the last component', { skip }, async () => {
+test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and release both with the last component', {
+  skip,
+}, async () => {
   const room = await kit.newRoom();
   const conversation = await kit.api.call('createConversation', {
     body: { name: 'talk', members: [{ userId: 'ada' }] },
@@ -65,7 +67,7 @@ test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and 
   await soon(async () => assert.equal(await page.locator('[data-tile]').count(), 0, 'no ghost tile'));
 
   assert.deepEqual(await page.locator('.header').allTextContents(), ['connected', 'connected']);
-  await page.evaluate(() => (window.sdk as unknown as App).hideHeader());
+  await page.evaluate(() => (window.sdk as unknown as App).show({ header: false }));
   await soon(async () => assert.equal(await page.locator('.header').count(), 0));
   // Leaving would be told within a moment.
   await page.waitForTimeout(200);
@@ -119,6 +121,16 @@ test('[SDK-40] a conversation is held while a component shows it, and left when 
     two.id,
   );
   assert.deepEqual(sequence, ['none', two.id], 'the old conversation is not shown under the new name');
+  await soon(async () => assert.deepEqual([await isIn(one), await isIn(two)], [false, true]));
+
+  // A chat store joins them all, and lets go of those that no component shows.
+  const list = (isShown: boolean) =>
+    shown.evaluate((given) => (window.sdk as unknown as App).show({ list: given }), isShown);
+  await list(true);
+  await soon(async () => assert.equal(await shown.textContent('#list'), 'one,two'));
+  assert.equal(await shown.evaluate(() => (window.sdk as unknown as App).stores.size), 1, 'mounted twice, made once');
+  await soon(async () => assert.deepEqual([await isIn(one), await isIn(two)], [true, true]));
+  await list(false);
   await soon(async () => assert.deepEqual([await isIn(one), await isIn(two)], [false, true]));
 
   // The same one after a lost connection.

@@ -4,6 +4,8 @@ import type { Conversation } from './chat/conversation-types.ts';
 import { joinHeld } from './chat/held-join.ts';
 import type { Message, PresenceStatus } from './chat/records.ts';
 import { watchPresence } from './chat/watch-presence.ts';
+import { createChatStore } from './chat-store/chat-store.ts';
+import type { ChatStore, ChatStoreOptions } from './chat-store/types.ts';
 import { asSvcError, type SvcError } from './errors.ts';
 import { hold } from './holds.ts';
 import type { LocalTrack } from './media/local-track.ts';
@@ -94,6 +96,29 @@ export function useConversation(chat: Chat, ref: string): Joined {
   }, [chat, ref]);
   // What was joined before is of another name.
   return result?.chat === chat && result.ref === ref ? result : NOTHING;
+}
+
+/**
+ * A chat store while the component is there: null in the first render, closed after the last. The options are those of
+ * the first render.
+ */
+export function useChatStore(chat: Chat, options?: ChatStoreOptions): ChatStore | null {
+  const first = useRef(options);
+  /** Outlives an effect that StrictMode runs twice. */
+  const made = useRef<{ chat: Chat; store: ChatStore } | null>(null);
+  const [shown, setShown] = useState(made.current);
+  useEffect(() => {
+    const known = made.current?.chat === chat ? made.current : { chat, store: createChatStore(chat, first.current) };
+    made.current = known;
+    setShown(known);
+    const release = hold(known, 'store', () => {
+      if (made.current === known) made.current = null;
+      known.store.close();
+    });
+    return () => soon(release);
+  }, [chat]);
+  // The one before is of another chat.
+  return shown?.chat === chat ? shown.store : null;
 }
 
 const noMessages = createStore<readonly Message[]>([]);

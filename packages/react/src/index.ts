@@ -23,6 +23,7 @@ export { Chat, type ChatProps } from './chat/chat.tsx';
 export { ConversationList, type ConversationListProps } from './chat/conversation-list.tsx';
 export {
   useChat,
+  useChatStore,
   useConversation,
   useConversations,
   useMessages,

@@ -3,7 +3,7 @@ import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
 import { useStore } from '@parley/client/react';
 import { useEffect, useState } from 'react';
 
-export { useChat, useConversation, useMessages, usePresence } from '@parley/client/react';
+export { useChat, useChatStore, useConversation, useMessages, usePresence } from '@parley/client/react';
 
 const NOBODY: readonly string[] = [];
 const nobody = { getSnapshot: () => NOBODY, subscribe: () => () => {} };
