@@ -148,7 +148,7 @@ test('[PKG-9] npm create parley writes the application of parley init, asks noth
   assert.equal(status, 0);
   assert.match(stdout, /cd app && npm install && npm start/);
   assert.match(readFileSync(join(project, 'app', '.env'), 'utf8'), /SVC_API_KEY=svk_dev_a\.b\nWEBHOOK_SECRET=whsec_/);
-  for (const name of ['backend.js', 'package.json', '.gitignore'])
+  for (const name of ['backend.js', 'main.jsx', 'package.json', '.gitignore'])
     assert.ok(existsSync(join(project, 'app', name)), name);
   const again = create('app');
   assert.deepEqual([again.status, again.stdout], [2, '']);

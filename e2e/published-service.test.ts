@@ -10,6 +10,8 @@ import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { buildPackages } from '../tools/packages/build.ts';
 import { readManifest } from '../tools/packages/manifest.ts';
 import { packages } from '../tools/packages/table.ts';
+import { findChromium } from './browser.ts';
+import { meetInLobby } from './lobby.ts';
 import { embeddedNode } from './node-process.ts';
 import { buildPages } from './page-builds.ts';
 
@@ -93,9 +95,12 @@ test('[PKG-5] [PKG-8] parley dev runs everything from them, and the application 
   );
   const appPort = String(await ownPort());
   await start(t, ['--env-file=.env', 'backend.js'], { PORT: appPort }, app, /Open http/);
-  const admitted = await fetch(`http://localhost:${appPort}/admit?user=ada`);
-  const { callToken, chatToken, room } = await admitted.json();
-  assert.ok(callToken && chatToken && room === 'lobby', String(admitted.status));
-  assert.match(await (await fetch(`http://localhost:${appPort}/`)).text(), /src="\/page.js/);
-  assert.match(await (await fetch(`http://localhost:${appPort}/page.js`)).text(), /@parley_client|@parley\/client/);
+  const admitted = await fetch(`http://localhost:${appPort}/admit?name=Ada%20Lovelace`);
+  const { callToken, chatToken, room, user } = await admitted.json();
+  assert.ok(callToken && chatToken, String(admitted.status));
+  assert.deepEqual([room, user], ['lobby', 'Ada-Lovelace']);
+  assert.match(await (await fetch(`http://localhost:${appPort}/`)).text(), /src="\/main\.jsx/);
+  assert.match(await (await fetch(`http://localhost:${appPort}/main.jsx`)).text(), /@parley_react|@parley\/react/);
+  if (findChromium()) await meetInLobby(`http://localhost:${appPort}/`);
+  else t.diagnostic('no Chromium: the page of the application was not opened');
 });

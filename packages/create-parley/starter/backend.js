@@ -1,6 +1,6 @@
 // Your backend: it holds the API key, decides who may do what, and hands out short-lived tokens.
 import { createServer } from 'node:http';
-import { isParleyError, Parley, speaker, webhookHandler } from '@parley/server';
+import { isParleyError, Parley, speaker, webhookHandler, withData } from '@parley/server';
 import { createServer as createVite } from 'vite';
 
 const { SVC_URL: baseUrl, SVC_API_KEY: apiKey = '', WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env;
@@ -13,14 +13,21 @@ const ifMissing = (make) => (error) => {
 };
 
 /** Before others reach this: take the user from your own session, not from what the page says. */
-async function admit(user) {
+async function admit(name) {
+  // Letters, digits and a few signs; what people see is the name in the metadata.
+  const user = name.replaceAll(/[^\w.-]+/g, '-');
   const { id } = await parley.rooms.get(room).catch(ifMissing(() => parley.rooms.create({ name: room })));
   const { conversations, members, tokens } = parley.chat;
   await conversations.get(room).catch(ifMissing(() => conversations.create({ name: room, roomId: id })));
   await members.add(room, { userId: user });
-  const call = await parley.rooms.tokens.create(room, { participantIdentity: user, permissions: speaker() });
+  const call = await parley.rooms.tokens.create(room, {
+    participantIdentity: user,
+    // With data messages: reactions and raised hands are some.
+    permissions: withData(speaker()),
+    metadata: JSON.stringify({ name }),
+  });
   const chat = await tokens.create({ userId: user, conversations: [room] });
-  return { url: parley.baseUrl, room, callToken: call.token, chatToken: chat.token };
+  return { url: parley.baseUrl, room, user, callToken: call.token, chatToken: chat.token };
 }
 
 const webhooks = webhookHandler({
@@ -34,7 +41,7 @@ const server = createServer(async (request, response) => {
     if (pathname === '/webhooks') return await webhooks.node(request, response);
     if (pathname !== '/admit') return vite.middlewares(request, response);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(await admit(searchParams.get('user') ?? 'somebody')));
+    response.end(JSON.stringify(await admit(searchParams.get('name') ?? 'somebody')));
   } catch (error) {
     response.statusCode = 502;
     response.end(JSON.stringify({ message: isParleyError(error) ? error.message : 'Something went wrong.' }));

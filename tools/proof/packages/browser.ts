@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
 import { stopShared } from '../../../apps/server/testkit/kit/worker-life.ts';
 import { sharedChromium } from '../../../e2e/browser.ts';
+import { meetInLobby } from '../../../e2e/lobby.ts';
 import { install, ownPorts, type Prepared, sdkTarballs, start } from './prepared.ts';
 
-/** The application of `parley init`, installed with Vite from the registry: two pages in a call and a chat. */
+/** The application of `parley init`, installed with Vite and React from the registry: two pages in a call and a chat. */
 export async function proveBrowser(prepared: Prepared): Promise<void> {
   const { work, tarballs, nodes } = prepared;
   const node = nodes.at(-1)?.path ?? process.execPath;
@@ -31,7 +31,8 @@ export async function proveBrowser(prepared: Prepared): Promise<void> {
       until: /Open http/,
     });
     try {
-      await proveCallAndChat(`http://localhost:${port}/`);
+      await meetInLobby(`http://localhost:${port}/`);
+      console.log('  Vite and React: two pages see each other, raise a hand, and chat');
     } finally {
       await app.stop();
     }
@@ -40,31 +41,6 @@ export async function proveBrowser(prepared: Prepared): Promise<void> {
     await service.stop();
     await stopShared();
   }
-}
-
-async function proveCallAndChat(url: string): Promise<void> {
-  const context = await (await sharedChromium()).newContext();
-  const enter = async (user: string): Promise<Page> => {
-    const page = await context.newPage();
-    await page.goto(url);
-    await page.fill('[name=user]', user);
-    await page.click('#join button');
-    await page.waitForSelector('#join', { state: 'hidden', timeout: 60_000 });
-    return page;
-  };
-  const ada = await enter('ada');
-  const bob = await enter('bob');
-  for (const page of [ada, bob])
-    await page.waitForFunction(
-      () => [...document.querySelectorAll('video')].filter(({ videoWidth }) => videoWidth > 0).length === 2,
-      undefined,
-      { timeout: 60_000 },
-    );
-  await ada.fill('[name=text]', 'hello from ada');
-  await ada.click('#send button');
-  await bob.waitForSelector('text=ada: hello from ada', { timeout: 60_000 });
-  console.log('  Vite: two pages see each other, and chat');
-  await context.close();
 }
 
 /** A folder of files as a CDN has it, and no bundler. */

@@ -22,7 +22,7 @@ export function install(folder: string, packages: readonly string[]): string {
 
 /** The tarballs of the SDKs alone. */
 export const sdkTarballs = ({ tarballs }: Prepared): string[] =>
-  tarballs.filter((path) => /parley-(?:client|server)-\d/.test(path));
+  tarballs.filter((path) => /parley-(?:client|react|server)-\d/.test(path));
 
 export interface Program {
   printed: string;
