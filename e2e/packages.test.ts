@@ -20,6 +20,8 @@ let tarballs: string[] = [];
 const npm = (args: readonly string[], cwd: string): string =>
   execFileSync('npm', [...args, '--offline', '--no-audit', '--no-fund'], { cwd, encoding: 'utf8', stdio: 'pipe' });
 
+const ownCopy = (name: string): string => resolve('node_modules', name);
+
 /** Runs a file of the project, and gives what it printed. */
 function run(name: string, code: string): string {
   writeFileSync(join(project, name), code);
@@ -41,7 +43,7 @@ before(async () => {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
   // Without the registry: an SDK depends on other SDKs and on React alone.
-  npm(['install', ...packed, resolve('node_modules/react')], project);
+  npm(['install', ...packed, ...['react', 'react-dom', 'scheduler'].map(ownCopy)], project);
 });
 after(() => rmSync(work, { recursive: true, force: true }));
 
@@ -62,19 +64,50 @@ test('[PKG-2] an installed SDK runs by import and by require, and needs no windo
   const use = `
     const parley = new Parley({ apiKey: 'svk_dev_a.b' });
     const room = new Room({ url: 'http://localhost', token: 'x' });
-    console.log(parley.environment, ParleyError === SvcError, typeof Chat, room.state.getSnapshot().connection);`;
-  const names = ['{ Room, ParleyError, SvcError }', '{ Chat }', '{ Parley }'];
-  const from = ['@parley/client', '@parley/client/chat', '@parley/server'];
+    console.log(parley.environment, ParleyError === SvcError, typeof Chat, room.state.getSnapshot().connection, typeof Call);`;
+  const names = ['{ Room, ParleyError, SvcError }', '{ Chat }', '{ Parley }', '{ Call }'];
+  const from = ['@parley/client', '@parley/client/chat', '@parley/server', '@parley/react'];
   const imports = names.map((list, index) => `import ${list} from '${from[index]}';`).join('\n');
   const requires = names.map((list, index) => `const ${list} = require('${from[index]}');`).join('\n');
-  assert.equal(run('by-import.mjs', imports + use), 'development true function idle');
-  assert.equal(run('by-require.cjs', requires + use), 'development true function idle');
+  assert.equal(run('by-import.mjs', imports + use), 'development true function idle function');
+  assert.equal(run('by-require.cjs', requires + use), 'development true function idle function');
+});
+
+/** What a server component does with a page of the kit: it renders where there is no window. */
+const renderUse = `
+  const page = createElement(Call, { room: new Room({ url: 'http://localhost', token: 'x' }), title: 'Standup' });
+  const list = createElement(Chat, { conversation: null, userId: 'ada' });
+  console.log(typeof window, renderToString(page) !== undefined, renderToString(list).includes('parley-chat'));`;
+
+test('[PKG-2] the kit is rendered on a server, by import and by require, and says that it is for the client', () => {
+  const from = { '{ Room }': '@parley/client', '{ Call, Chat }': '@parley/react' };
+  const react = { '{ createElement }': 'react', '{ renderToString }': 'react-dom/server' };
+  const lines = Object.entries({ ...from, ...react });
+  const imports = lines.map(([names, name]) => `import ${names} from '${name}';`).join('\n');
+  const requires = lines.map(([names, name]) => `const ${names} = require('${name}');`).join('\n');
+  assert.equal(run('render.mjs', imports + renderUse), 'undefined true true');
+  assert.equal(run('render.cjs', requires + renderUse), 'undefined true true');
+  for (const file of ['index.js', 'index.cjs']) {
+    const code = readFileSync(join(project, 'node_modules/@parley/react/dist', file), 'utf8');
+    // A directive holds only before everything else.
+    assert.match(
+      code,
+      /^(?:\/\/.*\n|['"]use strict['"];?\n|Object\.defineProperty\(exports[^\n]*\n)*['"]use client['"]/,
+      file,
+    );
+  }
 });
 
 const typedUse = `
 import { Room } from '@parley/client';
 import { Chat, type Message } from '@parley/client/chat';
+import { Call, type CallProps, Chat as ChatView, useParticipants } from '@parley/react';
 import { type CreateRoom, Parley, type Room as RoomRecord, verifyWebhook } from '@parley/server';
+export const call: CallProps = { hasPreJoin: false, room: new Room({ url: '', token: '' }), onJoin: ({ name }) => console.log(name) };
+// @ts-expect-error there is no such property
+export const wrong: CallProps = { ...call, tilte: 'x' };
+export const parts: (string | null)[] = [Call(call), ChatView({ conversation: null, userId: 'ada' })].map((part) => part?.key ?? null);
+export const People = ({ room }: { room: Room }) => useParticipants(room).map(({ name }) => name).join();
 export const draft: CreateRoom = { name: 'standup' };
 export async function use(parley: Parley, room: Room, chat: Chat): Promise<(string | null)[]> {
   const made: RoomRecord = await parley.rooms.create(draft);
@@ -90,7 +123,14 @@ export async function use(parley: Parley, room: Room, chat: Chat): Promise<(stri
 
 test('[PKG-2] it compiles in a strict project, resolved as bundlers and as Node do, from a module and from CommonJS', () => {
   for (const name of ['use.ts', 'use.cts']) writeFileSync(join(project, name), typedUse);
-  const options = { strict: true, noEmit: true, skipLibCheck: false, lib: ['es2023', 'dom', 'esnext.disposable'] };
+  const paths = { react: [resolve('node_modules/@types/react')] };
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'],
+    paths,
+  };
   const ways = {
     bundler: { module: 'esnext', files: ['use.ts'] },
     node16: { module: 'node16', files: ['use.ts', 'use.cts'] },
@@ -127,13 +167,19 @@ test('[SDK-87] a bot compiles with the types of Node alone, without those of a b
   assert.deepEqual([status, stdout], [0, '']);
 });
 
-test('[PKG-2] Vite bundles it', async () => {
-  writeFileSync(join(project, 'index.html'), '<script type="module" src="/page.js"></script>');
-  writeFileSync(join(project, 'page.js'), "import { Room } from '@parley/client';\nwindow.room = Room;\n");
+test('[PKG-2] Vite bundles it, and the kit with its style sheet', async () => {
+  writeFileSync(join(project, 'index.html'), '<script type="module" src="/page.jsx"></script>');
+  const page = `
+    import { Room } from '@parley/client';
+    import { Call } from '@parley/react';
+    import '@parley/react/styles.css';
+    window.page = <Call room={new Room({ url: location.origin, token: 'x' })} />;`;
+  writeFileSync(join(project, 'page.jsx'), page);
   const result = await build({ root: project, logLevel: 'silent', configFile: false, build: { write: false } });
-  assert.ok(
-    'output' in result && result.output.some((file) => file.type === 'chunk' && file.code.includes('svc.rtc.v1')),
-  );
+  assert.ok('output' in result);
+  const code = result.output.map((file) => (file.type === 'chunk' ? file.code : file.source)).join('\n');
+  assert.ok(code.includes('svc.rtc.v1') && code.includes('parley-prejoin'));
+  assert.match(code, /@layer parley/);
 });
 
 test('[PKG-9] npm create parley writes the application of parley init, asks nothing and writes over nothing', () => {
@@ -166,9 +212,10 @@ test('[PKG-9] npm create parley writes the application of parley init, asks noth
 async function weigh(
   entry: string,
   external: readonly RegExp[] = [],
+  names = '*',
 ): Promise<{ bytes: number; laterBytes: number; code: string }> {
   const input = join(project, `weigh-${entry.replaceAll('/', '-')}.js`);
-  writeFileSync(input, `export * from '${entry}';`);
+  writeFileSync(input, `export ${names} from '${entry}';`);
   const bundle = await rolldown({ input, platform: 'browser', external: [...external] });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
   await bundle.close();
@@ -197,8 +244,10 @@ test('[SDK-7] rooms, streams and chat together are at most 32 kB gzipped', async
   assert.ok(!code.includes('~kind') && !code.includes('typebox'));
 });
 
+const kitExternals = [/^react/, /^@parley\/client/];
+
 test('[KIT-1] the React kit is at most 25 kB gzipped without the client, and brings its style sheet along', async (context) => {
-  const { bytes, code } = await weigh('@parley/react', [/^react/, /^@parley\/client/]);
+  const { bytes, code } = await weigh('@parley/react', kitExternals);
   context.diagnostic(`react kit: ${bytes} bytes gzipped`);
   assert.ok(code.includes('parley-'), 'the bundle has components in it');
   assert.ok(bytes <= 25_000, `${bytes} bytes`);
@@ -207,4 +256,12 @@ test('[KIT-1] the React kit is at most 25 kB gzipped without the client, and bri
   const imported = [...sheet.matchAll(/@import "\.\/(\w+\.css)" layer\(parley\)/g)].map(([, name = '']) => name);
   assert.ok(imported.length >= 3, 'every sheet is in the layer');
   for (const name of imported) assert.ok(readFileSync(join(styles, name), 'utf8').length > 0);
+});
+
+test('[KIT-1] a part that is used alone brings neither chat nor call with it', async (context) => {
+  const part = await weigh('@parley/react', kitExternals, '{ Tile }');
+  context.diagnostic(`a tile: ${part.bytes} bytes gzipped`);
+  assert.ok(part.code.includes('parley-tile'));
+  assert.ok(!part.code.includes('parley-chat') && !part.code.includes('parley-prejoin'));
+  assert.ok(part.bytes <= 8_000, `${part.bytes} bytes`);
 });
