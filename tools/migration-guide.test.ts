@@ -19,6 +19,7 @@ const declared: Readonly<Record<string, string>> = {
   devices: 'devices/devices.ts',
   chat: 'chat/chat.ts',
   conversation: 'chat/conversation-types.ts',
+  store: 'chat-store/types.ts',
 };
 
 test('[DOCS-8] every call and event that the migration guide names exists', () => {
@@ -33,6 +34,11 @@ test('[DOCS-8] every call and event that the migration guide names exists', () =
     for (const member of members.filter((name) => name !== 'on'))
       assert.ok(new RegExp(`\\b${member}\\b[(:?]`).test(source), `${object}.${member}`);
   }
+
+  const kit = readFileSync('packages/react/src/index.ts', 'utf8');
+  const parts = [...named(/`<([A-Z]\w+)/g), ...named(/`(use[A-Z]\w+)\(/g)];
+  assert.ok(parts.length >= 15, `${parts.length}`);
+  for (const part of parts) assert.ok(new RegExp(`\\b${part}\\b`).test(kit), part);
 
   const sources = ['room-types.ts', 'chat/conversation-types.ts', 'chat/chat.ts'];
   const types = sources.map((file) => readFileSync(`packages/client/src/${file}`, 'utf8')).join('\n');
