@@ -11,7 +11,7 @@ import { fillProject } from './dashboard-seed.ts';
 
 const [folder = 'docs/screenshots', ...named] = process.argv.slice(2);
 const isReadme = folder === 'docs/screenshots';
-const readmeSet = ['overview', 'test-call', 'chat', 'webhook'];
+const readmeSet = ['overview', 'test-call', 'chat-explorer', 'webhook'];
 const wanted = named.length > 0 ? named : isReadme ? readmeSet : null;
 const isWanted = (name: string): boolean => wanted === null || wanted.includes(name);
 const looks: Readonly<Record<string, VisitOptions>> = {
@@ -58,7 +58,7 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['room', at(`rooms/${room.id}`)],
     ['room-timeline', at(`rooms/${room.id}?tab=timeline`)],
     ['room-conversation', at(`rooms/${room.id}?tab=conversation`)],
-    ['chat', at('chat')],
+    ['chat-explorer', at('chat')],
     ['chat-sessions', at('chat?tab=sessions')],
     ['conversation', at(`chat/${conversation.id}`)],
     ['conversation-messages', at(`chat/${conversation.id}?tab=messages`)],
