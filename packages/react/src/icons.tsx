@@ -47,10 +47,6 @@ export const SettingsIcon = /* @__PURE__ */ icon(
 export const PeopleIcon = /* @__PURE__ */ icon(
   'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-3.5 2.9-6 6.5-6s6.5 2.5 6.5 6M16 4.3a3.5 3.5 0 0 1 0 6.5M18 14.5c2.2.8 3.5 2.8 3.5 5.5',
 );
-export const AddPersonIcon = /* @__PURE__ */ icon(
-  'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-3.5 2.9-6 6.5-6s6.5 2.5 6.5 6M19 8v6M16 11h6',
-);
-export const CodeIcon = /* @__PURE__ */ icon('M8 7l-5 5 5 5M16 7l5 5-5 5M13.5 5l-3 14');
 export const ChatIcon = /* @__PURE__ */ icon(
   'M4 4h16a1 1 0 0 1 1 1v11a1 1 0 0 1-1 1h-8l-5 4v-4H4a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z',
 );
@@ -68,9 +64,6 @@ export const MoreIcon = /* @__PURE__ */ icon(
 );
 export const PauseIcon = /* @__PURE__ */ icon('M9 5v14M15 5v14');
 export const WarningIcon = /* @__PURE__ */ icon('M12 4L2.5 20h19zM12 10v4.5M12 17.2v.1');
-export const RecordIcon = /* @__PURE__ */ icon(
-  'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
-);
 export const FullscreenIcon = /* @__PURE__ */ icon('M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5');
 export const ReplyIcon = /* @__PURE__ */ icon('M10 5L4 11l6 6M4.5 11H14a6 6 0 0 1 6 6v2');
 export const EditIcon = /* @__PURE__ */ icon('M4 20l1-4.5L16 4.5l3.5 3.5-11 11zM13.5 7l3.5 3.5');

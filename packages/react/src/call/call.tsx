@@ -1,5 +1,6 @@
 import { createDevices, type Devices, type Room } from '@parley/client';
 import { useEffect, useState } from 'react';
+import { ProblemLine } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { InCall, type InCallProps } from './in-call.tsx';
 import { type JoinChoices, PreJoin } from './pre-join.tsx';
@@ -61,16 +62,8 @@ export function Call({ devices: given, hasPreJoin = true, initial = {}, onJoin, 
       isJoining={isJoining}
       onJoin={(choices) => void join(choices)}
     >
-      {error !== null && <JoinProblem error={error} />}
+      <ProblemLine error={error} />
     </PreJoin>
-  );
-}
-
-function JoinProblem({ error }: { error: unknown }) {
-  return (
-    <p className="parley-problem" role="alert">
-      {error instanceof Error ? error.message : String(error)}
-    </p>
   );
 }
 

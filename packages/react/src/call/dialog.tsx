@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { IconButton } from '../chat/icon-button.tsx';
 import { CloseIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
 
@@ -15,14 +16,9 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     <dialog ref={ref} className="parley parley-dialog" aria-labelledby={id} onClose={onClose}>
       <header className="parley-dialog-head">
         <h2 id={id}>{title}</h2>
-        <button
-          type="button"
-          className="parley-icon-button"
-          aria-label={texts.close}
-          onClick={() => ref.current?.close()}
-        >
+        <IconButton label={texts.close} onClick={() => ref.current?.close()}>
           <CloseIcon />
-        </button>
+        </IconButton>
       </header>
       {children}
     </dialog>

@@ -1,4 +1,5 @@
 import { Children, isValidElement, type ReactElement, type ReactNode, useState } from 'react';
+import { IconButton } from '../chat/icon-button.tsx';
 import { useSize } from '../hooks/use-size.ts';
 import { ChevronLeftIcon, ChevronRightIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
@@ -39,25 +40,13 @@ export function Grid({ children, focus = null }: GridProps) {
       </ul>
       {pages > 1 && (
         <nav className="parley-pages" aria-label={texts.page(page + 1, pages)}>
-          <button
-            type="button"
-            className="parley-icon-button"
-            aria-label={texts.previousPage}
-            disabled={page === 0}
-            onClick={() => setPage(page - 1)}
-          >
+          <IconButton label={texts.previousPage} disabled={page === 0} onClick={() => setPage(page - 1)}>
             <ChevronLeftIcon />
-          </button>
+          </IconButton>
           <span>{`${page + 1} / ${pages}`}</span>
-          <button
-            type="button"
-            className="parley-icon-button"
-            aria-label={texts.nextPage}
-            disabled={page === pages - 1}
-            onClick={() => setPage(page + 1)}
-          >
+          <IconButton label={texts.nextPage} disabled={page === pages - 1} onClick={() => setPage(page + 1)}>
             <ChevronRightIcon />
-          </button>
+          </IconButton>
         </nav>
       )}
     </div>

@@ -5,10 +5,12 @@ import { useAnnouncements } from '../hooks/use-announcements.ts';
 import { useParticipants } from '../hooks/use-call.ts';
 import { type Reactions, useReactions } from '../hooks/use-reactions.ts';
 import { PeopleIcon } from '../icons.tsx';
+import { messageOf } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { Controls } from './controls.tsx';
+import { toggleFullScreen } from './full-screen.ts';
 import { RoomAudio } from './media.tsx';
-import { messageOf, Notices } from './notices.tsx';
+import { Notices } from './notices.tsx';
 import { People } from './people.tsx';
 import type { JoinChoices } from './pre-join.tsx';
 import { Settings, type SettingsProps } from './settings.tsx';
@@ -186,9 +188,4 @@ function usePublished(
       if (state === 'connected' && previous === 'connecting' && room.self.tracks.size === 0) void start();
     });
   }, [room]);
-}
-
-async function toggleFullScreen(element: HTMLElement | null): Promise<void> {
-  if (document.fullscreenElement) await document.exitFullscreen();
-  else await element?.requestFullscreen().catch(() => {});
 }

@@ -26,13 +26,15 @@ export function RoomAudio({ room }: { room: Room }) {
     .flatMap(({ tracks }) => tracks.filter(({ kind }) => kind === 'audio'));
   return (
     <div className="parley-audio" hidden>
-      {sounds.map(({ trackId, track }) => track && <Sound key={trackId} track={track} />)}
+      {sounds.map(({ trackId, track }) => (
+        <Sound key={trackId} track={track} />
+      ))}
     </div>
   );
 }
 
-function Sound({ track }: { track: Track }) {
+export function Sound({ track, isMuted }: { track: Track | null; isMuted?: boolean }) {
   const ref = useTrackRef(track);
   // biome-ignore lint/a11y/useMediaCaption: the captions of a call have a place of their own.
-  return <audio ref={ref} autoPlay />;
+  return <audio ref={ref} autoPlay muted={isMuted} />;
 }

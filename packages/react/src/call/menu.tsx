@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useOutsideClick } from '../hooks/use-outside-click.ts';
 import { CheckIcon } from '../icons.tsx';
 
 export interface MenuItem {
@@ -35,7 +36,7 @@ export function Menu({ label, children, className = 'parley-icon-button', groups
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
-  useOutsideClick(root, isOpen, () => setOpen(false));
+  useOutsideClick(isOpen && root, () => setOpen(false));
 
   const close = (): void => {
     setOpen(false);
@@ -168,17 +169,4 @@ function keepInWindow(element: HTMLElement): void {
   const over = Math.max(0, right + margin - document.documentElement.clientWidth);
   const shift = left - over < margin ? margin - left : -over;
   element.style.translate = `${shift}px 0`;
-}
-
-function useOutsideClick(root: { current: HTMLElement | null }, isActive: boolean, onOutside: () => void): void {
-  const act = useRef(onOutside);
-  act.current = onOutside;
-  useEffect(() => {
-    if (!isActive) return;
-    const onDown = ({ target }: PointerEvent): void => {
-      if (target instanceof Node && !root.current?.contains(target)) act.current();
-    };
-    document.addEventListener('pointerdown', onDown);
-    return () => document.removeEventListener('pointerdown', onDown);
-  }, [isActive, root]);
 }

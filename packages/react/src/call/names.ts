@@ -1,3 +1,6 @@
+/** Where the application has no other name for a user. */
+export const sameName = (userId: string): string => userId;
+
 /** `Ada Lovelace` is `AL`, `ada` is `A`. */
 export function initialsOf(name: string): string {
   const words = name.split(/[\s._-]+/).filter((word) => /\p{L}|\p{N}/u.test(word));

@@ -1,8 +1,10 @@
 import type { Room } from '@parley/client';
 import { useStore } from '@parley/client/react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { IconButton } from '../chat/icon-button.tsx';
 import { useQuality } from '../hooks/use-call.ts';
 import { CloseIcon, SpeakerIcon, WarningIcon } from '../icons.tsx';
+import { messageOf } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 
 interface NoticeProps {
@@ -65,9 +67,9 @@ export function Notices({ room, error, onDismiss }: NoticesProps) {
           icon={<WarningIcon />}
           action={
             onDismiss && (
-              <button type="button" className="parley-icon-button" aria-label={texts.dismiss} onClick={onDismiss}>
+              <IconButton label={texts.dismiss} onClick={onDismiss}>
                 <CloseIcon />
-              </button>
+              </IconButton>
             )
           }
         >
@@ -77,8 +79,6 @@ export function Notices({ room, error, onDismiss }: NoticesProps) {
     </div>
   );
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A dip of a moment is not worth a word: the value once it has held for some seconds. */
 function useLasting<T>(value: T): T {

@@ -3,6 +3,7 @@ import { useStore } from '@parley/client/react';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useCapture } from '../hooks/use-capture.ts';
 import { CameraIcon, CameraOffIcon, MicrophoneIcon, MicrophoneOffIcon } from '../icons.tsx';
+import { ProblemLine } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { Avatar } from './avatar.tsx';
 import { ControlButton } from './control-button.tsx';
@@ -92,8 +93,8 @@ export function PreJoin(props: PreJoinProps) {
             onChange={({ target }) => setName(target.value)}
           />
         </label>
-        <Problem code={sound.problem} what={texts.microphone} />
-        <Problem code={picture.problem} what={texts.camera} />
+        <DeviceProblem code={sound.problem} what={texts.microphone} />
+        <DeviceProblem code={picture.problem} what={texts.camera} />
         {children}
         {devices && (
           <>
@@ -178,11 +179,7 @@ function Preview({ track, isOn, problem, name, isMirrored }: PreviewProps) {
   );
 }
 
-function Problem({ code, what }: { code: string | null; what: string }) {
+function DeviceProblem({ code, what }: { code: string | null; what: string }) {
   const texts = useTexts();
-  return code === null ? null : (
-    <p className="parley-problem" role="alert">
-      {texts.deviceProblem(code, what.toLowerCase())}
-    </p>
-  );
+  return <ProblemLine error={code && texts.deviceProblem(code, what.toLowerCase())} />;
 }

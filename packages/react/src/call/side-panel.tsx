@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { IconButton } from '../chat/icon-button.tsx';
 import { CloseIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
 import { ControlButton } from './control-button.tsx';
@@ -42,9 +43,9 @@ export function SidePanels({ panels, open, onOpen }: PanelsProps) {
         <section key={id} className="parley-panel" aria-label={label} hidden={open !== id}>
           <header className="parley-panel-head">
             <h2>{label}</h2>
-            <button type="button" className="parley-icon-button" aria-label={texts.close} onClick={() => onOpen(null)}>
+            <IconButton label={texts.close} onClick={() => onOpen(null)}>
               <CloseIcon />
-            </button>
+            </IconButton>
           </header>
           <div className="parley-panel-content">{content}</div>
         </section>

@@ -73,8 +73,6 @@ export const callTexts = {
   leftTitle: 'You left the call',
   endedTitle: 'The call has ended for you',
   rejoin: 'Join again',
-  youShare: 'You are sharing your screen',
-  recording: 'Recording',
 
   participantCount: (count: number): string => (count === 1 ? '1 person' : `${count} people`),
   joined: (name: string): string => `${name} joined`,

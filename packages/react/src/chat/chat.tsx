@@ -1,7 +1,9 @@
 import type { Conversation, Message } from '@parley/client/chat';
 import { usePresence } from '@parley/client/react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { sameName } from '../call/names.ts';
 import { useTyping } from '../hooks/chat.ts';
+import { ProblemLine } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { Composer } from './composer.tsx';
 import { ChatContext, type ChatScope } from './context.ts';
@@ -29,8 +31,6 @@ export interface ChatProps {
   error?: { message: string } | null;
   className?: string;
 }
-
-const sameName = (userId: string): string => userId;
 
 /** A whole conversation: messages, threads, and a field to write in. As high as the element around it. */
 export function Chat(props: ChatProps) {
@@ -122,16 +122,6 @@ function Typing({ conversation, nameOf }: { conversation: Conversation | null; n
   return (
     <p className="parley-typing" aria-live="polite">
       {typing.length > 0 && texts.typing(texts.listOf(typing.map(nameOf)), typing.length)}
-    </p>
-  );
-}
-
-/** What went wrong, in the words of the SDK. */
-function ProblemLine({ error }: { error: unknown }) {
-  if (error === null || error === undefined) return null;
-  return (
-    <p className="parley-problem" role="alert">
-      {error instanceof Error ? error.message : String(error)}
     </p>
   );
 }

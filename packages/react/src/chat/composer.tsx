@@ -9,14 +9,13 @@ import {
   useRef,
   useState,
 } from 'react';
-import { AttachIcon, CloseIcon, SendIcon, SmileIcon } from '../icons.tsx';
+import { AttachIcon, CloseIcon, SendIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
-import { EmojiPicker } from './emoji-picker.tsx';
+import { EmojiButton } from './emoji-button.tsx';
 import { IconButton } from './icon-button.tsx';
 import { MentionList } from './mention-list.tsx';
 import { choicesFor, completed, type Mention, mentionAt } from './mentions.ts';
-import { Popover } from './popover.tsx';
 import { UploadList } from './upload-list.tsx';
 import { useUploads } from './uploads.ts';
 
@@ -44,8 +43,6 @@ export function Composer(props: ComposerProps) {
   const [text, setText] = useState(draft);
   const [mention, setMention] = useState<Mention | null>(null);
   const [chosen, setChosen] = useState(0);
-  /** The button that opened the picker. */
-  const [opener, setOpener] = useState<HTMLElement | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const fileField = useRef<HTMLInputElement>(null);
   const wantedCaret = useRef<number | null>(null);
@@ -75,6 +72,10 @@ export function Composer(props: ComposerProps) {
     write(next, caret);
     setMention(null);
     wantedCaret.current = caret;
+  };
+  const insert = (emoji: string): void => {
+    const at = field.current?.selectionStart ?? text.length;
+    rewrite(text.slice(0, at) + emoji + text.slice(at), at + emoji.length);
   };
   const pick = (name: string): void => {
     if (!mention) return;
@@ -165,30 +166,12 @@ export function Composer(props: ComposerProps) {
           <IconButton label={texts.attach} disabled={isOff} onClick={() => fileField.current?.click()}>
             <AttachIcon />
           </IconButton>
-          <IconButton
-            label={texts.emoji}
-            aria-expanded={opener !== null}
-            disabled={isOff}
-            onClick={({ currentTarget }) => setOpener(opener ? null : currentTarget)}
-          >
-            <SmileIcon />
-          </IconButton>
+          <EmojiButton label={texts.emoji} isDisabled={isOff} onPick={insert} />
           <IconButton label={texts.send} type="submit" className="parley-send" disabled={isOff}>
             <SendIcon />
           </IconButton>
         </div>
       </div>
-      {opener && (
-        <Popover label={texts.emoji} opener={opener} onClose={() => setOpener(null)}>
-          <EmojiPicker
-            onPick={(emoji) => {
-              const at = field.current?.selectionStart ?? text.length;
-              setOpener(null);
-              rewrite(text.slice(0, at) + emoji + text.slice(at), at + emoji.length);
-            }}
-          />
-        </Popover>
-      )}
     </form>
   );
 }

@@ -1,6 +1,7 @@
 import type { Message } from '@parley/client/chat';
 import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
 import { Avatar } from '../call/avatar.tsx';
+import { sameName } from '../call/names.ts';
 import { useConversations } from '../hooks/chat.ts';
 import { useTexts } from '../texts.tsx';
 
@@ -12,8 +13,6 @@ export interface ConversationListProps {
   nameOf?: (userId: string) => string;
   className?: string;
 }
-
-const sameName = (userId: string): string => userId;
 
 /** The user's conversations with what is unread, the last message and the draft. */
 export function ConversationList({ store, selected, onSelect, nameOf = sameName, className }: ConversationListProps) {

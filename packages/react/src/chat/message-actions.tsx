@@ -1,11 +1,10 @@
 import type { Message } from '@parley/client/chat';
-import { useRef, useState } from 'react';
-import { EditIcon, ReplyIcon, SmileIcon, TrashIcon } from '../icons.tsx';
+import { useRef } from 'react';
+import { EditIcon, ReplyIcon, TrashIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
-import { EmojiPicker } from './emoji-picker.tsx';
+import { EmojiButton } from './emoji-button.tsx';
 import { IconButton } from './icon-button.tsx';
-import { Popover } from './popover.tsx';
 
 const QUICK = ['👍', '❤️', '😂'] as const;
 
@@ -13,8 +12,6 @@ const QUICK = ['👍', '❤️', '😂'] as const;
 export function MessageActions({ message, messageKey }: { message: Message; messageKey: string }) {
   const texts = useTexts();
   const { conversation, userId, mayDelete, run, setEditing, onReply } = useChatScope();
-  /** The button that opened the picker. */
-  const [opener, setOpener] = useState<HTMLElement | null>(null);
   const bar = useRef<HTMLFieldSetElement>(null);
   const { id } = message;
   if (id === null || conversation === null) return null;
@@ -33,24 +30,7 @@ export function MessageActions({ message, messageKey }: { message: Message; mess
           {emoji}
         </IconButton>
       ))}
-      <IconButton
-        label={texts.moreReactions}
-        aria-expanded={opener !== null}
-        onClick={({ currentTarget }) => setOpener(opener ? null : currentTarget)}
-      >
-        <SmileIcon />
-      </IconButton>
-      {opener && (
-        <Popover label={texts.moreReactions} opener={opener} onClose={() => setOpener(null)}>
-          <EmojiPicker
-            onPick={(emoji) => {
-              react(emoji);
-              setOpener(null);
-              opener.focus();
-            }}
-          />
-        </Popover>
-      )}
+      <EmojiButton label={texts.moreReactions} onPick={react} />
       <IconButton label={texts.reply} onClick={() => onReply(message)}>
         <ReplyIcon />
       </IconButton>

@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
+import { useOutsideClick } from '../hooks/use-outside-click.ts';
 
 interface PopoverProps {
   label: string;
@@ -13,8 +14,9 @@ const GAP_PX = 6;
 /** A small dialog beside its button, inside of the window wherever that is. Escape and a click elsewhere close it. */
 export function Popover({ label, opener, onClose, children }: PopoverProps) {
   const box = useRef<HTMLDivElement>(null);
-  const close = useRef(onClose);
-  close.current = onClose;
+  useOutsideClick(box, (target) => {
+    if (!opener.contains(target)) onClose();
+  });
 
   useLayoutEffect(() => {
     if (!box.current) return;
@@ -24,15 +26,6 @@ export function Popover({ label, opener, onClose, children }: PopoverProps) {
     style.top = `${above >= GAP_PX ? above : Math.min(bottom + GAP_PX, innerHeight - height - GAP_PX)}px`;
     style.left = `${Math.max(GAP_PX, Math.min(right - width, innerWidth - width - GAP_PX))}px`;
     box.current.querySelector('button')?.focus({ preventScroll: true });
-  }, [opener]);
-
-  useEffect(() => {
-    const onPointer = ({ target }: Event): void => {
-      const isInside = target instanceof Node && (box.current?.contains(target) || opener.contains(target));
-      if (!isInside) close.current();
-    };
-    addEventListener('pointerdown', onPointer);
-    return () => removeEventListener('pointerdown', onPointer);
   }, [opener]);
 
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -1,7 +1,7 @@
 import type { LiveStream, ParticipantState, TrackState } from '@parley/client';
-import { useTrackRef } from '@parley/client/react';
 import { type ReactNode, useRef, useState } from 'react';
-import { Picture } from '../call/media.tsx';
+import { toggleFullScreen } from '../call/full-screen.ts';
+import { Picture, Sound } from '../call/media.tsx';
 import { IconButton } from '../chat/icon-button.tsx';
 import { type StreamState, useStream } from '../hooks/stream.ts';
 import { FullscreenIcon, PeopleIcon, SpeakerIcon, SpeakerOffIcon } from '../icons.tsx';
@@ -52,7 +52,9 @@ export function StreamStage(props: StreamStageProps) {
         </div>
       )}
       {state.hosts.flatMap(({ tracks }) =>
-        tracks.map((track) => track.kind === 'audio' && <Sound key={track.trackId} track={track} isMuted={isMuted} />),
+        tracks.map(
+          ({ kind, trackId, track }) => kind === 'audio' && <Sound key={trackId} track={track} isMuted={isMuted} />,
+        ),
       )}
       <p className="parley-stream-note" role="status">
         {note}
@@ -103,14 +105,4 @@ function noteOf(
   if (room.connection !== 'connected') return texts.connectingToStream;
   if (status === 'CREATED') return texts.streamNotStarted;
   return pictures === 0 ? texts.waitingForPicture : '';
-}
-
-function Sound({ track, isMuted }: { track: TrackState; isMuted: boolean }) {
-  const ref = useTrackRef(track.track);
-  return <audio ref={ref} autoPlay muted={isMuted} />;
-}
-
-/** Not everywhere allowed: then nothing happens. */
-async function toggleFullScreen(element: HTMLElement | null): Promise<void> {
-  await (document.fullscreenElement ? document.exitFullscreen() : element?.requestFullscreen?.())?.catch(() => {});
 }
