@@ -6,6 +6,12 @@ import { skipWithoutBrowser } from './browser.ts';
 import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
 import { type Gallery, openGallery } from './gallery-kit.ts';
 
+declare global {
+  interface Window {
+    sampleRoom: { published: string[] };
+  }
+}
+
 describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, () => {
   let gallery: Gallery;
   before(async () => {
@@ -122,6 +128,22 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await show(page, 'call, removed');
     await page.getByText('The host removed you from this call.').waitFor();
     await page.getByRole('button', { name: 'Join again' }).waitFor();
+    await page.close();
+  });
+
+  test('[KIT-11] a whole call: before it, in it, after it, and joined again', async () => {
+    const page = await alone('whole call');
+    for (const time of [1, 2]) {
+      await page.getByRole('button', { name: 'Microphone' }).click();
+      await page.getByRole('button', { name: 'Join now' }).click();
+      await page.getByRole('toolbar', { name: 'Call controls' }).waitFor();
+      await page.getByText('Nobody else is here yet').waitFor();
+      assert.deepEqual(await page.evaluate(() => window.sampleRoom.published), Array(time).fill('microphone'));
+      await page.getByRole('button', { name: 'Leave call' }).click();
+      await page.getByRole('heading', { name: 'You left the call' }).waitFor();
+      await page.getByRole('button', { name: 'Join again' }).click();
+    }
+    await page.getByRole('button', { name: 'Join now' }).waitFor();
     await page.close();
   });
 

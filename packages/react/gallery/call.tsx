@@ -1,6 +1,7 @@
 import { ConnectionError, MediaError } from '@parley/client';
-import type { CSSProperties, ReactNode } from 'react';
+import { type CSSProperties, type ReactNode, useState } from 'react';
 import {
+  Call,
   type CallPanel,
   ChatIcon,
   Controls,
@@ -17,7 +18,7 @@ import {
   Stage,
   Tile,
 } from '../src/index.ts';
-import { camera, crowd, devices, type Look, person, room, tone } from './fakes.ts';
+import { camera, crowd, devices, joinableRoom, type Look, person, room, tone } from './fakes.ts';
 import type { Exhibit } from './gallery.ts';
 
 const nothing = (): void => {};
@@ -54,6 +55,15 @@ const call = (name: string, people: Parameters<typeof room>[0], state = {}, prop
     </Frame>
   ),
 });
+
+function WholeCall({ hasDevices }: { hasDevices: boolean }) {
+  const [joinable] = useState(() => joinableRoom(hasDevices ? devices() : null));
+  return (
+    <Frame height={620}>
+      <Call room={joinable} title="Weekly planning" initial={{ ...choices, hasCamera: false, hasMicrophone: false }} />
+    </Frame>
+  );
+}
 
 const notes: CallPanel = {
   id: 'notes',
@@ -175,6 +185,8 @@ export const callExhibits: readonly Exhibit[] = [
       </div>
     ),
   },
+  { name: 'whole call', element: () => <WholeCall hasDevices /> },
+  { name: 'whole call, no devices', element: () => <WholeCall hasDevices={false} /> },
   call('call of 1', crowd(1)),
   call('call of 2', crowd(2)),
   call('call of 5', crowd(5)),

@@ -1,5 +1,6 @@
 /** People, rooms and devices that look real: the gallery needs neither a server nor a camera. */
 import type { Device, Devices, DevicesState, ParticipantState, Room, RoomState, TrackState } from '@parley/client';
+import { sampleStore } from './sample-store.ts';
 
 const names = [
   'Ada Lovelace',
@@ -187,6 +188,43 @@ export function room(people: readonly ParticipantState[], state: Partial<RoomSta
   };
   // Only what the kit uses of a room.
   return fake as unknown as Room;
+}
+
+/** One that is joined and left as a real one is, by oneself alone. A script reaches it by `window.sampleRoom`. */
+export function joinableRoom(own: Devices | null): Room {
+  const self = person({ seed: 0, isLocal: true });
+  const fake = room([self]);
+  const state = sampleStore<RoomState>({ ...fake.state.getSnapshot(), connection: 'idle', self: null });
+  const listeners = new Set<(now: RoomState['connection'], before: RoomState['connection']) => void>();
+  const set = async (connection: RoomState['connection']): Promise<void> => {
+    const { connection: before } = state.getSnapshot();
+    state.set({ ...state.getSnapshot(), connection, self: connection === 'connected' ? self : null });
+    for (const listener of [...listeners]) listener(connection, before);
+  };
+  const published: string[] = [];
+  const publish = (source: string) => async (): Promise<null> => {
+    published.push(source);
+    return null;
+  };
+  const sample = {
+    ...fake,
+    state,
+    devices: own,
+    published,
+    self: { ...fake.self, setMicrophone: publish('microphone'), setCamera: publish('camera') },
+    on(event: string, listener: () => void) {
+      if (event !== 'connectionStateChanged') return () => {};
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async connect() {
+      await set('connecting');
+      setTimeout(() => void set('connected'), 50);
+    },
+    leave: () => set('disconnected'),
+  };
+  Object.assign(window, { sampleRoom: sample });
+  return sample as unknown as Room;
 }
 
 const device = (kind: Device['kind'], label: string): Device => ({ kind, label, deviceId: label, groupId: 'fake' });

@@ -35,6 +35,5 @@ export function RoomAudio({ room }: { room: Room }) {
 
 export function Sound({ track, isMuted }: { track: Track | null; isMuted?: boolean }) {
   const ref = useTrackRef(track);
-  // biome-ignore lint/a11y/useMediaCaption: the captions of a call have a place of their own.
   return <audio ref={ref} autoPlay muted={isMuted} />;
 }
