@@ -147,6 +147,24 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.close();
   });
 
+  test('[KIT-11] the lists of devices are those of the room; a room without them has none', async () => {
+    const page = await alone('whole call');
+    const [list, menu] = [
+      page.getByRole('combobox', { name: 'Microphone' }),
+      page.getByRole('button', { name: 'Choose microphone, speaker' }),
+    ];
+    await list.waitFor();
+    await page.getByRole('button', { name: 'Join now' }).click();
+    await menu.waitFor();
+    await show(page, 'whole call, no devices');
+    await page.getByRole('button', { name: 'Join now' }).waitFor();
+    assert.equal(await list.count(), 0);
+    await page.getByRole('button', { name: 'Join now' }).click();
+    await page.getByRole('button', { name: 'Camera' }).waitFor();
+    assert.equal(await menu.count(), 0);
+    await page.close();
+  });
+
   test('[KIT-9] every text can be replaced', async () => {
     const page = await alone('another language');
     await page.getByRole('button', { name: 'Mikrofon', exact: true }).waitFor();

@@ -1,5 +1,6 @@
 import { type Call, createCall } from './call.ts';
 import { type CallRuntime, callRuntime } from './call-runtime.ts';
+import type { Devices } from './devices/devices.ts';
 import type { Events } from './events.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
@@ -12,6 +13,8 @@ import type { Store } from './store.ts';
 export class Room implements Events<RoomEvents>, AsyncDisposable {
   readonly state: Store<RoomState>;
   readonly self: LocalParticipant;
+  /** Those it was made with: a choice in them takes effect in the call. */
+  readonly devices: Devices | null;
   /** The id this connection has in the dashboard. */
   readonly connectionId: string;
   readonly on: Events<RoomEvents>['on'];
@@ -23,6 +26,7 @@ export class Room implements Events<RoomEvents>, AsyncDisposable {
     this.#call = createCall(options, runtime);
     this.state = this.#call.state;
     this.self = this.#call.self;
+    this.devices = options.devices ?? null;
     this.connectionId = this.#call.connectionId;
     this.on = this.#call.events.on;
     this.once = this.#call.events.once;

@@ -1,14 +1,10 @@
-import { createDevices, type Devices, type Room } from '@parley/client';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { ProblemLine } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
-import { InCall, type InCallProps } from './in-call.tsx';
+import { devicesOf, InCall, type InCallProps } from './in-call.tsx';
 import { type JoinChoices, PreJoin } from './pre-join.tsx';
 
-export interface CallProps extends Omit<InCallProps, 'onLeave' | 'choices' | 'devices'> {
-  room: Room;
-  /** The ones the room was made with, so that a choice takes effect at once. */
-  devices?: Devices;
+export interface CallProps extends Omit<InCallProps, 'onLeave' | 'choices'> {
   /** False: the call is joined with the component, with microphone and camera as in `initial`. */
   hasPreJoin?: boolean;
   initial?: Partial<JoinChoices>;
@@ -20,8 +16,7 @@ export interface CallProps extends Omit<InCallProps, 'onLeave' | 'choices' | 'de
 type Step = { at: 'before' | 'left' } | { at: 'in'; choices: JoinChoices };
 
 /** A whole call: what comes before it, the call, and what comes after it. */
-export function Call({ devices: given, hasPreJoin = true, initial = {}, onJoin, onLeave, ...props }: CallProps) {
-  const devices = useOwnDevices(given);
+export function Call({ hasPreJoin = true, initial = {}, onJoin, onLeave, ...props }: CallProps) {
   const direct: JoinChoices = { name: '', hasMicrophone: true, hasCamera: true, ...initial };
   const [step, setStep] = useState<Step>(hasPreJoin ? { at: 'before' } : { at: 'in', choices: direct });
   const [isJoining, setJoining] = useState(false);
@@ -39,12 +34,10 @@ export function Call({ devices: given, hasPreJoin = true, initial = {}, onJoin, 
       setJoining(false);
     }
   };
-  if (!devices) return null;
   if (step.at === 'in')
     return (
       <InCall
         {...props}
-        devices={devices}
         choices={step.choices}
         onLeave={() => {
           setStep({ at: 'left' });
@@ -56,7 +49,7 @@ export function Call({ devices: given, hasPreJoin = true, initial = {}, onJoin, 
     return <LeftCall onRejoin={() => setStep({ at: hasPreJoin ? 'before' : 'in', choices: direct })} />;
   return (
     <PreJoin
-      devices={devices}
+      devices={devicesOf(props)}
       title={props.title}
       initial={initial}
       isJoining={isJoining}
@@ -77,16 +70,4 @@ function LeftCall({ onRejoin }: { onRejoin: () => void }) {
       </button>
     </div>
   );
-}
-
-/** Made here where the application has none; never while a page is rendered on a server. */
-function useOwnDevices(given: Devices | undefined): Devices | undefined {
-  const [own, setOwn] = useState<Devices>();
-  useEffect(() => {
-    if (given) return;
-    const made = createDevices();
-    setOwn(made);
-    return () => made.close();
-  }, [given]);
-  return given ?? own;
 }

@@ -19,7 +19,8 @@ import { type Layout, Stage } from './stage.tsx';
 
 export interface InCallProps extends Pick<SettingsProps, 'backgrounds' | 'background' | 'onBackground'> {
   room: Room;
-  devices: Devices;
+  /** Default: those that the room was made with. A choice in others has no effect; without any there are no lists. */
+  devices?: Devices | undefined;
   /** Shown in the bar; the name of the room, for instance. */
   title?: string;
   choices: JoinChoices;
@@ -42,9 +43,13 @@ export interface InCallProps extends Pick<SettingsProps, 'backgrounds' | 'backgr
   isSelfMirrored?: boolean;
 }
 
+export const devicesOf = ({ room, devices }: Pick<InCallProps, 'room' | 'devices'>): Devices | undefined =>
+  devices ?? room.devices ?? undefined;
+
 /** The call itself, connected while it is in the page. */
 export function InCall(props: InCallProps) {
   const { room, choices, publish, onLeave, title, nameOf } = props;
+  const devices = devicesOf(props);
   const texts = useTexts();
   const root = useRef<HTMLElement>(null);
   const { connection, error: lost, participants } = useRoom(room);
@@ -87,7 +92,7 @@ export function InCall(props: InCallProps) {
       </div>
       <Controls
         room={room}
-        devices={props.devices}
+        devices={devices}
         reactions={reactions}
         layout={layout}
         onLayout={setLayout}
@@ -107,6 +112,7 @@ export function InCall(props: InCallProps) {
       {hasSettings && (
         <Settings
           {...props}
+          devices={devices}
           isSelfMirrored={isMirrored}
           onMirror={setMirrored}
           onError={setError}
