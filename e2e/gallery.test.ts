@@ -165,6 +165,13 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.close();
   });
 
+  test('[KIT-11] without a title there is no heading of a call', async () => {
+    const page = await alone('call without a title');
+    await page.getByText('2 people').waitFor();
+    assert.equal(await page.locator('.parley-call h1').count(), 0);
+    await page.close();
+  });
+
   test('[KIT-9] every text can be replaced', async () => {
     const page = await alone('another language');
     await page.getByRole('button', { name: 'Mikrofon', exact: true }).waitFor();

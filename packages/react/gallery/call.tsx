@@ -190,6 +190,7 @@ export const callExhibits: readonly Exhibit[] = [
   call('call of 1', crowd(1)),
   call('call of 2', crowd(2)),
   call('call of 5', crowd(5)),
+  call('call without a title', crowd(2), {}, { title: undefined }),
   call('call, screen share', sharing),
   call('call with a panel', crowd(4), {}, { panels: [notes], openPanel: 'notes' }),
   call('call with people', crowd(5), {}, { openPanel: 'people' }),

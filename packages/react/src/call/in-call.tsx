@@ -127,7 +127,7 @@ function Heading({ title, count }: { title: string | undefined; count: number })
   const texts = useTexts();
   return (
     <>
-      <h1 className="parley-call-title">{title}</h1>
+      {title && <h1 className="parley-call-title">{title}</h1>}
       <span className="parley-call-count">{texts.participantCount(count)}</span>
     </>
   );
