@@ -172,6 +172,30 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.close();
   });
 
+  test('[KIT-5] letters are no shortcuts in a field of a web component, nor where the application wants none', async () => {
+    const page = await alone('whole call');
+    const pressed = (): Promise<number> => page.evaluate(() => window.sampleRoom.published.length);
+    const join = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Join now' }).click();
+      await page.getByText('Nobody else is here yet').waitFor();
+    };
+    await join();
+    await page.keyboard.press('m');
+    assert.equal(await pressed(), 1);
+    await page.evaluate(() => {
+      const host = document.body.appendChild(document.createElement('div'));
+      host.attachShadow({ mode: 'open' }).appendChild(document.createElement('input')).focus();
+    });
+    await page.keyboard.press('m');
+    assert.equal(await pressed(), 1);
+    await show(page, 'whole call, no devices');
+    await join();
+    await page.keyboard.press('m');
+    assert.equal(await pressed(), 0);
+    assert.equal(await page.locator('[aria-keyshortcuts]').count(), 0);
+    await page.close();
+  });
+
   test('[KIT-9] every text can be replaced', async () => {
     const page = await alone('another language');
     await page.getByRole('button', { name: 'Mikrofon', exact: true }).waitFor();

@@ -60,7 +60,12 @@ function WholeCall({ hasDevices }: { hasDevices: boolean }) {
   const [joinable] = useState(() => joinableRoom(hasDevices ? devices() : null));
   return (
     <Frame height={620}>
-      <Call room={joinable} title="Weekly planning" initial={{ ...choices, hasCamera: false, hasMicrophone: false }} />
+      <Call
+        room={joinable}
+        title="Weekly planning"
+        initial={{ ...choices, hasCamera: false, hasMicrophone: false }}
+        hasShortcuts={hasDevices}
+      />
     </Frame>
   );
 }

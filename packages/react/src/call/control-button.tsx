@@ -3,14 +3,14 @@ import type { ReactNode } from 'react';
 export interface ControlButtonProps {
   /** What it is, whatever its state. */
   label: string;
-  /** What a click does now. */
+  /** What a click does now. The shortcut is added. */
   hint: string;
   icon: ReactNode;
   /** Left out for a button that is no switch. */
   isPressed?: boolean;
   /** `off`: as a warning while it is not pressed; `danger`: ends something. */
   kind?: 'off' | 'danger';
-  shortcut?: string;
+  shortcut?: string | undefined;
   isDisabled?: boolean;
   badge?: number;
   onClick: () => void;
@@ -25,7 +25,7 @@ export function ControlButton(props: ControlButtonProps) {
       className="parley-control"
       data-kind={kind}
       aria-label={label}
-      title={hint}
+      title={shortcut ? `${hint} (${shortcut})` : hint}
       {...(isPressed === undefined ? {} : { 'aria-pressed': isPressed })}
       {...(shortcut ? { 'aria-keyshortcuts': shortcut } : {})}
       disabled={isDisabled}

@@ -26,6 +26,8 @@ export interface ControlsProps extends MoreMenuProps {
   devices?: Devices | undefined;
   /** Without them there is neither a hand nor a reaction: `useReactions(room)`. */
   reactions?: Reactions | undefined;
+  /** False: `m`, `v`, `s` and `h` are the application's. Default true. */
+  hasShortcuts?: boolean | undefined;
   onLeave: () => void;
   onError?: ((error: unknown) => void) | undefined;
   /** At the start of the bar: a title. */
@@ -43,13 +45,14 @@ const PHONE = 480;
 
 /** The bar of a call. `m`, `v`, `s` and `h` do what the first four buttons do. */
 export function Controls(props: ControlsProps) {
-  const { room, devices, reactions, onLeave, onError, start, end, children, ...more } = props;
+  const { room, devices, reactions, hasShortcuts = true, onLeave, onError, start, end, children, ...more } = props;
   const texts = useTexts();
   const [ref, size] = useSize<HTMLDivElement>();
   const self = useParticipant(room);
   const width = size?.width ?? NARROW;
   const toggles = useToggles(room, self, reactions, onError);
-  useShortcuts({ m: toggles.microphone, v: toggles.camera, s: toggles.screen, h: toggles.hand });
+  useShortcuts(hasShortcuts && { m: toggles.microphone, v: toggles.camera, s: toggles.screen, h: toggles.hand });
+  const shortcut = (key: string): string | undefined => (hasShortcuts ? key : undefined);
   const { publish = true, publishData = true } = self?.participant.permissions ?? {};
   const isSharing = self !== null && screenOf(self) !== null;
   const isRaised = self !== null && (reactions?.hands.has(self.identity) ?? false);
@@ -66,10 +69,17 @@ export function Controls(props: ControlsProps) {
             <MediaSwitch
               {...media}
               kind="microphone"
+              shortcut={shortcut('m')}
               isOn={isOn(self && microphoneOf(self))}
               onToggle={toggles.microphone}
             />
-            <MediaSwitch {...media} kind="camera" isOn={isOn(self && cameraOf(self))} onToggle={toggles.camera} />
+            <MediaSwitch
+              {...media}
+              kind="camera"
+              shortcut={shortcut('v')}
+              isOn={isOn(self && cameraOf(self))}
+              onToggle={toggles.camera}
+            />
           </>
         )}
         {publish && width >= PHONE && (
@@ -79,7 +89,7 @@ export function Controls(props: ControlsProps) {
             hint={isSharing ? texts.stopShare : texts.startShare}
             icon={isSharing ? <ScreenOffIcon /> : <ScreenIcon />}
             isPressed={isSharing}
-            shortcut="s"
+            shortcut={shortcut('s')}
             onClick={toggles.screen}
           />
         )}
@@ -91,7 +101,7 @@ export function Controls(props: ControlsProps) {
               hint={isRaised ? texts.lowerHandHint : texts.raiseHandHint}
               icon={<HandIcon />}
               isPressed={isRaised}
-              shortcut="h"
+              shortcut={shortcut('h')}
               onClick={toggles.hand}
             />
             <ReactionMenu onReact={reactions.react} />
@@ -111,6 +121,7 @@ export function Controls(props: ControlsProps) {
 
 interface MediaSwitchProps {
   kind: 'microphone' | 'camera';
+  shortcut: string | undefined;
   isOn: boolean;
   isDisabled: boolean;
   devices: Devices | undefined;
@@ -119,15 +130,14 @@ interface MediaSwitchProps {
 }
 
 const SWITCHES = {
-  microphone: { shortcut: 'm', icons: [MicrophoneIcon, MicrophoneOffIcon], kinds: ['microphone', 'speaker'] },
-  camera: { shortcut: 'v', icons: [CameraIcon, CameraOffIcon], kinds: ['camera'] },
+  microphone: { icons: [MicrophoneIcon, MicrophoneOffIcon], kinds: ['microphone', 'speaker'] },
+  camera: { icons: [CameraIcon, CameraOffIcon], kinds: ['camera'] },
 } as const;
 
 /** On or off, and the list of devices beside it. */
-function MediaSwitch({ kind, isOn: isLit, isDisabled, devices, onToggle, onError }: MediaSwitchProps) {
+function MediaSwitch({ kind, shortcut, isOn: isLit, isDisabled, devices, onToggle, onError }: MediaSwitchProps) {
   const texts = useTexts();
   const {
-    shortcut,
     icons: [On, Off],
     kinds,
   } = SWITCHES[kind];
@@ -135,7 +145,7 @@ function MediaSwitch({ kind, isOn: isLit, isDisabled, devices, onToggle, onError
     <span className="parley-split">
       <ControlButton
         label={texts[kind]}
-        hint={(isLit ? texts.turnOff : texts.turnOn)(texts[kind], shortcut)}
+        hint={(isLit ? texts.turnOff : texts.turnOn)(texts[kind])}
         icon={isLit ? <On /> : <Off />}
         isPressed={isLit}
         kind="off"
@@ -167,15 +177,17 @@ function useToggles(
 }
 
 /** Single letters, except where somebody types. */
-function useShortcuts(actions: Readonly<Record<string, () => void>>): void {
+function useShortcuts(actions: Readonly<Record<string, () => void>> | false): void {
   const now = useRef(actions);
   now.current = actions;
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent): void => {
-      const { key, target, ctrlKey, metaKey, altKey } = event;
+      const { key, ctrlKey, metaKey, altKey } = event;
+      // The event's own target is the element around a web component's field.
+      const [target] = event.composedPath();
       const isTyping =
-        target instanceof HTMLElement && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
-      if (!isTyping && !ctrlKey && !metaKey && !altKey && !event.repeat) now.current[key]?.();
+        target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
+      if (now.current && !isTyping && !ctrlKey && !metaKey && !altKey && !event.repeat) now.current[key]?.();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);

@@ -7,7 +7,7 @@ import { type Reactions, useReactions } from '../hooks/use-reactions.ts';
 import { PeopleIcon } from '../icons.tsx';
 import { messageOf } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
-import { Controls } from './controls.tsx';
+import { Controls, type ControlsProps } from './controls.tsx';
 import { toggleFullScreen } from './full-screen.ts';
 import { RoomAudio } from './media.tsx';
 import { Notices } from './notices.tsx';
@@ -17,7 +17,9 @@ import { Settings, type SettingsProps } from './settings.tsx';
 import { type CallPanel, PanelButtons, SidePanels } from './side-panel.tsx';
 import { type Layout, Stage } from './stage.tsx';
 
-export interface InCallProps extends Pick<SettingsProps, 'backgrounds' | 'background' | 'onBackground'> {
+export interface InCallProps
+  extends Pick<SettingsProps, 'backgrounds' | 'background' | 'onBackground'>,
+    Pick<ControlsProps, 'hasShortcuts'> {
   room: Room;
   /** Default: those that the room was made with. A choice in others has no effect; without any there are no lists. */
   devices?: Devices | undefined;
@@ -94,6 +96,7 @@ export function InCall(props: InCallProps) {
         room={room}
         devices={devices}
         reactions={reactions}
+        hasShortcuts={props.hasShortcuts}
         layout={layout}
         onLayout={setLayout}
         onSettings={() => setSettings(true)}
