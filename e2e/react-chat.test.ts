@@ -201,6 +201,17 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await thread.waitFor({ state: 'detached' });
   });
 
+  test('[KIT-29] nobody is said to be absent before it is known who is there', async () => {
+    const page = await open('chat-joining');
+    await page.getByRole('region', { name: 'Chat' }).waitFor();
+    assert.equal(await page.getByText('Nobody else is here.').count(), 0);
+    await page.evaluate(() => {
+      location.hash = 'chat-empty';
+    });
+    await page.getByText('Nobody else is here.').waitFor();
+    await page.close();
+  });
+
   test('[KIT-27] a file shows how far it is and can be given up', async () => {
     const page = await open('chat');
     await page

@@ -82,7 +82,8 @@ export function Chat(props: ChatProps) {
         <div className="parley-chat-main">
           <header className="parley-chat-head">
             {title !== null && <h2>{title}</h2>}
-            <p>{others.length === 0 ? texts.nobodyHere : texts.here(texts.listOf(others))}</p>
+            {/* This user is among them: an empty list was not read. */}
+            <p>{present.size > 0 && (others.length === 0 ? texts.nobodyHere : texts.here(texts.listOf(others)))}</p>
           </header>
           <MessageList key={conversation?.id ?? ''} />
           <Typing conversation={conversation} nameOf={nameOf} />
