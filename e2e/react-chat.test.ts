@@ -231,6 +231,18 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     assert.match(texts[2] ?? '', /This message was deleted\.[\s\S]*240 unread messages/);
     await page.getByRole('button', { name: /Night watch/ }).click();
     assert.equal(await page.locator('[aria-current=true]').innerText(), texts[2]);
+    const conversations = page.getByRole('navigation', { name: 'Conversations' });
+    for (const [name, text] of [
+      ['conversations-loading', 'Loading conversations'],
+      ['conversations-error', 'The list was not read.'],
+      ['conversations-empty', 'No conversations yet.'],
+    ] as const) {
+      await page.evaluate((exhibit) => {
+        location.hash = exhibit;
+      }, name);
+      await conversations.getByText(text).waitFor();
+      assert.equal(await conversations.getByText('No conversations yet.').count(), name.endsWith('empty') ? 1 : 0);
+    }
     const player = page.getByRole('region', { name: 'Live stream' });
     const says = async (name: string, ...wanted: RegExp[]): Promise<void> => {
       await page.evaluate((exhibit) => {

@@ -1,5 +1,5 @@
 import type { Message } from '@parley/client/chat';
-import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
+import type { ChatStore, ChatStoreState, ConversationEntry } from '@parley/client/chat-store';
 import { Fragment, useState } from 'react';
 import { Chat, ConversationList } from '../src/index.ts';
 import type { Exhibit } from './gallery.ts';
@@ -130,8 +130,15 @@ const entries = [
   entry('A conversation with a name that is longer than any list is wide', {}),
 ];
 
-function SampleList({ list }: { list: readonly ConversationEntry[] }) {
-  const [store] = useState(() => ({ conversations: sampleStore(list) }) as unknown as ChatStore);
+function SampleList({ list, ...state }: { list: readonly ConversationEntry[] } & Partial<ChatStoreState>) {
+  const [store] = useState(
+    () =>
+      // Only what the list uses of a store.
+      ({
+        conversations: sampleStore(list),
+        state: sampleStore({ isLoading: false, error: null, ...state }),
+      }) as unknown as ChatStore,
+  );
   const [selected, select] = useState('Ada Lovelace');
   return (
     <div style={{ maxWidth: 360 }}>
@@ -171,6 +178,11 @@ const exhibits: readonly Exhibit[] = [
   },
   { name: 'conversations', element: () => <SampleList list={entries} /> },
   { name: 'conversations-empty', element: () => <SampleList list={[]} /> },
+  { name: 'conversations-loading', element: () => <SampleList list={[]} isLoading /> },
+  {
+    name: 'conversations-error',
+    element: () => <SampleList list={[]} error={new ParleyError('offline', { message: 'The list was not read.' })} />,
+  },
 ];
 
 /** Under a key each: the conversation of one is not that of another. */

@@ -1,8 +1,10 @@
 import type { Message } from '@parley/client/chat';
 import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
+import { useStore } from '@parley/client/react';
 import { Avatar } from '../call/avatar.tsx';
 import { sameName } from '../call/names.ts';
 import { useConversations } from '../hooks/chat.ts';
+import { ProblemLine } from '../problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 
 export interface ConversationListProps {
@@ -18,9 +20,13 @@ export interface ConversationListProps {
 export function ConversationList({ store, selected, onSelect, nameOf = sameName, className }: ConversationListProps) {
   const texts = useTexts();
   const entries = useConversations(store);
+  const { isLoading, error } = useStore(store.state);
   return (
     <nav className={`parley parley-conversations ${className ?? ''}`} aria-label={texts.conversations}>
-      {entries.length === 0 && <p className="parley-empty">{texts.noConversations}</p>}
+      <ProblemLine error={error} />
+      {entries.length === 0 && !error && (
+        <p className="parley-empty">{isLoading ? texts.loadingConversations : texts.noConversations}</p>
+      )}
       <ul>
         {entries.map((entry) => (
           <li key={entry.conversationRef}>

@@ -51,6 +51,7 @@ export const chatTexts = {
   uploading: (filename: string) => `Uploading ${filename}`,
   uploadFailed: (filename: string) => `${filename} was not uploaded.`,
   conversations: 'Conversations',
+  loadingConversations: 'Loading conversations',
   noConversations: 'No conversations yet.',
   draft: 'Draft',
   today: 'Today',
