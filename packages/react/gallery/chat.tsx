@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/client';
 import type { Message } from '@parley/client/chat';
 import type { ChatStore, ChatStoreState, ConversationEntry } from '@parley/client/chat-store';
 import { Fragment, useState } from 'react';
@@ -181,7 +182,7 @@ const exhibits: readonly Exhibit[] = [
   { name: 'conversations-loading', element: () => <SampleList list={[]} isLoading /> },
   {
     name: 'conversations-error',
-    element: () => <SampleList list={[]} error={new ParleyError('offline', { message: 'The list was not read.' })} />,
+    element: () => <SampleList list={[]} error={new ParleyError({ code: 'network', message: 'The list was not read.' })} />,
   },
 ];
 

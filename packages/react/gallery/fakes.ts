@@ -242,7 +242,9 @@ export function devices(isEmpty = false): Devices {
   return {
     state: { getSnapshot: () => state, subscribe: () => () => {} },
     request: async () => {},
-    choose: async () => {},
+    choose: async (_kind, deviceId) => {
+      if (deviceId === 'Studio microphone') throw new Error('It cannot be opened.');
+    },
     onChoose: () => () => {},
     refresh: async () => {},
     close: () => {},

@@ -26,8 +26,8 @@ export function ControlButton(props: ControlButtonProps) {
       data-kind={kind}
       aria-label={label}
       title={shortcut ? `${hint} (${shortcut})` : hint}
-      {...(isPressed === undefined ? {} : { 'aria-pressed': isPressed })}
-      {...(shortcut ? { 'aria-keyshortcuts': shortcut } : {})}
+      aria-pressed={isPressed}
+      aria-keyshortcuts={shortcut}
       disabled={isDisabled}
       onClick={onClick}
     >

@@ -153,7 +153,7 @@ function MediaSwitch({ kind, shortcut, isOn: isLit, isDisabled, devices, onToggl
         isDisabled={isDisabled}
         onClick={onToggle}
       />
-      {devices && <DeviceMenu devices={devices} kinds={kinds} {...(onError ? { onError } : {})} />}
+      {devices && <DeviceMenu devices={devices} kinds={kinds} onError={onError} />}
     </span>
   );
 }

@@ -14,14 +14,14 @@ export interface DeviceMenuProps {
   devices: Devices;
   /** One list under the other. */
   kinds: readonly [DeviceKind, ...DeviceKind[]];
-  onError?: (error: unknown) => void;
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /** A small button that lists devices; a choice is remembered and takes effect at once. */
 export function DeviceMenu({ devices, kinds, onError }: DeviceMenuProps) {
   const texts = useTexts();
   const state = useDevices(devices);
-  const choose = (kind: DeviceKind, deviceId: string): void => void devices.choose(kind, deviceId).catch(onError);
+  const choose = chooseOf(devices, onError);
   return (
     <Menu
       label={texts.chooseDevice(kinds.map((kind) => texts[kind]).join(', '))}
@@ -32,6 +32,11 @@ export function DeviceMenu({ devices, kinds, onError }: DeviceMenuProps) {
     </Menu>
   );
 }
+
+const chooseOf =
+  (devices: Devices, onError: DeviceMenuProps['onError']) =>
+  (kind: DeviceKind, deviceId: string): void =>
+    void devices.choose(kind, deviceId).catch((error) => onError?.(error));
 
 function deviceGroup(
   state: DevicesState,
@@ -58,6 +63,7 @@ export function chosenOf(state: DevicesState, kind: DeviceKind): string | undefi
 export function DeviceSelect({ devices, kind, onError }: Omit<DeviceMenuProps, 'kinds'> & { kind: DeviceKind }) {
   const texts = useTexts();
   const state = useDevices(devices);
+  const choose = chooseOf(devices, onError);
   const all = LISTS[kind](state);
   const empty = kind === 'speaker' ? texts.systemDefault : texts.noDevices;
   return (
@@ -67,7 +73,7 @@ export function DeviceSelect({ devices, kind, onError }: Omit<DeviceMenuProps, '
         className="parley-input"
         value={chosenOf(state, kind) ?? ''}
         disabled={all.length === 0}
-        onChange={({ target }) => void devices.choose(kind, target.value).catch(onError)}
+        onChange={({ target }) => choose(kind, target.value)}
       >
         {all.length === 0 && <option value="">{empty}</option>}
         {all.map(({ deviceId, label }) => (

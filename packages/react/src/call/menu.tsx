@@ -52,7 +52,7 @@ export function Menu({ label, children, className = 'parley-icon-button', groups
         title={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        {...(isOpen ? { 'aria-controls': id } : {})}
+        aria-controls={isOpen ? id : undefined}
         onClick={() => {
           if (!isOpen) onOpen?.();
           setOpen(!isOpen);
@@ -118,8 +118,8 @@ function Item({ item, isRow, onClose }: { item: MenuItem; isRow: boolean; onClos
     <button
       type="button"
       role={isRadio ? 'menuitemradio' : 'menuitem'}
-      {...(isRadio ? { 'aria-checked': item.isChosen } : {})}
-      {...(isRow ? { 'aria-label': item.label } : {})}
+      aria-checked={item.isChosen}
+      aria-label={isRow ? item.label : undefined}
       tabIndex={-1}
       className="parley-menu-item"
       onClick={() => {

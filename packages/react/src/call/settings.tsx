@@ -21,20 +21,20 @@ export interface SettingsProps {
 
 /** Devices, the own picture, and what is behind it. */
 export function Settings(props: SettingsProps) {
-  const { room, devices, isSelfMirrored, onMirror, backgrounds = [], background = null, onBackground, onClose } = props;
+  const { room, devices, isSelfMirrored, onMirror, backgrounds = [], background = null, onBackground } = props;
+  const { onError, onClose } = props;
   const texts = useTexts();
   const self = useParticipant(room);
   const microphone = self && microphoneOf(self)?.track;
-  const onError = props.onError ? { onError: props.onError } : {};
   return (
     <Dialog title={texts.settings} onClose={onClose}>
       <div className="parley-stack">
         {devices && (
           <>
-            <DeviceSelect devices={devices} kind="microphone" {...onError} />
+            <DeviceSelect devices={devices} kind="microphone" onError={onError} />
             <Level track={microphone?.mediaStreamTrack ?? null} />
-            <DeviceSelect devices={devices} kind="speaker" {...onError} />
-            <DeviceSelect devices={devices} kind="camera" {...onError} />
+            <DeviceSelect devices={devices} kind="speaker" onError={onError} />
+            <DeviceSelect devices={devices} kind="camera" onError={onError} />
           </>
         )}
         {onBackground && backgrounds.length > 0 && (

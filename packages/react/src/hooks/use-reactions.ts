@@ -45,7 +45,7 @@ export function useReactions(room: Room, onError?: (error: unknown) => void): Re
     (signal: Signal, to?: string[]) => {
       const { self } = room;
       if (to === undefined) show(self.identity, signal);
-      self.sendData(JSON.stringify(signal), { topic: TOPIC, ...(to ? { to } : {}) }).catch(onError);
+      self.sendData(JSON.stringify(signal), { topic: TOPIC, ...(to ? { to } : {}) }).catch((error) => onError?.(error));
     },
     [room, show, onError],
   );
