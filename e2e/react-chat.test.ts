@@ -196,6 +196,15 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     const thread = page.getByRole('region', { name: 'Thread' });
     await thread.getByText('Perfect, thank you!').waitFor();
     assert.equal(await thread.locator('.parley-row').count(), 3);
+    // However many reactions come at once: read once for the first, and once more for all others.
+    const reads = await page.evaluate(async () => {
+      const { sampleConversation: sample } = window;
+      const before = sample.threadReads;
+      for (let count = 0; count < 20; count++) sample.emit('reactionAdded', { id: 'm5' });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return sample.threadReads - before;
+    });
+    assert.equal(reads, 2);
     await assertAccessibleInBothThemes(page, 'a thread');
     await thread.getByRole('button', { name: 'Close' }).press('Enter');
     await thread.waitFor({ state: 'detached' });

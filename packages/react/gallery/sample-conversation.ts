@@ -18,6 +18,10 @@ export interface SampleConversation extends Conversation {
   readonly messages: SampleStore<readonly Message[]>;
   /** As if somebody else had sent it. */
   receive(more: Partial<Message>): void;
+  /** As if the server had said so. */
+  emit(event: string, fact: object): void;
+  /** How often the replies of a thread were read. */
+  threadReads: number;
 }
 
 const never = new Promise<never>(() => {});
@@ -50,11 +54,20 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
     lastReadSeq,
     lastReadAt: null,
   }));
-  return {
+  const listeners = new Map<string, Set<(fact: object) => void>>();
+  const conversation: SampleConversation = {
+    threadReads: 0,
+    emit(event, fact) {
+      for (const listener of listeners.get(event) ?? []) listener(fact);
+    },
     id: 'conv_sample',
     messages,
     typing: sampleStore(options.typing ?? []),
-    on: () => () => {},
+    on(event: string, listener: never) {
+      const heard = listeners.get(event) ?? new Set();
+      listeners.set(event, heard.add(listener));
+      return () => void heard.delete(listener);
+    },
     once: () => never,
     receive: add,
     async send(given: string | NewMessage) {
@@ -85,6 +98,7 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
         // biome-ignore lint/suspicious/noThenProperty: as the SDK's own, `await` gives one page.
         then: (onPage, onError) => readPage().then(onPage, onError),
         async *[Symbol.asyncIterator]() {
+          conversation.threadReads++;
           yield* replies;
         },
       };
@@ -107,4 +121,5 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
     },
     leave: done,
   };
+  return conversation;
 }

@@ -76,15 +76,31 @@ function useReplies(
   useEffect(() => {
     if (!conversation || id === null) return;
     let isCurrent = true;
+    let isReading = false;
+    /** Something changed while it was read: once more, however much it was. */
+    let isStale = true;
     let known = new Set<string | null>();
-    const read = async (): Promise<void> => {
-      const found: Message[] = [];
-      for await (const reply of conversation.history({ threadRootId: id, limit: REPLIES_MAX })) found.push(reply);
-      known = new Set(found.map((reply) => reply.id));
-      if (isCurrent) setReplies(found);
+    const readAll = async (): Promise<void> => {
+      while (isStale && isCurrent) {
+        isStale = false;
+        const found: Message[] = [];
+        for await (const reply of conversation.history({ threadRootId: id, limit: REPLIES_MAX })) found.push(reply);
+        known = new Set(found.map((reply) => reply.id));
+        if (isCurrent) setReplies(found);
+      }
     };
-    const reread = ({ id: changed }: { id: string }): void => void (known.has(changed) && read().catch(report.current));
-    read().catch(report.current);
+    const read = async (): Promise<void> => {
+      if (isReading) return;
+      isReading = true;
+      await readAll().catch((error) => isCurrent && report.current(error));
+      isReading = false;
+    };
+    const reread = ({ id: changed }: { id: string }): void => {
+      if (!known.has(changed)) return;
+      isStale = true;
+      void read();
+    };
+    void read();
     const stops = [conversation.on('reactionAdded', reread), conversation.on('reactionRemoved', reread)];
     return () => {
       isCurrent = false;
