@@ -160,6 +160,19 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await row(unread, '22:').getByText('New messages').waitFor();
     assert.equal(await unread.getByRole('button', { name: /unread/ }).count(), 0);
     await unread.close();
+
+    // 30 pages back: one press reads no more than 20 of them.
+    const far = await open('chat-unread-far');
+    const count = (): Promise<number> => far.evaluate(() => window.sampleConversation.messages.getSnapshot().length);
+    const jump = far.getByRole('button', { name: 'To 1490 unread messages' });
+    await jump.click();
+    await soon(async () => assert.ok((await count()) >= 1000));
+    await soon(async () => assert.ok((await firstNumber(far)) < 600));
+    assert.ok((await count()) < 1500, 'not everything is read');
+    await jump.click();
+    await soon(async () => assert.equal(await firstNumber(far), 10));
+    await jump.waitFor({ state: 'detached' });
+    await far.close();
   });
 
   test('[KIT-26] by keyboard: rows, emoji, names after an @, an edit, a thread', async () => {

@@ -172,6 +172,10 @@ const exhibits: readonly Exhibit[] = [
       <SampleChat messages={sampleMessages(1, 60)} firstUnread={{ id: 'm22', count: 39 }} present={['me', 'grace']} />
     ),
   },
+  {
+    name: 'chat-unread-far',
+    element: () => <SampleChat pages={pagesOf(30, 50)} firstUnread={{ id: 'm10', count: 1490 }} present={['me']} />,
+  },
   { name: 'chat-pages', element: () => <SampleChat pages={pagesOf(8, 50)} present={['me', 'grace']} /> },
   {
     name: 'chat-100000',

@@ -12,6 +12,8 @@ import { useNews } from './use-news.ts';
 
 /** So many rows before the oldest one is seen, the page before it is asked for. */
 const AHEAD = 15;
+/** So many pages at most are read for one jump. */
+const PAGES_MAX = 20;
 const NOTHING: Seen = { first: 0, last: -1, isAtEnd: true };
 
 /** The messages of a conversation: older pages as they are scrolled to, what is new, who has read how far. */
@@ -42,9 +44,11 @@ export function MessageList() {
   const toUnread = async (): Promise<void> => {
     if (!conversation || !unread) return;
     const find = (): number => indexOfId(conversation.messages.getSnapshot(), unread.firstId);
-    while (find() < 0 && (await loadOlder()));
-    setGoal(unread.firstId);
-    clearUnread();
+    let pages = 0;
+    while (find() < 0 && pages++ < PAGES_MAX && (await loadOlder()));
+    // Further back than that: to the oldest that was read, and the button stays.
+    setGoal(find() < 0 ? (conversation.messages.getSnapshot()[0]?.id ?? null) : unread.firstId);
+    if (pages <= PAGES_MAX) clearUnread();
   };
   const goalAt = goal === null ? -1 : indexOfId(messages, goal);
   useEffect(() => {
