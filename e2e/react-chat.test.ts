@@ -245,6 +245,14 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await progress.waitFor({ state: 'detached' });
   });
 
+  test('[KIT-27] a file is opened from an address of the web alone', async () => {
+    const page = await open('chat');
+    await page.getByRole('button', { name: /tide-table/ }).click();
+    await page.getByRole('alert').getByText('not of the web').waitFor();
+    assert.notEqual(await page.title(), 'run');
+    await page.close();
+  });
+
   test('[KIT-29] the list of conversations and the player say what is the matter', async () => {
     const page = await open('conversations');
     const texts = await page.getByRole('listitem').allInnerTexts();

@@ -29,7 +29,7 @@ function SampleChat({ error, ...options }: SampleOptions & { error?: { message: 
         conversation={conversation}
         userId="me"
         nameOf={nameOf}
-        attachmentUrl={async () => 'about:blank'}
+        attachmentUrl={async () => 'javascript:document.title="run"'}
         error={error ?? null}
       />
     </div>

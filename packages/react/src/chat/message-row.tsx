@@ -126,8 +126,13 @@ function File({ message: { attachment } }: { message: Message }) {
     </>
   );
   if (!attachmentUrl) return <p className="parley-file">{label}</p>;
-  // The page stays: the storage answers with a download.
-  const open = async (): Promise<void> => location.assign(await attachmentUrl(attachment.id));
+  const open = async (): Promise<void> => {
+    const url = new URL(await attachmentUrl(attachment.id), location.href);
+    // Of a `javascript:` address the script would run in this page.
+    if (!/^https?:$/.test(url.protocol)) throw new Error(texts.fileRefused);
+    // The page stays: the storage answers with a download.
+    location.assign(url);
+  };
   return (
     <button type="button" className="parley-file" onClick={() => run(open())}>
       {label}

@@ -47,6 +47,7 @@ export const chatTexts = {
     count === 0 ? 'To the newest message' : count === 1 ? '1 new message' : `${count} new messages`,
   says: (name: string, text: string) => `${name}: ${text}`,
   sentFile: (filename: string) => `sent ${filename}`,
+  fileRefused: 'The address of the file is not of the web.',
   mentionSomebody: 'People you can mention',
   uploading: (filename: string) => `Uploading ${filename}`,
   uploadFailed: (filename: string) => `${filename} was not uploaded.`,
