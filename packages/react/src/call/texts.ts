@@ -1,7 +1,5 @@
 import type { Quality } from '@parley/client';
 
-const qualities: Record<Quality, string> = { good: 'good', fair: 'fair', poor: 'poor', lost: 'lost' };
-
 /** What the components of a call say. */
 export const callTexts = {
   close: 'Close',
@@ -51,7 +49,7 @@ export const callTexts = {
   noPicture: (name: string): string => `${name} sends no picture`,
   pausedForBandwidth: 'Paused: slow connection',
   connecting: 'Joining…',
-  quality: (quality: Quality): string => `Connection ${qualities[quality]}`,
+  quality: (quality: Quality): string => `Connection ${quality}`,
   pin: (name: string): string => `Pin ${name}`,
   unpin: (name: string): string => `Unpin ${name}`,
   handRaised: 'Hand raised',

@@ -1,4 +1,5 @@
 import type { KeyboardEvent } from 'react';
+import { forwardIn } from '../call/direction.ts';
 
 const EMOJI = [
   ...'😀😄😁😅😂🙂😉😊😍😘😜🤔🤨😐🙄😏😴😎🤯🥳😕😟😢😭😡😱🤗🤝👍👎👏🙏💪👋✌🤞👌🔥✨🎉🎂🚀⭐💡✅❌❓❗💯👀☕🍕🌍🌞🌧❤💔💬📌📎⏰',
@@ -10,8 +11,7 @@ export function EmojiPicker({ onPick }: { onPick: (emoji: string) => void }) {
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const buttons = [...event.currentTarget.querySelectorAll('button')];
     const at = buttons.findIndex((button) => button.matches(':focus'));
-    const isRightToLeft = getComputedStyle(event.currentTarget).direction === 'rtl';
-    const forward = isRightToLeft ? -1 : 1;
+    const forward = forwardIn(event.currentTarget);
     const steps: Readonly<Record<string, number>> = {
       ArrowRight: forward,
       ArrowLeft: -forward,
