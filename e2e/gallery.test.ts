@@ -101,6 +101,16 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     }
     await show(page, 'tile, camera off');
     assert.equal(await page.locator('video').count(), 0);
+    const bars = page.locator('.parley-voice > span:not(.parley-hidden)');
+    assert.equal(await bars.count(), 0, 'no bars while silent');
+    await show(page, 'tile, speaking');
+    assert.equal(await bars.count(), 3);
+    const quality = page.locator('.parley-quality');
+    assert.ok(await quality.isVisible());
+    await page.addStyleTag({ content: '.gallery-tile { width: 190px !important; }' });
+    assert.ok(!(await quality.isVisible()), 'a narrow tile shows a bad connection alone');
+    await show(page, 'tile, paused for bandwidth');
+    assert.ok(await quality.isVisible());
     await page.close();
   });
 

@@ -108,15 +108,16 @@ function Microphone({ participant }: { participant: ParticipantState }) {
   return <Voice participant={participant} />;
 }
 
-/** Three bars that move with the voice. */
+/** Three bars that move with the voice, while there is one. */
 function Voice({ participant: { isSpeaking, audioLevel } }: { participant: ParticipantState }) {
   const texts = useTexts();
   const level = Math.min(1, audioLevel * 4);
   return (
     <span className="parley-voice" data-speaking={isSpeaking || undefined} data-level={level.toFixed(2)}>
-      {[0.7, 1, 0.6].map((share) => (
-        <span key={share} style={{ height: `${Math.round(Math.max(0.22, level * share) * 100)}%` }} />
-      ))}
+      {isSpeaking &&
+        [0.7, 1, 0.6].map((share) => (
+          <span key={share} style={{ height: `${Math.round(Math.max(0.22, level * share) * 100)}%` }} />
+        ))}
       <span className="parley-hidden">{isSpeaking ? texts.speaking : texts.microphoneOn}</span>
     </span>
   );
