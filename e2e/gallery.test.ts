@@ -209,6 +209,15 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.close();
   });
 
+  test('[KIT-11] who may send sound alone has no button for pictures; the own quality is known by identity too', async () => {
+    const page = await alone('controls, sound alone');
+    await page.getByRole('button', { name: 'Microphone' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /Camera|Share screen/ }).count(), 0);
+    await show(page, 'own quality');
+    await page.getByText('fair fair null').waitFor();
+    await page.close();
+  });
+
   test('[KIT-9] every text can be replaced', async () => {
     const page = await alone('another language');
     await page.getByRole('button', { name: 'Mikrofon', exact: true }).waitFor();

@@ -17,6 +17,7 @@ import {
   Settings,
   Stage,
   Tile,
+  useQuality,
 } from '../src/index.ts';
 import { camera, crowd, devices, joinableRoom, type Look, person, room, tone } from './fakes.ts';
 import type { Exhibit } from './gallery.ts';
@@ -96,6 +97,11 @@ const stage = (name: string, people: Parameters<typeof room>[0], props: object =
   ),
 });
 
+function OwnQuality() {
+  const [alone] = useState(() => room(crowd(1), { quality: 'fair' }));
+  return <p>{`${useQuality(alone)} ${useQuality(alone, alone.self.identity)} ${useQuality(alone, 'nobody')}`}</p>;
+}
+
 const preJoin = (name: string, props: object): Exhibit => ({
   name,
   element: () => <PreJoin title="Weekly planning" initial={choices} onJoin={nothing} {...props} />,
@@ -159,6 +165,12 @@ export const callExhibits: readonly Exhibit[] = [
     ),
   },
   {
+    name: 'controls, sound alone',
+    element: () => (
+      <Controls room={room([person({ seed: 0, isLocal: true, permissions: { publishVideo: false } })])} onLeave={nothing} />
+    ),
+  },
+  {
     name: 'another language',
     element: () => (
       <ParleyTexts value={{ microphone: 'Mikrofon', camera: 'Kamera', leave: 'Anruf verlassen' }}>
@@ -174,6 +186,7 @@ export const callExhibits: readonly Exhibit[] = [
       </div>
     ),
   },
+  { name: 'own quality', element: () => <OwnQuality /> },
   {
     name: 'people',
     element: () => <People room={room(crowd(5))} hands={someReactions(crowd(5)).hands} />,

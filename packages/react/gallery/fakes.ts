@@ -88,6 +88,7 @@ export interface Look {
   isSpeaking?: boolean;
   isPaused?: boolean;
   quality?: ParticipantState['quality'];
+  permissions?: object;
 }
 
 function track(
@@ -139,7 +140,7 @@ export function person(look: Look): ParticipantState {
       ...(hasScreen ? [track('SCREEN_SHARE', pictureOf(seed, true), false)] : []),
     ],
     participant: {
-      permissions: { publish: true, publishData: true },
+      permissions: { publish: true, publishData: true, ...look.permissions },
     } as unknown as ParticipantState['participant'],
   };
 }

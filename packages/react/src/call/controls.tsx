@@ -54,7 +54,10 @@ export function Controls(props: ControlsProps) {
   const toggles = useToggles(room, self, reactions, onError);
   useShortcuts(hasShortcuts && { m: toggles.microphone, v: toggles.camera, s: toggles.screen, h: toggles.hand });
   const shortcut = (key: string): string | undefined => (hasShortcuts ? key : undefined);
-  const { publish = true, publishData = true } = self?.participant.permissions ?? {};
+  const { publish = true, publishAudio = true, publishVideo = true, publishData = true } =
+    self?.participant.permissions ?? {};
+  const maySpeak = publish && publishAudio;
+  const mayShow = publish && publishVideo;
   const isSharing = self !== null && screenOf(self) !== null;
   const isRaised = self !== null && (reactions?.hands.has(self.identity) ?? false);
   const shared = { isDisabled: self === null };
@@ -65,25 +68,25 @@ export function Controls(props: ControlsProps) {
     <div className="parley parley-dark parley-controls" ref={ref} data-narrow={isSmall || undefined}>
       <div className="parley-controls-side">{start}</div>
       <div className="parley-controls-bar" role="toolbar" aria-label={texts.controls} onKeyDown={moveFocus}>
-        {publish && (
-          <>
-            <MediaSwitch
-              {...media}
-              kind="microphone"
-              shortcut={shortcut('m')}
-              isOn={isOn(self && microphoneOf(self))}
-              onToggle={toggles.microphone}
-            />
-            <MediaSwitch
-              {...media}
-              kind="camera"
-              shortcut={shortcut('v')}
-              isOn={isOn(self && cameraOf(self))}
-              onToggle={toggles.camera}
-            />
-          </>
+        {maySpeak && (
+          <MediaSwitch
+            {...media}
+            kind="microphone"
+            shortcut={shortcut('m')}
+            isOn={isOn(self && microphoneOf(self))}
+            onToggle={toggles.microphone}
+          />
         )}
-        {publish && width >= PHONE && (
+        {mayShow && (
+          <MediaSwitch
+            {...media}
+            kind="camera"
+            shortcut={shortcut('v')}
+            isOn={isOn(self && cameraOf(self))}
+            onToggle={toggles.camera}
+          />
+        )}
+        {mayShow && width >= PHONE && (
           <ControlButton
             {...shared}
             label={texts.shareScreen}
@@ -109,7 +112,7 @@ export function Controls(props: ControlsProps) {
           </>
         )}
         {!isSmall && children}
-        <MoreMenu {...more} {...(publish && width < PHONE ? { onShare: toggles.screen } : {})} />
+        <MoreMenu {...more} {...(mayShow && width < PHONE ? { onShare: toggles.screen } : {})} />
         <ControlButton label={texts.leave} hint={texts.leave} icon={<LeaveIcon />} kind="danger" onClick={onLeave} />
       </div>
       <div className="parley-controls-side" data-end="">
