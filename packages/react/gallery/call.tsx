@@ -167,7 +167,10 @@ export const callExhibits: readonly Exhibit[] = [
   {
     name: 'controls, sound alone',
     element: () => (
-      <Controls room={room([person({ seed: 0, isLocal: true, permissions: { publishVideo: false } })])} onLeave={nothing} />
+      <Controls
+        room={room([person({ seed: 0, isLocal: true, permissions: { publishVideo: false } })])}
+        onLeave={nothing}
+      />
     ),
   },
   {

@@ -186,7 +186,9 @@ const exhibits: readonly Exhibit[] = [
   { name: 'conversations-loading', element: () => <SampleList list={[]} isLoading /> },
   {
     name: 'conversations-error',
-    element: () => <SampleList list={[]} error={new ParleyError({ code: 'network', message: 'The list was not read.' })} />,
+    element: () => (
+      <SampleList list={[]} error={new ParleyError({ code: 'network', message: 'The list was not read.' })} />
+    ),
   },
 ];
 

@@ -65,7 +65,7 @@ export default function ErrorsPage() {
               }
             />
           ) : (
-            <>{table(errors)}</>
+            table(errors)
           )
         }
       </QueryView>

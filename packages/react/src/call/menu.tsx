@@ -117,8 +117,7 @@ function Item({ item, isRow, onClose }: { item: MenuItem; isRow: boolean; onClos
   return (
     <button
       type="button"
-      role={isRadio ? 'menuitemradio' : 'menuitem'}
-      aria-checked={item.isChosen}
+      {...(isRadio ? { role: 'menuitemradio', 'aria-checked': item.isChosen } : { role: 'menuitem' })}
       aria-label={isRow ? item.label : undefined}
       tabIndex={-1}
       className="parley-menu-item"

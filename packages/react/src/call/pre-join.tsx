@@ -160,8 +160,7 @@ function Preview({ track, isOn, problem, name, isMirrored }: PreviewProps) {
   useEffect(() => {
     if (ref.current) ref.current.srcObject = track && new MediaStream([track]);
   }, [track]);
-  if (track)
-    return <Video videoRef={ref} label={texts.pictureOf(name || texts.you)} isMirrored={isMirrored} />;
+  if (track) return <Video videoRef={ref} label={texts.pictureOf(name || texts.you)} isMirrored={isMirrored} />;
   return (
     <div className="parley-tile-empty">
       <Avatar identity={name} name={name} />
