@@ -247,7 +247,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
 
   test('[KIT-27] a file is opened from an address of the web alone', async () => {
     const page = await open('chat');
-    await page.getByRole('button', { name: /tide-table/ }).click();
+    await page.locator('.parley-file').click();
     await page.getByRole('alert').getByText('not of the web').waitFor();
     assert.notEqual(await page.title(), 'run');
     await page.close();
@@ -263,7 +263,6 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     assert.equal(await page.locator('[aria-current=true]').innerText(), texts[2]);
     const conversations = page.getByRole('navigation', { name: 'Conversations' });
     for (const [name, text] of [
-      ['conversations-loading', 'Loading conversations'],
       ['conversations-error', 'The list was not read.'],
       ['conversations-empty', 'No conversations yet.'],
     ] as const) {
@@ -273,6 +272,11 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
       await conversations.getByText(text).waitFor();
       assert.equal(await conversations.getByText('No conversations yet.').count(), name.endsWith('empty') ? 1 : 0);
     }
+    await page.evaluate(() => {
+      location.hash = 'conversations-loading';
+    });
+    await page.locator('nav[aria-busy=true]').waitFor();
+    assert.equal(await conversations.getByText('No conversations yet.').count(), 0);
     const player = page.getByRole('region', { name: 'Live stream' });
     const says = async (name: string, ...wanted: RegExp[]): Promise<void> => {
       await page.evaluate((exhibit) => {

@@ -1,12 +1,12 @@
 import { createDevices, type Devices, Room } from '@parley/client';
 import { Chat } from '@parley/client/chat';
 import { useChat, useConversation } from '@parley/client/react';
-import { ChatIcon, InCall, type JoinChoices, PreJoin } from '@parley/react';
+import { InCall, type JoinChoices, PreJoin } from '@parley/react';
 import { type ReactNode, useCallback, useRef, useState } from 'react';
 import code from '../../../examples/video-call.ts?raw';
 import { backend } from './backend.ts';
 import { ChatPanel } from './chat-panel.tsx';
-import { AddPersonIcon, CodeIcon } from './icons.tsx';
+import { AddPersonIcon, ChatIcon, CodeIcon } from './icons.tsx';
 import { identityOf, storedName, storeName } from './identity.ts';
 import { Inspection } from './inspector.tsx';
 import { Problem } from './problem.tsx';

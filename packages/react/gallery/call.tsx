@@ -3,9 +3,9 @@ import { type CSSProperties, type ReactNode, useState } from 'react';
 import {
   Call,
   type CallPanel,
-  ChatIcon,
   Controls,
   DeviceMenu,
+  FileIcon,
   Grid,
   InCall,
   type JoinChoices,
@@ -74,7 +74,7 @@ function WholeCall({ hasDevices }: { hasDevices: boolean }) {
 const notes: CallPanel = {
   id: 'notes',
   label: 'Notes',
-  icon: <ChatIcon />,
+  icon: <FileIcon />,
   badge: 3,
   content: <p style={{ padding: 16 }}>A panel of the application.</p>,
 };

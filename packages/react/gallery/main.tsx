@@ -3,12 +3,12 @@ import './gallery.css';
 import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { callAlone, callExhibits } from './call.tsx';
-import { chatExhibits } from './chat.tsx';
+import { chatAlone, chatExhibits } from './chat.tsx';
 import type { Exhibit } from './gallery.ts';
 
 const exhibits: readonly Exhibit[] = [...callExhibits, ...chatExhibits];
 /** Shown only alone. */
-const aloneOnly: readonly Exhibit[] = callAlone;
+const aloneOnly: readonly Exhibit[] = [...callAlone, ...chatAlone];
 
 /** `?theme=dark` and `?dir=rtl` choose the look; `#name` shows one exhibit alone. */
 const { documentElement: html } = document;

@@ -1,5 +1,5 @@
 import type { ParleyError, ParticipantState, RoomState } from '@parley/client';
-import { StreamStage, type StreamState } from '../src/index.ts';
+import { type LiveStreamState, StreamStage } from '../src/index.ts';
 import type { Exhibit } from './gallery.ts';
 
 const room: RoomState = {
@@ -41,7 +41,7 @@ function host(identity: string, colour: string): ParticipantState {
   } as unknown as ParticipantState;
 }
 
-const at = (part: Partial<StreamState> & { roomPart?: Partial<RoomState> }): StreamState => ({
+const at = (part: Partial<LiveStreamState> & { roomPart?: Partial<RoomState> }): LiveStreamState => ({
   conversation: null,
   role: 'VIEWER',
   hosts: [],

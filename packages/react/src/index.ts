@@ -32,7 +32,7 @@ export {
   useTyping,
 } from './hooks/chat.ts';
 export { type OlderMessages, useOlderMessages } from './hooks/history.ts';
-export { type StreamState, useStream } from './hooks/stream.ts';
+export { type LiveStreamState, useStream } from './hooks/stream.ts';
 export {
   type PublishedTrack,
   useActiveSpeakers,

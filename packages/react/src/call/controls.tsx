@@ -16,7 +16,6 @@ import {
 import { useTexts } from '../texts.tsx';
 import { ControlButton } from './control-button.tsx';
 import { DeviceMenu } from './device-menu.tsx';
-import { forwardIn } from './direction.ts';
 import { MoreMenu, type MoreMenuProps } from './more-menu.tsx';
 import { ReactionMenu } from './reaction-menu.tsx';
 import { cameraOf, isOn, microphoneOf, screenOf } from './tracks.ts';
@@ -206,8 +205,8 @@ function useShortcuts(actions: Readonly<Record<string, () => void>> | false): vo
 
 /** Arrow keys walk along the bar. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
-  const forward = forwardIn(event.currentTarget);
-  const step = { ArrowRight: forward, ArrowLeft: -forward }[event.key];
+  const isRightToLeft = getComputedStyle(event.currentTarget).direction === 'rtl';
+  const step = { ArrowRight: isRightToLeft ? -1 : 1, ArrowLeft: isRightToLeft ? 1 : -1 }[event.key];
   const isInMenu = event.target instanceof HTMLElement && event.target.closest('[role="menu"]') !== null;
   if (step === undefined || isInMenu) return;
   const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('button:not(:disabled)')];

@@ -1,31 +1,23 @@
 import type { LocalTrack, RemoteTrack, Room } from '@parley/client';
 import { useTrackRef } from '@parley/client/react';
-import type { Ref } from 'react';
 import { useParticipants } from '../hooks/use-call.ts';
 
 type Track = LocalTrack | RemoteTrack;
 
-interface VideoProps {
-  videoRef: Ref<HTMLVideoElement>;
-  label: string;
-  isMirrored?: boolean | undefined;
+export function Picture({ track, label, isMirrored }: { track: Track; label: string; isMirrored?: boolean }) {
+  const ref = useTrackRef(track);
+  return (
+    <video
+      className="parley-picture"
+      ref={ref}
+      autoPlay
+      playsInline
+      muted
+      aria-label={label}
+      data-mirrored={isMirrored || undefined}
+    />
+  );
 }
-
-export const Video = ({ videoRef, label, isMirrored }: VideoProps) => (
-  <video
-    className="parley-picture"
-    ref={videoRef}
-    autoPlay
-    playsInline
-    muted
-    aria-label={label}
-    data-mirrored={isMirrored || undefined}
-  />
-);
-
-export const Picture = ({ track, ...props }: Omit<VideoProps, 'videoRef'> & { track: Track }) => (
-  <Video {...props} videoRef={useTrackRef(track)} />
-);
 
 /** The sound of everybody else. Once on a page: tiles come and go, what is heard does not. */
 export function RoomAudio({ room }: { room: Room }) {

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { CaptionsIcon, FocusIcon, FullscreenIcon, GridIcon, MoreIcon, ScreenIcon, SettingsIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -22,14 +21,21 @@ export interface MoreMenuProps {
 export function MoreMenu(props: MoreMenuProps) {
   const texts = useTexts();
   const { layout = 'grid', onLayout, onSettings, areCaptionsOn = false, onCaptions, onFullScreen, onShare } = props;
-  const layoutItem = (to: Layout, label: string, icon: ReactNode): MenuItem => ({
-    label,
-    icon,
-    isChosen: layout === to,
-    onSelect: () => onLayout?.(to),
-  });
-  const layouts = onLayout
-    ? [layoutItem('grid', texts.layoutGrid, <GridIcon />), layoutItem('speaker', texts.layoutSpeaker, <FocusIcon />)]
+  const layouts: MenuItem[] = onLayout
+    ? [
+        {
+          label: texts.layoutGrid,
+          icon: <GridIcon />,
+          isChosen: layout === 'grid',
+          onSelect: () => onLayout('grid'),
+        },
+        {
+          label: texts.layoutSpeaker,
+          icon: <FocusIcon />,
+          isChosen: layout === 'speaker',
+          onSelect: () => onLayout('speaker'),
+        },
+      ]
     : [];
   const actions: MenuItem[] = [
     ...(onShare ? [{ label: texts.shareScreen, icon: <ScreenIcon />, onSelect: onShare }] : []),

@@ -9,7 +9,6 @@ import { Avatar } from './avatar.tsx';
 import { ControlButton } from './control-button.tsx';
 import { chosenOf, DeviceSelect } from './device-menu.tsx';
 import { Level } from './level.tsx';
-import { Video } from './media.tsx';
 
 export interface JoinChoices {
   name: string;
@@ -160,7 +159,18 @@ function Preview({ track, isOn, problem, name, isMirrored }: PreviewProps) {
   useEffect(() => {
     if (ref.current) ref.current.srcObject = track && new MediaStream([track]);
   }, [track]);
-  if (track) return <Video videoRef={ref} label={texts.pictureOf(name || texts.you)} isMirrored={isMirrored} />;
+  if (track)
+    return (
+      <video
+        className="parley-picture"
+        ref={ref}
+        autoPlay
+        playsInline
+        muted
+        aria-label={texts.pictureOf(name || texts.you)}
+        data-mirrored={isMirrored || undefined}
+      />
+    );
   return (
     <div className="parley-tile-empty">
       <Avatar identity={name} name={name} />

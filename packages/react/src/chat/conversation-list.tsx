@@ -22,11 +22,13 @@ export function ConversationList({ store, selected, onSelect, nameOf = sameName,
   const entries = useConversations(store);
   const { isLoading, error } = useStore(store.state);
   return (
-    <nav className={`parley parley-conversations ${className ?? ''}`} aria-label={texts.conversations}>
+    <nav
+      className={`parley parley-conversations ${className ?? ''}`}
+      aria-label={texts.conversations}
+      aria-busy={isLoading}
+    >
       <ProblemLine error={error} />
-      {entries.length === 0 && !error && (
-        <p className="parley-empty">{isLoading ? texts.loadingConversations : texts.noConversations}</p>
-      )}
+      {entries.length === 0 && !error && !isLoading && <p className="parley-empty">{texts.noConversations}</p>}
       <ul>
         {entries.map((entry) => (
           <li key={entry.conversationRef}>

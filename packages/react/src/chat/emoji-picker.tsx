@@ -1,5 +1,4 @@
 import type { KeyboardEvent } from 'react';
-import { forwardIn } from '../call/direction.ts';
 
 const EMOJI = [
   ...'😀😄😁😅😂🙂😉😊😍😘😜🤔🤨😐🙄😏😴😎🤯🥳😕😟😢😭😡😱🤗🤝👍👎👏🙏💪👋✌🤞👌🔥✨🎉🎂🚀⭐💡✅❌❓❗💯👀☕🍕🌍🌞🌧❤💔💬📌📎⏰',
@@ -11,7 +10,8 @@ export function EmojiPicker({ onPick }: { onPick: (emoji: string) => void }) {
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const buttons = [...event.currentTarget.querySelectorAll('button')];
     const at = buttons.findIndex((button) => button.matches(':focus'));
-    const forward = forwardIn(event.currentTarget);
+    const isRightToLeft = getComputedStyle(event.currentTarget).direction === 'rtl';
+    const forward = isRightToLeft ? -1 : 1;
     const steps: Readonly<Record<string, number>> = {
       ArrowRight: forward,
       ArrowLeft: -forward,

@@ -3,7 +3,7 @@ import type { Conversation } from '@parley/client/chat';
 import { useStore } from '@parley/client/react';
 import { useEffect, useMemo, useState } from 'react';
 
-export interface StreamState {
+export interface LiveStreamState {
   room: RoomState;
   /** Null until joined. */
   conversation: Conversation | null;
@@ -46,7 +46,7 @@ interface Joined {
 const NOTHING: Joined = { conversation: null, role: null, error: null };
 
 /** Joins while the component is there. Make the stream once: `useState(() => new LiveStream(…))`. */
-export function useStream(stream: LiveStream): StreamState {
+export function useStream(stream: LiveStream): LiveStreamState {
   const room = useStore(stream.room.state);
   const [joined, setJoined] = useState(NOTHING);
   useEffect(() => {

@@ -59,9 +59,11 @@ export function useActiveSpeakers(room: Room): readonly ParticipantState[] {
 
 /** How well a participant is connected; without an identity: oneself. */
 export function useQuality(room: Room, identity?: string): Quality | null {
-  const participant = useParticipant(room, identity);
-  const own = useRoomPart(room, ({ quality }) => quality);
-  return identity === undefined || participant?.isLocal ? own : (participant?.quality ?? null);
+  return useRoomPart(room, ({ quality, participants, self }) =>
+    identity === undefined || identity === self?.identity
+      ? quality
+      : (participants.find((one) => one.identity === identity)?.quality ?? null),
+  );
 }
 
 /** Microphones, cameras and speakers, and which of them are chosen. */

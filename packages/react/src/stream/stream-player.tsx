@@ -3,7 +3,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { toggleFullScreen } from '../call/full-screen.ts';
 import { Picture, Sound } from '../call/media.tsx';
 import { IconButton } from '../chat/icon-button.tsx';
-import { type StreamState, useStream } from '../hooks/stream.ts';
+import { type LiveStreamState, useStream } from '../hooks/stream.ts';
 import { FullscreenIcon, PeopleIcon, SpeakerIcon, SpeakerOffIcon } from '../icons.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 
@@ -25,7 +25,7 @@ export function StreamPlayer({ stream, ...props }: StreamPlayerProps) {
 }
 
 export interface StreamStageProps extends Omit<StreamPlayerProps, 'stream'> {
-  state: StreamState;
+  state: LiveStreamState;
   onStartAudio: () => void;
 }
 
@@ -93,7 +93,7 @@ const picturesOf = ({ tracks }: ParticipantState): TrackState[] =>
   tracks.filter(({ kind, isMuted, track }) => kind === 'video' && !isMuted && track !== null);
 
 function noteOf(
-  { room, error }: StreamState,
+  { room, error }: LiveStreamState,
   status: StreamPlayerProps['status'],
   isEnded: boolean,
   pictures: number,
