@@ -87,13 +87,13 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('button', { name: 'Test call' }).click();
     await page.getByRole('button', { name: 'Join the call' }).click();
     await page.getByRole('button', { name: 'Add a test participant' }).click();
-    await assertMoves(page, /^Video of test-/);
+    await assertMoves(page, /^Picture of test-/);
     const took = performance.now() - startedAt;
     context.diagnostic(`from the first page to a moving picture: ${(took / 1000).toFixed(1)} s`);
     assert.ok(took < journeyMs, `took ${took} ms`);
 
     assert.equal((await kit.service.as(key).call('listRooms')).length, 1, 'the key that was shown works');
-    await assertMoves(page, /^Video of dashboard-/);
+    await assertMoves(page, /^Picture of dashboard-/);
     await callIsAccessible(page);
     await switchesByKeyboard(page);
     await page.getByRole('tab', { name: 'Participants' }).click();
@@ -137,11 +137,11 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
     assert.ok((await page.getByLabel('Camera', { exact: true }).locator('option').count()) > 1, 'no camera offered');
     await assertAccessible(page, 'before a call');
     await page.getByRole('button', { name: 'Join the call' }).click();
-    await assertMoves(page, /^Video of dashboard-/);
+    await assertMoves(page, /^Picture of dashboard-/);
     const token = page.getByRole('timer', { name: 'Token' });
     await token.getByText(/^(10:00|9:\d\d)$/).waitFor();
     await page.getByRole('button', { name: 'Renew token' }).click();
-    await assertMoves(page, /^Video of dashboard-/);
+    await assertMoves(page, /^Picture of dashboard-/);
     await page.getByRole('button', { name: 'Leave' }).click();
     await page.getByRole('button', { name: 'Join the call' }).waitFor();
     visit.assertClean();

@@ -138,8 +138,10 @@ async function testCall(): Promise<void> {
     if (!isReadme) await take(page, 'before-call', look);
     await page.getByRole('button', { name: 'Join the call' }).click();
     await page.getByRole('button', { name: 'Add a test participant' }).click();
-    const picture = page.getByLabel(/^Video of test-/);
+    const picture = page.getByLabel(/^Picture of test-/);
     await picture.waitFor();
+    // What is out of sight gets no picture.
+    await page.getByRole('button', { name: 'Leave call' }).scrollIntoViewIfNeeded();
     await picture.evaluate(
       (video: HTMLVideoElement) => new Promise((resolve) => video.requestVideoFrameCallback(resolve)),
     );

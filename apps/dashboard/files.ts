@@ -5,7 +5,7 @@ import { createPageBuild } from '@parley/page-build';
 export const dashboard = createPageBuild('dashboard', import.meta.dirname, [
   'apps/dashboard/{index.html,vite.config.ts,build.ts,package.json}',
   'apps/dashboard/{src,public}/**/*',
-  'packages/{contract,server-sdk,client,media-description}/src/**/*.{ts,tsx}',
+  'packages/{contract,server-sdk,client,media-description,react}/src/**/*.{ts,tsx,css}',
   'packages/page-build/src/*.ts',
   'package-lock.json',
 ]);

@@ -1,6 +1,6 @@
 import './styles/fonts.css';
 import './styles/tokens.css';
-import './styles/base.css';
+import './styles/layers.css';
 import './styles/kit.css';
 import './styles/overlays.css';
 import './styles/tables.css';

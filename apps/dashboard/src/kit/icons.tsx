@@ -74,34 +74,6 @@ export const PersonIcon = () => (
     <path d="M2.8 13.5c.6-2.6 2.7-4 5.2-4s4.6 1.4 5.2 4" />
   </Icon>
 );
-export const MicIcon = () => (
-  <Icon>
-    <rect x="6" y="1.8" width="4" height="7.4" rx="2" />
-    <path d="M3.6 7.6a4.4 4.4 0 0 0 8.8 0M8 12v2.2" />
-  </Icon>
-);
-export const MicOffIcon = () => (
-  <Icon>
-    <path d="M6 4.2v3a2 2 0 0 0 3.2 1.6M10 6.6V3.8a2 2 0 0 0-3.4-1.4M3.6 7.6a4.4 4.4 0 0 0 6.8 3.7M12.4 7.6c0 .6-.1 1.1-.3 1.6M8 12v2.2M2.5 2l11 12" />
-  </Icon>
-);
-export const CameraIcon = () => (
-  <Icon>
-    <rect x="1.8" y="4" width="8.4" height="8" rx="1.5" />
-    <path d="m10.2 7.2 4-2.2v6l-4-2.2" />
-  </Icon>
-);
-export const CameraOffIcon = () => (
-  <Icon>
-    <path d="M5.6 4h3.1a1.5 1.5 0 0 1 1.5 1.5v1.7l4-2.2v6M10.2 10.5A1.5 1.5 0 0 1 8.7 12H3.3a1.5 1.5 0 0 1-1.5-1.5v-5c0-.6.3-1.1.8-1.3M2.5 2l11 12" />
-  </Icon>
-);
-export const ScreenIcon = () => (
-  <Icon>
-    <rect x="1.8" y="2.8" width="12.4" height="8.4" rx="1.5" />
-    <path d="M5.5 13.8h5M8 8.6V5.4M6.5 6.7 8 5.2l1.5 1.5" />
-  </Icon>
-);
 
 /** An icon by its path. */
 export const PathIcon = ({ path }: { path: string }) => (

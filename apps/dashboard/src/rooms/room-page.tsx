@@ -113,7 +113,7 @@ function RoomBody({ room }: { room: RoomDetail }) {
   );
 }
 
-/** The client SDK comes with it: it is loaded with the first call. */
+/** The client SDK and the React kit come with it: they are loaded with the first call. */
 const TestCall = lazy(() => import('./test-call/test-call.tsx'));
 
 const CallPanel = ({ room }: { room: RoomDetail }) => (

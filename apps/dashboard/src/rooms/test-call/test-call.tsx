@@ -1,13 +1,14 @@
+import '@parley/react/styles.css';
 import type { RoomDetail } from '@parley/contract';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../data/services.tsx';
 import { askFor, useProject } from '../../frame/project.tsx';
 import { EmptyState } from '../../kit/empty-state.tsx';
 import { announce } from '../../kit/live.tsx';
+import { ActiveCall } from './active-call.tsx';
 import { type Call, type Mint, newIdentity, type Source, startCall } from './call.ts';
 import { CallFailure } from './call-failure.tsx';
 import { Setup } from './setup.tsx';
-import { Stage } from './stage.tsx';
 
 /** A real call from the dashboard: what a user of the room would see and send. */
 export default function TestCall({ room }: { room: RoomDetail }) {
@@ -65,9 +66,10 @@ function CallDesk({ roomId }: { roomId: string }) {
       {call === null ? (
         <Setup mint={mint} isBusy={isBusy} onJoin={(source) => void join(source)} />
       ) : (
-        <Stage
+        <ActiveCall
           key={call.call.token.tokenId}
           call={call.call}
+          isMirrored={call.source.kind === 'devices'}
           mint={mint}
           isRenewing={isBusy}
           onRenew={() => void join(call.source)}

@@ -1,18 +1,18 @@
-import type { ConnectionState, SvcError } from '@parley/client';
-import { useStore } from '@parley/client/react';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { type ConnectionState, type Room, SvcError } from '@parley/client';
+import { Controls, Notices, RoomAudio, Stage, useStore } from '@parley/react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { Badge, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
-import { useAnnounced } from '../../kit/live.tsx';
+import { announce, useAnnounced } from '../../kit/live.tsx';
 import { plural } from '../../kit/numbers.ts';
 import { useNow } from '../../kit/time.tsx';
 import { type Call, type Mint, startGuest } from './call.ts';
 import { CallFailure } from './call-failure.tsx';
-import { Controls } from './controls.tsx';
-import { Tile } from './tile.tsx';
 
-interface StageProps {
+interface ActiveCallProps {
   call: Call;
+  /** A camera is a mirror; a test card has writing on it. */
+  isMirrored: boolean;
   mint: Mint;
   isRenewing: boolean;
   onRenew: () => void;
@@ -22,9 +22,9 @@ interface StageProps {
 }
 
 /** The call itself: who is here, and the controls. */
-export function Stage({ call, mint, isRenewing, onRenew, onLeave, onEnded }: StageProps) {
+export function ActiveCall({ call, isMirrored, mint, isRenewing, onRenew, onLeave, onEnded }: ActiveCallProps) {
   const { room } = call;
-  const { connection, participants, self } = useStore(room.state);
+  const { connection, participants } = useStore(room.state);
   const [failure, setFailure] = useState<unknown>(null);
   const guest = useGuest(mint, setFailure);
   const ended = useEffectEvent(onEnded);
@@ -37,9 +37,12 @@ export function Stage({ call, mint, isRenewing, onRenew, onLeave, onEnded }: Sta
   );
   useEffect(() => room.on('error', setFailure), [room]);
   useAnnounced(plural(participants.length + 1, 'participant'));
+  useSwitchAnnounced('Microphone', isOn(room.self.microphone));
+  useSwitchAnnounced('Camera', isOn(room.self.camera));
+  useSwitchAnnounced('Screen', room.self.screenShare !== null);
   return (
-    <section className="stage" aria-label="Test call">
-      <div className="stage-head">
+    <section className="active-call" aria-label="Test call">
+      <div className="active-call-head">
         <StateBadge state={connection} />
         <span className="muted">
           as <span className="mono">{room.self.identity}</span>
@@ -49,21 +52,35 @@ export function Stage({ call, mint, isRenewing, onRenew, onLeave, onEnded }: Sta
         <Button variant="quiet" isBusy={isRenewing} onClick={onRenew} title="Joins again with a new token">
           Renew token
         </Button>
-      </div>
-      {failure !== null && <CallFailure error={failure} />}
-      <ul className="tiles" data-count={Math.min(participants.length + 1, 4)}>
-        {self && <Tile participant={self} />}
-        {participants.map((participant) => (
-          <Tile key={participant.sessionId} participant={participant} />
-        ))}
-      </ul>
-      <Controls room={room} onFailed={setFailure} onLeave={onLeave}>
         <Button isBusy={guest.isBusy} onClick={() => void guest.toggle()}>
           {guest.isHere ? 'Remove the test participant' : 'Add a test participant'}
         </Button>
-      </Controls>
+      </div>
+      {failure !== null && <CallFailure error={failure} />}
+      <div className="call-frame">
+        <div className="call-tiles">
+          <Notices room={room} />
+          <Stage room={room} isSelfMirrored={isMirrored} />
+        </div>
+        <Controls room={room} onLeave={onLeave} onError={(error) => !wasDismissed(error) && setFailure(error)} />
+      </div>
+      <RoomAudio room={room} />
     </section>
   );
+}
+
+/** Closing the browser's own question is an answer, not a failure. */
+const wasDismissed = (error: unknown): boolean => SvcError.is(error) && error.code === 'permission_dismissed';
+
+const isOn = (track: Room['self']['microphone']): boolean => track !== null && !track.isMuted;
+
+/** A letter moves no focus to its button, so the change is said. */
+function useSwitchAnnounced(what: string, isNowOn: boolean): void {
+  const last = useRef(isNowOn);
+  useEffect(() => {
+    if (last.current !== isNowOn) announce(`${what} ${isNowOn ? 'on' : 'off'}`);
+    last.current = isNowOn;
+  }, [what, isNowOn]);
 }
 
 const states: Readonly<Record<ConnectionState, readonly [string, Tone]>> = {
