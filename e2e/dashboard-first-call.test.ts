@@ -96,6 +96,7 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
     await assertMoves(page, /^Picture of dashboard-/);
     await callIsAccessible(page);
     await switchesByKeyboard(page);
+    await lettersCanBeOff(page);
     await page.getByRole('tab', { name: 'Participants' }).click();
     await eventually(async () => assert.equal(await page.getByText('Nobody is here').count(), 1), { withinMs: 30_000 });
     visit.assertClean();
@@ -121,6 +122,21 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
       await page.keyboard.press(letter);
       await eventually(async () => assert.equal(await isPressed(), 'true'));
     }
+  }
+
+  /** [DASH-41] As another tab would switch them off. */
+  async function lettersCanBeOff(page: Page): Promise<void> {
+    const change = (shortcuts: string) =>
+      page.evaluate((value) => {
+        localStorage.setItem('parley.preferences', JSON.stringify({ shortcuts: value }));
+        dispatchEvent(new StorageEvent('storage', { key: 'parley.preferences' }));
+      }, shortcuts);
+    const microphone = page.getByRole('button', { name: 'Microphone', exact: true });
+    await change('off');
+    await eventually(async () => assert.equal(await microphone.getAttribute('aria-keyshortcuts'), null));
+    await page.keyboard.press('m');
+    assert.equal(await microphone.getAttribute('aria-pressed'), 'true');
+    await change('on');
   }
 
   test('[DASH-31] camera and microphone can be chosen, seen and heard before joining; the checks say what works', async () => {

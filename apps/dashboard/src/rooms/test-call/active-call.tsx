@@ -1,6 +1,7 @@
 import { type ConnectionState, type Room, SvcError } from '@parley/client';
 import { Controls, Notices, RoomAudio, Stage, useStore } from '@parley/react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { usePreferences } from '../../frame/preferences.ts';
 import { Badge, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { announce, useAnnounced } from '../../kit/live.tsx';
@@ -26,6 +27,7 @@ export function ActiveCall({ call, isMirrored, mint, isRenewing, onRenew, onLeav
   const { room } = call;
   const { connection, participants } = useStore(room.state);
   const [failure, setFailure] = useState<unknown>(null);
+  const { shortcuts } = usePreferences();
   const guest = useGuest(mint, setFailure);
   const ended = useEffectEvent(onEnded);
   useEffect(
@@ -62,7 +64,12 @@ export function ActiveCall({ call, isMirrored, mint, isRenewing, onRenew, onLeav
           <Notices room={room} />
           <Stage room={room} isSelfMirrored={isMirrored} />
         </div>
-        <Controls room={room} onLeave={onLeave} onError={(error) => !wasDismissed(error) && setFailure(error)} />
+        <Controls
+          room={room}
+          hasShortcuts={shortcuts === 'on'}
+          onLeave={onLeave}
+          onError={(error) => !wasDismissed(error) && setFailure(error)}
+        />
       </div>
       <RoomAudio room={room} />
     </section>
