@@ -136,7 +136,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
 
   test('[KIT-8] a lost connection, sound that is not played and the end of a call are shown, each with its way out', async () => {
     const page = await alone('notices');
-    await page.getByText('The connection was lost. Reconnecting…').waitFor();
+    await page.getByText('Connection lost. Reconnecting…').waitFor();
     await page.getByRole('button', { name: 'Turn on sound' }).waitFor();
     await show(page, 'call, removed');
     await page.getByText('The host removed you from this call.').waitFor();

@@ -53,12 +53,7 @@ export function Controls(props: ControlsProps) {
   const toggles = useToggles(room, self, reactions, onError);
   useShortcuts(hasShortcuts && { m: toggles.microphone, v: toggles.camera, s: toggles.screen, h: toggles.hand });
   const shortcut = (key: string): string | undefined => (hasShortcuts ? key : undefined);
-  const {
-    publish = true,
-    publishAudio = true,
-    publishVideo = true,
-    publishData = true,
-  } = self?.participant.permissions ?? {};
+  const { publish = true, publishAudio, publishVideo, publishData = true } = self?.participant.permissions ?? {};
   // Where neither kind is named, both may be published.
   const isOpen = publishAudio === publishVideo;
   const maySpeak = publish && (isOpen || publishAudio);

@@ -59,17 +59,17 @@ export const callTexts = {
   join: 'Join now',
   joining: 'Joining…',
   cameraIsOff: 'Your camera is off',
-  cameraStarting: 'Your camera is starting…',
+  cameraStarting: 'Your camera starts…',
   deviceProblem: (code: string, what: string): string => deviceProblems[code]?.(what) ?? `The ${what} does not work.`,
 
-  reconnecting: 'The connection was lost. Reconnecting…',
+  reconnecting: 'Connection lost. Reconnecting…',
   poorConnection: 'Your connection is unstable',
   soundBlocked: 'The browser plays no sound yet',
   startSound: 'Turn on sound',
   dismiss: 'Dismiss',
   alone: 'Nobody else is here yet',
   leftTitle: 'You left the call',
-  endedTitle: 'The call has ended for you',
+  endedTitle: 'The call has ended',
   rejoin: 'Join again',
 
   participantCount: (count: number): string => (count === 1 ? '1 person' : `${count} people`),
@@ -86,8 +86,8 @@ export const callTexts = {
 
 const deviceProblems: Readonly<Record<string, (what: string) => string>> = {
   permission_denied: (what) => `The browser does not allow the ${what}. Allow it in the settings of this site.`,
-  permission_dismissed: (what) => `The question for the ${what} was closed. Turn it on to be asked again.`,
-  device_in_use: (what) => `The ${what} is used by another program. Close that one, then turn it on again.`,
+  permission_dismissed: (what) => `The question for the ${what} was closed. Turn it on again.`,
+  device_in_use: (what) => `The ${what} is used by another program. Close that, then turn it on again.`,
   device_not_found: (what) => `There is no ${what}. Connect one, then turn it on again.`,
   insecure_context: (what) => `The ${what} needs a page with https.`,
 };
