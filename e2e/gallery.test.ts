@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
 import { type Gallery, openGallery } from './gallery-kit.ts';
@@ -49,8 +50,11 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
         await page.setViewportSize({ width, height });
         for (const name of ['pre-join', 'call of 5', 'call, screen share', 'controls']) {
           await show(page, name);
-          await assertFits(page, `${name}, ${direction}, ${width}`);
-          assert.deepEqual(await overlapping(page), [], `${name}, ${direction}, ${width}`);
+          // The stage measures itself after it is drawn.
+          await eventually(async () => {
+            await assertFits(page, `${name}, ${direction}, ${width}`);
+            assert.deepEqual(await overlapping(page), [], `${name}, ${direction}, ${width}`);
+          });
         }
       }
       await page.close();

@@ -275,7 +275,8 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.evaluate(() => {
       location.hash = 'conversations-loading';
     });
-    await page.locator('nav[aria-busy=true]').waitFor();
+    // Empty, it has no height.
+    await page.locator('nav[aria-busy=true]').waitFor({ state: 'attached' });
     assert.equal(await conversations.getByText('No conversations yet.').count(), 0);
     const player = page.getByRole('region', { name: 'Live stream' });
     const says = async (name: string, ...wanted: RegExp[]): Promise<void> => {

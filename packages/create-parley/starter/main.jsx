@@ -1,6 +1,6 @@
 import { createDevices, Room } from '@parley/client';
 import { Chat as ChatClient } from '@parley/client/chat';
-import { Call, Chat, ChatIcon, PreJoin, useChat, useConversation } from '@parley/react';
+import { Call, Chat, PreJoin, SendIcon, useChat, useConversation } from '@parley/react';
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import '@parley/react/styles.css';
@@ -40,7 +40,7 @@ function Lobby() {
     );
   const { choices, user, title, room, chat } = visit;
   const content = <LobbyChat chat={chat} name={title} user={user} />;
-  const panels = [{ id: 'chat', label: 'Chat', icon: <ChatIcon />, content }];
+  const panels = [{ id: 'chat', label: 'Chat', icon: <SendIcon />, content }];
   const leave = () => setVisit(null);
   const call = { room, devices, title, panels, openPanel: 'chat', initial: choices, onLeave: leave };
   return <Call {...call} hasPreJoin={false} />;

@@ -168,7 +168,7 @@ export const callExhibits: readonly Exhibit[] = [
     name: 'controls, sound alone',
     element: () => (
       <Controls
-        room={room([person({ seed: 0, isLocal: true, permissions: { publishVideo: false } })])}
+        room={room([person({ seed: 0, isLocal: true, permissions: { publishAudio: true, publishVideo: false } })])}
         onLeave={nothing}
       />
     ),
