@@ -92,7 +92,11 @@ export async function fuzzRoutes({
       const plain = plainTry(name, row, kind, props);
       // What ends its thing does so last; what has a budget is asked before it is spent.
       const all = row.budget === undefined ? [...tries, plain] : [plain, ...tries];
-      await sendAll(service, `${name} by ${kind}`, all, outcome);
+      const label = `${name} by ${kind}`;
+      await sendAll(service, label, all, outcome);
+      // An answer that came late, and was asked for again, may have spent what can be used once.
+      if (!isReached(outcome.reached.get(label) ?? []))
+        await sendAll(service, label, [plainTry(name, row, kind, await stage.props(name))], outcome);
     }
     onProgress?.(outcome.requests);
   }
@@ -102,12 +106,12 @@ export async function fuzzRoutes({
   return outcome;
 }
 
+const isReached = (statuses: Iterable<number>): boolean => [...statuses].some((status) => status < 400);
+
 /** Routes that never did what they are for: asked at a closed door only, they prove nothing. */
 export const unreached = ({ reached }: FuzzOutcome): string[] =>
   [...reached].flatMap(([name, statuses]) =>
-    [...statuses].some((status) => status < 400) || Object.hasOwn(OUT_OF_REACH, name)
-      ? []
-      : [`${name}: ${[...statuses].join(' ')}`],
+    isReached(statuses) || Object.hasOwn(OUT_OF_REACH, name) ? [] : [`${name}: ${[...statuses].join(' ')}`],
   );
 
 /** Nodes that are none come last: rooms would be placed on them. */
