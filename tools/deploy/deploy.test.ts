@@ -10,7 +10,7 @@ import { settingRows } from '../../apps/server/src/settings.ts';
 import { readConfig as readNodeConfig } from '../../apps/sfu/src/config.ts';
 import { ChartRefused, type Values, type Yaml } from './chart.ts';
 import { chartChoices, chartObjects, documentsOf } from './chart-objects.ts';
-import { problemsOf } from './kubernetes.ts';
+import { problemsOf, schemaProblem } from './kubernetes.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
@@ -252,6 +252,14 @@ describe('[DEP-4] the chart', () => {
   test('[DEP-8] every object is one that the API of Kubernetes takes, whatever is chosen', () => {
     for (const choice of chartChoices)
       for (const object of chartObjects(choice)) assert.deepEqual(problemsOf(object), [], String(object['kind']));
+  });
+
+  test('[DEP-12] and one that holds before the schemas which Kubernetes publishes for its kind', async () => {
+    for (const object of chartChoices.flatMap((choice) => chartObjects(choice)))
+      assert.equal(await schemaProblem(object), null, String(object['kind']));
+    const service = chartObjects().find(({ kind }) => kind === 'Service');
+    const ports = [{ port: '443' }];
+    assert.match((await schemaProblem({ ...service, spec: { ports } })) ?? '', /ports\/0\/port must be integer/);
   });
 
   test('[DEP-8] and the check sees what the API would refuse', () => {

@@ -246,3 +246,21 @@ export function problemsOf(object: { [field: string]: unknown }): string[] {
   if (!check) return [`${kind} is no kind of ours`];
   return [...check.Errors(object)].map(({ instancePath, message }) => `${kind}${instancePath}: ${message}`);
 }
+
+interface Model {
+  new (object: unknown): { validate(): void };
+}
+
+/** What the schemas that Kubernetes publishes say against an object. They let unknown fields pass; ours do not. */
+export async function schemaProblem(object: { [field: string]: unknown }): Promise<string | null> {
+  const kind = String(object['kind']);
+  const models: Record<string, Model> = await import(`kubernetes-models/${object['apiVersion']}`);
+  const Kind = models[kind];
+  if (!Kind) return `Kubernetes has no ${object['apiVersion']} ${kind}`;
+  try {
+    new Kind(object).validate();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

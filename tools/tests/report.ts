@@ -66,7 +66,7 @@ export function createReport(isVerbose: boolean): Report {
       const reason = failureOf(test.details.error);
       if (isWorker(test.name, test.file)) {
         current.failed++;
-        lines.push(`  ✖ the process ended while this file ran\n${reason ?? ''}`);
+        lines.push(`  ✖ the process ended while this file ran (${endOf(test.details.error)})\n${reason ?? ''}`);
         return finish(current, test.details.duration_ms);
       }
       if (reason !== null) {
@@ -126,6 +126,12 @@ function faultOf(file: string, result: FileResult | undefined): string[] {
 function failureOf(error: Error): string | null {
   if ('failureType' in error && error.failureType === 'subtestsFailed') return null;
   return inspect(error.cause ?? error).replaceAll(/^/gm, '      ');
+}
+
+/** How a worker ended: a signal is a crash of native code, or somebody's kill. */
+function endOf(error: Error): string {
+  const { signal, exitCode } = error as { signal?: string | null; exitCode?: number | null };
+  return signal ? `signal ${signal}` : `exit code ${exitCode ?? 'unknown'}`;
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
