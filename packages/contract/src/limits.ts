@@ -15,6 +15,9 @@ const int = (value: number, unit: string, bounds: string, min = 1, max = Number.
   max,
 });
 
+/** Metadata of a track travels in one frame with the rest of it, also where each character is written as an escape. */
+export const trackMetadataBytesMax = 2048;
+
 /** The 25 limits of the specification, in its order. */
 const specified = {
   SIGNALING_MAX_PARTICIPANTS_PER_ROOM: int(50, 'participants', 'Participants per room'),
@@ -56,6 +59,7 @@ const added = {
     'messages',
     'Data messages that one participant gets by signaling, for want of a data channel, per second',
   ),
+  SIGNALING_MAX_TRACK_METADATA_BYTES: int(1024, 'bytes', 'Metadata of a track', 0, trackMetadataBytesMax),
   CHAT_REACT_RATE_LIMIT: int(60, 'reactions', 'Chat reactions per user per window'),
   CHAT_TYPE_RATE_LIMIT: int(120, 'signals', 'Typing signals per user per window'),
   CHAT_SUBSCRIBE_RATE_LIMIT: int(60, 'frames', 'Chat subscribe frames per user per window'),

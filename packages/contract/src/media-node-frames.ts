@@ -1,6 +1,7 @@
 import type { Description } from '@parley/media-description';
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { trackMetadataBytesMax } from './limits.ts';
 import {
   CloseReason,
   MEDIA_CONTROL_DATA_BYTES_MAX,
@@ -45,6 +46,8 @@ const PublishedTrack = Type.Object({
   kind: TrackKind,
   source: TrackSource,
   name: Nullable(Type.String({ maxLength: 256 })),
+  /** Left out by nodes of the version before. */
+  metadata: Type.Optional(Nullable(Type.String({ maxLength: trackMetadataBytesMax }))),
   muted: Type.Boolean(),
   codec: Type.String({ maxLength: 256 }),
   width: Size,

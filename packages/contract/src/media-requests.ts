@@ -1,6 +1,7 @@
 import type { Description } from '@parley/media-description';
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { trackMetadataBytesMax } from './limits.ts';
 
 /** Largest payload of `data.send`; data channels themselves carry up to `DATA_MESSAGE_BYTES_MAX`. */
 export const MEDIA_CONTROL_DATA_BYTES_MAX = 8192;
@@ -49,6 +50,7 @@ const TrackRequest = Type.Object({
   kind: Type.Enum(['AUDIO', 'VIDEO']),
   source: Type.Enum(['CAMERA', 'MICROPHONE', 'SCREEN_SHARE', 'SCREEN_SHARE_AUDIO', 'UNKNOWN']),
   name: Type.Optional(Text),
+  metadata: Type.Optional(Type.String({ maxLength: trackMetadataBytesMax })),
   muted: Type.Optional(Type.Boolean()),
   /** Size and target bit rate of each simulcast layer, lowest first. */
   layers: Type.Optional(

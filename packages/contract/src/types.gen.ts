@@ -456,6 +456,7 @@ export interface CreateRoom {
   maxParticipants?: number;
   duplicateIdentity?: DuplicateIdentity;
   region?: string;
+  recording?: boolean;
 }
 
 export interface CreateSigningKey {
@@ -1423,6 +1424,7 @@ export interface Room {
   metadata: Record<string, unknown>;
   maxParticipants: number;
   duplicateIdentity: DuplicateIdentity;
+  recording: boolean;
   participantCount: number | null;
   publisherCount: number | null;
   region: string | null;
@@ -1449,6 +1451,7 @@ export interface RoomDetail {
   metadata: Record<string, unknown>;
   maxParticipants: number;
   duplicateIdentity: DuplicateIdentity;
+  recording: boolean;
   participantCount: number | null;
   publisherCount: number | null;
   region: string | null;
@@ -1684,6 +1687,7 @@ export interface Track {
   kind: TrackKind;
   source: TrackSource;
   name: string | null;
+  metadata: string | null;
   muted: boolean;
   codec: string | null;
   width: number | null;
@@ -1768,6 +1772,7 @@ export interface UpdateRoom {
   metadata?: Record<string, unknown> | null;
   maxParticipants?: number | null;
   duplicateIdentity?: DuplicateIdentity;
+  recording?: boolean;
 }
 
 export interface UpdateWebhook {

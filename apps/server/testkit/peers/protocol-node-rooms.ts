@@ -268,6 +268,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
         kind: request.kind,
         source: request.source,
         name: request.name ?? null,
+        metadata: request.metadata ?? null,
         muted: request.muted ?? false,
         codec: request.kind === 'AUDIO' ? 'opus' : 'VP8',
         width: null,

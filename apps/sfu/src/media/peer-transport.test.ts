@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { MediaTrackRequest } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
 import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually } from '../../testkit/node.ts';
@@ -182,6 +183,46 @@ test('[MED-34] what the server muted stays muted when it is published again, by 
   publisher.muteByServer(onlyOne(), false);
   const free = publisher.offer(camera, offerOf('third', '0'));
   assert.deepEqual([onlyOne().isMutedByServer, Object.keys(free.tracks[0] ?? {})], [false, ['cid', 'trackId']]);
+  publisher.close();
+});
+
+test('[RTC-99] a microphone that the server muted is not heard again as a sound of another source or name', async () => {
+  const { publisher, offerOf } = await newPublisher();
+  let mid = 0;
+  const publish = (ufrag: string, ...sounds: (readonly [MediaTrackRequest['source'], string?])[]): boolean[] => {
+    const requests = sounds.map(([source, name]) => ({
+      cid: `c${++mid}`,
+      kind: 'AUDIO',
+      source,
+      ...(name && { name }),
+    }));
+    const media = requests.map(({ cid }) => ({
+      mid: cid,
+      kind: 'audio' as const,
+      direction: 'sendonly' as const,
+      trackId: cid,
+      codecs: [{ name: 'opus' as const, pt: 111 }],
+    }));
+    const answer = publisher.offer(requests as MediaTrackRequest[], { ...offerOf(ufrag, '0'), media });
+    return answer.tracks.map(({ mutedByServer = false }) => mutedByServer);
+  };
+  const find = (source: string, name?: string) =>
+    [...publisher.publications.values()].find(({ request }) => request.source === source && request.name === name) ??
+    assert.fail(source);
+
+  assert.deepEqual(publish('one', ['MICROPHONE'], ['UNKNOWN', 'piano']), [false, false]);
+  publisher.muteByServer(find('MICROPHONE'), true);
+  assert.equal(find('UNKNOWN', 'piano').isMutedByServer, false, 'what the server left on stays on');
+  assert.deepEqual(publish('one', ['SCREEN_SHARE_AUDIO'], ['UNKNOWN', 'x'], ['CAMERA']), [true, true, true]);
+  assert.deepEqual(
+    publish('two', ['MICROPHONE'], ['UNKNOWN', 'piano'], ['SCREEN_SHARE_AUDIO']),
+    [true, false, true],
+    'by another transport it is the same',
+  );
+  publisher.muteByServer(find('SCREEN_SHARE_AUDIO'), false);
+  assert.deepEqual(publish('three', ['SCREEN_SHARE_AUDIO'], ['UNKNOWN', 'y'], ['MICROPHONE']), [false, true, true]);
+  publisher.muteByServer(find('MICROPHONE'), false);
+  assert.deepEqual(publish('four', ['MICROPHONE'], ['UNKNOWN', 'y']), [false, false], 'no sound is muted any more');
   publisher.close();
 });
 

@@ -202,7 +202,7 @@ export class Publication implements ForwardedTrack {
   }
 
   describe(now: number): MediaTrack {
-    const { kind, source, name = null } = this.request;
+    const { kind, source, name = null, metadata = null } = this.request;
     const layers = this.layers.map((layer) => layer.describe(now));
     const top = layers.at(-1);
     return {
@@ -210,6 +210,7 @@ export class Publication implements ForwardedTrack {
       kind,
       source,
       name,
+      metadata,
       muted: this.isMuted || this.isMutedByServer,
       codec: this.encoding.codec.name,
       width: top?.width ?? null,

@@ -34,6 +34,8 @@ export class Publisher {
   readonly #byMid = new Map<string, Publication>();
   /** What the server muted: ending the track and publishing it again, by whatever transport, is no way around it. */
   readonly #mutedByServer = new Set<string>();
+  /** Sounds that the server left on when it muted another one. */
+  readonly #leftOn = new Set<string>();
   readonly #uplink: Uplink;
   #transport: PeerTransport | undefined;
   #remote: Description | undefined;
@@ -109,7 +111,7 @@ export class Publisher {
         queued: () => setImmediate(() => publication.flush()),
       },
     });
-    publication.isMutedByServer = this.#mutedByServer.has(sameTrackKey(request));
+    publication.isMutedByServer = this.#isMutedByServer(request);
     return { request, publication };
   }
 
@@ -118,6 +120,16 @@ export class Publisher {
     const key = sameTrackKey(publication.request);
     if (isMuted) this.#mutedByServer.add(key);
     else this.#mutedByServer.delete(key);
+    for (const { request, isMutedByServer } of this.#publications.values())
+      if (!isMutedByServer) this.#leftOn.add(sameTrackKey(request));
+    if (isMuted) this.#leftOn.delete(key);
+  }
+
+  /** A muted microphone is not heard again as a sound of another source or name (ADR 144). */
+  #isMutedByServer(request: MediaTrackRequest): boolean {
+    const key = sameTrackKey(request);
+    const isNewSound = request.kind === 'AUDIO' && !this.#leftOn.has(key);
+    return this.#mutedByServer.has(key) || (isNewSound && [...this.#mutedByServer].some(isSound));
   }
 
   /** In place of the transport before, if there was one; its tracks end. */
@@ -258,7 +270,9 @@ function idleEntry(entry: MediaEntry): MediaEntry {
 
 /** A participant has one microphone, camera and screen; tracks of the application's own are told apart by their names. */
 const sameTrackKey = ({ kind, source, name = '' }: MediaTrackRequest): string =>
-  source === 'UNKNOWN' ? `${kind} ${name}` : source;
+  `${kind} ${source === 'UNKNOWN' ? `named ${name}` : source}`;
+
+const isSound = (key: string): boolean => key.startsWith('AUDIO ');
 
 const isSending = ({ direction }: MediaEntry): boolean => direction === 'sendonly' || direction === 'sendrecv';
 

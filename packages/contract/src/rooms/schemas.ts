@@ -23,6 +23,8 @@ export const Room = Type.Object({
   metadata: Metadata,
   maxParticipants: Type.Integer(),
   duplicateIdentity: DuplicateIdentity,
+  /** The backend says that the room is recorded, by whatever it records with. */
+  recording: Type.Boolean(),
   participantCount: Nullable(Type.Integer()),
   publisherCount: Nullable(Type.Integer()),
   region: Nullable(Type.String()),
@@ -76,6 +78,7 @@ export const Track = Type.Object({
   kind: TrackKind,
   source: TrackSource,
   name: Nullable(Type.String()),
+  metadata: Nullable(Type.String()),
   muted: Type.Boolean(),
   codec: Nullable(Type.String()),
   width: Nullable(Type.Integer()),
@@ -118,6 +121,7 @@ export const CreateRoom = Type.Object({
   duplicateIdentity: Type.Optional(DuplicateIdentity),
   /** Where the room should be placed, if a node there has room. */
   region: Type.Optional(Type.String({ maxLength: 64 })),
+  recording: Type.Optional(Type.Boolean()),
 });
 export type CreateRoom = Static<typeof CreateRoom>;
 
@@ -125,6 +129,7 @@ export const UpdateRoom = Type.Object({
   metadata: Type.Optional(Nullable(Metadata)),
   maxParticipants: Type.Optional(Nullable(maxParticipants)),
   duplicateIdentity: Type.Optional(DuplicateIdentity),
+  recording: Type.Optional(Type.Boolean()),
 });
 export type UpdateRoom = Static<typeof UpdateRoom>;
 

@@ -1,6 +1,7 @@
 import type { Description as MediaDescription } from '@parley/media-description';
 import { type Static, Type } from 'typebox';
 import { type ClientFrame, clientFrames, type ServerFrame, serverFrames } from '../frame.ts';
+import { trackMetadataBytesMax } from '../limits.ts';
 import { ConnectionQuality, DisconnectReason, TrackKind, TrackSource } from '../rooms/enums.ts';
 import { IceServer, Participant, ParticipantMetadata, Room, RtcTokenPermissions, Track } from '../rooms/schemas.ts';
 import { Identity, Nullable, Timestamp } from '../schema.ts';
@@ -38,6 +39,8 @@ export const PublishTrack = Type.Object({
   kind: TrackKind,
   source: TrackSource,
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  /** The application's own text, up to SIGNALING_MAX_TRACK_METADATA_BYTES. */
+  metadata: Type.Optional(Type.String({ maxLength: trackMetadataBytesMax })),
   muted: Type.Optional(Type.Boolean()),
   layers: Type.Optional(
     Type.Array(

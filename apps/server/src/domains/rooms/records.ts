@@ -25,7 +25,11 @@ export function toRoom(room: StoredRoom, participantsMax: number, isReachable: b
   };
 }
 
-export const toTrack = (track: MediaTrack): Track => ({ ...track, codec: track.codec || null });
+export const toTrack = (track: MediaTrack): Track => ({
+  ...track,
+  metadata: track.metadata ?? null,
+  codec: track.codec || null,
+});
 
 /** The record; what only the node knows is unknown without its word. */
 export function toParticipant(session: StoredSession, media?: MediaParticipantSnapshot): Participant {

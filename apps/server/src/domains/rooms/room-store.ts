@@ -11,6 +11,7 @@ export interface StoredRoom extends ProjectScope {
   metadata: Metadata;
   participantsMax: number | null;
   duplicateIdentity: DuplicateIdentity;
+  recording: boolean;
   preferredRegion: string | null;
   serverName: string | null;
   serverInstance: string | null;
@@ -30,7 +31,7 @@ export interface StoredRoom extends ProjectScope {
 }
 
 const columns = sql`r.id, r.project_id as "projectId", r.environment, r.name, r.status, r.metadata,
-  r.participants_max as "participantsMax", r.duplicate_identity as "duplicateIdentity",
+  r.participants_max as "participantsMax", r.duplicate_identity as "duplicateIdentity", r.recording,
   r.preferred_region as "preferredRegion", r.server_name as "serverName", r.server_instance as "serverInstance",
   (select s.region from media_servers s where s.name = r.server_name) as region,
   r.conversation_id as "conversationId", r.live_stream_id as "liveStreamId",
@@ -48,6 +49,7 @@ export interface NewRoom {
   maxParticipants?: number | undefined;
   duplicateIdentity?: DuplicateIdentity | undefined;
   region?: string | undefined;
+  recording?: boolean | undefined;
   liveStreamId?: string | undefined;
 }
 
@@ -60,10 +62,10 @@ export async function insertRoom(
 ): Promise<StoredRoom | undefined> {
   const [row] = await db.query<StoredRoom>(sql`
     insert into rooms as r (id, project_id, environment, name, metadata, participants_max, duplicate_identity,
-      preferred_region, live_stream_id, created_at, updated_at)
+      preferred_region, recording, live_stream_id, created_at, updated_at)
     select ${room.id}, p.id, ${environment}, ${room.name}, ${json(room.metadata ?? {})}::jsonb,
       ${room.maxParticipants ?? null}::integer, ${room.duplicateIdentity ?? 'KICK_OLD'}, ${room.region ?? null},
-      ${room.liveStreamId ?? null}, ${at}::timestamptz, ${at}::timestamptz
+      ${room.recording ?? false}, ${room.liveStreamId ?? null}, ${at}::timestamptz, ${at}::timestamptz
     from projects p where p.id = ${projectId} and p.status = 'ACTIVE'
     returning ${columns}`);
   return row;
@@ -120,6 +122,7 @@ interface RoomUpdate {
   metadata?: Metadata | null | undefined;
   maxParticipants?: number | null | undefined;
   duplicateIdentity?: DuplicateIdentity | undefined;
+  recording?: boolean | undefined;
 }
 
 /** Changes an open room; undefined when it is closed. */
@@ -130,12 +133,13 @@ export async function updateRoom(
   change: RoomUpdate,
   at: string,
 ): Promise<StoredRoom | undefined> {
-  const { metadata, maxParticipants, duplicateIdentity } = change;
+  const { metadata, maxParticipants, duplicateIdentity, recording } = change;
   const [row] = await tx.query<StoredRoom>(sql`
     update rooms as r set updated_at = ${at}
       ${metadata === undefined ? empty : sql`, metadata = ${json(metadata ?? {})}::jsonb`}
       ${maxParticipants === undefined ? empty : sql`, participants_max = ${maxParticipants}`}
       ${duplicateIdentity === undefined ? empty : sql`, duplicate_identity = ${duplicateIdentity}`}
+      ${recording === undefined ? empty : sql`, recording = ${recording}`}
     where r.id = ${id} and r.status = 'ACTIVE' and ${inScope(scope)} returning ${columns}`);
   return row;
 }

@@ -265,6 +265,26 @@ test('[ROOM-5] the room itself changes for everybody in it', async () => {
   await ada.close();
 });
 
+test('[RTC-98] the backend says that a room is recorded: to those in it, and to everybody who joins', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const ada = await joinAs(service, api, room, 'ada');
+  assert.deepEqual([room.recording, ada.joined.room.recording], [false, false]);
+  const set = (recording: boolean) => api.call('updateRoom', { id: room.id, body: { recording } });
+  const told = async () => ((await ada.take('room.updated'))['room'] as Room).recording;
+  assert.equal((await set(true)).recording, true);
+  assert.equal(await told(), true);
+  const bob = await joinAs(service, api, room, 'bob');
+  assert.equal(bob.joined.room.recording, true);
+  await api.call('updateRoom', { id: room.id, body: { metadata: { b: 2 } } });
+  assert.equal(await told(), true, 'another change leaves it');
+  await set(false);
+  assert.deepEqual([await told(), (await api.call('getRoom', { id: room.id })).recording], [false, false]);
+  const [first] = [await newRoom(api, { recording: true })];
+  assert.equal(first.recording, true);
+  await Promise.all([ada.close(), bob.close()]);
+});
+
 test('[ROOM-6] a stay is recorded from the accepted join to the leaving', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);

@@ -147,7 +147,7 @@ export function createSignaling({
   }
 
   const join = traced(createJoin({ clock, log, limits, nodes, turn: fleet.turn, rooms, hub, observe }));
-  const media = createMediaFrames({ nodes });
+  const media = createMediaFrames({ nodes, limits });
   const socket = createSignalingSocket({
     clock,
     log,

@@ -1,4 +1,4 @@
-import { type FrameData, fail, type ReplyTo, type SignalingClientFrames } from '@parley/contract';
+import { type FrameData, fail, type Limits, type ReplyTo, type SignalingClientFrames } from '@parley/contract';
 import type { MediaCommandName, MediaCommands, MediaSubscribeResult } from '@parley/contract/media-control';
 import { asServiceError, type Nodes } from '../fleet/index.ts';
 import { assertPayloadFits } from '../rooms/index.ts';
@@ -14,7 +14,9 @@ export function memberOf({ session: { seat } }: RtcConnection): Member {
 const responseBytesMax = 15_000;
 
 /** Frames that are a command of the participant's node, one to one. */
-export function createMediaFrames({ nodes }: { nodes: Nodes }) {
+export function createMediaFrames({ nodes, limits }: { nodes: Nodes; limits: Limits }) {
+  const metadataBytesMax = limits.SIGNALING_MAX_TRACK_METADATA_BYTES;
+
   async function run<N extends MediaCommandName>(
     { serverName }: Member,
     type: N,
@@ -29,8 +31,10 @@ export function createMediaFrames({ nodes }: { nodes: Nodes }) {
   }
 
   return {
-    publish: (member: Member, { tracks, description }: Frame<'publish'>) =>
-      run(member, 'pub.offer', { ...member.address, tracks, description }, 'SVC_PUBLISH_NOT_ALLOWED'),
+    publish(member: Member, { tracks, description }: Frame<'publish'>) {
+      for (const { metadata = '' } of tracks) assertMetadataFits(metadata, metadataBytesMax);
+      return run(member, 'pub.offer', { ...member.address, tracks, description }, 'SVC_PUBLISH_NOT_ALLOWED');
+    },
 
     unpublish: (member: Member, { trackIds }: Frame<'unpublish'>) =>
       run(member, 'pub.unpublish', { ...member.address, trackIds }, 'SVC_PUBLISH_NOT_ALLOWED'),
@@ -68,6 +72,11 @@ export function createMediaFrames({ nodes }: { nodes: Nodes }) {
       return run(member, 'data.send', data, 'SVC_DATA_NOT_ALLOWED');
     },
   };
+}
+
+function assertMetadataFits(metadata: string, limit: number): void {
+  const actual = Buffer.byteLength(metadata);
+  if (actual > limit) fail('SVC_METADATA_TOO_LARGE', { limit, actual });
 }
 
 /** An answer is one frame: where the lists are too long for it, their lengths have to do. */

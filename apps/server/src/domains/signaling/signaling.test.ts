@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Track } from '@parley/contract';
 import { joinAs, mint, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
 import { JoinRefused, joinRoom, openSignal } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
@@ -154,6 +155,31 @@ test('[SIG-5] publishing follows the permissions of the token, kind by kind', as
   assert.equal(refused['code'], 'SUBSCRIBE_NOT_ALLOWED');
   assert.equal((await blind.ask({ type: 'data', payload: 'x' }))['code'], 'DATA_NOT_ALLOWED');
   await blind.close();
+});
+
+test('[RTC-97] name and metadata of a track reach those in the room and those who join later; too much is refused', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const ada = await joinAs(service, api, room, 'ada');
+  const bob = await joinAs(service, api, room, 'bob');
+  const publish = (metadata: string) => {
+    const track = { cid: 'c1', kind: 'VIDEO', source: 'UNKNOWN', name: 'slides', metadata };
+    const media = [{ mid: '0', kind: 'video', direction: 'sendonly', trackId: 'c1' }];
+    return ada.ask({ type: 'publish', tracks: [track], description: { media } });
+  };
+  // 1,024 bytes in 512 characters.
+  const metadata = 'é'.repeat(512);
+  assert.equal((await publish(`${metadata}x`))['svcCode'], 'SVC_METADATA_TOO_LARGE');
+  assert.equal((await publish(metadata)).type, 'response');
+  const shown = ({ name, metadata }: { name: string | null; metadata: string | null }) => [name, metadata];
+  const track = (await bob.take('track.published'))['track'] as Track;
+  assert.deepEqual(shown(track), ['slides', metadata]);
+  const late = await joinAs(service, api, room, 'late');
+  const seen = late.joined.participants.find(({ identity }) => identity === 'ada')?.tracks[0];
+  assert.deepEqual(seen && shown(seen), ['slides', metadata]);
+  const [listed] = (await api.call('listRoomParticipants', { id: room.id })).flatMap(({ tracks }) => tracks);
+  assert.deepEqual(listed && shown(listed), ['slides', metadata]);
+  await Promise.all([ada.close(), bob.close(), late.close()]);
 });
 
 test('[SIG-6] every frame does its work: subscribe, mute, unpublish, settings, ice, restart, update, stats', async () => {
