@@ -1,4 +1,5 @@
 import type { SignalingServerFrames } from '@parley/contract';
+import type { CallLifecycle } from './call-lifecycle.ts';
 import { asSvcError, ConnectionError, errorFrom, type SvcError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import type { FrameHandlers } from './frames.ts';
@@ -11,14 +12,13 @@ import type { Vitals } from './media/vitals.ts';
 import { trackOf } from './participant-state.ts';
 import type { RoomEvents } from './room-types.ts';
 import type { ParticipantRecord } from './signal/records.ts';
-import type { Roster, RosterFrame } from './signal/roster.ts';
 import type { Rpc } from './signal/rpc.ts';
 import type { CallFrame } from './signal/signal-client.ts';
 
 export interface CallFrameDeps {
   events: Emitter<RoomEvents>;
+  lifecycle: Pick<CallLifecycle, 'permitted' | 'roomUpdated'>;
   self: LocalParticipant;
-  roster: Roster;
   others: RemoteParticipants;
   publisher: Publisher;
   subscriber: Subscriber;
@@ -33,31 +33,27 @@ export type CallFrameHandlers = FrameHandlers<SignalingServerFrames, CallFrame['
 
 /** What a call does with each frame of the signaling socket. */
 export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers {
-  const { events, self, roster, others, publisher, subscriber, vitals, rpc, onSelfChanged, onError } = deps;
+  const { events, lifecycle, self, others, publisher, subscriber, vitals, rpc, onSelfChanged, onError } = deps;
   const fail = (error: unknown): void => onError(asSvcError(error));
 
   /** The room's events come for this participant too, who knows most of it already. */
-  function handleParticipant(frame: Extract<RosterFrame, { participant: ParticipantRecord }>): void {
-    const { identity, sessionId, metadata } = frame.participant;
-    if (identity !== self.identity) {
-      roster.take(frame);
-      return;
-    }
-    if (sessionId === self.sessionId) self.metadata = metadata;
-    onSelfChanged();
-  }
-
-  function handleOther(frame: Extract<RosterFrame, { identity: string }>): void {
-    if (frame.identity !== self.identity) roster.take(frame);
+  function selfOr(take: (record: ParticipantRecord) => void) {
+    return ({ participant }: { participant: ParticipantRecord }): void => {
+      const { identity, sessionId, metadata } = participant;
+      if (identity === self.identity) {
+        if (sessionId === self.sessionId) self.metadata = metadata;
+        onSelfChanged();
+      } else take(participant);
+    };
   }
 
   return {
-    'participant.joined': handleParticipant,
-    'participant.updated': handleParticipant,
-    'participant.left': handleOther,
-    'track.published': handleOther,
-    'track.unpublished': handleOther,
-    'track.muted': handleOther,
+    'participant.joined': selfOr(others.joined),
+    'participant.updated': selfOr(others.updated),
+    'participant.left': others.left,
+    'track.published': others.published,
+    'track.unpublished': others.unpublished,
+    'track.muted': others.muted,
     'sub.offer': (offer) => {
       // The server repeats the offer after a lost connection; after any other failure the transport is replaced.
       subscriber.offer(offer).catch((error) => error instanceof ConnectionError || fail(error));
@@ -70,7 +66,7 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
     'rpc.request': rpc.receiveRequest,
     'rpc.response': rpc.receiveResponse,
     'permissions.changed': ({ permissions }) => {
-      self.permissions = permissions;
+      lifecycle.permitted(permissions);
       onSelfChanged();
     },
     'server.mute': ({ trackId, muted }) => {
@@ -80,8 +76,7 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
       if (track) events.emit(muted ? 'trackMuted' : 'trackUnmuted', track, self);
     },
     error: (frame) => onError(errorFrom(frame)),
-    // The SDK does not show the room's own record.
-    'room.updated': () => {},
+    'room.updated': ({ room }) => lifecycle.roomUpdated(room),
     // The close code that follows says it again.
     'room.closed': () => {},
   };

@@ -2,11 +2,11 @@ import { asSvcError, ConnectionError, type DisconnectReason, type SvcError } fro
 import type { Emitter } from './events.ts';
 import type { AdaptiveStream } from './media/adaptive-stream.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
+import type { RemoteParticipants } from './media/remote-participants.ts';
 import type { Transports } from './media/transports.ts';
 import type { ConnectionState } from './reconnect.ts';
 import type { Logger, RoomEvents, RoomState } from './room-types.ts';
-import type { JoinedFrame, ParticipantRecord } from './signal/records.ts';
-import type { Roster } from './signal/roster.ts';
+import type { JoinedFrame, ParticipantRecord, Permissions } from './signal/records.ts';
 import type { Rpc } from './signal/rpc.ts';
 import type { Signal } from './signal/signal-client.ts';
 import type { Telemetry } from './signal/telemetry.ts';
@@ -19,17 +19,19 @@ export interface CallLifecycleDeps {
   signal: Pick<Signal, 'state' | 'send'>;
   telemetry: Telemetry;
   self: LocalParticipant;
-  roster: Roster;
+  others: RemoteParticipants;
   adaptive: AdaptiveStream;
   transports: Transports;
   rpc: Rpc;
 }
 
 export interface CallLifecycle {
-  readonly state: Pick<RoomState, 'connection' | 'error' | 'reconnectingSince'>;
-  joined(joined: JoinedFrame, others: readonly ParticipantRecord[]): void;
+  readonly state: Pick<RoomState, 'connection' | 'error' | 'reconnectingSince' | 'isRecording'>;
+  joined(joined: JoinedFrame, present: readonly ParticipantRecord[]): void;
   signalChanged(state: ConnectionState, error?: ConnectionError): void;
   mediaBroken(isBroken: boolean): void;
+  roomUpdated(room: Pick<JoinedFrame['room'], 'recording'>): void;
+  permitted(permissions: Permissions): void;
 }
 
 /** After these the token opens nothing any more. */
@@ -37,11 +39,12 @@ const ENDED_BY_SERVICE: readonly DisconnectReason[] = ['token_expired', 'token_r
 
 /** Joins, resumes and ends a call. Its state is one out of two: the signaling connection's, and whether media flows. */
 export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
-  const { events, onChange, onError, logger, signal, telemetry, self, roster, adaptive, transports, rpc } = deps;
+  const { events, onChange, onError, logger, signal, telemetry, self, others, adaptive, transports, rpc } = deps;
   let state: ConnectionState = 'idle';
   let failure: ConnectionError | null = null;
   let reconnectingSince: number | null = null;
   let isMediaBroken = false;
+  let isRecording = false;
   /** The last join did not resume an earlier session. */
   let isNewSession = false;
 
@@ -67,9 +70,10 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
   /** Nothing of the call is left: no participants, no devices, no timers. */
   function end(error: ConnectionError | undefined): void {
     isMediaBroken = false;
+    isRecording = false;
     transports.close();
     rpc.close(error ?? new ConnectionError('client'));
-    roster.clear(error ? 'UNKNOWN' : 'CLIENT_INITIATED');
+    others.clear(error ? 'UNKNOWN' : 'CLIENT_INITIATED');
     adaptive.close();
     for (const track of self.tracks) track.end();
     self.tracks.clear();
@@ -82,18 +86,38 @@ export function createCallLifecycle(deps: CallLifecycleDeps): CallLifecycle {
       if (id) signal.send({ type: 'track.mute', trackId: id, muted: isMutedByUser });
   }
 
+  /** An older server says nothing of it. */
+  function roomUpdated({ recording = false }: Partial<Pick<JoinedFrame['room'], 'recording'>>): void {
+    if (recording === isRecording) return;
+    isRecording = recording;
+    onChange();
+    events.emit('recordingChanged', recording);
+  }
+
+  function permitted(permissions: Permissions): void {
+    const before = self.permissions;
+    self.permissions = permissions;
+    onChange();
+    if (before && JSON.stringify(before) !== JSON.stringify(permissions))
+      events.emit('permissionsChanged', permissions, self);
+  }
+
   return {
     get state() {
-      return { connection: state, error: failure, reconnectingSince };
+      return { connection: state, error: failure, reconnectingSince, isRecording };
     },
-    joined({ resumed, participant, iceServers }, others) {
+    roomUpdated,
+    permitted,
+    joined({ resumed, participant, iceServers, room }, present) {
       const { identity, sessionId, metadata, permissions } = participant;
-      Object.assign(self, { identity, sessionId, metadata, permissions });
+      Object.assign(self, { identity, sessionId, metadata });
+      permitted(permissions);
+      roomUpdated(room);
       transports.setIceServers(iceServers);
       isNewSession = !resumed;
       if (isNewSession) {
         transports.subscriber.close();
-        roster.replace(others);
+        others.replace(present);
         adaptive.reset();
       }
       onChange();

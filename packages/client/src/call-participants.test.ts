@@ -21,12 +21,12 @@ test('[SDK-65] the chosen speaker is for every element of a sound, also for one 
   } as unknown as CallParticipantsDeps);
   const publish = (id: string, kind: TrackRecord['kind']) => {
     const source = kind === 'AUDIO' ? 'MICROPHONE' : 'CAMERA';
-    others.take({ is: 'published', identity: 'bob', track: { id, kind, source, name: null, muted: false } });
+    others.published({ identity: 'bob', track: { id, kind, source, name: null, muted: false } });
     others.arrived(id, {} as MediaStreamTrack);
     return others.participants.get('bob')?.tracks.get(id) ?? assert.fail('no track');
   };
   const participant = { identity: 'bob', sessionId: 'ps_2', metadata: null, quality: null, tracks: [] };
-  others.take({ is: 'joined', participant: participant as unknown as ParticipantRecord });
+  others.joined(participant as unknown as ParticipantRecord);
   /** An element that the page keeps muted, or not, whatever it is told. */
   const element = (muted: boolean): HTMLMediaElement =>
     Object.defineProperty({ setAttribute: ignore, play: async () => {} }, 'muted', {

@@ -5,13 +5,13 @@ import type { Autoplay } from './media/autoplay.ts';
 import { createRemoteParticipants, type RemoteParticipants } from './media/remote-participants.ts';
 import type { Reporter } from './media/reporter.ts';
 import type { Subscriber } from './media/subscriber.ts';
-import type { RoomEvents } from './room-types.ts';
+import type { Participant, RoomEvents } from './room-types.ts';
 import type { Signal } from './signal/signal-client.ts';
 import type { Telemetry } from './signal/telemetry.ts';
 
 export interface CallParticipantsDeps {
   events: Emitter<RoomEvents>;
-  onChange(): void;
+  onChange(participant: Participant): void;
   signal: Pick<Signal, 'request'>;
   subscriber: Pick<Subscriber, 'getStats'>;
   adaptive: AdaptiveStream;
@@ -24,54 +24,38 @@ export interface CallParticipantsDeps {
 /** The others of a call: what happens to them becomes events, what the application asks of them becomes frames. */
 export function createCallParticipants(deps: CallParticipantsDeps): RemoteParticipants {
   const { events, onChange, signal, subscriber, adaptive, autoplay, devices, telemetry, reporter } = deps;
-  const announce =
-    <K extends keyof RoomEvents>(name: K) =>
-    (...args: RoomEvents[K]): void => {
-      onChange();
+  return createRemoteParticipants({
+    emit(participant, name, ...args) {
+      onChange(participant);
       events.emit(name, ...args);
-    };
-
-  return createRemoteParticipants(
-    {
-      participantJoined: announce('participantJoined'),
-      participantLeft: announce('participantLeft'),
-      participantUpdated: announce('participantUpdated'),
-      trackPublished: announce('trackPublished'),
-      trackUnpublished: announce('trackUnpublished'),
-      trackStreamStateChanged: announce('trackStreamStateChanged'),
-      trackSubscribed(track, participant, media) {
-        telemetry.note('track.subscribed', { trackId: track.id });
-        if (track.kind === 'video') reporter.awaitFirstFrame(track.id, media);
-        announce('trackSubscribed')(track, participant);
-      },
-      trackUnsubscribed(track, participant) {
-        telemetry.note('track.unsubscribed', { trackId: track.id });
-        adaptive.forget(track.id);
-        announce('trackUnsubscribed')(track, participant);
-      },
-      trackMuted: (track, participant) => announce(track.isMuted ? 'trackMuted' : 'trackUnmuted')(track, participant),
     },
-    {
-      participant: {
-        subscribe: async (trackIds) => void (await signal.request({ type: 'subscribe', trackIds })),
-        unsubscribe: async (trackIds) => void (await signal.request({ type: 'unsubscribe', trackIds })),
-      },
-      track: {
-        prefer: adaptive.prefer,
-        taken: adaptive.take,
-        shown(trackId, element, kind) {
-          // One that is muted now may be heard later, and must not be heard elsewhere then.
-          if (kind === 'audio') devices.attached(element);
-          adaptive.show(trackId, element);
-        },
-        hidden(trackId, element) {
-          devices.detached(element);
-          autoplay.forget(element);
-          adaptive.hide(trackId, element);
-        },
-        blocked: autoplay.block,
-        getStats: subscriber.getStats,
-      },
+    started({ id, kind }, media) {
+      telemetry.note('track.subscribed', { trackId: id });
+      if (kind === 'video') reporter.awaitFirstFrame(id, media);
     },
-  );
+    ended({ id }) {
+      telemetry.note('track.unsubscribed', { trackId: id });
+      adaptive.forget(id);
+    },
+    participant: {
+      subscribe: async (trackIds) => void (await signal.request({ type: 'subscribe', trackIds })),
+      unsubscribe: async (trackIds) => void (await signal.request({ type: 'unsubscribe', trackIds })),
+    },
+    track: {
+      prefer: adaptive.prefer,
+      taken: adaptive.take,
+      shown(trackId, element, kind) {
+        // One that is muted now may be heard later, and must not be heard elsewhere then.
+        if (kind === 'audio') devices.attached(element);
+        adaptive.show(trackId, element);
+      },
+      hidden(trackId, element) {
+        devices.detached(element);
+        autoplay.forget(element);
+        adaptive.hide(trackId, element);
+      },
+      blocked: autoplay.block,
+      getStats: subscriber.getStats,
+    },
+  });
 }

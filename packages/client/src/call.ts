@@ -16,10 +16,9 @@ import type { LocalParticipant } from './media/local-participant.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
 import { createTransports, type Transports } from './media/transports.ts';
 import { createVitals } from './media/vitals.ts';
-import { keep, stateOf } from './participant-state.ts';
-import type { RoomEvents, RoomOptions, RoomState } from './room-types.ts';
+import { keep, keepList, outdate, readState, stateOf } from './participant-state.ts';
+import type { Participant, RoomEvents, RoomOptions, RoomState } from './room-types.ts';
 import type { ConnectOptions } from './session.ts';
-import { Roster } from './signal/roster.ts';
 import { createRpc, type Rpc } from './signal/rpc.ts';
 import { type CallFrame, createSignal } from './signal/signal-client.ts';
 import { createTelemetry, noTelemetry } from './signal/telemetry.ts';
@@ -56,13 +55,17 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
       ...lifecycle.state,
       isAudioBlocked: autoplay.isBlocked,
       quality: self.quality,
-      participants: keep(drawn?.participants, participants),
-      self: self.permissions === null ? null : stateOf(self),
-      activeSpeakers: keep(drawn?.activeSpeakers, activeSpeakers),
+      participants: keepList(drawn?.participants, participants),
+      self: self.permissions === null ? null : readState(self),
+      activeSpeakers: keepList(drawn?.activeSpeakers, activeSpeakers),
     });
     return drawn;
   });
-  const onChange = state.invalidate;
+  /** Of others, only those who are named are drawn anew. */
+  function onChange(...changed: Participant[]): void {
+    changed.forEach(outdate);
+    state.invalidate();
+  }
   const telemetry =
     options.telemetry === false ? noTelemetry : createTelemetry({ baseUrl, credential, runtime, connectionId });
 
@@ -122,10 +125,10 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     telemetry,
     reporter,
   });
-  const roster = new Roster(others.take);
   const self = createCallSelf({ events, onChange, signal, transports, rpc, devices, telemetry, onError });
   const vitals = createVitals({
     participants: () => [self, ...others.participants.values()],
+    find: (identity) => (identity === self.identity ? self : others.participants.get(identity)),
     onChange,
     onSpeakers: (speaking) => events.emit('activeSpeakersChanged', speaking),
     onQuality: (quality, participant) => events.emit('qualityChanged', quality, participant),
@@ -138,15 +141,15 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     signal,
     telemetry,
     self,
-    roster,
+    others,
     adaptive,
     transports,
     rpc,
   });
   const handlers = createCallFrameHandlers({
     events,
+    lifecycle,
     self,
-    roster,
     others,
     publisher,
     subscriber,

@@ -1,5 +1,5 @@
 import { ConnectionError, type DisconnectReason } from './errors.ts';
-import type { Protocol } from './frames.ts';
+import type { Protocol, Request, Send } from './frames.ts';
 import type { Link } from './link.ts';
 import type { ConnectionState } from './reconnect.ts';
 import { type ConnectOptions, createSession, type Session, type SessionDeps } from './session.ts';
@@ -12,6 +12,10 @@ export interface Connection<P extends Protocol> {
   readonly state: ConnectionState;
   /** The open link, or null. */
   readonly link: Link<P> | null;
+  /** Rejects without a link. */
+  readonly request: Request<P>;
+  /** False without a link. */
+  readonly send: Send<P>;
   /** One promise for all callers; after it resolves or rejects nothing of it is left pending. */
   connect(options?: ConnectOptions): Promise<void>;
   /** Resolves once connected; rejects when that will not happen. */
@@ -54,6 +58,11 @@ export function createConnection<P extends Protocol>(deps: ConnectionDeps<P>): C
     get link() {
       return session?.link ?? null;
     },
+    request: (async (frame) => {
+      if (!session?.link) throw new ConnectionError('network');
+      return session.link.request(frame);
+    }) as Request<P>,
+    send: (frame) => session?.link?.send(frame) ?? false,
     connect: async (options = {}) => session?.ready ?? start(options),
     async whenConnected() {
       if (!session) throw new ConnectionError('client', NOT_CONNECTED);
@@ -65,4 +74,4 @@ export function createConnection<P extends Protocol>(deps: ConnectionDeps<P>): C
   };
 }
 
-const NOT_CONNECTED = { code: 'not_connected', message: 'Not connected: call connect() first.' };
+export const NOT_CONNECTED = { code: 'not_connected', message: 'Not connected: call connect() first.' };

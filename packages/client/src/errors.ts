@@ -100,9 +100,9 @@ export class MediaError extends ParleyError {
 const MESSAGES: Partial<Record<DisconnectReason, string>> = {
   client: 'This client closed the connection.',
   token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
-  token_revoked: 'Your backend revoked the token. Mint a new one if the user may come back.',
-  rate_limited: 'Too many connections from this address or user.',
-  forbidden: "Refused. Check the project's allowed origins and the token's permissions.",
+  token_revoked: 'Your backend revoked the token.',
+  rate_limited: 'Too many connections.',
+  forbidden: "Refused. Check the allowed origins and the token's permissions.",
   protocol: 'Client and server are not of one version.',
 };
 const UNREACHABLE = 'The server cannot be reached. Check its address and the network.';

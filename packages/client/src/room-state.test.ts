@@ -103,6 +103,32 @@ test('[SDK-71] what did not change is the same object, up to the whole state', a
   await room.leave();
 });
 
+test('[SDK-90] a change of one participant reads that one again, however many others there are', async () => {
+  const { room, socket, state } = await rig();
+  const { permissions } = room.self;
+  for (let at = 0; at < 100; at++) {
+    const participant = { identity: `p${at}`, sessionId: `ps_${at}`, metadata: null, permissions, tracks: [camera] };
+    socket.receive({ type: 'participant.joined', seq: at + 3, participant });
+  }
+  const before = state().participants;
+  const read = new Set<string>();
+  for (const participant of room.participants.values()) {
+    const { identity, publications } = participant;
+    Object.defineProperty(participant, 'publications', { get: () => read.add(identity) && publications });
+  }
+  socket.receive({ type: 'speakers', speakers: [{ identity: 'p7', level: 0.5, active: true }] });
+  const { participants, activeSpeakers } = state();
+  assert.deepEqual([[...read], activeSpeakers], [['p7'], ['p7']]);
+  assert.deepEqual(
+    participants.filter((one, at) => one !== before[at]).map(({ identity, isSpeaking }) => [identity, isSpeaking]),
+    [['p7', true]],
+  );
+  read.clear();
+  socket.receive({ type: 'quality', updates: [{ identity: 'ada', quality: 'POOR', score: 2 }] });
+  assert.deepEqual([state().participants === participants, read.size], [true, 0], 'own changes read nobody else');
+  await room.leave();
+});
+
 test('[SDK-71] tracks are there from their publication on, with name and who muted them', async () => {
   const { room, socket } = await rig();
   publishCamera(socket);
@@ -112,6 +138,7 @@ test('[SDK-71] tracks are there from their publication on, with name and who mut
     kind: 'video',
     source: 'CAMERA',
     name: 'desk',
+    metadata: null,
     isMuted: false,
     isMutedByServer: false,
     streamState: 'active',
@@ -165,5 +192,55 @@ test('[SDK-77] events about tracks name the track, as the state has it, and then
       ['trackUnpublished', 'trk_1', 'CAMERA', false, 'bob'],
     ],
   );
+  await room.leave();
+});
+
+test('[SDK-91] a track has the name and the metadata that its publisher gave it', async () => {
+  const { room, socket } = await rig();
+  const metadata = '{"slide":3}';
+  socket.receive({ type: 'track.published', seq: 2, identity: 'bob', track: { ...camera, metadata } });
+  assert.deepEqual([trackOf(bobIn(room)).name, trackOf(bobIn(room)).metadata], ['desk', metadata]);
+  await room.leave();
+});
+
+test('[SDK-92] whether the room is recorded is known from the join on, and every change of it is told once', async () => {
+  const { world, room, socket, state } = await rig();
+  const told: boolean[] = [];
+  room.on('recordingChanged', (isRecording) => told.push(isRecording));
+  assert.equal(state().isRecording, false);
+  for (const recording of [true, true]) socket.receive({ type: 'room.updated', seq: 2, room: { recording } });
+  assert.deepEqual([state().isRecording, told], [true, [true]]);
+  socket.drop(1006);
+  await world.advance(1_000);
+  assert.equal(state().isRecording, true, 'a lost connection ends no recording');
+  await welcome(world, true);
+  assert.deepEqual([state().isRecording, told], [false, [true, false]], 'the join says that it has ended meanwhile');
+  await room.leave();
+
+  const recorded = createFakeWorld();
+  const late = await joined(recorded, {}, { recording: true });
+  assert.equal(late.state.getSnapshot().isRecording, true);
+  await late.leave();
+  assert.equal(late.state.getSnapshot().isRecording, false);
+});
+
+test('[SDK-93] what oneself may do is in the state, and a change of it in the call is told, also one that was missed', async () => {
+  const { world, room, socket, state } = await rig();
+  const told: boolean[] = [];
+  room.on('permissionsChanged', ({ publish }, self) => told.push(publish && self === room.self));
+  const before = state().self?.permissions ?? assert.fail('no permissions');
+  assert.equal(before.publish, true);
+  const less = { ...before, publish: false };
+  socket.receive({ type: 'permissions.changed', permissions: less, by: 'SERVER' });
+  assert.deepEqual([state().self?.permissions, told], [less, [false]]);
+  assert.equal(before.publish, true, 'the snapshot before is as it was');
+  const now = state().self;
+  socket.receive({ type: 'permissions.changed', permissions: { ...less }, by: 'SERVER' });
+  assert.deepEqual([state().self === now, told.length], [true, 1], 'the same is no news');
+  socket.drop(1006);
+  await world.advance(1_000);
+  await welcome(world, true);
+  assert.deepEqual([state().self?.permissions?.publish, told], [true, [false, true]]);
+  assert.equal(bobIn(room).permissions?.publish, true);
   await room.leave();
 });

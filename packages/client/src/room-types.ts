@@ -5,7 +5,7 @@ import type { LocalParticipant } from './media/local-participant.ts';
 import type { LocalTrack } from './media/local-track.ts';
 import type { PauseReason, Quality, RemoteParticipant, RemoteTrack, StreamState } from './media/remote-participant.ts';
 import type { ConnectionState, ReconnectOptions } from './reconnect.ts';
-import type { TrackSource } from './signal/records.ts';
+import type { Permissions, TrackSource } from './signal/records.ts';
 
 export type Participant = LocalParticipant | RemoteParticipant;
 
@@ -39,6 +39,8 @@ export type RoomEvents = {
   participantJoined: [participant: RemoteParticipant];
   participantLeft: [participant: RemoteParticipant, why: DisconnectReason];
   participantUpdated: [participant: Participant];
+  /** Your backend changed what this participant may do. What it no longer may publish has ended. */
+  permissionsChanged: [permissions: Permissions, participant: LocalParticipant];
   trackPublished: [track: TrackState, participant: RemoteParticipant];
   trackUnpublished: [track: TrackState, participant: RemoteParticipant];
   trackSubscribed: [track: RemoteTrack, participant: RemoteParticipant];
@@ -52,6 +54,8 @@ export type RoomEvents = {
   dataReceived: [data: Uint8Array, from: RemoteParticipant | null, topic?: string];
   tokenExpiring: [inSeconds: number];
   audioBlocked: [isBlocked: boolean];
+  /** Your backend says that the room is recorded from now on, or no more. */
+  recordingChanged: [isRecording: boolean];
   error: [error: SvcError];
 };
 
@@ -64,6 +68,8 @@ export interface RoomState {
   readonly reconnectingSince: number | null;
   /** Sound waits for a gesture of the user: call `room.startAudio()` in a click. */
   readonly isAudioBlocked: boolean;
+  /** Your backend says that the room is recorded. */
+  readonly isRecording: boolean;
   /** Of this participant's own connection; null while it is not known. */
   readonly quality: Quality | null;
   /** The others. */
@@ -81,6 +87,8 @@ export interface ParticipantState {
   /** `name` in the metadata, where that is a JSON object with one; else the identity. */
   readonly name: string;
   readonly metadata: string | null;
+  /** What it may do now: your backend can change that in the call. Null of oneself while not connected. */
+  readonly permissions: Permissions | null;
   readonly isSpeaking: boolean;
   readonly audioLevel: number;
   readonly quality: Quality | null;
@@ -96,6 +104,8 @@ export interface TrackState {
   readonly kind: 'audio' | 'video';
   readonly source: TrackSource;
   readonly name: string | null;
+  /** What its publisher said of it when it was published. */
+  readonly metadata: string | null;
   readonly isMuted: boolean;
   /** Your backend muted it. Of others it is known from the moment of the mute on. */
   readonly isMutedByServer: boolean;

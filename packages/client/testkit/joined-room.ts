@@ -7,7 +7,7 @@ const permissions = { publish: true, subscribe: true, publishData: true, publish
 const participant = { metadata: null, permissions, quality: null, tracks: [] };
 
 /** Answers the join of the newest socket: ada is in the room, and bob was there before. */
-export async function welcome(world: FakeWorld, resumed = false): Promise<FakeSocket> {
+export async function welcome(world: FakeWorld, resumed = false, record = { recording: false }): Promise<FakeSocket> {
   const socket = world.sockets.at(-1) ?? assert.fail('no socket');
   socket.hello();
   await settle();
@@ -18,6 +18,7 @@ export async function welcome(world: FakeWorld, resumed = false): Promise<FakeSo
     sessionId: 'ps_1',
     resumeToken: 'r',
     resumed,
+    room: record,
     participant: { ...participant, identity: 'ada', sessionId: 'ps_1' },
     participants: [{ ...participant, identity: 'bob', sessionId: 'ps_2' }],
     iceServers: [],
@@ -28,11 +29,15 @@ export async function welcome(world: FakeWorld, resumed = false): Promise<FakeSo
   return socket;
 }
 
-export async function joined(world: FakeWorld, options: Partial<RoomOptions> = {}): Promise<Room> {
+export async function joined(
+  world: FakeWorld,
+  options: Partial<RoomOptions> = {},
+  record = { recording: false },
+): Promise<Room> {
   const room = new Room({ url: 'http://parley.test', token: 't', ...options }, world);
   const connecting = room.connect();
   await settle();
-  await welcome(world);
+  await welcome(world, false, record);
   await connecting;
   return room;
 }

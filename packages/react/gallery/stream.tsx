@@ -7,6 +7,7 @@ const room: RoomState = {
   error: null,
   reconnectingSince: null,
   isAudioBlocked: false,
+  isRecording: false,
   quality: 'good',
   participants: [],
   self: null,

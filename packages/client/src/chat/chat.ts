@@ -2,7 +2,7 @@ import { type Connection, createConnection } from '../connection.ts';
 import { type Credential, type CredentialSource, createCredential } from '../credential.ts';
 import { ConnectionError, errorFrom, type SvcError } from '../errors.ts';
 import { createEmitter, type Emitter, type Events } from '../events.ts';
-import type { ChatProtocol, Hello, Pushed, Request } from '../frames.ts';
+import type { ChatProtocol, Hello, Pushed } from '../frames.ts';
 import { baseUrlOf, createHttp, type Http } from '../http.ts';
 import type { Link } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
@@ -100,7 +100,7 @@ export class Chat implements Events<ChatEvents> {
       runtime,
       storage: storageOf(queue, runtime),
       budget: createSendBudget(runtime),
-      request: this.#request,
+      request: this.#connection.request,
       onMove: (operation, isQueued) => this.#portOf(operation.conversationId)?.moved(operation, isQueued),
       onDone: (operation, reply) => this.#portOf(operation.conversationId)?.done(operation, reply),
       onRefused: (operation, error) => this.#portOf(operation.conversationId)?.refused(operation, error),
@@ -138,7 +138,7 @@ export class Chat implements Events<ChatEvents> {
   /** Shown to the others in every joined conversation, on this connection and the next ones. */
   setPresence(status: 'ONLINE' | 'AWAY'): void {
     this.#presence = status;
-    insist(this.#runtime, () => this.#request({ type: 'presence', status: this.#presence })).catch(
+    insist(this.#runtime, () => this.#connection.request({ type: 'presence', status: this.#presence })).catch(
       // Without a connection the next one says it.
       (error) => error instanceof ConnectionError || this.#events.emit('error', error),
     );
@@ -146,7 +146,7 @@ export class Chat implements Events<ChatEvents> {
 
   async #subscribe(ref: string, presence: boolean): Promise<Conversation> {
     await this.#connection.whenConnected();
-    const [item] = await askSubscriptions(this.#request, [{ ref, presence }]);
+    const [item] = await askSubscriptions(this.#connection.request, [{ ref, presence }]);
     if (!item || 'code' in item) throw refusalOf(item, ref, this.#hello?.maxSubscriptions);
     const joined = this.#joined.get(item.conversationId);
     const port = joined?.port ?? this.#open(item.conversationId, presence);
@@ -165,10 +165,12 @@ export class Chat implements Events<ChatEvents> {
       runtime: this.#runtime,
       http: this.#http,
       isConnected: () => this.#portOf(id) === port && this.#connection.link?.isOpen === true,
-      request: this.#request,
+      request: this.#connection.request,
       readChanges: (since) =>
-        this.#inTurn(() => insist(this.#runtime, () => this.#request({ type: 'changes', conversation: id, since }))),
-      send: (frame) => this.#connection.link?.send(frame) ?? false,
+        this.#inTurn(() =>
+          insist(this.#runtime, () => this.#connection.request({ type: 'changes', conversation: id, since })),
+        ),
+      send: this.#connection.send,
       enqueue: (operation) => this.#outbox.add(operation),
       discard: (operationId) => this.#outbox.discard(operationId),
       waiting: this.#outbox.waitingOf(id),
@@ -181,7 +183,7 @@ export class Chat implements Events<ChatEvents> {
   async #leave(id: string): Promise<void> {
     this.#portOf(id)?.pause();
     if (!this.#joined.delete(id)) return;
-    this.#connection.link?.send({ type: 'unsubscribe', conversations: [id] });
+    this.#connection.send({ type: 'unsubscribe', conversations: [id] });
   }
 
   /** First exchange of every connection: the same user, the same conversations, from where we stopped. */
@@ -265,17 +267,11 @@ export class Chat implements Events<ChatEvents> {
   async #renewToken(): Promise<void> {
     if (!this.#credential.canRenew) return;
     try {
-      await this.#request({ type: 'token.refresh', token: await this.#credential.renew() });
+      await this.#connection.request({ type: 'token.refresh', token: await this.#credential.renew() });
     } catch {
       // The connection lasts until the token expires; then a new one is fetched again, and a failure is emitted.
     }
   }
-
-  readonly #request: Request<ChatProtocol> = async (frame) => {
-    const { link } = this.#connection;
-    if (!link) throw new ConnectionError('network');
-    return link.request(frame);
-  };
 
   #counted(): void {
     this.#setState({ queued: this.#outbox.count });

@@ -1,3 +1,4 @@
+import { NOT_CONNECTED } from '../connection.ts';
 import { ConnectionError, MediaError, PermissionError, type SvcError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import type { Permissions, TrackSource } from '../signal/records.ts';
@@ -20,11 +21,13 @@ export interface PublishOptions extends EncodingOptions {
   source?: TrackSource;
   /** Shown to the others. */
   name?: string;
+  /** Text of the application's own for the others, at most 1,024 bytes. */
+  metadata?: string;
 }
 
 type CaptureSource = 'MICROPHONE' | 'CAMERA';
 type Capture = (options: DeviceOptions) => Promise<MediaStreamTrack>;
-type TrackName = Pick<PublishOptions, 'name'>;
+type TrackName = Pick<PublishOptions, 'name' | 'metadata'>;
 
 export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
@@ -76,8 +79,8 @@ export class LocalParticipant {
   }
 
   /**
-   * With other options while it is on, it is opened again with them; nothing is published anew. How it is encoded is
-   * settled when it is published: the first time, and after `stop()`.
+   * With other options while it is on, it is opened again with them; nothing is published anew. How it is encoded,
+   * its name and its metadata are settled when it is published: the first time, and after `stop()`.
    */
   setMicrophone(
     isOn: boolean,
@@ -212,7 +215,7 @@ export class LocalParticipant {
   }
 
   #make(media: MediaStreamTrack, options: PublishOptions, recapture?: Recapture): LocalTrack {
-    const { source = 'UNKNOWN', name } = options;
+    const { source = 'UNKNOWN', name, metadata } = options;
     const port: LocalTrackPort = {
       ...this.#port,
       unpublish: async (track) => {
@@ -226,7 +229,8 @@ export class LocalParticipant {
       source,
       options,
       port,
-      ...(name ? { name } : {}),
+      ...(name && { name }),
+      ...(metadata && { metadata }),
       ...(recapture ? { recapture } : {}),
     });
   }
@@ -257,21 +261,24 @@ export class LocalParticipant {
   }
 
   #assertMayPublish(kind: string): void {
-    const { permissions } = this;
-    if (!permissions) throw new ConnectionError('client', { code: 'not_connected', message: 'connect() first.' });
-    const { publish, publishAudio, publishVideo } = permissions;
+    const { publish, publishAudio, publishVideo } = this.#granted();
     const isOpen = publishAudio === publishVideo;
     if (publish && (isOpen || (kind === 'audio' ? publishAudio : publishVideo))) return;
-    const message = publish
-      ? `This RTC token allows publishing, but not ${kind}.`
-      : 'This RTC token does not allow publishing. `publish` is false unless you set it. Mint the token with `permissions: speaker()` or `{ publish: true }`.';
-    throw new PermissionError({ code: 'SVC_PUBLISH_NOT_ALLOWED', message });
+    throw notAllowed('PUBLISH', publish ? `publish ${kind}` : 'publish', 'speaker()');
   }
 
   #assertMayUseData(): void {
-    if (!this.permissions) throw new ConnectionError('client', { code: 'not_connected', message: 'connect() first.' });
-    if (this.permissions.publishData) return;
-    const message = 'This RTC token does not allow data. Mint it with `permissions: { publishData: true }`.';
-    throw new PermissionError({ code: 'SVC_DATA_NOT_ALLOWED', message });
+    if (!this.#granted().publishData) throw notAllowed('DATA', 'send data', '{ publishData: true }');
+  }
+
+  #granted(): Permissions {
+    if (this.permissions) return this.permissions;
+    throw new ConnectionError('client', NOT_CONNECTED);
   }
 }
+
+const notAllowed = (what: string, act: string, permissions: string): PermissionError =>
+  new PermissionError({
+    code: `SVC_${what}_NOT_ALLOWED`,
+    message: `This RTC token does not allow to ${act}. Mint it with \`permissions: ${permissions}\`.`,
+  });

@@ -22,6 +22,7 @@ export interface LocalTrackInit {
   media: MediaStreamTrack;
   source: TrackSource;
   name?: string;
+  metadata?: string;
   options?: EncodingOptions;
   /** Left out for tracks of the application's own. */
   recapture?: Recapture;
@@ -33,6 +34,7 @@ export class LocalTrack {
   readonly kind: 'audio' | 'video';
   readonly source: TrackSource;
   readonly name: string | undefined;
+  readonly metadata: string | undefined;
   /** How it is encoded. */
   readonly options: EncodingOptions;
   readonly #port: LocalTrackPort;
@@ -55,10 +57,11 @@ export class LocalTrack {
   /** The server's id; null until it is published, and another one after a new join. */
   id: string | null = null;
 
-  constructor({ media, source, name, options = {}, recapture, port }: LocalTrackInit) {
+  constructor({ media, source, name, metadata, options = {}, recapture, port }: LocalTrackInit) {
     this.kind = media.kind === 'audio' ? 'audio' : 'video';
     this.source = source;
     this.name = name;
+    this.metadata = metadata;
     this.options = options;
     this.#port = port;
     this.#recapture = recapture;

@@ -39,6 +39,7 @@ function rig(
 ) {
   const states: string[] = [];
   const asked: string[] = [];
+  const offers: unknown[] = [];
   let remoteSdp = '';
   let isMutedByServer = false;
   const newPeer = () => {
@@ -56,8 +57,9 @@ function rig(
   };
   const publisher = createPublisher({
     newPeerConnection: newPeer,
-    async publish() {
+    async publish({ tracks: [offered] }) {
       asked.push('publish');
+      offers.push([offered?.name, offered?.metadata]);
       return isMutedByServer ? publishedMuted : published;
     },
     unpublish() {
@@ -81,7 +83,7 @@ function rig(
   const muteByServer = (isMuted: boolean) => {
     isMutedByServer = isMuted;
   };
-  return { publisher, track, told, muteByServer, asked, states, remoteSdp: () => remoteSdp };
+  return { publisher, track, told, muteByServer, asked, offers, states, remoteSdp: () => remoteSdp };
 }
 
 const published = { tracks: [{ cid: 'c1', trackId: 'trk_1' }], description: answered };
@@ -123,6 +125,17 @@ test('[SDK-29] what is unpublished is gone with the session, or with the call', 
     await publisher.unpublish(track);
     assert.deepEqual(asked, ['publish', 'unpublish']);
   }
+});
+
+test('[SDK-91] name and metadata go out with the track, when it has them', async () => {
+  const { publisher, track, offers } = rig(nothing, async () => {});
+  await publisher.publish([track]);
+  await publisher.unpublish(track);
+  await publisher.publish([Object.assign(track, { name: 'desk', metadata: '{"slide":3}' })]);
+  assert.deepEqual(offers, [
+    [undefined, undefined],
+    ['desk', '{"slide":3}'],
+  ]);
 });
 
 test('[SDK-51] the answer to a publish says whether the server mutes that track still; another session is free', async () => {

@@ -259,7 +259,8 @@ function offerOf(track: LocalTrack): TrackOffer {
     kind: track.kind === 'audio' ? 'AUDIO' : 'VIDEO',
     source: track.source,
     muted: track.isMutedByUser,
-    ...(track.name ? { name: track.name } : {}),
+    ...(track.name && { name: track.name }),
+    ...(track.metadata && { metadata: track.metadata }),
     ...(layers.length > 0 ? { layers } : {}),
   };
 }

@@ -81,12 +81,6 @@ export type StreamState = 'active' | 'paused';
 /** `bandwidth`: the path cannot carry it; `settings`: not shown or not enabled here; `muted`: by its publisher. */
 export type PauseReason = 'bandwidth' | 'settings' | 'muted';
 
-const PAUSE_REASONS: Record<NonNullable<StreamRecord['reason']>, PauseReason> = {
-  BANDWIDTH: 'bandwidth',
-  SETTINGS: 'settings',
-  MUTED: 'muted',
-};
-
 /** Media of another participant, as it arrives here. */
 export class RemoteTrack {
   readonly id: string;
@@ -130,7 +124,7 @@ export class RemoteTrack {
   /** Null while the stream is active. */
   get pauseReason(): PauseReason | null {
     const { state, reason = null } = this.#port.stream(this.id) ?? {};
-    return state === 'PAUSED' && reason ? PAUSE_REASONS[reason] : null;
+    return state === 'PAUSED' && reason ? (reason.toLowerCase() as Lowercase<typeof reason>) : null;
   }
 
   /** False keeps the subscription but takes no media. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamRecord } from '../signal/records.ts';
-import { createRemoteParticipants, type RemoteParticipantEvents } from './remote-participants.ts';
+import { createRemoteParticipants } from './remote-participants.ts';
 
 const permissions = {
   join: true,
@@ -27,19 +27,13 @@ const paused = (reason: StreamRecord['reason']): StreamRecord => ({
 function rig() {
   const received: string[] = [];
   const ignore = (): void => {};
-  const events: RemoteParticipantEvents = {
-    participantJoined: ignore,
-    participantLeft: ignore,
-    participantUpdated: ignore,
-    trackPublished: ignore,
-    trackUnpublished: ignore,
-    trackSubscribed: ignore,
-    trackUnsubscribed: ignore,
-    trackMuted: ignore,
-    trackStreamStateChanged: ({ streamState, pauseReason }, { identity }) =>
-      received.push(`${identity} ${streamState} ${pauseReason}`),
-  };
-  const others = createRemoteParticipants(events, {
+  const others = createRemoteParticipants({
+    emit({ identity, tracks }, name, ..._args) {
+      const { streamState, pauseReason } = tracks.get('trk_1') ?? {};
+      if (name === 'trackStreamStateChanged') received.push(`${identity} ${streamState} ${pauseReason}`);
+    },
+    started: ignore,
+    ended: ignore,
     participant: { subscribe: async () => {}, unsubscribe: async () => {} },
     track: {
       prefer: ignore,
@@ -50,8 +44,8 @@ function rig() {
       getStats: async () => null,
     },
   });
-  others.take({ is: 'joined', participant: bob });
-  others.take({ is: 'published', identity: 'bob', track: camera });
+  others.joined(bob);
+  others.published({ identity: 'bob', track: camera });
   const track = () => others.participants.get('bob')?.tracks.get('trk_1') ?? assert.fail('nothing arrived');
   return { others, received, track };
 }

@@ -75,17 +75,13 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
       watching.abort();
     },
     transport(pc, state) {
-      if (state === 'connecting') note('ice.checking', { pc });
-      else if (state === 'disconnected') note('ice.disconnected', { pc });
-      else if (state === 'connected') {
-        note('ice.connected', { pc });
-        note('dtls.connected', { pc });
-      } else if (state === 'failed') {
-        // With a path that works it was the encryption on top of it.
-        const ice = peer(pc)?.iceConnectionState;
-        note(ice === 'connected' || ice === 'completed' ? 'dtls.failed' : 'ice.failed', { pc });
-        telemetry.flush();
-      }
+      if (state === 'new' || state === 'closed') return;
+      // With a path that works it was the encryption on top of it.
+      const hasPath = /^(connected|completed)$/.test(peer(pc)?.iceConnectionState ?? '');
+      const layer = state === 'failed' && hasPath ? 'dtls' : 'ice';
+      note(`${layer}.${state === 'connecting' ? 'checking' : state}`, { pc });
+      if (state === 'connected') note('dtls.connected', { pc });
+      if (state === 'failed') telemetry.flush();
     },
     deviceFailed(source, error) {
       const cause = (error as Partial<SvcError>).code ?? 'unknown';

@@ -4,7 +4,8 @@ import { type Quality, qualityFrom } from './remote-participant.ts';
 
 export interface VitalsDeps {
   participants(): Participant[];
-  onChange(): void;
+  find(identity: string): Participant | undefined;
+  onChange(...changed: Participant[]): void;
   onSpeakers(speaking: Participant[]): void;
   onQuality(quality: Quality, participant: Participant): void;
 }
@@ -20,9 +21,7 @@ export interface Vitals {
 }
 
 /** Active speakers, and each participant's connection quality. */
-export function createVitals({ participants, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
-  const find = (identity: string): Participant | undefined => participants().find((one) => one.identity === identity);
-
+export function createVitals({ participants, find, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
   const speaking = (): Participant[] =>
     participants()
       .filter(({ isSpeaking }) => isSpeaking)
@@ -33,22 +32,21 @@ export function createVitals({ participants, onChange, onSpeakers, onQuality }: 
       return speaking();
     },
     updateSpeakers(speakers) {
-      for (const { identity, level, active } of speakers) {
+      const changed = speakers.flatMap(({ identity, level, active }) => {
         const participant = find(identity);
-        if (participant) Object.assign(participant, { audioLevel: level, isSpeaking: active });
-      }
-      onChange();
+        return participant ? Object.assign(participant, { audioLevel: level, isSpeaking: active }) : [];
+      });
+      onChange(...changed);
       onSpeakers(speaking());
     },
     updateQuality(updates) {
-      for (const { identity, quality } of updates) {
+      const changed = updates.flatMap(({ identity, quality }) => {
         const participant = find(identity);
         const next = qualityFrom(quality);
-        if (!participant || participant.quality === next) continue;
-        participant.quality = next;
-        onChange();
-        if (next) onQuality(next, participant);
-      }
+        return participant && participant.quality !== next ? Object.assign(participant, { quality: next }) : [];
+      });
+      onChange(...changed);
+      for (const participant of changed) if (participant.quality) onQuality(participant.quality, participant);
     },
   };
 }

@@ -6,7 +6,8 @@ export type { StreamRecord, TrackSettings } from '@parley/contract/types.gen';
 
 /** The records of the contract under the names the SDK uses; types only, so that no schema is bundled. */
 export type Permissions = RtcTokenPermissions;
-export type TrackRecord = Pick<Track, 'id' | 'kind' | 'source' | 'name' | 'muted'> & { mutedByServer?: boolean };
+export type TrackRecord = Pick<Track, 'id' | 'kind' | 'source' | 'name' | 'muted'> &
+  Partial<Pick<Track, 'metadata'>> & { mutedByServer?: boolean };
 export type TrackSource = Track['source'];
 export type JoinedFrame = Joined;
 

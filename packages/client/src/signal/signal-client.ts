@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from '../connection.ts';
 import type { CredentialSource } from '../credential.ts';
-import { asSvcError, ConnectionError } from '../errors.ts';
-import type { Pushed, Request, Send, SignalingProtocol } from '../frames.ts';
+import { asSvcError, type ConnectionError } from '../errors.ts';
+import type { Pushed, SignalingProtocol } from '../frames.ts';
 import { type Link, RefusedLink } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 import { type Runtime, sleep } from '../runtime.ts';
@@ -29,8 +29,6 @@ export interface SignalDeps {
 }
 
 export interface Signal extends Connection<SignalingProtocol> {
-  readonly request: Request<SignalingProtocol>;
-  readonly send: Send<SignalingProtocol>;
   /** Joins again instead of resuming the session: for media that cannot be repaired. */
   rejoin(): void;
 }
@@ -116,15 +114,7 @@ export function createSignal(deps: SignalDeps): Signal {
     },
   });
 
-  const request: Request<SignalingProtocol> = async (frame) => {
-    const { link } = connection;
-    if (!link) throw new ConnectionError('network');
-    return link.request(frame);
-  };
-
   return Object.assign(connection, {
-    request,
-    send: ((frame) => connection.link?.send(frame) ?? false) satisfies Send<SignalingProtocol>,
     rejoin() {
       resume = null;
       connection.cycle(0);
