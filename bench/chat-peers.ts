@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { createMemoryBus } from '../apps/server/src/adapters/bus/memory.ts';
 import { createMemoryCounters } from '../apps/server/src/adapters/counters/memory.ts';
+import { createChanges } from '../apps/server/src/core/changes.ts';
 import { systemClock } from '../apps/server/src/core/clock.ts';
 import type { Db } from '../apps/server/src/core/db.ts';
 import { RawJson } from '../apps/server/src/core/handlers.ts';
@@ -123,6 +124,7 @@ function withoutDatabase(keys: readonly string[] | null): FastifyInstance {
     originPolicy: async () => ({ origins: [], allowLocalhost: true }) as never,
     recordAudit: async () => undefined,
     noteKeyUse: () => undefined,
+    changes: createChanges({ bus }),
     checkAnswers: false,
   };
   let seq = 0;

@@ -27,7 +27,7 @@ const refusals = [
 ] as const;
 
 const ownDoing = /Failed to load resource/;
-/** Longer than any list or page waits before it asks again. */
+/** Longer than a page that nobody tells of changes waits before it asks again. */
 const refreshMs = 31_000;
 
 /** Somebody who walks over pages, and what the requests of the present one meet. */
@@ -45,6 +45,13 @@ interface Tab {
   /** From now on every request that fills this page gets this instead of its answer; null lets it through. */
   meets(what: ((route: Route) => Promise<void>) | null): void;
 }
+
+/** Looks away from a page, or back at it. */
+const show = (page: Page, state: 'hidden' | 'visible'): Promise<void> =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  }, state);
 
 describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
   let kit: DashboardKit;
@@ -181,6 +188,8 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     meets((route) => route.abort('internetdisconnected'));
     // The next refresh fails; old rows stay.
     await page.clock.fastForward(refreshMs);
+    await show(page, 'hidden');
+    await show(page, 'visible');
     await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).first().waitFor();
     assert.ok(await one.loaded(page).isVisible());
     await page.getByText(/^Not up to date/).waitFor();
@@ -218,19 +227,31 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     page.on('request', (request) => {
       if (/\/v1\/.*\/rooms\?/.test(request.url())) asked += 1;
     });
-    const show = (state: string) =>
-      page.evaluate((value) => {
-        Object.defineProperty(document, 'visibilityState', { configurable: true, value });
-        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-      }, state);
-    await page.clock.fastForward(refreshMs);
-    await eventually(() => assert.ok(asked > 0, 'a visible page does not refresh'));
-    await show('hidden');
+    await show(page, 'hidden');
     asked = 0;
     for (let minute = 0; minute < 3; minute += 1) await page.clock.fastForward(refreshMs);
     assert.equal(asked, 0);
-    await show('visible');
+    await show(page, 'visible');
     await eventually(() => assert.ok(asked > 0, 'the page stays old'));
+    tab.assertClean();
+  });
+
+  test('[DASH-70] an idle page asks for nothing, and what changes appears without its asking in turns', async () => {
+    const page = await tab.open(`/p/${project.id}/rooms?env=development`, 'Rooms');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    // What was loaded before the stream was open is asked for once more.
+    await page.clock.fastForward(2_000);
+    await eventually(() => assert.ok(asked.length > 0));
+    await page.locator('[data-busy="true"]').waitFor({ state: 'detached' });
+    asked.length = 0;
+    await page.clock.fastForward(50_000);
+    assert.deepEqual(asked, []);
+    const { name } = await project.api.call('createRoom', { body: { name: 'just-made' } });
+    await page.getByRole('link', { name }).waitFor();
+    const rooms = `/v1/projects/${project.id}/rooms`;
+    assert.ok(asked.length > 0 && asked.every((path) => path === rooms), asked.join(' '));
     tab.assertClean();
   });
 

@@ -184,7 +184,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('button', { name: 'Set password' }).click();
     await projects(page).waitFor();
 
-    await other.page.clock.fastForward(6_000);
+    await other.page.clock.fastForward(31_000);
     const dialog = other.page.getByRole('dialog', { name: 'Sign in again' });
     await dialog.waitFor();
     await assertAccessibleInBothThemes(other.page, 'an ended session');
@@ -257,7 +257,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await page.clock.fastForward(14.5 * minuteMs);
     await eventually(() => assert.ok(refreshes.length > before, 'nobody renewed'));
     for (const one of [page, second]) {
-      await one.clock.fastForward(6_000);
+      await one.clock.fastForward(31_000);
       await projects(one).waitFor();
       assert.equal(await one.getByRole('dialog').count(), 0);
     }
@@ -290,7 +290,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
     for (const one of [page, tab]) await one.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
-    await far.page.clock.fastForward(6_000);
+    await far.page.clock.fastForward(31_000);
     await far.page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
     await far.page.getByRole('button', { name: 'Leave this page and sign out' }).click();
     await far.page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();

@@ -7,6 +7,7 @@ import { ProofDialog } from './accounts/factors/proof-dialog.tsx';
 import { explain } from './data/errors.ts';
 import { createQueryClient } from './data/queries.ts';
 import { useApi, useServices, useSession } from './data/services.tsx';
+import { useChanges } from './data/use-changes.ts';
 import { Page } from './frame/page.tsx';
 import { PageBoundary } from './frame/page-boundary.tsx';
 import { pages } from './frame/pages.ts';
@@ -161,6 +162,7 @@ function ProjectPages() {
   useEffect(() => {
     if (environment !== null) setPreference('lastEnvironment', environment);
   }, [environment]);
+  useChanges(projectId, environment ?? preferences().lastEnvironment);
   return (
     <Shell projectId={projectId}>
       {project === undefined ? (

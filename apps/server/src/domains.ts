@@ -1,6 +1,8 @@
 import { signalingPath } from '@parley/contract';
 import type { Config } from './config.ts';
 import { createDispatcher } from './core/dispatcher.ts';
+import { kindOfEvent } from './core/event-kinds.ts';
+import type { EventRef } from './core/event-store.ts';
 import type { CertificateState } from './core/front.ts';
 import type { OpenConnections } from './core/grant.ts';
 import type { Adapters } from './core/ports.ts';
@@ -42,9 +44,14 @@ export function createDomains(deps: DomainDeps) {
     enqueue: (tx, events) => webhooks.enqueue(tx, events),
     onStranded: (events) => chat.recover(events),
   });
-  const unitOfWork = createUnitOfWork({ ...tools, onCommitted: dispatcher.accept });
+  /** Takes what was committed: for webhooks, and for open dashboards. */
+  function accept(events: readonly EventRef[]): void {
+    for (const event of events) tools.changes.note(kindOfEvent(event.type), event);
+    dispatcher.accept(events);
+  }
+  const unitOfWork = createUnitOfWork({ ...tools, onCommitted: accept });
 
-  const audit = createAudit({ ...tools, spoolDir: config.dataDir, isAskedFor, dispatch: dispatcher.accept });
+  const audit = createAudit({ ...tools, spoolDir: config.dataDir, isAskedFor, dispatch: accept });
   const projects = createProjectsDomain({
     ...tools,
     requireVerifiedEmail: config.requireVerifiedEmail,
@@ -80,6 +87,10 @@ export function createDomains(deps: DomainDeps) {
   const observability = createObservability({
     ...tools,
     retentionDays: limits.OBSERVABILITY_RETENTION_DAYS,
+    isStillIn: async (caller, token) => {
+      const session = token === undefined ? null : await accounts.authenticateSession(token).catch(() => null);
+      return session !== null && (await access.roleIn(caller.projectId, session.userId)) === caller.role;
+    },
     checks: dependencyChecks(adapters, config, {
       fleet: () => fleet,
       webhooks: () => webhooks,
@@ -111,13 +122,13 @@ export function createDomains(deps: DomainDeps) {
     ...tools,
     allowPrivate: config.webhookAllowPrivate,
     isKeyActive: access.isKeyActive,
-    onCommitted: dispatcher.accept,
+    onCommitted: accept,
   });
   const chat = createChat({
     ...tools,
     unitOfWork,
     dispatchedOnInsert,
-    dispatch: dispatcher.accept,
+    dispatch: accept,
     rooms: { find: rooms.rooms.find, link: rooms.attachConversation },
     ...grants,
   });

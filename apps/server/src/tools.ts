@@ -1,5 +1,6 @@
 import { createTracing } from './adapters/traces/tracing.ts';
 import type { Config } from './config.ts';
+import { createChanges } from './core/changes.ts';
 import type { Clock } from './core/clock.ts';
 import { createCursors } from './core/cursors.ts';
 import { createForgeries } from './core/forgeries.ts';
@@ -47,6 +48,7 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
     noteForgery,
     cursors: createCursors(keyring),
     metrics,
+    changes: createChanges({ bus: adapters.bus }),
     quotas: createQuotas(limits),
     rateLimiter: createRateLimiter({ counters: adapters.counters, limits }),
     random,

@@ -1646,6 +1646,10 @@ export interface StreamEventsQuery {
   types?: string;
 }
 
+export interface StreamProjectChangesQuery {
+  environment?: string;
+}
+
 export interface StreamRecord {
   trackId: string;
   state: 'ACTIVE' | 'PAUSED';
@@ -2136,6 +2140,7 @@ export interface RouteRecords {
   getProjectError: { input: { projectId: string; errorId: string; query?: GetProjectErrorQuery }; answer: ErrorWithConnection };
   getProjectMetrics: { input: { projectId: string; query?: GetProjectMetricsQuery }; answer: ConnectionMetrics };
   getProjectDiagnostics: { input: { projectId: string; query?: GetProjectDiagnosticsQuery }; answer: Diagnostics };
+  streamProjectChanges: { input: { projectId: string; query?: StreamProjectChangesQuery }; answer: undefined };
   sendTelemetry: { input: { body: TelemetryEvent }; answer: TelemetryAccepted };
   getUsage: { input: {}; answer: Usage };
   getUsageDetail: { input: { query?: UsageQuery }; answer: UsageDetail };

@@ -123,6 +123,7 @@ export const routeAddresses = {
   getProjectError: 'GET /v1/projects/{projectId}/errors/{errorId}',
   getProjectMetrics: 'GET /v1/projects/{projectId}/metrics',
   getProjectDiagnostics: 'GET /v1/projects/{projectId}/diagnostics',
+  streamProjectChanges: 'GET /v1/projects/{projectId}/changes',
   sendTelemetry: 'POST /v1/telemetry/events',
   getUsage: 'GET /v1/usage',
   getUsageDetail: 'GET /v1/usage/detail',

@@ -1,6 +1,6 @@
 import type { SecurityAction, SecurityEntry } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
-import { asList } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { NoData } from '../kit/empty-state.tsx';
@@ -42,7 +42,7 @@ export function SecurityPanel() {
   const query = useQuery({
     queryKey: ['security-log'],
     queryFn: ({ signal }) => api.call('listSecurityLog', {}, { signal }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   const table = (rows: readonly SecurityEntry[] | undefined) => (
     <Table caption="What happened to your account, newest first" columns={columns} rows={rows} keyOf={({ id }) => id} />

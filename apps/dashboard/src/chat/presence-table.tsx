@@ -1,6 +1,5 @@
 import type { Presence } from '@parley/contract';
 import { limitRows } from '@parley/contract/limits';
-import { asDetail } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { More } from '../frame/more.tsx';
@@ -17,15 +16,12 @@ import { PresenceBadge } from './words.tsx';
 export function PresenceTable({ conversationId }: { conversationId: string }) {
   const api = useApi();
   const { project, environment } = useProject();
-  const query = usePaged(
-    [...chatKeys.one(project.id, environment, conversationId), 'presence'],
-    (page, signal) =>
-      api.request(
-        'listProjectPresence',
-        { projectId: project.id, conversationId, query: { environment, ...page } },
-        { signal },
-      ),
-    { every: asDetail },
+  const query = usePaged([...chatKeys.one(project.id, environment, conversationId), 'presence'], (page, signal) =>
+    api.request(
+      'listProjectPresence',
+      { projectId: project.id, conversationId, query: { environment, ...page } },
+      { signal },
+    ),
   );
   const more = query.hasNextPage ? ' and more' : '';
   useAnnounced(query.data ? `${plural(query.data.length, 'user')}${more} present` : null);

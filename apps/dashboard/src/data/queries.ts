@@ -1,21 +1,23 @@
 import type { Reply } from '@parley/server/call';
 import { QueryClient } from '@tanstack/react-query';
+import { isFed } from './change-feed.ts';
 import { explain } from './errors.ts';
 
-/** Asks again after this long while the tab is visible, but not before a limit that was hit allows it. */
-const every =
-  (ms: number) =>
-  ({ state: { error } }: { state: { error: Error | null } }): number =>
-    Math.max(ms, error === null ? 0 : (explain(error).retryAfterSeconds ?? 0) * 1000);
+/** How often a page asks that nobody tells of changes, or whose last try failed. */
+const askEveryMs = 30_000;
 
-/** How often a list asks. */
-export const asList = every(5_000);
-/** The same on pages that watch one thing live. */
-export const asDetail = every(2_000);
-/** What hardly changes. */
-export const asSetting = every(30_000);
+/**
+ * When a query asks again by itself: not while the page is told of changes. A limit that was hit is waited for, and
+ * what failed is tried again.
+ */
+export const untilTold = ({ state: { error } }: { state: { error: Error | null } }): number | false => {
+  if (error === null) return isFed() ? false : askEveryMs;
+  return Math.max(askEveryMs, (explain(error).retryAfterSeconds ?? 0) * 1000);
+};
+/** What nobody tells of, because it is found out by looking. */
+export const inTurns = askEveryMs;
 /** Data older than this is shown with a warning. */
-export const staleAfterMs = 30_000;
+export const staleAfterMs = 45_000;
 
 export function createQueryClient(): QueryClient {
   return new QueryClient({

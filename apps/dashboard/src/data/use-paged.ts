@@ -1,6 +1,6 @@
 import type { Reply } from '@parley/server/call';
 import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
-import { asList, itemsOf, nextCursorOf, toPage } from './queries.ts';
+import { itemsOf, nextCursorOf, toPage, untilTold } from './queries.ts';
 
 interface PageRequest {
   limit: number;
@@ -13,7 +13,6 @@ const pageSize = 100;
 export function usePaged<T>(
   key: readonly unknown[],
   ask: (page: PageRequest, signal: AbortSignal) => Promise<Reply<T[]>>,
-  { every = asList }: { every?: typeof asList } = {},
 ): UseInfiniteQueryResult<T[]> {
   return useInfiniteQuery({
     queryKey: key,
@@ -21,7 +20,7 @@ export function usePaged<T>(
       toPage(await ask({ limit: pageSize, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, signal)),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: nextCursorOf,
-    refetchInterval: every,
+    refetchInterval: untilTold,
     select: itemsOf,
   });
 }

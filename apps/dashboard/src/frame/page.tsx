@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { staleAfterMs } from '../data/queries.ts';
+import { useIsFed } from '../data/use-changes.ts';
 import { duration, useNow } from '../kit/time.tsx';
 
 /** The parts of a query that its freshness depends on. */
@@ -59,8 +60,16 @@ let isFirstPage = true;
 
 function Freshness({ query: { dataUpdatedAt, isError } }: { query: Refreshed }) {
   const now = useNow();
+  const isTold = useIsFed();
   if (dataUpdatedAt === 0) return null;
   const age = Math.max(0, now - dataUpdatedAt);
+  if (isTold && !isError) {
+    return (
+      <span className="freshness" title="What changes appears by itself.">
+        Live
+      </span>
+    );
+  }
   const isOld = age > staleAfterMs || isError;
   return (
     <span className="freshness" data-old={isOld}>

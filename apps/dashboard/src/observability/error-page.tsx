@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { asList } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -21,7 +21,7 @@ export default function ErrorPage() {
     queryKey: ['project', project.id, 'error', environment, errorId],
     queryFn: ({ signal }) =>
       api.call('getProjectError', { projectId: project.id, errorId, query: { environment } }, { signal }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   return (
     <Page title={query.data?.code ?? 'Error'} query={query}>

@@ -2,7 +2,7 @@ import type { ConnectionMetrics } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { chatOverviewQuery } from '../chat/queries.ts';
-import { asList } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { Page } from '../frame/page.tsx';
@@ -109,7 +109,7 @@ function NewestErrors() {
     queryKey: ['project', project.id, 'errors', environment, 'newest'],
     queryFn: ({ signal }) =>
       api.call('listProjectErrors', { projectId: project.id, query: { environment, limit: newest } }, { signal }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   return (
     <section className="panel stack-small" aria-labelledby="newest-errors">

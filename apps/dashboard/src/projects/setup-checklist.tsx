@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { chatOverviewQuery } from '../chat/queries.ts';
-import { asList } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { Snippet } from '../kit/copy.tsx';
@@ -53,19 +53,19 @@ function useSteps(): Step[] {
     queryKey: [...projectKeys.apiKeys(project.id), 'any'],
     queryFn: () => api.call('listApiKeys', { projectId: project.id, query: { limit: 200 } }),
     enabled: may('api_key:read'),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   const rooms = useQuery({
     queryKey: [...roomKeys.list(project.id, environment), 'any'],
     queryFn: () => api.call('listProjectRooms', { projectId: project.id, query: { environment, limit: 1 } }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   const metrics = useQuery(metricsQuery(api, project.id, environment));
   const chat = useQuery(chatOverviewQuery(api, project.id, environment));
   const webhooks = useQuery({
     queryKey: [...webhookKeys.list(project.id, environment), 'any'],
     queryFn: () => api.call('listWebhooks', { projectId: project.id, query: { environment, limit: 200 } }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   const hasMet = metrics.data && metrics.data.connections.succeeded > 0;
   return [

@@ -1,7 +1,7 @@
 import type { Connection } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { asList } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
@@ -23,7 +23,7 @@ export function RoomTimeline({ roomId }: { roomId: string }) {
         { projectId: project.id, query: { environment, roomId, limit: connectionsMax } },
         { signal },
       ),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   return (
     <QueryView query={query}>

@@ -1,7 +1,7 @@
 import type { UsageDetail, UsageSession } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { asList } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -30,7 +30,7 @@ export default function UsagePage() {
     queryKey: ['project', project.id, 'usage', days],
     queryFn: ({ signal }) =>
       api.call('getProjectUsage', { projectId: project.id, query: { days: Number(days), limit: 50 } }, { signal }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   return (
     <Page
@@ -104,7 +104,7 @@ function ByProject({ days }: { days: number }) {
   const query = useQuery({
     queryKey: ['usage', 'detail', days],
     queryFn: ({ signal }) => api.call('getUsageDetail', { query: { days, limit: 1 } }, { signal }),
-    refetchInterval: asList,
+    refetchInterval: untilTold,
   });
   const projects = query.data?.projects ?? [];
   if (projects.length < 2) return null;

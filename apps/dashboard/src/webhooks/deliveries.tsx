@@ -1,5 +1,4 @@
 import type { Delivery, Webhook } from '@parley/contract';
-import { asDetail } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { FilterText } from '../frame/filter-text.tsx';
@@ -24,15 +23,12 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   const [eventType, setEventType] = useFilter('type');
   const [openId, setOpenId] = useFilter('delivery');
   const filter = { ...(isDeliveryStatus(status) ? { status } : {}), ...(eventType === '' ? {} : { eventType }) };
-  const query = usePaged(
-    [...webhookKeys.deliveries(project.id, webhook.id), filter],
-    (page, signal) =>
-      api.request(
-        'listDeliveries',
-        { projectId: project.id, webhookId: webhook.id, query: { ...page, ...filter } },
-        { signal },
-      ),
-    { every: asDetail },
+  const query = usePaged([...webhookKeys.deliveries(project.id, webhook.id), filter], (page, signal) =>
+    api.request(
+      'listDeliveries',
+      { projectId: project.id, webhookId: webhook.id, query: { ...page, ...filter } },
+      { signal },
+    ),
   );
   const isFiltered = Object.keys(filter).length > 0;
   const table = (rows: readonly Delivery[] | undefined) => (

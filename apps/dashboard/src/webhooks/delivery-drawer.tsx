@@ -1,6 +1,6 @@
 import type { Delivery, Webhook } from '@parley/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { asDetail } from '../data/queries.ts';
+import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
@@ -25,7 +25,7 @@ export function DeliveryDrawer(props: { webhook: Webhook; deliveryId: string; on
     queryKey: [...webhookKeys.deliveries(project.id, webhook.id), deliveryId],
     queryFn: ({ signal }) =>
       api.call('getDelivery', { projectId: project.id, webhookId: webhook.id, deliveryId }, { signal }),
-    refetchInterval: asDetail,
+    refetchInterval: untilTold,
   });
   return (
     <Dialog title="Delivery" isDrawer onClose={props.onClose}>

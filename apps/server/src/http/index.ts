@@ -3,6 +3,7 @@ import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';
 import type { Svc } from '@parley/server';
 import type { FastifyInstance } from 'fastify';
+import type { Changes } from '../core/changes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
 import type { CertificateState, Front } from '../core/front.ts';
@@ -44,6 +45,7 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   clock: Clock;
   log: Log;
   metrics: Metrics;
+  changes: Changes;
   tracer: Tracer;
   keyring: Keyring;
   tokens: Tokens;

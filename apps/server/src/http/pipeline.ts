@@ -1,5 +1,6 @@
 import {
   type AuditAction,
+  type ChangeKind,
   type DashboardRole,
   type Environment,
   fail,
@@ -14,6 +15,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { ApiKeyCaller, Caller, SessionProofs } from '../core/caller.ts';
+import type { Changes } from '../core/changes.ts';
 import { readEnvironment } from '../core/environment.ts';
 import { Answer, type AuditSubject, type HandlerInput, RawJson, type RequestInfo, Stream } from '../core/handlers.ts';
 import { lazy } from '../core/lazy.ts';
@@ -26,6 +28,7 @@ import type { Spend } from './rate-budget.ts';
 import { requestInfo } from './request-info.ts';
 import { compileShape, type Shape } from './shape.ts';
 import { bodyParser, checkParams, queryParser } from './validate.ts';
+import { noteWritten, writtenBy } from './written.ts';
 
 export interface PipelineDeps {
   identify: Identify;
@@ -45,6 +48,8 @@ export interface PipelineDeps {
   recordAudit: (action: AuditAction, caller: Caller, subject: AuditSubject, request: RequestInfo) => Promise<void>;
   /** Told of every request by an API key; returns at once. */
   noteKeyUse: (caller: ApiKeyCaller, request: RequestInfo) => void;
+  /** Open dashboards are told of every write. */
+  changes: Changes;
   /** Checks answers against their schema: in development and tests a drift from the contract is an error. */
   checkAnswers: boolean;
 }
@@ -55,6 +60,8 @@ type AnyHandler = (input: HandlerInput<RouteRow>) => Promise<unknown>;
 interface CompiledRoute {
   name: string;
   row: RouteRow;
+  /** What a call changes, for open dashboards. */
+  writes: ChangeKind | null;
   handler: AnyHandler;
   parseQuery: Parser | null;
   parseBody: Parser | null;
@@ -83,6 +90,7 @@ function compile(name: string, row: RouteRow, handler: AnyHandler, checkAnswers:
   return {
     name,
     row,
+    writes: writtenBy(row),
     handler,
     parseQuery: queryParser(row),
     parseBody: bodyParser(row),
@@ -191,12 +199,13 @@ async function stepUp(row: RouteRow, caller: Caller, body: unknown, deps: Pipeli
 }
 
 async function handle(
-  { name, row, handler, shape, isValidAnswer }: CompiledRoute,
+  { name, row, writes, handler, shape, isValidAnswer }: CompiledRoute,
   input: HandlerInput<RouteRow>,
   deps: PipelineDeps,
 ): Promise<WireAnswer> {
   if (row.userBudget) await deps.spendUserBudget(row.userBudget, input.caller);
   const result = await handler(input);
+  if (writes !== null) noteWritten(deps.changes, writes, input.caller);
   const [status, schema, repeatStatus] = row.returns;
   const statusOf = (isRepeat: boolean): number => (isRepeat && repeatStatus !== undefined ? repeatStatus : status);
   const check = (value: unknown): void => {

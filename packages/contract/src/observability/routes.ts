@@ -84,6 +84,16 @@ export const observabilityRoutes = routes({
   getProjectError: { at: 'GET /v1/projects/{projectId}/errors/{errorId}', ...inProject, ...getError },
   getProjectMetrics: { at: 'GET /v1/projects/{projectId}/metrics', ...inProject, ...getMetrics },
   getProjectDiagnostics: { at: 'GET /v1/projects/{projectId}/diagnostics', ...inProject, ...getDiagnostics },
+  streamProjectChanges: {
+    at: 'GET /v1/projects/{projectId}/changes',
+    by: ['session'],
+    needs: 'project:read',
+    query: Type.Object(EnvironmentQuery),
+    streams: 'text/event-stream',
+    returns: [200, null],
+    throws: ['SVC_RATE_LIMITED'],
+    does: 'Streams what kind of thing changed in the project and environment, without its content: each event `change` carries `{ kinds }`, at most four times a second, and only what the role may read. Ends with the session.',
+  },
   sendTelemetry: {
     at: 'POST /v1/telemetry/events',
     by: ['rtcToken'],

@@ -1,4 +1,5 @@
 import { type Environment, environments } from '@parley/contract';
+import type { Changes } from '../../core/changes.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { EventRef, IsAskedFor, StoredEvent } from '../../core/event-store.ts';
@@ -9,13 +10,14 @@ export interface EntryWritesDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
+  changes: Changes;
   isAskedFor: IsAskedFor;
   /** Gets the events right after their commit. */
   dispatch: (events: readonly EventRef[]) => void;
 }
 
 /** Entries of the audit log with their events. */
-export function createEntryWrites({ db, clock, ids, isAskedFor, dispatch }: EntryWritesDeps) {
+export function createEntryWrites({ db, clock, ids, changes, isAskedFor, dispatch }: EntryWritesDeps) {
   function eventOf(entry: NewAuditEntry, environment: Environment): StoredEvent {
     return {
       id: ids.newId('event'),
@@ -35,6 +37,7 @@ export function createEntryWrites({ db, clock, ids, isAskedFor, dispatch }: Entr
     const where = entry.environment === null ? environments : [entry.environment];
     const events = where.map((environment) => eventOf(entry, environment));
     const stored = await insert({ entry, events, isAskedFor });
+    changes.note('audit', { projectId: entry.projectId, environment: null });
     if (stored.size > 0) dispatch(events.filter(({ id }) => stored.has(id)));
   }
 

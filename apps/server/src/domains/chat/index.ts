@@ -1,4 +1,5 @@
 import type { Limits } from '@parley/contract';
+import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
@@ -26,7 +27,7 @@ import { createHandlers } from './handlers.ts';
 import { createConnectionLog } from './live/connections.ts';
 import { createHub } from './live/hub.ts';
 import { createPresence } from './live/presence.ts';
-import { createSubscriptions } from './live/subscriptions.ts';
+import { type Client, createSubscriptions } from './live/subscriptions.ts';
 import { createTyping } from './live/typing.ts';
 import { createMessages } from './messages/edit.ts';
 import { createHistory } from './messages/history.ts';
@@ -49,6 +50,7 @@ interface ChatDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  changes: Changes;
   metrics: Metrics;
   cursors: Cursors;
   keyring: Keyring;
@@ -68,7 +70,13 @@ interface ChatDeps {
 }
 
 export function createChat(deps: ChatDeps) {
-  const { log, bus } = deps;
+  const { log, bus, changes } = deps;
+  /** After it: who is told reads what is true now. */
+  const noteAfter = ({ connection }: Client, work: Promise<unknown>): void =>
+    quietly(
+      log,
+      work.then(() => changes.note('chat', connection.session)),
+    );
   const entries = createEntries(deps);
   const targets = createTargets(deps);
   const hub = createHub(deps);
@@ -91,8 +99,8 @@ export function createChat(deps: ChatDeps) {
     ...deps,
     hub,
     targets,
-    onEnter: (client, subscription) => quietly(log, presence.enter(placeOf(client, subscription))),
-    onLeave: (client, subscription) => quietly(log, presence.leave(placeOf(client, subscription))),
+    onEnter: (client, subscription) => noteAfter(client, presence.enter(placeOf(client, subscription))),
+    onLeave: (client, subscription) => noteAfter(client, presence.leave(placeOf(client, subscription))),
   });
   const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
   const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });

@@ -1,5 +1,5 @@
 import type { observabilityRoutes } from '@parley/contract';
-import { type Clock, iso } from '../../core/clock.ts';
+import { iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
@@ -7,6 +7,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
+import { type ChangeStreamDeps, createChangeStream } from './change-stream.ts';
 import {
   type ConnectionKey,
   type ConnectionRow,
@@ -23,9 +24,8 @@ import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
 
-interface ObservabilityDeps {
+interface ObservabilityDeps extends ChangeStreamDeps {
   db: Db;
-  clock: Clock;
   cursors: Cursors;
   ids: Ids;
   log: Log;
@@ -43,12 +43,13 @@ const dayMs = 24 * 60 * 60 * 1000;
 const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {
-  const { db, clock, checks, retentionDays } = deps;
+  const { db, clock, changes, checks, retentionDays } = deps;
   const recorder = createRecorder(deps);
   const reads = createReads(deps);
   const metrics = createMetricsReader({ db, clock });
   const diagnose = createDiagnostics({ clock, checks });
   const telemetry = createTelemetry({ recorder, clock });
+  const streamChanges = createChangeStream(deps);
 
   /** Ends connections that no process will report: attempts that timed out, and stays whose server died. */
   async function endAbandoned(): Promise<void> {
@@ -75,7 +76,9 @@ export function createObservability(deps: ObservabilityDeps): Observability {
   /** After the ends, so that nobody is counted who is gone. */
   async function sample(): Promise<void> {
     const now = clock.now();
-    await sampleActive(db, iso(startOf('minute', now)), iso(startOf('hour', now)));
+    const active = await sampleActive(db, iso(startOf('minute', now)), iso(startOf('hour', now)));
+    // Figures that grow while people are connected: minutes, samples.
+    for (const scope of active) changes.note('connections', scope);
   }
 
   /** Ends attempts that came to nothing, and counts who is left. */
@@ -112,6 +115,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
       getProjectError: ({ caller, params }) => reads.error(caller, params.errorId),
       getProjectMetrics: ({ caller }) => metrics(caller.projectId, caller.environment),
       getProjectDiagnostics: () => diagnose(),
+      streamProjectChanges: ({ caller, request }) => streamChanges(caller, request.bearer),
       sendTelemetry: ({ caller, body, request }) => telemetry(caller, body, request),
     },
   };

@@ -1,10 +1,12 @@
 import { createBatcher } from '../../core/batcher.ts';
+import type { Changes } from '../../core/changes.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { ConnectionAbout, ConnectionFact, ConnectionRecorder } from '../../core/connections.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
+import { classify } from './classify.ts';
 import {
   type ConnectionKey,
   type ConnectionRow,
@@ -23,6 +25,7 @@ export interface RecorderDeps {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  changes: Changes;
 }
 
 export interface Recorder extends ConnectionRecorder {
@@ -52,13 +55,17 @@ interface Written {
 }
 
 /** One transaction for all steps that came while the one before was written. */
-export function createRecorder({ db, clock, ids, log, metrics }: RecorderDeps): Recorder {
+export function createRecorder({ db, clock, ids, log, metrics, changes }: RecorderDeps): Recorder {
   const batcher = createBatcher<Received, boolean>({ batchMax, waitingMax, write });
 
   async function write(batch: readonly Received[]): Promise<boolean[]> {
     try {
       const { stored, happened, connectMs } = await db.transaction((tx) => writeBatch(tx, batch, ids));
       expose(happened, connectMs);
+      for (const { fact } of stored) {
+        changes.note('connections', fact);
+        if (classify(fact) !== null) changes.note('errors', fact);
+      }
       return batch.map((one) => stored.has(one));
     } catch (error) {
       log.warn({ error, steps: batch.length }, 'connection steps were not stored');

@@ -10,9 +10,11 @@ import { createObservability } from './index.ts';
 test('[OBS-17] what is too old is deleted also while sampling fails', async () => {
   const deleted: string[] = [];
   const db = {
-    query: async () => [],
+    async query({ text }: Sql) {
+      if (text.includes('insert into connection_rollups')) throw new Error('no sample today');
+      return [];
+    },
     async execute({ text }: Sql) {
-      if (!text.startsWith('delete')) throw new Error('no sample today');
       deleted.push(text.split(' ')[2] ?? '');
       return 0;
     },

@@ -1,4 +1,5 @@
 import type { Environment } from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import { json, raw, sql } from '../../core/sql.ts';
 
@@ -32,16 +33,18 @@ export async function addToRollups(tx: Tx, rows: readonly RollupRow[]): Promise<
     on conflict (project_id, environment, grain, at, metric) do update set value = greatest(0, r.value + excluded.value)`);
 }
 
-/** Notes how many connections are live in each project; a step keeps its highest sample. */
-export async function sampleActive(db: Db, minute: string, hour: string): Promise<void> {
-  await db.execute(sql`
+/** Notes how many connections are live in each project; a step keeps its highest sample. Gives where there are any. */
+export async function sampleActive(db: Db, minute: string, hour: string): Promise<ProjectScope[]> {
+  const rows = await db.query<ProjectScope & { grain: string }>(sql`
     insert into connection_rollups as r (project_id, environment, grain, at, metric, value)
     select c.project_id, c.environment, s.grain, s.at::timestamptz, 'active', c.n
     from (select project_id, environment, count(*) as n from connections
           where state in ('CONNECTING', 'CONNECTED', 'RECONNECTING') group by 1, 2) c,
          (values ('minute', ${minute}), ('hour', ${hour})) s(grain, at)
     order by 1, 2, 3, 4, 5
-    on conflict (project_id, environment, grain, at, metric) do update set value = greatest(r.value, excluded.value)`);
+    on conflict (project_id, environment, grain, at, metric) do update set value = greatest(r.value, excluded.value)
+    returning project_id as "projectId", environment, grain`);
+  return rows.filter(({ grain }) => grain === 'minute');
 }
 
 /** Metrics that are shown for the whole window only: too many to fetch for every step. */

@@ -1,5 +1,6 @@
 import type { Limits, roomRoutes } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
+import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db, Queryable } from '../../core/db.ts';
@@ -46,6 +47,7 @@ interface RoomsDeps {
   tokens: Tokens;
   bus: Bus;
   log: Log;
+  changes: Changes;
   limits: Limits;
   fleet: Fleet;
   access: Pick<Access, 'assertNotArchived' | 'isKeyActive' | 'roleIn'>;

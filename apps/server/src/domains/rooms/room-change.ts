@@ -1,5 +1,6 @@
 import { fail } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
+import type { Changes } from '../../core/changes.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
@@ -33,11 +34,12 @@ interface RoomChangeDeps {
   db: Db;
   clock: Clock;
   log: Log;
+  changes: Changes;
   nodes: Nodes;
   roomBus: RoomBus;
 }
 
-export function createRoomChange({ db, clock, log, nodes, roomBus }: RoomChangeDeps): RoomChange {
+export function createRoomChange({ db, clock, log, changes, nodes, roomBus }: RoomChangeDeps): RoomChange {
   const roomChange: RoomChange = async (scope, roomId, work) => {
     const { result, publish } = await db.transaction(async (tx) => {
       const { room, tx: held } = (await lockRoom(tx, scope, roomId)) ?? fail('SVC_ROOM_NOT_FOUND');
@@ -54,6 +56,7 @@ export function createRoomChange({ db, clock, log, nodes, roomBus }: RoomChangeD
       return { result: done, publish: () => announce(room, events, ended, messages) };
     });
     publish();
+    changes.note('rooms', scope);
     return result;
   };
 

@@ -1,4 +1,5 @@
 import { allEvents, type Limits, permissionFor, type WebhookEventType, type webhookRoutes } from '@parley/contract';
+import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { iso } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
@@ -32,6 +33,7 @@ interface WebhooksDeps {
   keyring: Keyring;
   bus: Bus;
   log: Log;
+  changes: Changes;
   metrics: Metrics;
   tracer: Tracer;
   limits: Limits;

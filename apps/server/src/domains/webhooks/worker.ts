@@ -1,3 +1,4 @@
+import type { Changes } from '../../core/changes.ts';
 import { iso } from '../../core/clock.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
@@ -12,6 +13,7 @@ import { createRecorder } from './recorder.ts';
 export interface WorkerDeps extends AttemptDeps, OutcomeDeps {
   bus: Bus;
   metrics: Metrics;
+  changes: Changes;
 }
 
 /** Makes the attempts. Any number of processes may run one on the same queue. */
@@ -35,7 +37,7 @@ const pollEveryMs = 1_000;
 
 /** A delivery is claimed (`claims.ts`), sent (`attempt.ts`) and recorded (`recorder.ts`, `outcomes.ts`). */
 export function createWorker(deps: WorkerDeps): Worker {
-  const { db, clock, bus, log, metrics, limits } = deps;
+  const { db, clock, bus, log, metrics, changes, limits } = deps;
   const lanes = createLanes({
     placesMax: limits.WEBHOOK_MAX_CONCURRENCY,
     windowMax: limits.WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT,
@@ -60,6 +62,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     } finally {
       lanes.finished(delivery.webhookId, result);
     }
+    changes.note('webhooks', delivery.endpoint);
     metrics.count('parley_webhook_attempts_total', { result: result.isDelivered ? 'delivered' : 'failed' });
     if (!result.isDelivered) return;
     metrics.observe('parley_webhook_delivery_seconds', (clock.now() - Date.parse(delivery.queuedAt)) / 1000);

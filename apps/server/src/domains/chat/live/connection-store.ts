@@ -1,4 +1,4 @@
-import type { ChatConnection } from '@parley/contract';
+import type { ChatConnection, Environment } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable } from '../../../core/db.ts';
 import { empty, json, sql } from '../../../core/sql.ts';
@@ -6,7 +6,7 @@ import { empty, json, sql } from '../../../core/sql.ts';
 export interface ConnectionRow {
   id: string;
   projectId: string;
-  environment: string;
+  environment: Environment;
   userId: string;
   processId: string;
   userAgent: string | null;

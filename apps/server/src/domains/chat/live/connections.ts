@@ -1,5 +1,6 @@
 import { maskedAddress } from '../../../core/addresses.ts';
 import type { ProjectScope } from '../../../core/caller.ts';
+import type { Changes } from '../../../core/changes.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
@@ -27,6 +28,7 @@ export interface ConnectionDeps {
   expiringSets: ExpiringSets;
   clock: Clock;
   ids: Ids;
+  changes: Changes;
 }
 
 export type ConnectionLog = ReturnType<typeof createConnectionLog>;
@@ -35,7 +37,7 @@ const processTtlMs = 30_000;
 const keepMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
-export function createConnectionLog({ db, expiringSets, clock, ids }: ConnectionDeps) {
+export function createConnectionLog({ db, expiringSets, clock, ids, changes }: ConnectionDeps) {
   const processId = ids.newUuid();
   let changed = new Map<string, ConnectionRow>();
 
@@ -74,6 +76,7 @@ export function createConnectionLog({ db, expiringSets, clock, ids }: Connection
       for (const [id, row] of rows) if (!changed.has(id)) changed.set(id, row);
       throw error;
     }
+    for (const row of rows.values()) changes.note('chat', row);
   }
 
   const markAlive = async (): Promise<void> =>

@@ -7,6 +7,7 @@ import {
   ServiceError,
   serverMessageTypes,
 } from '@parley/contract';
+import type { Changes } from '../../../core/changes.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { DispatchedOnInsert, EventRef } from '../../../core/event-store.ts';
@@ -36,6 +37,7 @@ interface SendDeps {
   ids: Ids;
   limits: Limits;
   metrics: Metrics;
+  changes: Changes;
   hub: Hub;
   dispatchedOnInsert: DispatchedOnInsert;
   /** Takes the events that webhooks wait for, once a batch, right after its commit. */
@@ -65,7 +67,7 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
 };
 
 export function createSends(deps: SendDeps): Sends {
-  const { db, targets, clock, ids, limits, metrics, hub, dispatch } = deps;
+  const { db, targets, clock, ids, limits, metrics, changes, hub, dispatch } = deps;
   const queue = createGroupCommit<SendItem, SendOutcome>({
     clock,
     keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
@@ -82,6 +84,7 @@ export function createSends(deps: SendDeps): Sends {
       const outcome = outcomes[at];
       if (outcome?.is !== 'stored') continue;
       hub.announce(changeOf(item, outcome.stored, now));
+      changes.note('chat', item.scope);
       if (!outcome.stored.isDispatched) events.push(eventOf(item));
     }
     dispatch(events);
