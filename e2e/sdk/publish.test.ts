@@ -9,11 +9,12 @@ const skip = skipWithoutBrowser();
 let kit: SdkKit;
 let ada: CallPage;
 let bob: CallPage;
+let room: Awaited<ReturnType<SdkKit['newRoom']>>;
 
 before(async () => {
   if (skip) return;
   kit = await openSdk();
-  const room = await kit.newRoom();
+  room = await kit.newRoom();
   ada = await kit.caller(room, 'ada');
   bob = await kit.caller(room, 'bob');
   await ada.page.evaluate(() => {
@@ -97,6 +98,39 @@ test('[SDK-73] one layer, of the wanted codec, within its bit rate and frame rat
     window.caller.room.state.getSnapshot().participants.flatMap(({ tracks }) => tracks.map(({ name }) => name)),
   );
   assert.deepEqual(names, ['card']);
+  await stopAll();
+});
+
+test('[MED-89] [SDK-110] of one VP9 stream with three layers one subscriber gets the lowest, another the highest', {
+  skip,
+}, async () => {
+  const cleo = await kit.caller(room, 'cleo');
+  await cleo.join();
+  await ada.page.evaluate(async () => {
+    const { video } = window.sdk.createTestTracks({ width: 960, height: 540, frameRate: 10 });
+    await window.caller.room.self.publish(video, { codec: 'vp9', scalabilityMode: 'L3T3_KEY', source: 'CAMERA' });
+  });
+  const watching = [bob, cleo];
+  for (const [at, quality] of (['low', 'high'] as const).entries())
+    await soon(async () => {
+      const isThere = await watching[at]?.page.evaluate((wanted) => {
+        const [track] = window.caller.room.participants.get('ada')?.tracks.values() ?? [];
+        track?.setQuality(wanted);
+        // Whoever takes the media itself gets it in full size.
+        return track?.mediaStreamTrack.readyState === 'live';
+      }, quality);
+      assert.ok(isThere);
+    });
+  await soon(async () => {
+    const widths = await Promise.all(watching.map(async (caller) => (await caller.view('ada')).frameWidth));
+    assert.deepEqual(widths, [240, 960]);
+  });
+  for (const caller of watching) await caller.watches('ada');
+  assert.deepEqual(
+    (await sent()).map(({ codec }) => codec),
+    ['video/VP9'],
+    'in one stream',
+  );
   await stopAll();
 });
 

@@ -8,6 +8,8 @@ interface PacketInit {
   payload?: Uint8Array;
   /** One-byte-header extension elements. */
   extensions?: [id: number, data: number[]][];
+  /** Elements with heads of two bytes, in place of those. */
+  wideExtensions?: [id: number, data: number[]][];
 }
 
 export function rtpPacket(init: PacketInit): Buffer {
@@ -19,16 +21,20 @@ export function rtpPacket(init: PacketInit): Buffer {
     marker = false,
     payload = new Uint8Array(),
     extensions = [],
+    wideExtensions = [],
   } = init;
+  const hasExtensions = extensions.length + wideExtensions.length > 0;
   const head = Buffer.alloc(12);
-  head[0] = extensions.length > 0 ? 0x90 : 0x80;
+  head[0] = hasExtensions ? 0x90 : 0x80;
   head[1] = payloadType | (marker ? 0x80 : 0);
   head.writeUInt16BE(sequence & 0xffff, 2);
   head.writeUInt32BE(timestamp >>> 0, 4);
   head.writeUInt32BE(ssrc, 8);
   const elements = extensions.flatMap(([id, data]) => [(id << 4) | (data.length - 1), ...data]);
+  elements.push(...wideExtensions.flatMap(([id, data]) => [id, data.length, ...data]));
   while (elements.length % 4 !== 0) elements.push(0);
-  const block = extensions.length > 0 ? [0xbe, 0xde, 0, elements.length / 4, ...elements] : [];
+  const profile = wideExtensions.length > 0 ? [0x10, 0x00] : [0xbe, 0xde];
+  const block = hasExtensions ? [...profile, 0, elements.length / 4, ...elements] : [];
   return Buffer.concat([head, Buffer.from(block), payload]);
 }
 

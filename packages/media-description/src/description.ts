@@ -63,6 +63,7 @@ export const EXTENSION_URIS = {
   transportCc: 'http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01',
   orientation: 'urn:3gpp:video-orientation',
   playoutDelay: 'http://www.webrtc.org/experiments/rtp-hdrext/playout-delay',
+  dependencyDescriptor: 'https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension',
 } as const;
 
 /** What the node offers; an entry without `extensions` means these. The ids are those that Chromium gives them too. */
@@ -71,6 +72,9 @@ export const DEFAULT_EXTENSIONS: Record<Kind, Extensions> = {
   video: { absSendTime: 2, transportCc: 3, playoutDelay: 5, orientation: 13 },
   data: {},
 };
+
+/** What the node offers for VP9 and AV1. It is always said: clients before it know the others only. */
+export const SVC_EXTENSIONS: Extensions = { ...DEFAULT_EXTENSIONS.video, dependencyDescriptor: 12 };
 
 export const CODEC_RATES: Record<CodecName, string> = {
   opus: '48000/2',

@@ -1,5 +1,11 @@
 import type { MediaTrackRequest } from '@parley/contract/media-control';
-import type { Codec, CodecName, Extensions, MediaEntry } from '@parley/media-description';
+import {
+  type Codec,
+  type CodecName,
+  DEFAULT_EXTENSIONS,
+  type Extensions,
+  type MediaEntry,
+} from '@parley/media-description';
 
 export const OPUS_PAYLOAD_TYPE = 111;
 const FEC = 'minptime=10;useinbandfec=1';
@@ -60,6 +66,16 @@ export function offeredCodecs({ codec, red }: Encoding): Codec[] {
 /** Extensions that the node understands from publishers. */
 const READ = ['mid', 'rid', 'audioLevel', 'absSendTime', 'transportCc', 'orientation', 'playoutDelay'] as const;
 
-export function acceptedExtensions(offered: Extensions): Extensions {
+/** Which codecs carry several spatial layers in one stream. */
+export const isScalable = ({ codec: { name } }: Encoding): boolean => name === 'VP9' || name === 'AV1';
+
+/** The dependency descriptor numbers the frames of one stream: of several streams a receiver could not follow it. */
+export function acceptedExtensions(entry: MediaEntry, encoding: Encoding): Extensions {
+  const { dependencyDescriptor, ...offered } = entry.extensions ?? DEFAULT_EXTENSIONS[entry.kind];
+  const hasDescriptor = dependencyDescriptor !== undefined && isScalable(encoding) && !entry.rids;
+  return { ...known(offered), ...(hasDescriptor && { dependencyDescriptor }) };
+}
+
+function known(offered: Extensions): Extensions {
   return Object.fromEntries(READ.flatMap((name) => (offered[name] === undefined ? [] : [[name, offered[name]]])));
 }

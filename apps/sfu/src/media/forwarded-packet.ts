@@ -2,6 +2,7 @@ import type { Extensions } from '@parley/media-description';
 import { type Encoding, OPUS_PAYLOAD_TYPE } from './codecs.ts';
 import { newVp8Descriptor, readVp8, redPrimary, retypeRed, startsKeyFrame, type Vp8Descriptor } from './payload.ts';
 import type { RtpView } from './rtp.ts';
+import type { SvcPlace } from './svc/svc-place.ts';
 import { PacketTemplate } from './template.ts';
 import { copyPlace, newTemporalPlace, readTemporal, type TemporalPlace } from './temporal.ts';
 
@@ -19,6 +20,10 @@ export interface ForwardedPacket {
   readonly startsKeyFrame: boolean;
   readonly vp8: Vp8Descriptor | undefined;
   readonly temporal: Readonly<TemporalPlace>;
+  /** The last packet of its picture, as the publisher sent it. */
+  readonly marker: boolean;
+  /** Where the stream carries several spatial layers. */
+  readonly svc: SvcPlace | undefined;
   readonly now: number;
 }
 
@@ -33,6 +38,8 @@ export class PacketBuffer implements ForwardedPacket {
   startsKeyFrame = false;
   vp8: Vp8Descriptor | undefined;
   readonly temporal = newTemporalPlace();
+  marker = false;
+  svc: SvcPlace | undefined;
   now = 0;
   #plainTemplate: PacketTemplate | undefined;
   readonly #vp8 = newVp8Descriptor();
@@ -45,6 +52,7 @@ export class PacketBuffer implements ForwardedPacket {
     layer: number,
     temporal: TemporalPlace,
     now: number,
+    svc?: SvcPlace,
   ): boolean {
     const { buffer, payloadStart, payloadEnd } = view;
     const { template } = this;
@@ -54,6 +62,8 @@ export class PacketBuffer implements ForwardedPacket {
     this.payloadStart = payloadStart;
     this.layer = layer;
     this.now = now;
+    this.marker = view.marker;
+    this.svc = svc;
     this.startsKeyFrame = startsKeyFrame(codec.name, buffer, payloadStart, payloadEnd);
     this.vp8 = codec.name === 'VP8' && readVp8(buffer, payloadStart, payloadEnd, this.#vp8) ? this.#vp8 : undefined;
     readTemporal(codec.name, this.vp8, buffer, payloadStart, payloadEnd, temporal);

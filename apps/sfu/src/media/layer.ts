@@ -1,4 +1,6 @@
 import type { MediaLayer, MediaTrackRequest } from '@parley/contract/media-control';
+import { RateMeter } from './rate-meter.ts';
+import { isForLayer, type SvcPlace } from './svc/svc-place.ts';
 import { FrameRates } from './temporal.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -12,9 +14,9 @@ const STARTS_MS = 4000;
 const IDLE_MS = 3000;
 
 /** Size and bit rate as the publisher declared them. */
-type DeclaredLayer = NonNullable<MediaTrackRequest['layers']>[number];
+export type DeclaredLayer = NonNullable<MediaTrackRequest['layers']>[number];
 
-/** One simulcast layer of a track, or the whole track where there is only one. */
+/** One simulcast or spatial layer of a track, or the whole track where there is only one. */
 export class Layer {
   readonly rid: string;
   readonly #declared: DeclaredLayer | undefined;
@@ -22,6 +24,8 @@ export class Layer {
   readonly #guessedBitrate: number;
   readonly frameRates = new FrameRates();
   upstream: Upstream | undefined;
+  /** Of a layer that shares its stream with others: what it takes with all that it builds on. */
+  #ownRate: RateMeter | undefined;
   /** Bits per second when it was last on long enough to measure. */
   #measuredBitrate: number | undefined;
   #isKeyFrameWanted = false;
@@ -59,7 +63,7 @@ export class Layer {
     if (!this.#isKeyFrameWanted || !this.upstream || now - this.#keyFrameRequestedAt < KEY_FRAME_MS_MIN) return false;
     if (!hasSubscribers) this.#isKeyFrameWanted = false;
     // A layer that is off starts with a key frame anyway: asking would only disturb the others.
-    if (!hasSubscribers || !this.#isEnabled || now - this.upstream.lastMediaAt > SILENT_MS) return false;
+    if (!hasSubscribers || !this.#isEnabled || now - this.upstream.rate.lastMediaAt > SILENT_MS) return false;
     this.#keyFrameRequestedAt = now;
     return true;
   }
@@ -75,8 +79,24 @@ export class Layer {
     return true;
   }
 
+  get #rate(): RateMeter | undefined {
+    return this.#ownRate ?? this.upstream?.rate;
+  }
+
+  /** A packet of the stream that this layer shares with others. */
+  onSvcPacket(place: SvcPlace, index: number, bytes: number, now: number): void {
+    this.#ownRate ??= new RateMeter();
+    if (place.spatial === index) this.#ownRate.lastMediaAt = now;
+    if (isForLayer(place, index)) this.#ownRate.add(bytes);
+  }
+
+  /** Twice a second. */
+  measure(now: number): void {
+    this.#ownRate?.measure(now);
+  }
+
   isOn(now: number): boolean {
-    return this.upstream !== undefined && now - this.upstream.lastMediaAt < SILENT_MS;
+    return this.#rate !== undefined && now - this.#rate.lastMediaAt < SILENT_MS;
   }
 
   /** A layer that is on, that was disabled by ourselves, or that was enabled just now. */
@@ -90,8 +110,8 @@ export class Layer {
   }
 
   #measure(now: number): number | undefined {
-    if (this.upstream?.isMeasured && this.isOn(now) && this.upstream.bitrate > 0)
-      this.#measuredBitrate = this.upstream.bitrate;
+    const rate = this.#rate;
+    if (rate?.isMeasured && this.isOn(now) && rate.bitrate > 0) this.#measuredBitrate = rate.bitrate;
     return this.#measuredBitrate;
   }
 

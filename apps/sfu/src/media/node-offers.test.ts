@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Description } from '@parley/media-description';
+import type { CodecName, Description, Extensions } from '@parley/media-description';
 import { NodeOffers } from './node-offers.ts';
 import { Publication } from './publication.ts';
 import { Subscription } from './subscription.ts';
@@ -10,14 +10,14 @@ const local = {
   dtls: { role: 'actpass' as const, fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` },
 };
 
-const camera = (id: string) =>
+const camera = (id: string, name: CodecName = 'VP8', extensionIds: Extensions = {}) =>
   new Publication({
     id,
     request: { cid: id, kind: 'VIDEO', source: 'CAMERA' },
-    encoding: { codec: { name: 'VP8', pt: 96 }, red: undefined },
+    encoding: { codec: { name, pt: 96 }, red: undefined },
     mid: '0',
     rids: [],
-    extensionIds: {},
+    extensionIds,
     publishedAt: 0,
     events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
   });
@@ -25,16 +25,18 @@ const camera = (id: string) =>
 function newOffers() {
   const sent: { revision: number; isRestart: boolean; description: Description }[] = [];
   let ssrc = 1;
+  const ownExtensions: Extensions[] = [];
   const offers = new NodeOffers({
     takeSsrc: () => (ssrc += 2),
-    newSubscription: (publication, _codecs, own) => {
+    newSubscription: (publication, _codecs, own, extensions) => {
+      if (extensions) ownExtensions.push(extensions);
       const ids = { ssrc: own, rtxSsrc: own + 1, payloadType: 96, redPayloadType: undefined, rtxPayloadType: 97 };
       return new Subscription(publication, ids, { rtp() {}, rtcp() {} }, () => 0);
     },
     sendOffer: (revision, isRestart, description) => sent.push({ revision, isRestart, description }),
   });
   const midsOf = (index: number) => sent[index]?.description.media.map(({ mid }) => mid);
-  return { offers, sent, midsOf };
+  return { offers, sent, midsOf, own: ownExtensions };
 }
 
 test('[MED-77] an offer that is never answered is made anew, whole if it was whole, with what came meanwhile', () => {
@@ -59,5 +61,19 @@ test('[MED-77] an offer that is never answered is made anew, whole if it was who
   assert.deepEqual([midsOf(2), midsOf(3), sent[3]?.description.ice], [['1'], ['1', '2'], undefined]);
   assert.throws(() => offers.answer(3, { media: [] }, () => {}), /revision 4/);
   assert.equal(offers.answer(4, { media: [] }, () => {}).length, 2);
+  offers.close();
+});
+
+test('[MED-85] [MED-51] a subscriber is offered the descriptor of a stream that has it; who refuses it gets packets without', () => {
+  const { offers, sent, own } = newOffers();
+  offers.connect(local);
+  offers.assign(camera('trk_1', 'VP9', { dependencyDescriptor: 13 }), 'ps_1');
+  offers.assign(camera('trk_2', 'VP9'), 'ps_1');
+  offers.flush();
+  const [, first, second] = sent[0]?.description.media ?? [];
+  assert.deepEqual([first?.extensions?.dependencyDescriptor, second?.extensions], [12, undefined]);
+  offers.answer(1, { ...local, media: [{ mid: '0', kind: 'video', direction: 'recvonly' }] }, () => {});
+  assert.equal(own.length, 1);
+  assert.equal(own[0]?.dependencyDescriptor, undefined);
   offers.close();
 });

@@ -1,5 +1,5 @@
 import { MEDIA_DESCRIPTION_BYTES_MAX } from '@parley/contract/media-control';
-import type { Description, MediaEntry } from '@parley/media-description';
+import { DEFAULT_EXTENSIONS, type Description, type MediaEntry, SVC_EXTENSIONS } from '@parley/media-description';
 import { offeredCodecs } from './codecs.ts';
 import { MediaError } from './errors.ts';
 import type { Publication } from './publication.ts';
@@ -110,6 +110,7 @@ export class NodeOffers implements Negotiation {
       trackId: use.publication.id,
       streamId: use.streamId,
       codecs: offeredCodecs(use.publication.encoding),
+      ...(use.publication.extensionIds.dependencyDescriptor && { extensions: SVC_EXTENSIONS }),
       ssrcs: rtxPayloadType === undefined ? [ssrc] : [ssrc, rtxSsrc],
     };
   }
@@ -180,7 +181,19 @@ export class NodeOffers implements Negotiation {
     if (pending.isWhole) acceptTransport(answer);
     this.#pending = undefined;
     const entries = new Map(answer.media.map((entry) => [entry.mid, entry]));
-    return pending.slots.filter((slot) => accepts(slot, entries.get(slot.mid)));
+    return pending.slots.filter((slot) => this.#accepts(slot, entries.get(slot.mid)));
+  }
+
+  #accepts(slot: OfferedSlot, answered: MediaEntry | undefined): boolean {
+    const isAccepted = accepts(slot, answered);
+    const { use } = slot;
+    if (!isAccepted || !use || !answered || !slot.entry.extensions) return isAccepted;
+    const extensions = answered.extensions ?? DEFAULT_EXTENSIONS[slot.kind];
+    if (extensions.dependencyDescriptor !== undefined) return true;
+    // A client that does not know the descriptor gets packets without it.
+    const codecs = answered.codecs ?? slot.entry.codecs ?? [];
+    use.subscription = this.#deps.newSubscription(use.publication, codecs, use.subscription.ids.ssrc, extensions);
+    return true;
   }
 
   /** Another transport: lines only for the tracks there are now, with subscriptions of their own. */

@@ -1,12 +1,14 @@
 import type { MediaTrack, MediaTrackRequest } from '@parley/contract/media-control';
 import type { Extensions } from '@parley/media-description';
-import { CLOCK_RATE, type Encoding } from './codecs.ts';
+import { CLOCK_RATE, type Encoding, isScalable } from './codecs.ts';
 import { PacketBuffer } from './forwarded-packet.ts';
-import { Layer } from './layer.ts';
+import { type DeclaredLayer, Layer } from './layer.ts';
 import type { PacketCache } from './packet-cache.ts';
+import { startsKeyFrame } from './payload.ts';
 import type { SenderReport } from './rtcp.ts';
 import { findExtension, type RtpView } from './rtp.ts';
 import type { ForwardedTrack, Subscription } from './subscription.ts';
+import { type SvcPlace, SvcStream } from './svc/svc-place.ts';
 import { newTemporalPlace } from './temporal.ts';
 import { Upstream } from './upstream.ts';
 
@@ -45,7 +47,6 @@ export class Publication implements ForwardedTrack {
   readonly request: MediaTrackRequest;
   readonly kind: 'audio' | 'video';
   readonly clockRate: number;
-  readonly layers: readonly Layer[];
   readonly publishedAt: number;
   encoding: Encoding;
   mid: string;
@@ -59,6 +60,9 @@ export class Publication implements ForwardedTrack {
   readonly #burst: PacketBuffer[] = [];
   #queued = 0;
   readonly #temporal = newTemporalPlace();
+  #layers: readonly Layer[];
+  /** Set when one stream carries all layers. */
+  readonly #svc: SvcStream | undefined;
 
   constructor(init: PublicationInit) {
     const { id, request, encoding, mid, rids, extensionIds, publishedAt, events } = init;
@@ -72,7 +76,17 @@ export class Publication implements ForwardedTrack {
     this.publishedAt = publishedAt;
     this.isMuted = request.muted ?? false;
     this.#events = events;
-    this.layers = layersOf(request, rids);
+    if (rids.length === 0 && isScalable(encoding)) this.#svc = new SvcStream(encoding.codec.name);
+    this.#layers = this.#svc ? svcLayers(request, request.layers?.length || 1) : layersOf(request, rids);
+  }
+
+  /** Lowest first: simulcast streams, or the spatial layers of one stream. */
+  get layers(): readonly Layer[] {
+    return this.#layers;
+  }
+
+  get isSimulcast(): boolean {
+    return this.layers.length > 1 && !this.#svc;
   }
 
   get subscriptions(): readonly Subscription[] {
@@ -90,16 +104,16 @@ export class Publication implements ForwardedTrack {
 
   /** The stream that feeds a layer from now on; undefined for a layer that this track does not have. */
   bind(ssrc: number, rid: string | undefined): { layer: number; upstream: Upstream } | undefined {
-    const index = this.layers.length === 1 ? 0 : this.layers.findIndex((layer) => layer.rid === rid);
+    const index = this.#svc || this.layers.length === 1 ? 0 : this.layers.findIndex((layer) => layer.rid === rid);
     const layer = this.layers[index];
     if (!layer) return undefined;
     const isReplaced = layer.upstream !== undefined;
     // What is queued has the numbers of the stream that ends.
     if (isReplaced) this.flush();
-    layer.upstream = new Upstream(ssrc, this.clockRate, this.kind === 'video');
-    if (isReplaced)
-      for (const subscription of this.#subscriptions) if (isOnLayer(subscription, index)) subscription.restart();
-    return { layer: index, upstream: layer.upstream };
+    const upstream = new Upstream(ssrc, this.clockRate, this.kind === 'video');
+    for (const fed of this.#svc ? this.layers : [layer]) fed.upstream = upstream;
+    if (isReplaced) this.#restart(index);
+    return { layer: index, upstream };
   }
 
   /** The transport was replaced: another description of the same track. */
@@ -112,21 +126,51 @@ export class Publication implements ForwardedTrack {
   receive(view: RtpView, index: number, now: number): void {
     const layer = this.layers[index];
     if (!layer?.upstream?.receive(view, now)) return;
-    if (layer.upstream.hasRestarted) this.#restart(layer.upstream, index);
+    if (layer.upstream.hasRestarted) {
+      layer.upstream.hasRestarted = false;
+      // What is queued has the numbers from before.
+      this.flush();
+      this.#restart(index);
+    }
+    const place = this.#readPlace(view, now);
     if (!this.isStarted) {
       this.isStarted = true;
       this.#events.started();
     }
     if (this.isMutedByServer) return;
     if (this.kind === 'audio') this.#readLevel(view);
-    if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now);
+    if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now, place);
   }
 
-  /** The numbers of the layer began anew: what is queued has those from before. */
-  #restart(upstream: Upstream, index: number): void {
-    upstream.hasRestarted = false;
-    this.flush();
-    for (const subscription of this.#subscriptions) if (isOnLayer(subscription, index)) subscription.restart();
+  /** The numbers of the layer begin anew. */
+  #restart(index: number): void {
+    this.#svc?.restart();
+    for (const subscription of this.#subscriptions) if (this.#isOnLayer(subscription, index)) subscription.restart();
+  }
+
+  /** Which of the layers in one stream the packet is of; each layer counts what it takes. */
+  #readPlace(view: RtpView, now: number): SvcPlace | undefined {
+    const svc = this.#svc;
+    if (!svc) return undefined;
+    const isKeyFrame = startsKeyFrame(this.encoding.codec.name, view.buffer, view.payloadStart, view.payloadEnd);
+    const place = svc.read(view, this.extensionIds.dependencyDescriptor, isKeyFrame);
+    if (svc.count !== undefined && svc.count !== this.layers.length) this.#resize(svc);
+    const bytes = view.buffer.length;
+    for (let index = 0; index < this.layers.length; index += 1)
+      this.layers[index]?.onSvcPacket(place, index, bytes, now);
+    return place;
+  }
+
+  /** The stream has other layers than the publisher said. */
+  #resize({ count = 1, sizes }: SvcStream): void {
+    const upstream = this.layers[0]?.upstream;
+    this.#layers = svcLayers(this.request, count, sizes);
+    for (const layer of this.layers) layer.upstream = upstream;
+  }
+
+  /** Twice a second. */
+  measure(now: number): void {
+    if (this.#svc) for (const layer of this.layers) layer.measure(now);
   }
 
   #readLevel(view: RtpView): void {
@@ -134,11 +178,11 @@ export class Publication implements ForwardedTrack {
     if (at >= 0) this.#events.audioLevel((view.buffer[at] ?? 127) & 0x7f);
   }
 
-  #enqueue(view: RtpView, layer: Layer, index: number, now: number): void {
+  #enqueue(view: RtpView, layer: Layer, index: number, now: number, place: SvcPlace | undefined): void {
     if (this.#queued === BURST_PACKETS_MAX) this.flush();
     const packet = this.#burst[this.#queued] ?? new PacketBuffer();
     this.#burst[this.#queued] = packet;
-    if (!packet.read(view, this.encoding, this.extensionIds, index, this.#temporal, now)) return;
+    if (!packet.read(view, this.encoding, this.extensionIds, index, this.#temporal, now, place)) return;
     if (packet.startsKeyFrame) layer.onKeyFrame();
     if (this.kind === 'video') layer.frameRates.packet(packet.temporal.layer, view.timestamp, now);
     this.#queued += 1;
@@ -158,7 +202,8 @@ export class Publication implements ForwardedTrack {
   }
 
   requestKeyFrame(index: number): void {
-    if (this.kind === 'video') this.layers[index]?.requestKeyFrame();
+    // One key frame is of all layers of a stream.
+    if (this.kind === 'video') this.layers[this.#svc ? 0 : index]?.requestKeyFrame();
   }
 
   /** Sends the key-frame requests that are due. Called at once after a request, and by the clock. */
@@ -170,7 +215,12 @@ export class Publication implements ForwardedTrack {
   }
 
   #hasSubscribers = (index: number): boolean =>
-    this.#subscriptions.some((subscription) => isOnLayer(subscription, index));
+    this.#subscriptions.some((subscription) => this.#isOnLayer(subscription, index));
+
+  /** Spatial layers build on those below. */
+  #isOnLayer({ current, target }: Subscription, index: number): boolean {
+    return this.#svc ? Math.max(current, target) >= index : current === index || target === index;
+  }
 
   cacheOf(layer: number): PacketCache | undefined {
     return this.layers[layer]?.upstream?.cache;
@@ -182,7 +232,7 @@ export class Publication implements ForwardedTrack {
 
   /** The highest temporal layer of a layer within a frame rate. */
   temporalLayerFor(index: number, fps: number): number {
-    return this.layers[index]?.frameRates.layerFor(fps) ?? 0;
+    return this.layers[this.#svc ? 0 : index]?.frameRates.layerFor(fps) ?? 0;
   }
 
   /** Whether a layer can be sent, or will be as soon as it has a subscriber. */
@@ -215,14 +265,34 @@ export class Publication implements ForwardedTrack {
       codec: this.encoding.codec.name,
       width: top?.width ?? null,
       height: top?.height ?? null,
-      simulcast: layers.length > 1,
+      simulcast: this.isSimulcast,
       layers,
       publishedAt: new Date(this.publishedAt).toISOString(),
     };
   }
 }
 
-const isOnLayer = ({ current, target }: Subscription, index: number): boolean => current === index || target === index;
+/** Spatial layers, lowest first, each twice as large as the one before unless the stream or the publisher says more. */
+function svcLayers(
+  { layers: declared = [] }: MediaTrackRequest,
+  count: number,
+  sizes: readonly { width: number; height: number }[] = [],
+): Layer[] {
+  const top = declared.at(-1);
+  return Array.from({ length: count }, (_, index) => {
+    const scale = 2 ** (count - 1 - index);
+    const said: DeclaredLayer = {
+      rid: String(index),
+      ...(top?.width && top.height
+        ? { width: Math.round(top.width / scale), height: Math.round(top.height / scale) }
+        : {}),
+      ...(declared.length === count ? declared[index] : {}),
+      ...sizes[index],
+    };
+    const guessedBitrate = count === 1 ? GUESSED_BITRATE : (GUESSED_BITRATES[index] ?? 0);
+    return new Layer(count === 1 ? '' : said.rid, said, guessedBitrate);
+  });
+}
 
 function layersOf({ layers: declared = [] }: MediaTrackRequest, rids: readonly string[]): Layer[] {
   const names = rids.length > 0 ? rids : [''];

@@ -1,5 +1,5 @@
 import type { MediaPermissions, MediaTrackRequest, MediaTransportState } from '@parley/contract/media-control';
-import { apply, DEFAULT_EXTENSIONS, type Description, type MediaEntry } from '@parley/media-description';
+import { apply, type Description, type MediaEntry } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
 import { acceptedCodecs, acceptedExtensions, chooseEncoding } from './codecs.ts';
 import { MediaError } from './errors.ts';
@@ -101,7 +101,7 @@ export class Publisher {
       encoding,
       mid: entry.mid,
       rids: entry.rids ?? [],
-      extensionIds: acceptedExtensions(entry.extensions ?? DEFAULT_EXTENSIONS[entry.kind]),
+      extensionIds: acceptedExtensions(entry, encoding),
       publishedAt: this.#deps.clock.wall(),
       events: {
         keyFrameNeeded: (ssrc) => this.#uplink.sendPli(ssrc),
@@ -183,7 +183,7 @@ export class Publisher {
       codecs: acceptedCodecs(publication.encoding, publication.request.source),
       extensions: publication.extensionIds,
     };
-    if (publication.layers.length > 1) answer.rids = publication.layers.map((layer) => layer.rid);
+    if (publication.isSimulcast) answer.rids = publication.layers.map((layer) => layer.rid);
     return answer;
   }
 
@@ -225,7 +225,7 @@ export class Publisher {
     for (const { publication, entry } of kept.values()) {
       const encoding = chooseEncoding({ ...entry, codecs: sameCodecFirst(entry, publication) });
       if (!encoding || encoding.codec.name !== publication.encoding.codec.name) continue;
-      publication.rebind(entry.mid, encoding, acceptedExtensions(entry.extensions ?? DEFAULT_EXTENSIONS[entry.kind]));
+      publication.rebind(entry.mid, encoding, acceptedExtensions(entry, encoding));
       this.#byMid.set(entry.mid, publication);
     }
     for (const publication of [...this.#publications.values()])
@@ -256,7 +256,7 @@ export class Publisher {
 
 /** A line without a track still needs a codec: without one it would be refused for good. */
 function idleEntry(entry: MediaEntry): MediaEntry {
-  const { mid, kind, extensions = DEFAULT_EXTENSIONS[kind] } = entry;
+  const { mid, kind } = entry;
   const encoding = chooseEncoding(entry);
   if (!encoding) return { mid, kind, direction: 'inactive' };
   return {
@@ -264,7 +264,7 @@ function idleEntry(entry: MediaEntry): MediaEntry {
     kind,
     direction: 'inactive',
     codecs: acceptedCodecs(encoding),
-    extensions: acceptedExtensions(extensions),
+    extensions: acceptedExtensions(entry, encoding),
   };
 }
 

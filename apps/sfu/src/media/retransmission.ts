@@ -18,6 +18,8 @@ const PLACE = 2;
 const RESENT_AT = 3;
 const LAYER_SHIFT = 24;
 const PICTURE_SHIFT = 8;
+/** In place of a picture id, which only VP8 has: the packet went out as the last of its picture. */
+export const ENDS_PICTURE = 1;
 
 /** Bytes before the payload for the original sequence number (RFC 4588 4). */
 const OSN_BYTES = 2;
@@ -134,6 +136,7 @@ export class Retransmission {
         writePictureId(bytes, vp8.pictureIdAt + shift, vp8.pictureIdBits, (place >>> PICTURE_SHIFT) & 0x7fff);
       if (vp8.tl0PicIdxAt > 0) bytes[vp8.tl0PicIdxAt + shift] = place & 0xff;
     }
+    if (!isVp8 && ((this.#word(at, PLACE) >>> PICTURE_SHIFT) & ENDS_PICTURE) !== 0) bytes[1] = 0x80;
     this.#send(bytes, sequence, this.#word(at, TIMESTAMP), now);
     return true;
   }

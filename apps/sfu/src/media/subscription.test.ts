@@ -57,6 +57,8 @@ function rig(own: { rtxPayloadType?: undefined } = {}) {
       timestamp,
       payloadStart,
       template,
+      marker: false,
+      svc: undefined,
       plain: undefined,
       layer,
       startsKeyFrame: isKey,

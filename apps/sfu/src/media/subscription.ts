@@ -3,9 +3,17 @@ import type { ForwardedPacket } from './forwarded-packet.ts';
 import type { PathLoss } from './loss-window.ts';
 import { type Vp8Descriptor, writePictureId } from './payload.ts';
 import { ReceiverStatistics } from './receiver-statistics.ts';
-import { type Outlet, type ResendBudget, Retransmission, type RetransmittedTrack } from './retransmission.ts';
+import {
+  ENDS_PICTURE,
+  type Outlet,
+  type ResendBudget,
+  Retransmission,
+  type RetransmittedTrack,
+} from './retransmission.ts';
 import { ntpSeconds, type ReceptionReport, type SenderReport, writeSenderReport } from './rtcp.ts';
 import { sequenceDistance, timestampDistance } from './rtp.ts';
+import { SvcFilter } from './svc/svc-filter.ts';
+import type { SvcPlace } from './svc/svc-place.ts';
 import { type PacketTemplate, stamp } from './template.ts';
 import { EVERY_FRAME } from './temporal.ts';
 import { TemporalFilter } from './temporal-filter.ts';
@@ -58,6 +66,8 @@ export class Subscription {
   #floor = 0;
   /** Only for a subscriber that limits its frame rate. */
   #filter: TemporalFilter | undefined;
+  /** Only for a stream that carries several layers: it has both jobs then. */
+  #svc: SvcFilter | undefined;
   #retransmission: Retransmission | undefined;
   packets = 0;
   octets = 0;
@@ -107,7 +117,8 @@ export class Subscription {
   setTarget(layer: number): void {
     this.#target = layer;
     if (layer === PAUSED) this.#current = PAUSED;
-    else if (layer !== this.#current) this.#track.requestKeyFrame(layer);
+    // Lower layers of the same stream may need none.
+    else if (this.#svc ? layer > this.#current : layer !== this.#current) this.#track.requestKeyFrame(layer);
   }
 
   /** Frames of higher temporal layers are dropped. More of them return where the stream allows it. */
@@ -135,7 +146,8 @@ export class Subscription {
 
   /** Sends no more of the current layer, new or repeated: a congested path must drain before a key frame gets through. */
   dropCurrentLayer(): void {
-    this.#current = PAUSED;
+    if (this.#svc) this.#svc.isCut = true;
+    else this.#current = PAUSED;
     this.#retransmission?.clear();
   }
 
@@ -148,21 +160,19 @@ export class Subscription {
 
   /** Sends the packet with this subscriber's numbers, if it is of the layer that the subscriber gets. */
   forward(packet: ForwardedPacket): void {
-    if (packet.layer !== this.#current) {
+    if (packet.svc) {
+      if (!this.#takesOfSvc(packet, packet.svc)) return;
+    } else if (packet.layer !== this.#current) {
       if (packet.layer !== this.#target || !packet.startsKeyFrame) return;
       this.#switch(packet);
-    } else {
-      const ahead = sequenceDistance(this.#floor, packet.sequence);
-      if (ahead < 0) return;
-      if (ahead > FLOOR_DISTANCE_MAX) this.#floor = (packet.sequence - FLOOR_DISTANCE_MAX / 2) & 0xffff;
-      if (this.#filter?.drops(packet)) return;
-    }
-    const dropped = this.#filter?.sequencesBefore(packet.sequence) ?? 0;
+    } else if (this.#precedesSwitch(packet.sequence) || this.#filter?.drops(packet)) return;
+    const dropped = this.#droppedBefore(packet.sequence);
     const sequence = (packet.sequence + this.#sequenceOffset - dropped) & 0xffff;
     const timestamp = (packet.timestamp + this.#timestampOffset) | 0;
     const isPlain = packet.plain !== undefined && this.ids.redPayloadType === undefined;
     const template = (isPlain && packet.plain) || packet.template;
     if (packet.vp8) this.#stampVp8(packet.vp8, template, packet.payloadStart);
+    if (packet.svc) this.#markEnd(packet, packet.svc);
     this.#count(sequence, timestamp, packet.now);
     this.#retransmission?.record(sequence, packet.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
     const isRed = packet.plain !== undefined && !isPlain;
@@ -171,6 +181,39 @@ export class Subscription {
     this.packets += 1;
     this.octets += template.packet.length;
     this.#outlet.rtp(template.packet, packet.now);
+  }
+
+  #precedesSwitch(sequence: number): boolean {
+    const ahead = sequenceDistance(this.#floor, sequence);
+    if (ahead > FLOOR_DISTANCE_MAX) this.#floor = (sequence - FLOOR_DISTANCE_MAX / 2) & 0xffff;
+    return ahead < 0;
+  }
+
+  #droppedBefore(sequence: number): number {
+    return (this.#svc ? this.#svc.droppedBefore(sequence) : this.#filter?.sequencesBefore(sequence)) ?? 0;
+  }
+
+  /** Of a stream with several layers the subscriber gets one, with what it builds on. */
+  #takesOfSvc(packet: ForwardedPacket, place: SvcPlace): boolean {
+    if (this.#target === PAUSED) return false;
+    this.#svc ??= new SvcFilter();
+    const svc = this.#svc;
+    svc.spatialLimit = this.#target;
+    svc.temporalLimit = this.#filter?.limit ?? EVERY_FRAME;
+    if (this.#current === PAUSED) {
+      if (!packet.startsKeyFrame) return false;
+      svc.start(packet, place);
+      this.#switch(packet);
+    } else if (this.#precedesSwitch(packet.sequence) || !svc.takes(packet, place)) return false;
+    this.#current = svc.isSettled ? this.#target : svc.spatial;
+    return true;
+  }
+
+  /** Receivers wait for the end of a picture: here it may come before the publisher's. */
+  #markEnd({ marker, template }: ForwardedPacket, { isEnd, spatial }: SvcPlace): void {
+    const isLast = marker || (isEnd && spatial === this.#svc?.spatial);
+    template.packet[1] = isLast ? 0x80 : 0;
+    this.#pictureId = isLast ? ENDS_PICTURE : 0;
   }
 
   #count(sequence: number, timestamp: number, now: number): void {
@@ -246,7 +289,7 @@ export class Subscription {
 
   /** The publisher's report on this subscription's timeline, by which receivers keep audio and video in sync. */
   onSenderReport(report: SenderReport, layer: number, now: number): void {
-    if (layer !== this.#current) return;
+    if (this.#svc ? this.#current === PAUSED : layer !== this.#current) return;
     const rtpTimestamp = (report.rtpTimestamp + this.#timestampOffset) >>> 0;
     this.statistics.onSent(report, now);
     this.#outlet.rtcp(writeSenderReport({ ...report, ssrc: this.ids.ssrc, rtpTimestamp }, this.packets, this.octets));

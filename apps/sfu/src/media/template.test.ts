@@ -50,3 +50,30 @@ test('[MED-51] a client that laid down its own ids gets them under those, and no
   assert.deepEqual(read(packet, 3), [0x12, 0x34], 'the packet of the others is as it was');
   assert.equal(read(translateExtensions(packet, extensionTable({})), 3), undefined);
 });
+
+test('[MED-85] [MED-51] a descriptor that is too long for short heads goes out under long ones, and the rest with it', () => {
+  const view = newRtpView();
+  const descriptor = Array.from({ length: 40 }, (_, at) => at);
+  const wideExtensions: [number, number[]][] = [
+    [9, [1, 2, 3]],
+    [11, descriptor],
+  ];
+  assert.ok(readRtp(rtpPacket({ sequence: 1, payload: Buffer.from([1, 2, 3]), wideExtensions }), view));
+  const template = new PacketTemplate();
+  const build = (length: number) => {
+    const ids = { playoutDelay: 9, dependencyDescriptor: 11 };
+    view.buffer[view.extensionStart + 6] = length;
+    assert.ok(template.build(view, view.payloadStart, view.payloadEnd, ids, 1000));
+    stampTransport(template.packet, 0x1234);
+    return template.packet;
+  };
+  for (const length of [40, 4]) {
+    const packet = build(length);
+    assert.deepEqual(read(packet, 3), [0x12, 0x34]);
+    assert.equal(read(packet, 2)?.length, 3);
+    assert.deepEqual(read(packet, 5), [1, 2, 3]);
+    assert.deepEqual(read(packet, 12), descriptor.slice(0, length));
+    const theirs = translateExtensions(packet, extensionTable({ transportCc: 7, playoutDelay: 4 }));
+    assert.deepEqual([read(theirs, 7), read(theirs, 4), read(theirs, 12)], [[0x12, 0x34], [1, 2, 3], undefined]);
+  }
+});

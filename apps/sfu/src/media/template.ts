@@ -1,4 +1,4 @@
-import { DEFAULT_EXTENSIONS, type Extensions } from '@parley/media-description';
+import { DEFAULT_EXTENSIONS, type Extensions, SVC_EXTENSIONS } from '@parley/media-description';
 import { extensionLength, findExtension, RTP_HEADER_BYTES, type RtpView, toAbsSendTime } from './rtp.ts';
 
 /** Enough for any packet on a path of 1500 bytes, with our extensions and the two bytes of RTX. */
@@ -8,7 +8,11 @@ const TRANSPORT_NUMBER_AT = ABS_SEND_TIME_AT + 4;
 
 /** Extensions that go on as they came, with the id we gave them; all have ids under 15. */
 const PASSED = ['audioLevel', 'orientation', 'playoutDelay'] as const;
-const SENT_IDS: Extensions = { ...DEFAULT_EXTENSIONS.audio, ...DEFAULT_EXTENSIONS.video };
+const SENT_IDS: Extensions = { ...DEFAULT_EXTENSIONS.audio, ...SVC_EXTENSIONS };
+/** What fits behind a head of one byte (RFC 8285 4.2). */
+const SHORT_BYTES_MAX = 16;
+const ONE_BYTE_PROFILE = 0xbede;
+const TWO_BYTE_PROFILE = 0x1000;
 
 /**
  * The packet as subscribers get it, less what differs from one to the next. It is built once for all of them; each then
@@ -23,18 +27,17 @@ export class PacketTemplate {
   /** False when the packet does not fit. `gap` leaves room before the payload (RTX puts a sequence number there). */
   build(view: RtpView, payloadStart: number, payloadEnd: number, ids: Extensions, nowMs: number, gap = 0): boolean {
     const bytes = this.#bytes;
-    const sendTime = toAbsSendTime(nowMs);
     bytes[0] = 0x90;
     bytes[1] = view.marker ? 0x80 : 0;
-    bytes[12] = 0xbe;
-    bytes[13] = 0xde;
-    bytes[ABS_SEND_TIME_AT] = ((SENT_IDS.absSendTime ?? 0) << 4) | 2;
-    bytes[ABS_SEND_TIME_AT + 1] = sendTime >> 16;
-    bytes[ABS_SEND_TIME_AT + 2] = (sendTime >> 8) & 0xff;
-    bytes[ABS_SEND_TIME_AT + 3] = sendTime & 0xff;
-    bytes[TRANSPORT_NUMBER_AT] = ((SENT_IDS.transportCc ?? 0) << 4) | 1;
-    let at = TRANSPORT_NUMBER_AT + 3;
-    if (view.extensionStart !== 0) at = this.#passExtensions(view, ids, at);
+    const descriptorAt = findExtension(view, ids.dependencyDescriptor);
+    const descriptorBytes = descriptorAt < 0 ? 0 : extensionLength;
+    const isWide = descriptorBytes > SHORT_BYTES_MAX;
+    let at = this.#writeOwn(toAbsSendTime(nowMs), isWide);
+    if (view.extensionStart !== 0) at = this.#passExtensions(view, ids, at, isWide);
+    if (descriptorBytes > 0) {
+      at = this.#writeHead(SENT_IDS.dependencyDescriptor ?? 0, descriptorBytes, at, isWide);
+      at += view.buffer.copy(bytes, at, descriptorAt, descriptorAt + descriptorBytes);
+    }
     while ((at & 3) !== 0) bytes[at++] = 0;
     const words = (at - RTP_HEADER_BYTES - 4) >> 2;
     bytes[14] = words >> 8;
@@ -47,12 +50,34 @@ export class PacketTemplate {
     return true;
   }
 
-  #passExtensions(view: RtpView, ids: Extensions, start: number): number {
+  /** Our own extensions, the transport-wide number in one place whichever the heads are; where they end. */
+  #writeOwn(sendTime: number, isWide: boolean): number {
+    const bytes = this.#bytes;
+    bytes.writeUInt16BE(isWide ? TWO_BYTE_PROFILE : ONE_BYTE_PROFILE, RTP_HEADER_BYTES);
+    if (isWide) bytes.fill(0, ABS_SEND_TIME_AT, TRANSPORT_NUMBER_AT);
+    const sendTimeHead = isWide ? TRANSPORT_NUMBER_AT + 3 : ABS_SEND_TIME_AT;
+    const sendTimeAt = this.#writeHead(SENT_IDS.absSendTime ?? 0, 3, sendTimeHead, isWide);
+    bytes.writeUIntBE(sendTime, sendTimeAt, 3);
+    this.#writeHead(SENT_IDS.transportCc ?? 0, 2, isWide ? TRANSPORT_NUMBER_AT - 1 : TRANSPORT_NUMBER_AT, isWide);
+    return isWide ? sendTimeAt + 3 : TRANSPORT_NUMBER_AT + 3;
+  }
+
+  #writeHead(id: number, length: number, at: number, isWide: boolean): number {
+    if (!isWide) {
+      this.#bytes[at] = (id << 4) | (length - 1);
+      return at + 1;
+    }
+    this.#bytes[at] = id;
+    this.#bytes[at + 1] = length;
+    return at + 2;
+  }
+
+  #passExtensions(view: RtpView, ids: Extensions, start: number, isWide: boolean): number {
     let at = start;
     for (const name of PASSED) {
       const from = findExtension(view, ids[name]);
       if (from < 0 || extensionLength > 4) continue;
-      this.#bytes[at++] = ((SENT_IDS[name] ?? 0) << 4) | (extensionLength - 1);
+      at = this.#writeHead(SENT_IDS[name] ?? 0, extensionLength, at, isWide);
       for (let index = 0; index < extensionLength; index += 1) this.#bytes[at++] = view.buffer[from + index] ?? 0;
     }
     return at;
@@ -94,13 +119,15 @@ const translated = Buffer.alloc(BYTES_MAX);
 /** A copy with the client's extension ids; what it does not have becomes padding. Valid until the next. */
 export function translateExtensions(packet: Buffer, table: ExtensionTable): Buffer {
   packet.copy(translated);
+  const isWide = packet.readUInt16BE(RTP_HEADER_BYTES) === TWO_BYTE_PROFILE;
   const end = ABS_SEND_TIME_AT + packet.readUInt16BE(RTP_HEADER_BYTES + 2) * 4;
   for (let at = ABS_SEND_TIME_AT; at < end; ) {
     const head = translated[at] ?? 0;
-    const next = head === 0 ? at + 1 : at + 2 + (head & 0x0f);
-    const id = table[head >> 4] ?? 0;
+    const bytes = isWide ? 2 + (translated[at + 1] ?? 0) : 2 + (head & 0x0f);
+    const next = head === 0 ? at + 1 : at + bytes;
+    const id = table[isWide ? head : head >> 4] ?? 0;
     if (id === 0) translated.fill(0, at, next);
-    else translated[at] = (id << 4) | (head & 0x0f);
+    else translated[at] = isWide ? id : (id << 4) | (head & 0x0f);
     at = next;
   }
   return translated.subarray(0, packet.length);

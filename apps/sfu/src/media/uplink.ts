@@ -156,8 +156,9 @@ export class Uplink {
     if (!this.#transport || this.#streams.size === 0) return;
     const reports: ReceptionReport[] = [];
     const path: PathLoss = { expected: 0, lost: 0 };
-    for (const { upstream } of this.#streams.values()) {
-      upstream.measure(now);
+    for (const { publication, upstream } of this.#streams.values()) {
+      upstream.rate.measure(now);
+      publication.measure(now);
       const report = upstream.report(now);
       if (!report) continue;
       reports.push(report);

@@ -1,5 +1,6 @@
 import type { PathLoss } from './loss-window.ts';
 import { PacketCache } from './packet-cache.ts';
+import { RateMeter } from './rate-meter.ts';
 import { middleNtp, type ReceptionReport, type SenderReport } from './rtcp.ts';
 import { type RtpView, sequenceDistance, timestampDistance } from './rtp.ts';
 
@@ -15,9 +16,6 @@ const MISORDER_MAX = 100;
 const DUPLICATE_SECONDS_MAX = 2;
 /** Give up on a packet after this and request a key frame: no receiver can decode on without it. */
 const NACK_AGE_MS_MAX = 700;
-
-/** Measurements that `bitrate` looks back on: three seconds of them. */
-const RATES = 6;
 
 interface Missing {
   since: number;
@@ -43,17 +41,12 @@ export class Upstream {
   #lastTransit = 0;
   #expectedBefore = 0;
   #receivedBefore = 0;
-  #bytes = 0;
-  #bytesBefore = 0;
-  #measuredAt = 0;
-  readonly #rates: number[] = [];
+  readonly rate = new RateMeter();
   #lossPercent = 0;
   #expectedOnPath = 0;
   #missedOnPath = 0;
   readonly #missing = new Map<number, Missing>();
   lastSenderReport: (SenderReport & { at: number }) | undefined;
-  /** When a packet with content came last. */
-  lastMediaAt = Number.NEGATIVE_INFINITY;
 
   constructor(ssrc: number, clockRate: number, hasCache: boolean) {
     this.ssrc = ssrc;
@@ -69,8 +62,8 @@ export class Upstream {
     const { sequence } = view;
     // A layer that is off sends only padding.
     if (view.payloadEnd > view.payloadStart) {
-      this.lastMediaAt = now;
-      this.#bytes += view.buffer.length;
+      this.rate.lastMediaAt = now;
+      this.rate.add(view.buffer.length);
     }
     if (!this.#isStarted) this.#start(view, now);
     else {
@@ -164,7 +157,7 @@ export class Upstream {
   /** Sequence numbers to request now; each is requested a few times, then dropped. */
   takeNacks(now: number): number[] {
     const due: number[] = [];
-    if (now - this.lastMediaAt > NACK_AGE_MS_MAX) this.#missing.clear();
+    if (now - this.rate.lastMediaAt > NACK_AGE_MS_MAX) this.#missing.clear();
     for (const [sequence, missing] of this.#missing) {
       if (now - missing.since > NACK_AGE_MS_MAX) {
         this.#missing.delete(sequence);
@@ -203,27 +196,6 @@ export class Upstream {
       lastSenderReport: last ? middleNtp(last) : 0,
       delaySinceLastSenderReport: last ? Math.floor(((now - last.at) * 65_536) / 1000) >>> 0 : 0,
     };
-  }
-
-  /** Call it about twice a second. */
-  measure(now: number): void {
-    const elapsed = now - this.#measuredAt;
-    if (this.#measuredAt > 0 && elapsed > 0) {
-      this.#rates.push(((this.#bytes - this.#bytesBefore) * 8000) / elapsed);
-      if (this.#rates.length > RATES) this.#rates.shift();
-    }
-    this.#bytesBefore = this.#bytes;
-    this.#measuredAt = now;
-  }
-
-  /** Bits per second: the busiest of the last measurements, since a picture that stands still now may move soon. */
-  get bitrate(): number {
-    return Math.max(0, ...this.#rates);
-  }
-
-  /** False until the bit rate had time to settle. */
-  get isMeasured(): boolean {
-    return this.#rates.length === RATES;
   }
 
   get lossPercent(): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type EncodingOptions, encodingsFor, preferCodec, tuneOpus } from './encodings.ts';
+import { type EncodingOptions, encodingsFor, layersOf, preferCodec, tuneOpus } from './encodings.ts';
 
 /** Video of this width, as far as encodings look at it. */
 const video = (width: number): MediaStreamTrack =>
@@ -29,14 +29,30 @@ test('[SDK-73] layers can be turned off and on; the bit rate is that of the larg
   ]);
 });
 
-test('[SDK-73] the frame rate bounds every layer; VP9 and AV1 are sent in layers of their own', () => {
-  const encodings = encodingsFor('CAMERA', video(640), { frameRate: 10, codec: 'vp9' });
+test('[SDK-73] [SDK-110] the frame rate bounds every layer; VP9 and AV1 carry their layers in one stream', () => {
+  const modes = (width: number, options: EncodingOptions) =>
+    encodingsFor('CAMERA', video(width), options).map((one) => [one.maxFramerate, one.scalabilityMode, one.maxBitrate]);
+  assert.deepEqual(modes(640, { frameRate: 10, codec: 'vp9' }), [[10, 'L2T3_KEY', 500_000]]);
+  assert.deepEqual(modes(1280, { codec: 'av1' }), [[undefined, 'L3T3_KEY', 1_700_000]]);
+  assert.deepEqual(modes(1280, { codec: 'av1', scalabilityMode: 'L2T1' }), [[undefined, 'L2T1', 1_700_000]]);
+  assert.deepEqual(modes(1280, { codec: 'vp9', simulcast: false }), [[undefined, 'L1T3', 1_700_000]]);
+  assert.deepEqual(modes(320, { codec: 'vp9' }), [[undefined, 'L1T3', 400_000]]);
+  assert.equal(modes(1280, { codec: 'vp8' })[0]?.[1], undefined);
+  assert.deepEqual(modes(640, { frameRate: 10, codec: 'vp9', simulcast: true }), [
+    [10, 'L1T3', 150_000],
+    [10, 'L1T3', 500_000],
+  ]);
+});
+
+test('[SDK-110] the layers of one stream are announced like those of several', () => {
+  const track = video(1280);
+  const layers = (options: EncodingOptions) => layersOf(encodingsFor('CAMERA', track, options), track);
+  assert.deepEqual(layers({ codec: 'vp9' }), layers({}));
   assert.deepEqual(
-    // The browser's types do not know `scalabilityMode` everywhere.
-    encodings.map((one) => [one.maxFramerate, (one as { scalabilityMode?: string }).scalabilityMode]),
+    layers({ codec: 'av1', scalabilityMode: 'L2T3' }).map(({ rid, height }) => [rid, height]),
     [
-      [10, 'L1T3'],
-      [10, 'L1T3'],
+      ['q', 360],
+      ['h', 720],
     ],
   );
 });

@@ -3,14 +3,21 @@ import type { MediaEntry } from '@parley/media-description';
 import type { TrackSource } from '../signal/records.ts';
 
 export interface VideoEncodingOptions {
-  /** The codec to send, if the browser can; else its own choice. Everybody receives what is sent. */
+  /**
+   * The codec to send, if the browser can; else its own choice. VP9 and AV1 carry their layers in one stream, which
+   * costs less than several; a browser that cannot do that sends its own choice too.
+   */
   codec?: 'vp8' | 'vp9' | 'h264' | 'av1';
   /** Bits a second at most; of a video in layers, for the largest. */
   maxBitrate?: number;
   /** Frames a second at most. */
   frameRate?: number;
-  /** False sends one layer only. By default a camera is sent in layers, a screen is not. */
+  /** False sends one layer only. By default a camera is sent in layers, a screen is not. True of VP9 and AV1: in streams. */
   simulcast?: boolean;
+  /** Of VP9 and AV1: `L3T3_KEY` and the like. By default as many layers as the size is worth. */
+  scalabilityMode?: string;
+  /** What is kept when the path or the computer is too slow. By default the browser decides, by the content hint. */
+  degradationPreference?: 'balanced' | 'maintain-framerate' | 'maintain-resolution';
 }
 
 export interface AudioEncodingOptions {
@@ -27,6 +34,9 @@ export interface AudioEncodingOptions {
 
 export type EncodingOptions = VideoEncodingOptions & AudioEncodingOptions;
 
+/** The types of the browser do not know it everywhere. */
+export type Encoding = RTCRtpEncodingParameters & { scalabilityMode?: string };
+
 /** Lowest first, with its bits a second; each is twice as wide as the one before. */
 const LAYERS = [
   ['q', 150_000],
@@ -35,11 +45,7 @@ const LAYERS = [
 ] as const;
 
 /** How a track is sent: a camera in layers, lowest first, as many as its size is worth; a screen in one, sharp. */
-export function encodingsFor(
-  source: TrackSource,
-  track: MediaStreamTrack,
-  options: EncodingOptions = {},
-): RTCRtpEncodingParameters[] {
+export function encodingsFor(source: TrackSource, track: MediaStreamTrack, options: EncodingOptions = {}): Encoding[] {
   if (track.kind === 'audio') return [];
   const { codec, frameRate, simulcast = source !== 'SCREEN_SHARE' } = options;
   const settings = track.getSettings();
@@ -49,17 +55,22 @@ export function encodingsFor(
   const [worth, bits] = width < 480 ? [1, 400_000] : width < 960 ? [2, 500_000] : [3, 1_700_000];
   const count = simulcast ? worth : 1;
   const { maxBitrate = source === 'SCREEN_SHARE' ? 2_500_000 : bits } = options;
-  const shared = {
-    ...(frameRate && { maxFramerate: frameRate }),
-    // Without it these codecs take several encodings for the layers of one stream.
-    ...((codec === 'vp9' || codec === 'av1') && { scalabilityMode: 'L1T3' }),
-  };
-  if (count === 1) return [{ ...shared, maxBitrate }];
+  const isScalable = codec === 'vp9' || codec === 'av1';
+  // Without a mode these codecs take several encodings for the layers of one stream.
+  const usual = options.simulcast || count === 1 ? 'L1T3' : `L${count}T3_KEY`;
+  const { scalabilityMode = usual } = options;
+  const shared = { ...(frameRate && { maxFramerate: frameRate }), ...(isScalable && { scalabilityMode }) };
+  if (count === 1 || (isScalable && scalabilityMode[1] !== '1')) return [{ ...shared, maxBitrate }];
+  return inLayers(count, maxBitrate).map((layer) => ({ ...shared, ...layer }));
+}
+
+/** Lowest first; each keeps its share of the bits of the largest. */
+function inLayers(count: number, maxBitrate: number) {
+  const [, most] = LAYERS[count - 1] ?? LAYERS[0];
   return LAYERS.slice(0, count).map(([rid, usual], at) => ({
-    ...shared,
     rid,
     scaleResolutionDownBy: 2 ** (count - 1 - at),
-    maxBitrate: Math.round((usual * maxBitrate) / bits),
+    maxBitrate: Math.round((usual * maxBitrate) / most),
   }));
 }
 
@@ -83,14 +94,18 @@ export function tuneOpus(line: MediaEntry, { music, ...options }: EncodingOption
 
 type Layer = NonNullable<FrameData<SignalingClientFrames['publish']>['tracks'][number]['layers']>[number];
 
-/** What is said of the layers when a track is published. */
-export function layersOf(encodings: readonly RTCRtpEncodingParameters[], track: MediaStreamTrack): Layer[] {
+/** What is said of the layers when a track is published; those of one stream are named like those of several. */
+export function layersOf(encodings: readonly Encoding[], track: MediaStreamTrack): Layer[] {
   const { width, height } = track.getSettings();
-  return encodings.map(({ rid = '', scaleResolutionDownBy = 1, maxBitrate }) => ({
-    rid,
-    ...(width && height
-      ? { width: Math.round(width / scaleResolutionDownBy), height: Math.round(height / scaleResolutionDownBy) }
-      : {}),
-    ...(maxBitrate ? { bitrate: maxBitrate } : {}),
-  }));
+  const [{ scalabilityMode = '', maxBitrate = 0 } = {}] = encodings;
+  const count = Number(scalabilityMode[1] ?? 1);
+  return (count > 1 ? inLayers(count, maxBitrate) : encodings).map(
+    ({ rid = '', scaleResolutionDownBy = 1, maxBitrate }) => ({
+      rid,
+      ...(width && height
+        ? { width: Math.round(width / scaleResolutionDownBy), height: Math.round(height / scaleResolutionDownBy) }
+        : {}),
+      ...(maxBitrate ? { bitrate: maxBitrate } : {}),
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import type { FrameData, ReplyTo, SignalingClientFrames } from '@parley/contract
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
 import { ConnectionError, PermissionError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
-import { encodingsFor, layersOf, preferCodec, tuneOpus } from './encodings.ts';
+import { type Encoding, type EncodingOptions, encodingsFor, layersOf, preferCodec, tuneOpus } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
 
 export interface PublisherDeps {
@@ -69,12 +69,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   function addLine(pc: RTCPeerConnection, track: LocalTrack): void {
     const media = track.mediaStreamTrack;
-    const sendEncodings = encodingsFor(track.source, media, track.options);
-    const line = pc.addTransceiver(media, {
-      direction: 'sendonly',
-      ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
-    });
-    preferCodec(line, track.kind, track.options);
+    const line = addTransceiver(pc, track, track.options);
+    const { degradationPreference } = track.options;
+    // Where the browser does not know it, it goes on as it would.
+    if (degradationPreference)
+      void line.sender.setParameters({ ...line.sender.getParameters(), degradationPreference });
     // A camera that was released has nothing to send until it is captured again.
     if (media.readyState === 'ended') void line.sender.replaceTrack(null);
     lines.set(track, line);
@@ -105,7 +104,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     for (const track of tracks) addLine(pc, track);
     try {
       const next = await describe(pc);
-      const answer = await deps.publish({ tracks: tracks.map(offerOf), description: delta(local, next) });
+      const offers = tracks.map((track) => offerOf(track, lines.get(track)));
+      const answer = await deps.publish({ tracks: offers, description: delta(local, next) });
       local = next;
       for (const track of tracks) {
         const known = answer.tracks.find(({ cid }) => cid === cidOf(track));
@@ -221,8 +221,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       const sender = [...lines].find(([track]) => track.id === trackId)?.[1].sender;
       if (!sender) return;
       const parameters = sender.getParameters();
+      // A stream that carries all layers is on as long as one of them is wanted.
       for (const encoding of parameters.encodings)
-        encoding.active = layers.find(({ rid }) => rid === (encoding.rid ?? ''))?.enabled ?? true;
+        encoding.active = layers.some(({ rid, enabled }) => enabled && rid === (encoding.rid ?? rid));
       await sender.setParameters(parameters);
     },
     restart: () => takeTurn(rebuild),
@@ -251,9 +252,28 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
 const cidOf = (track: LocalTrack): string => track.mediaStreamTrack.id;
 
-function offerOf(track: LocalTrack): TrackOffer {
+function addTransceiver(pc: RTCPeerConnection, track: LocalTrack, options: EncodingOptions): RTCRtpTransceiver {
   const media = track.mediaStreamTrack;
-  const layers = layersOf(encodingsFor(track.source, media, track.options), media);
+  const sendEncodings = encodingsFor(track.source, media, options);
+  const line = pc.addTransceiver(media, {
+    direction: 'sendonly',
+    ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
+  });
+  const mode = sendEncodings[0]?.scalabilityMode;
+  if (mode && mode[1] !== '1' && encodingsOf(line)[0]?.scalabilityMode !== mode) {
+    // The browser ignored it: of this codec it has no layers at all.
+    line.stop();
+    return addTransceiver(pc, track, { ...options, codec: 'vp8' });
+  }
+  preferCodec(line, track.kind, options);
+  return line;
+}
+
+const encodingsOf = (line: RTCRtpTransceiver): Encoding[] => line.sender.getParameters().encodings;
+
+function offerOf(track: LocalTrack, line: RTCRtpTransceiver | undefined): TrackOffer {
+  const media = track.mediaStreamTrack;
+  const layers = track.kind === 'video' && line ? layersOf(encodingsOf(line), media) : [];
   return {
     cid: cidOf(track),
     kind: track.kind === 'audio' ? 'AUDIO' : 'VIDEO',
