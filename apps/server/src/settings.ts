@@ -312,6 +312,12 @@ const mediaNodeRows: readonly SettingRow[] = [
   ['SFU_REGION', 'text', 'default', 'region that rooms may prefer.'],
   ['SFU_CAPACITY', 'whole number', '1000', 'rooms it may hold.'],
   ['SFU_PROCESSES', 'whole number', '1; in production one a core', 'processes that carry media.'],
+  [
+    'SFU_ROOM_SPREAD_PERCENT',
+    'off, or 0 to 100',
+    '60',
+    'how busy a media process may be, in percent of a core, before those who join its rooms go to another process of the node. off: a room stays in one process.',
+  ],
   ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
   [
     'SFU_PUBLIC_IP',

@@ -41,6 +41,8 @@ export interface NodeConfig {
   /** Where a NAT maps the UDP port from; the first process has this one. */
   announcedUdpPort: number;
   processes: number;
+  /** How busy a media process is before a room goes on in another one as well; null: it never does. */
+  roomSpreadPercent: number | null;
   capacity: number;
   version: string;
 }
@@ -56,6 +58,8 @@ const SECRET_BYTES_MIN = 32;
 const LOOPBACK = '127.0.0.1';
 /** In production; unit files, chart and Compose file wait a little longer before they kill. */
 const DRAIN_SECONDS = 60;
+/** Of a core: what is left is for those who are in already, when more of them speak or share. */
+const ROOM_SPREAD_PERCENT = 60;
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
@@ -127,6 +131,10 @@ export function readConfig(environment: Variables): NodeConfig {
     namedHost: publicUrl !== null && isLoopback(hostOf(controlUrl)) ? hostOf(publicUrl) : null,
     drainSeconds: integer('SFU_DRAIN_SECONDS', isProduction ? DRAIN_SECONDS : 0, 0, 86_400),
     processes,
+    roomSpreadPercent:
+      text('SFU_ROOM_SPREAD_PERCENT') === 'off'
+        ? null
+        : integer('SFU_ROOM_SPREAD_PERCENT', ROOM_SPREAD_PERCENT, 0, 100),
     capacity: integer('SFU_CAPACITY', 1000, 1, 100_000),
     version: (text('SFU_VERSION') ?? '').slice(0, 64),
   };

@@ -7,6 +7,7 @@ import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.t
 import { Directory } from './control/directory.ts';
 import { createExecutor } from './control/executor.ts';
 import { startControlServer } from './control/server.ts';
+import { Spread } from './control/spread.ts';
 import { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
@@ -57,7 +58,9 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
 
   const ports = await chooseMediaPorts(config);
   const iceKey = randomBytes(ICE_KEY_BYTES);
-  const workers = await startWorkers({ config, clock, directory, announcer, ports, iceKey, onError });
+  const workers: Worker[] = [];
+  const spread = new Spread({ workers, directory, busyPercent: config.roomSpreadPercent });
+  await startWorkers({ config, clock, directory, announcer, ports, iceKey, workers, spread, onError });
   const stopWorkers = async (error: unknown): Promise<never> => {
     await Promise.all(workers.map((worker) => worker.stop()));
     throw error;
@@ -76,7 +79,7 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     mayMovePort: config.mayMoveInternalPort,
     clock,
     controller: (id) => directory.controller(id),
-    execute: createExecutor({ directory, workers, capacity: config.capacity, clock, isDraining }),
+    execute: createExecutor({ directory, workers, spread, capacity: config.capacity, clock, isDraining }),
     isDraining,
     isReady,
     turn,
@@ -164,13 +167,16 @@ interface WorkersDeps {
   announcer: Announcer;
   ports: readonly MediaPorts[];
   iceKey: Buffer;
+  /** They are put here. */
+  workers: Worker[];
+  spread: Spread;
   onError(error: unknown): void;
 }
 
 /** All media processes or none: a node that can only carry a part does not start. */
-async function startWorkers(deps: WorkersDeps): Promise<Worker[]> {
-  const { config, clock, directory, announcer, ports, iceKey, onError } = deps;
-  const workers = ports.map(
+async function startWorkers(deps: WorkersDeps): Promise<void> {
+  const { config, clock, directory, announcer, ports, iceKey, workers, spread, onError } = deps;
+  const started = ports.map(
     ({ udpPort, announcedPort }, index) =>
       new Worker({
         index,
@@ -183,14 +189,15 @@ async function startWorkers(deps: WorkersDeps): Promise<Worker[]> {
         },
         onEvent: (event, worker) => directory.emit(event, worker),
         onLost: (lost) => {
+          spread.lose(lost);
           for (const room of directory.roomsOf(lost)) directory.lose(room, lost);
         },
         onError,
       }),
   );
+  workers.push(...started);
   try {
     await Promise.all(workers.map((worker) => worker.started));
-    return workers;
   } catch (error) {
     await Promise.all(workers.map((worker) => worker.stop()));
     throw error;
@@ -251,7 +258,7 @@ function evictLostControllers(directory: Directory, workers: readonly Worker[], 
   for (const controller of [...directory.controllers]) {
     if (controller.lostAt === null || now - controller.lostAt < ORPHAN_MS) continue;
     for (const address of directory.evict(controller)) {
-      const worker = workers[directory.workerOf(address.room) ?? -1];
+      const worker = workers[directory.workerOf(address.room, address.participant) ?? -1];
       const removal = worker?.request({ type: 'participant.remove', data: { ...address, reason: 'SIGNAL_CLOSED' } });
       // The process may have exited by now, and the participant with it.
       removal?.catch(() => {});

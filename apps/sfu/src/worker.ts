@@ -12,12 +12,16 @@ import { createCertificate } from './media/certificate.ts';
 import { systemClock } from './media/clock.ts';
 import { Engine } from './media/engine.ts';
 import { MediaError } from './media/errors.ts';
+import { Legs } from './pipes/legs.ts';
+import { PipeSocket } from './pipes/pipe-socket.ts';
 
 /**
  * A media process: one engine on one UDP port, driven by the supervisor over the process channel. It exits when that
  * channel closes, so that a killed supervisor leaves nothing behind.
  */
 const LOAD_MS = 1000;
+/** Pipes are between processes of this machine. */
+const PIPE_HOST = '127.0.0.1';
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const send = (message: WorkerMessage): void => {
@@ -32,18 +36,20 @@ const newTrackId = (): string =>
 // The supervisor wrote it.
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
 let { candidates } = settings;
-const engine = startEngine();
+const { engine, legs, pipePort } = await startEngine();
 
-function startEngine(): Engine {
+async function startEngine() {
   try {
-    return createEngine();
+    const socket = await PipeSocket.open(PIPE_HOST, report);
+    const legs = new Legs(socket, systemClock);
+    return { engine: createEngine(legs), legs, pipePort: socket.port };
   } catch (error) {
     send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
     process.exit(1);
   }
 }
 
-function createEngine(): Engine {
+function createEngine(legs: Legs): Engine {
   // The library logs packets of strangers: the log must not be fillable from outside.
   initLogger('Fatal', () => {});
   // The ICE library takes its log level over with the first transport only.
@@ -59,6 +65,7 @@ function createEngine(): Engine {
     certificate: createCertificate(Date.now()),
     iceKey: Buffer.from(process.env[ICE_KEY_VARIABLE] ?? '', 'hex'),
     candidates: () => candidates,
+    legs,
     emit: (event) => send({ kind: 'event', event }),
     onError: report,
   });
@@ -66,6 +73,7 @@ function createEngine(): Engine {
 
 process.on('message', (message: SupervisorMessage) => {
   if ('candidates' in message) ({ candidates } = message);
+  else if ('pipes' in message) legs.execute(message.pipes);
   else answer(message);
 });
 
@@ -94,4 +102,4 @@ setInterval(() => {
   const { user, system } = process.cpuUsage();
   send({ kind: 'load', load: { ...engine.load(), cpuMicros: user + system, memoryBytes: process.memoryUsage.rss() } });
 }, LOAD_MS);
-send({ kind: 'ready' });
+send({ kind: 'ready', pipePort });

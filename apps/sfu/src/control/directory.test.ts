@@ -4,6 +4,7 @@ import type { MediaEvent } from '@parley/contract/media-control';
 import { systemClock } from '../media/clock.ts';
 import { Directory } from './directory.ts';
 import { createExecutor } from './executor.ts';
+import { Spread } from './spread.ts';
 import type { Worker } from './workers.ts';
 
 const room = 'room_1';
@@ -12,8 +13,8 @@ const closed: MediaEvent = { type: 'room.closed', data: { room, reason: 'ROOM_CL
 test('[MED-78] a late event of a process does not touch a room that is open on another', () => {
   const directory = new Directory();
   directory.controller('c1');
-  directory.open(room, 1, 'c1');
-  directory.own(room, 'ps_1', 'ada', 'c1');
+  directory.open({ room }, 1, 'c1');
+  directory.own({ room, participant: 'ps_1' }, 'ada', 'c1', 1);
   directory.emit(closed, 0);
   const data = { room, participant: 'ps_1', identity: 'ada', reason: 'ROOM_CLOSED' as const };
   directory.emit({ type: 'participant.closed', data }, 0);
@@ -33,7 +34,9 @@ test('[MED-78] a room that closes just before it is opened again stays in the di
       return { created: true };
     },
   } as unknown as Worker;
-  const deps = { directory, workers: [worker], capacity: 10, clock: systemClock, isDraining: () => false };
+  const workers = [worker];
+  const spread = new Spread({ workers, directory, busyPercent: null });
+  const deps = { directory, workers, spread, capacity: 10, clock: systemClock, isDraining: () => false };
   const execute = createExecutor(deps);
   await execute(controller, { type: 'room.open', data: { room } });
   assert.equal(directory.workerOf(room), 0);

@@ -1,15 +1,21 @@
-import { type MediaAddress, type MediaEvent, mediaEventAudience } from '@parley/contract/media-control';
+import {
+  type MediaAddress,
+  type MediaEvent,
+  type MediaRequests,
+  mediaEventAudience,
+} from '@parley/contract/media-control';
 import { Controller } from './controllers.ts';
 
 interface RoomRecord {
-  /** Index of the process that holds the room. */
-  worker: number;
+  /** Indices of the processes that the room is in, the first one first. */
+  legs: Set<number>;
+  settings: MediaRequests['room.open'];
   openedBy: Set<string>;
-  /** Participant → its identity and the controller that owns it. */
-  participants: Map<string, { identity: string; owner: string }>;
+  /** Participant → its identity, the controller that owns it, and the process that has it. */
+  participants: Map<string, { identity: string; owner: string; worker: number }>;
 }
 
-/** Which process holds which room, and which controllers get its events. */
+/** Which processes have which room and participant, and which controllers get its events. */
 export class Directory {
   readonly #rooms = new Map<string, RoomRecord>();
   readonly #controllers = new Map<string, Controller>();
@@ -49,32 +55,60 @@ export class Directory {
     return count;
   }
 
-  workerOf(room: string): number | undefined {
-    return this.#rooms.get(room)?.worker;
+  /** The process that has this participant; without one, the room's first. */
+  workerOf(room: string, participant?: string): number | undefined {
+    const record = this.#rooms.get(room);
+    const own = participant === undefined ? undefined : record?.participants.get(participant)?.worker;
+    return own ?? record?.legs.values().next().value;
+  }
+
+  /** The process of a participant that is there already. */
+  legOf({ room, participant }: MediaAddress): number | undefined {
+    return this.#rooms.get(room)?.participants.get(participant)?.worker;
+  }
+
+  /** The processes that the room is in, the first one first. */
+  legsOf(room: string): number[] {
+    return [...(this.#rooms.get(room)?.legs ?? [])];
+  }
+
+  /** The process that has somebody of this identity. */
+  workerOfIdentity(room: string, identity: string): number | undefined {
+    for (const one of this.#rooms.get(room)?.participants.values() ?? [])
+      if (one.identity === identity) return one.worker;
+    return undefined;
   }
 
   roomsOf(worker: number): string[] {
-    return [...this.#rooms].flatMap(([room, record]) => (record.worker === worker ? [room] : []));
+    return [...this.#rooms].flatMap(([room, record]) => (record.legs.has(worker) ? [room] : []));
   }
 
   participantsOf(worker: number): number {
     let count = 0;
-    for (const record of this.#rooms.values()) if (record.worker === worker) count += record.participants.size;
+    for (const { participants } of this.#rooms.values())
+      for (const one of participants.values()) if (one.worker === worker) count += 1;
     return count;
   }
 
-  open(room: string, worker: number, controller: string): void {
-    const record = this.#rooms.get(room);
-    if (record) record.openedBy.add(controller);
-    else this.#rooms.set(room, { worker, openedBy: new Set([controller]), participants: new Map() });
+  open(settings: MediaRequests['room.open'], worker: number, controller: string): void {
+    const { room } = settings;
+    const record = this.#rooms.get(room) ?? newRecord(settings);
+    record.legs.add(worker);
+    record.openedBy.add(controller);
+    this.#rooms.set(room, record);
+  }
+
+  /** As the room was opened, to open it in another process. */
+  settingsOf(room: string): MediaRequests['room.open'] | undefined {
+    return this.#rooms.get(room)?.settings;
   }
 
   /** Called before the command is sent, since its first events may precede its answer; the result undoes it. */
-  own(room: string, participant: string, identity: string | undefined, controller: string): () => void {
+  own({ room, participant }: MediaAddress, identity: string | undefined, controller: string, worker: number) {
     const record = this.#rooms.get(room);
     const before = record?.participants.get(participant);
-    record?.participants.set(participant, { identity: identity ?? before?.identity ?? '', owner: controller });
-    return () => {
+    record?.participants.set(participant, { identity: identity ?? before?.identity ?? '', owner: controller, worker });
+    return (): void => {
       if (before) record?.participants.set(participant, before);
       else record?.participants.delete(participant);
     };
@@ -84,20 +118,33 @@ export class Directory {
   emit(event: MediaEvent, worker: number): void {
     const { room } = event.data;
     const record = this.#rooms.get(room);
-    if (record?.worker !== worker) return;
+    if (!record?.legs.has(worker)) return;
+    if (event.type === 'room.closed' && record.legs.size > 1) {
+      // The room goes on in other processes.
+      record.legs.delete(worker);
+      return;
+    }
     for (const id of audienceOf(record, event)) this.#controllers.get(id)?.emit(event);
     if (event.type === 'participant.closed') record.participants.delete(event.data.participant);
     if (event.type === 'room.closed') this.#rooms.delete(room);
   }
 
-  /** The process with this room exited: its participants and the room are closed for all controllers. */
+  /** A process with this room exited: its participants are closed for all controllers, and the room if it was its last. */
   lose(room: string, worker: number): void {
     const reason = 'MEDIA_FAILURE';
-    for (const [participant, { identity }] of [...(this.#rooms.get(room)?.participants ?? [])])
-      this.emit({ type: 'participant.closed', data: { room, participant, identity, reason } }, worker);
+    for (const [participant, { identity, worker: own }] of [...(this.#rooms.get(room)?.participants ?? [])])
+      if (own === worker)
+        this.emit({ type: 'participant.closed', data: { room, participant, identity, reason } }, worker);
     this.emit({ type: 'room.closed', data: { room, reason } }, worker);
   }
 }
+
+const newRecord = (settings: MediaRequests['room.open']): RoomRecord => ({
+  legs: new Set(),
+  settings,
+  openedBy: new Set(),
+  participants: new Map(),
+});
 
 /** Ids of the controllers that get an event. */
 function audienceOf(record: RoomRecord, { type, data }: MediaEvent): Set<string> {

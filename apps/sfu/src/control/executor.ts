@@ -1,8 +1,15 @@
-import type { MediaCommand, MediaCommandName, MediaResponses } from '@parley/contract/media-control';
+import type {
+  MediaCommand,
+  MediaCommandName,
+  MediaRequests,
+  MediaResponses,
+  MediaRoomSnapshot,
+} from '@parley/contract/media-control';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
 import type { Controller } from './controllers.ts';
 import type { Directory } from './directory.ts';
+import type { Spread } from './spread.ts';
 import type { Worker } from './workers.ts';
 
 /** How long `room.open` waits for a media process that is restarting; less than the control plane waits for us. */
@@ -11,31 +18,44 @@ const READY_MS_MAX = 4_000;
 interface ExecutorDeps {
   directory: Directory;
   workers: readonly Worker[];
+  spread: Spread;
   /** Rooms at most. */
   capacity: number;
   clock: MediaClock;
   isDraining(): boolean;
 }
 
+type RoomOpen = MediaRequests['room.open'];
 type Execute = (controller: Controller, command: MediaCommand) => Promise<MediaResponses[MediaCommandName]>;
 
-/** Routes a command to the media process that holds its room. */
-export function createExecutor({ directory, workers, capacity, clock, isDraining }: ExecutorDeps): Execute {
-  const findWorker = (room: string): Worker | undefined => workers[directory.workerOf(room) ?? -1];
+/** Routes a command to the media process that has its participant, or to all that have its room. */
+export function createExecutor(deps: ExecutorDeps): Execute {
+  const { directory, workers, spread, capacity, clock, isDraining } = deps;
+  const legsOf = (room: string): Worker[] => directory.legsOf(room).flatMap((index) => workers[index] ?? []);
+  const findWorker = (room: string, participant?: string): Worker | undefined =>
+    workers[directory.workerOf(room, participant) ?? -1];
 
-  function getWorker(room: string): Worker {
-    const worker = findWorker(room);
+  function getWorker(room: string, participant?: string): Worker {
+    const worker = findWorker(room, participant);
     if (!worker) throw new MediaError('NOT_FOUND', 'No such room on this node.');
     return worker;
   }
 
   async function openRoom(controller: Controller, command: MediaCommand<'room.open'>) {
     const { room } = command.data;
-    directory.open(room, directory.workerOf(room) ?? (await placeRoom()), controller.id);
-    const index = directory.workerOf(room) ?? -1;
-    const answer = await getWorker(room).request(command);
+    const index = directory.workerOf(room) ?? (await placeRoom());
+    directory.open(command.data, directory.workerOf(room) ?? index, controller.id);
+    return openLeg(controller, directory.workerOf(room) ?? index, command.data);
+  }
+
+  /** Opens the room in a process; where it is in others too, they hear of each other. */
+  async function openLeg({ id }: Controller, index: number, data: RoomOpen) {
+    const worker = workers[index];
+    if (!worker) throw new MediaError('NOT_FOUND', 'No such room on this node.');
+    const answer = await worker.request({ type: 'room.open', data });
     // The room may have closed just before the process read the command, which then opened it anew.
-    directory.open(room, index, controller.id);
+    directory.open(data, index, id);
+    if (answer.created) spread.link(data.room, index);
     return answer;
   }
 
@@ -53,22 +73,69 @@ export function createExecutor({ directory, workers, capacity, clock, isDraining
 
   async function snapshot({ seq }: Controller, command: MediaCommand<'snapshot'>) {
     const { room } = command.data;
-    const asked = room === undefined ? workers.filter((worker) => worker.isReady) : [getWorker(room)];
+    if (room !== undefined) getWorker(room);
+    const asked = room === undefined ? workers.filter((worker) => worker.isReady) : legsOf(room);
     const answers = await Promise.all(asked.map((worker) => worker.request(command)));
-    return { rooms: answers.flatMap(({ rooms }) => rooms), seq };
+    return { rooms: joinLegs(answers.flatMap(({ rooms }) => rooms)), seq };
   }
 
-  async function own(controller: Controller, command: MediaCommand<'participant.add' | 'participant.attach'>) {
+  async function add(controller: Controller, command: MediaCommand<'participant.add'>) {
+    const { room, participant, identity } = command.data;
+    const first = getWorker(room);
+    const index = directory.legOf(command.data) ?? spread.place(room, identity) ?? -1;
+    const worker = workers[index] ?? first;
+    const settings = directory.settingsOf(room);
+    // Not awaited: a command that follows this one must not overtake it.
+    const opened = worker !== first && settings ? openLeg(controller, index, settings) : undefined;
+    if (opened && settings) directory.open(settings, index, controller.id);
+    const disown = directory.own({ room, participant }, identity, controller.id, index);
+    try {
+      const [answer] = await Promise.all([worker.request(command), opened]);
+      const elsewhere = legsOf(room).filter((leg) => leg !== worker);
+      const others = await Promise.all(elsewhere.map((leg) => leg.request({ type: 'snapshot', data: { room } })));
+      const rooms = others.flatMap((other) => other.rooms);
+      return {
+        ...answer,
+        participants: [...answer.participants, ...rooms.flatMap(({ participants }) => participants)],
+      };
+    } catch (error) {
+      disown();
+      throw error;
+    }
+  }
+
+  async function attach(controller: Controller, command: MediaCommand<'participant.attach'>) {
     const { room, participant } = command.data;
-    const worker = getWorker(room);
-    const identity = command.type === 'participant.add' ? command.data.identity : undefined;
-    const disown = directory.own(room, participant, identity, controller.id);
+    const worker = getWorker(room, participant);
+    const disown = directory.own(command.data, undefined, controller.id, directory.workerOf(room, participant) ?? -1);
     try {
       return await worker.request(command);
     } catch (error) {
       disown();
       throw error;
     }
+  }
+
+  async function stats(command: MediaCommand<'stats'>) {
+    const { room, participant } = command.data;
+    const worker = getWorker(room, participant);
+    const asked = participant === undefined ? legsOf(room) : [worker];
+    const answers = await Promise.all(asked.map((leg) => leg.request(command)));
+    return { participants: answers.flatMap(({ participants }) => participants) };
+  }
+
+  /** What a participant sends goes by pipes from its process to the others; what the server sends goes to each of them. */
+  async function sendData(command: MediaCommand<'data.send'>) {
+    const { room, participant } = command.data;
+    const worker = getWorker(room, participant);
+    const asked = participant === undefined ? legsOf(room) : [worker];
+    const answers = await Promise.all(asked.map((leg) => leg.request(command)));
+    return { delivered: answers.reduce((sum, { delivered }) => sum + delivered, 0) };
+  }
+
+  async function closeRoom(command: MediaCommand<'room.close'>) {
+    const answers = await Promise.all(legsOf(command.data.room).map((leg) => leg.request(command)));
+    return { closed: answers.some(({ closed }) => closed) };
   }
 
   return async (controller, command) => {
@@ -80,16 +147,37 @@ export function createExecutor({ directory, workers, capacity, clock, isDraining
       case 'room.open':
         return openRoom(controller, command);
       case 'room.close':
-        return findWorker(command.data.room)?.request(command) ?? { closed: false };
+        return closeRoom(command);
       case 'participant.remove':
-        return findWorker(command.data.room)?.request(command) ?? { removed: false };
+        return findWorker(command.data.room, command.data.participant)?.request(command) ?? { removed: false };
       case 'participant.add':
+        return add(controller, command);
       case 'participant.attach':
-        return own(controller, command);
+        return attach(controller, command);
+      case 'stats':
+        return stats(command);
+      case 'data.send':
+        return sendData(command);
       default:
-        return getWorker(command.data.room).request(command);
+        return getWorker(command.data.room, command.data.participant).request(command);
     }
   };
+}
+
+/** A room of several processes as the one room that it is. */
+function joinLegs(legs: readonly MediaRoomSnapshot[]): MediaRoomSnapshot[] {
+  const rooms = new Map<string, MediaRoomSnapshot>();
+  for (const leg of legs) {
+    const known = rooms.get(leg.room);
+    if (!known) rooms.set(leg.room, leg);
+    else
+      rooms.set(leg.room, {
+        room: leg.room,
+        openedAt: known.openedAt < leg.openedAt ? known.openedAt : leg.openedAt,
+        participants: [...known.participants, ...leg.participants],
+      });
+  }
+  return [...rooms.values()];
 }
 
 /** The running process with the fewest participants, then with the fewest rooms. */

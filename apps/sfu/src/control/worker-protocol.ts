@@ -6,6 +6,7 @@ import type {
   MediaResponses,
 } from '@parley/contract/media-control';
 import type { EngineLoad } from '../media/engine.ts';
+import type { PipeOrder } from '../pipes/legs.ts';
 
 /** The node's ICE key, by the environment: arguments can be read by every user of the machine. */
 export const ICE_KEY_VARIABLE = 'PARLEY_ICE_KEY';
@@ -18,11 +19,16 @@ export interface WorkerSettings {
 }
 
 /** Supervisor → media process. */
-export type SupervisorMessage = WorkerRequest | WorkerAddresses;
+export type SupervisorMessage = WorkerRequest | WorkerAddresses | WorkerPipes;
 
 /** What clients are told from now on. */
 export interface WorkerAddresses {
   candidates: string[];
+}
+
+/** About pipes to other media processes. */
+export interface WorkerPipes {
+  pipes: PipeOrder;
 }
 
 export interface WorkerRequest<Name extends MediaCommandName = MediaCommandName> {
@@ -32,7 +38,8 @@ export interface WorkerRequest<Name extends MediaCommandName = MediaCommandName>
 
 /** Media process → supervisor. */
 export type WorkerMessage =
-  | { kind: 'ready' }
+  /** With the UDP port of its pipes. */
+  | { kind: 'ready'; pipePort: number }
   /** It could not start, and exits. */
   | { kind: 'failed'; message: string }
   | { kind: 'answer'; ref: number; data: MediaResponses[MediaCommandName] }

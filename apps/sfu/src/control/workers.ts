@@ -2,11 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { MediaCommand, MediaCommandName, MediaEvent, MediaResponses } from '@parley/contract/media-control';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
+import type { PipeOrder } from '../pipes/legs.ts';
 import {
   ICE_KEY_VARIABLE,
   type WorkerAddresses,
   type WorkerLoad,
   type WorkerMessage,
+  type WorkerPipes,
   type WorkerRequest,
   type WorkerSettings,
 } from './worker-protocol.ts';
@@ -60,6 +62,11 @@ export class Worker {
   readonly #readyWaiters = new Set<() => void>();
   readonly #firstStart = Promise.withResolvers<void>();
   load: WorkerLoad | undefined;
+  #loadAt = 0;
+  /** Of one core, over the last second. */
+  busyPercent = 0;
+  /** The UDP port of its pipes. */
+  pipePort = 0;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
@@ -121,6 +128,7 @@ export class Worker {
     switch (message.kind) {
       case 'ready':
         this.#isReady = true;
+        this.pipePort = message.pipePort;
         this.#firstStart.resolve();
         for (const done of this.#readyWaiters) done();
         this.#readyWaiters.clear();
@@ -129,7 +137,7 @@ export class Worker {
         this.#failure = message.message;
         break;
       case 'load':
-        this.load = message.load;
+        this.#onLoad(message.load);
         break;
       case 'error':
         this.#deps.onError(message.message);
@@ -146,6 +154,14 @@ export class Worker {
     }
   }
 
+  #onLoad(load: WorkerLoad): void {
+    const now = this.#deps.clock.now();
+    const elapsed = now - this.#loadAt;
+    if (this.load && elapsed > 0) this.busyPercent = (load.cpuMicros - this.load.cpuMicros) / 10 / elapsed;
+    this.load = load;
+    this.#loadAt = now;
+  }
+
   #settle(ref: number): PendingRequest | undefined {
     const pending = this.#pending.get(ref);
     if (pending) clearTimeout(pending.timer);
@@ -159,6 +175,7 @@ export class Worker {
     this.#child = undefined;
     this.#isReady = false;
     this.load = undefined;
+    this.busyPercent = 0;
     for (const ref of [...this.#pending.keys()])
       this.#settle(ref)?.reject(new MediaError('INTERNAL', 'The media process ended.'));
     this.#deps.onLost(this.#deps.index);
@@ -195,6 +212,11 @@ export class Worker {
   announce(candidates: string[]): void {
     this.#settings = { ...this.#settings, candidates };
     if (this.#child?.connected) this.#child.send({ candidates } satisfies WorkerAddresses);
+  }
+
+  /** Orders are executed in turn with commands. */
+  order(pipes: PipeOrder): void {
+    if (this.#child?.connected) this.#child.send({ pipes } satisfies WorkerPipes);
   }
 
   async stop(): Promise<void> {

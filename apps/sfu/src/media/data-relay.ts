@@ -8,6 +8,7 @@ import {
 } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
 import { MediaError } from './errors.ts';
+import type { DataSender, OtherLegs } from './other-legs.ts';
 import type { Participant } from './participant.ts';
 
 /** Larger messages reach only open data channels, never a signaling socket. */
@@ -16,6 +17,7 @@ const FALLBACK_BYTES_MAX = 8192;
 interface DataRelayDeps {
   room: string;
   participants: ReadonlyMap<string, Participant>;
+  legs: Pick<OtherLegs, 'sendData'>;
   clock: MediaClock;
   emit(event: MediaEvent): void;
   /** A receiver did not get a message: it reads too slowly, has no channel that could take it, or a budget is spent. */
@@ -37,7 +39,7 @@ export class DataRelay {
     const message = decodeData(bytes);
     if (!message) return;
     const { topic, to, text } = message.head;
-    this.#send(sender, channel, { topic, text, to }, message.payload);
+    this.#sendToAll(sender, channel, { topic, text, to }, message.payload);
   }
 
   /** A message that came as a command: a reliable one is refused whole rather than lost for want of budget. */
@@ -45,18 +47,24 @@ export class DataRelay {
     const mayBeRefused = channel === 'reliable' && sender?.fallbackSent.isSpent(this.#deps.clock.now());
     if (mayBeRefused && this.#receivers(sender, head).some((one) => !one.subscriber.transport?.isDataOpen(channel)))
       throw new MediaError('RATE_LIMITED', 'Too much data for receivers without a data channel.');
-    return this.#send(sender, channel, head, payload);
+    return this.#sendToAll(sender, channel, head, payload);
+  }
+
+  /** Here and in the other processes of the room; what the server sends comes to each of them by itself. */
+  #sendToAll(sender: Participant | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
+    const elsewhere = sender ? this.#deps.legs.sendData(sender, channel, head, payload) : 0;
+    return elsewhere + this.deliver(sender, channel, head, payload);
   }
 
   /** S15: `publishData` governs both directions. */
-  #receivers(sender: Participant | undefined, { to }: DataHead): Participant[] {
+  #receivers(sender: DataSender | undefined, { to }: DataHead): Participant[] {
     return [...this.#deps.participants.values()].filter(
       (one) => one !== sender && !one.isPlain && one.permissions.publishData && (!to || to.includes(one.identity)),
     );
   }
 
-  /** How many received it. */
-  #send(sender: Participant | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
+  /** To those in this process; how many received it. */
+  deliver(sender: DataSender | undefined, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
     const { topic, text } = head;
     const from = sender?.identity ?? null;
     const at = new Date(this.#deps.clock.wall()).toISOString();
@@ -81,7 +89,7 @@ export class DataRelay {
   }
 
   /** Whether a receiver may get this message by signaling; counts it. What the server itself sends has a route's budget. */
-  #fallBackFor(sender: Participant | undefined, payload: Uint8Array): (receiver: Participant) => boolean {
+  #fallBackFor(sender: DataSender | undefined, payload: Uint8Array): (receiver: Participant) => boolean {
     const now = this.#deps.clock.now();
     // One message to many is not cut in half.
     const isRefused = payload.length > FALLBACK_BYTES_MAX || sender?.fallbackSent.isSpent(now);

@@ -8,6 +8,7 @@ import type {
 } from '@parley/contract/media-control';
 import { type Description, parseDescription } from '@parley/media-description';
 import * as native from 'node-datachannel';
+import type { Legs, PipesLoad } from '../pipes/legs.ts';
 import type { Certificate } from './certificate.ts';
 import type { MediaClock } from './clock.ts';
 import { MediaError } from './errors.ts';
@@ -24,11 +25,13 @@ interface EngineDeps {
   iceKey: Buffer;
   /** Where clients reach this process, as candidates of a description. */
   candidates(): string[];
+  /** The pipes to other media processes. */
+  legs: Legs;
   emit: Emit;
   onError(error: unknown): void;
 }
 
-export interface EngineLoad {
+export interface EngineLoad extends PipesLoad {
   rooms: number;
   participants: number;
   inBytes: number;
@@ -65,6 +68,7 @@ export class Engine {
     // Holds the port while no transport is open, and fails at start when another program has it.
     this.#port = holdPort(deps.udpPort, deps.bindAddress);
     this.#every(20, (room, now) => room.tick(now));
+    this.#timers.push(setInterval(() => deps.legs.tick(deps.clock.now()), 20));
     this.#every(200, (room, now) => room.allocate(now));
     this.#every(500, (room, now) => this.#maintain(room, now));
     this.#every(5000, (room) => room.rate());
@@ -119,7 +123,7 @@ export class Engine {
       known.emptySince = this.#deps.clock.now();
       return false;
     }
-    const { clock, random, newTrackId, candidates, emit, onError } = this.#deps;
+    const { clock, random, newTrackId, candidates, legs, emit, onError } = this.#deps;
     const { udpPort, bindAddress, certificate, iceKey } = this.#deps;
     const room = new Room(
       { id, emptyTimeoutMs: emptyTimeoutSeconds * 1000, dataFallback },
@@ -128,6 +132,7 @@ export class Engine {
         random,
         newTrackId,
         candidates,
+        newLegs: (of) => legs.forRoom(of),
         emit,
         onDataDropped: () => {
           this.#dataDropped += 1;
@@ -250,7 +255,13 @@ export class Engine {
 
   load(): EngineLoad {
     const { size: rooms } = this.#rooms;
-    const load: EngineLoad = { rooms, participants: 0, dataDropped: this.#dataDropped, ...this.#closedTotals };
+    const load: EngineLoad = {
+      rooms,
+      participants: 0,
+      dataDropped: this.#dataDropped,
+      ...this.#closedTotals,
+      ...this.#deps.legs.load(),
+    };
     for (const room of this.#rooms.values()) load.participants += room.participants.size;
     for (const transport of this.#transports) {
       load.inBytes += transport.receivedBytes;
@@ -264,6 +275,7 @@ export class Engine {
   close(): void {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     for (const room of [...this.#rooms.values()]) this.#close(room, 'SERVER_SHUTDOWN');
+    this.#deps.legs.close();
     this.#port.stop();
   }
 }

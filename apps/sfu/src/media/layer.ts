@@ -50,6 +50,12 @@ export class Layer {
     return this.#isEnabled;
   }
 
+  /** It is asked for once it has a subscriber. */
+  turnOff(): void {
+    this.#isEnabled = false;
+    this.#idleSince = Number.NEGATIVE_INFINITY;
+  }
+
   requestKeyFrame(): void {
     this.#isKeyFrameWanted = true;
   }

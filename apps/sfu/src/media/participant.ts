@@ -10,6 +10,7 @@ import type {
 } from '@parley/contract/media-control';
 import { DataBudget, FallbackBudget } from './data-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
+import type { Publication } from './publication.ts';
 import type { Publisher } from './publisher.ts';
 import { Silence } from './silence.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -73,6 +74,10 @@ export class Participant {
     const { publisher, subscriber } = sides(this);
     this.publisher = publisher;
     this.subscriber = subscriber;
+  }
+
+  get publications(): ReadonlyMap<string, Publication> {
+    return this.publisher.publications;
   }
 
   get wantsSubscriber(): boolean {

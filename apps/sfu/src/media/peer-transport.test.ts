@@ -129,6 +129,7 @@ async function newPublisher() {
       unpublished: ({ id }) => present.delete(id),
       started() {},
       audioLevel() {},
+      rebound() {},
     },
   });
   const offerOf = (ufrag: string, mid: string): Description => ({

@@ -28,6 +28,15 @@ interface PublicationEvents {
   audioLevel(level: number): void;
   /** The first packet of a burst was queued: `flush` forwards it. */
   queued(): void;
+  /** Another transport: the description of the track is another one. */
+  rebound?(): void;
+}
+
+/** Another process that gets packets of a track as they came, for its own subscribers. */
+export interface PacketTap {
+  wants(layer: number): boolean;
+  forward(view: RtpView, layer: number): void;
+  senderReport(report: SenderReport, layer: number): void;
 }
 
 interface PublicationInit {
@@ -38,6 +47,8 @@ interface PublicationInit {
   rids: readonly string[];
   extensionIds: Extensions;
   publishedAt: number;
+  /** No layer is sent before it is wanted. */
+  startsOff?: boolean;
   events: PublicationEvents;
 }
 
@@ -56,6 +67,7 @@ export class Publication implements ForwardedTrack {
   isStarted = false;
   readonly #events: PublicationEvents;
   readonly #subscriptions: Subscription[] = [];
+  readonly #taps: PacketTap[] = [];
   /** The first `#queued` of them hold a packet. */
   readonly #burst: PacketBuffer[] = [];
   #queued = 0;
@@ -78,6 +90,7 @@ export class Publication implements ForwardedTrack {
     this.#events = events;
     if (rids.length === 0 && isScalable(encoding)) this.#svc = new SvcStream(encoding.codec.name);
     this.#layers = this.#svc ? svcLayers(request, request.layers?.length || 1) : layersOf(request, rids);
+    if (init.startsOff) for (const layer of this.#layers) layer.turnOff();
   }
 
   /** Lowest first: simulcast streams, or the spatial layers of one stream. */
@@ -102,6 +115,15 @@ export class Publication implements ForwardedTrack {
     if (index >= 0) this.#subscriptions.splice(index, 1);
   }
 
+  addTap(tap: PacketTap): void {
+    this.#taps.push(tap);
+  }
+
+  removeTap(tap: PacketTap): void {
+    const index = this.#taps.indexOf(tap);
+    if (index >= 0) this.#taps.splice(index, 1);
+  }
+
   /** The stream that feeds a layer from now on; undefined for a layer that this track does not have. */
   bind(ssrc: number, rid: string | undefined): { layer: number; upstream: Upstream } | undefined {
     const index = this.#svc || this.layers.length === 1 ? 0 : this.layers.findIndex((layer) => layer.rid === rid);
@@ -121,6 +143,7 @@ export class Publication implements ForwardedTrack {
     this.mid = mid;
     this.encoding = encoding;
     this.extensionIds = extensionIds;
+    this.#events.rebound?.();
   }
 
   receive(view: RtpView, index: number, now: number): void {
@@ -139,7 +162,21 @@ export class Publication implements ForwardedTrack {
     }
     if (this.isMutedByServer) return;
     if (this.kind === 'audio') this.#readLevel(view);
+    for (const tap of this.#taps) if (tap.wants(index)) tap.forward(view, index);
     if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now, place);
+    else if (this.#taps.length > 0) this.#noteKeyFrame(view, layer);
+  }
+
+  /** Without subscribers here nothing else reads the payload. */
+  #noteKeyFrame({ buffer, payloadStart, payloadEnd }: RtpView, layer: Layer): void {
+    if (startsKeyFrame(this.encoding.codec.name, buffer, payloadStart, payloadEnd)) layer.onKeyFrame();
+  }
+
+  /** The publisher's report about a layer. */
+  onSenderReport(report: SenderReport, index: number, now: number): void {
+    this.layers[index]?.upstream?.onSenderReport(report, now);
+    for (const subscription of this.#subscriptions) subscription.onSenderReport(report, index, now);
+    for (const tap of this.#taps) if (tap.wants(index)) tap.senderReport(report, index);
   }
 
   /** The numbers of the layer begin anew. */
@@ -215,7 +252,8 @@ export class Publication implements ForwardedTrack {
   }
 
   #hasSubscribers = (index: number): boolean =>
-    this.#subscriptions.some((subscription) => this.#isOnLayer(subscription, index));
+    this.#subscriptions.some((subscription) => this.#isOnLayer(subscription, index)) ||
+    this.#taps.some((tap) => tap.wants(index));
 
   /** Spatial layers build on those below. */
   #isOnLayer({ current, target }: Subscription, index: number): boolean {

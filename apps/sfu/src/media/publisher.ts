@@ -25,6 +25,8 @@ interface PublisherEvents {
   unpublished(publication: Publication): void;
   started(publication: Publication): void;
   audioLevel(level: number): void;
+  /** The track goes on by another transport. */
+  rebound(publication: Publication): void;
 }
 
 /** The `pub` side of a participant: the tracks it publishes, and their negotiation. */
@@ -109,6 +111,7 @@ export class Publisher {
         audioLevel: (level) => this.#deps.events.audioLevel(level),
         // Within this turn of the event loop: nothing waits for a packet that has not come yet.
         queued: () => setImmediate(() => publication.flush()),
+        rebound: () => this.#deps.events.rebound(publication),
       },
     });
     publication.isMutedByServer = this.#isMutedByServer(request);

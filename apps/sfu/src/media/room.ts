@@ -11,9 +11,11 @@ import type {
   MediaTransport,
   MediaTransportState,
 } from '@parley/contract/media-control';
+import type { DataChannelName, DataHead } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
 import { DataRelay } from './data-relay.ts';
 import { MediaError } from './errors.ts';
+import type { DataSender, OtherLegs, TrackOwner } from './other-legs.ts';
 import { Participant, type ParticipantInit } from './participant.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
@@ -31,6 +33,7 @@ export interface RoomDeps {
   newTrackId(): string;
   newTransport(name: string, hasData: boolean, listener: PeerTransportListener): PeerTransport;
   candidates(): string[];
+  newLegs(room: Room): OtherLegs;
   emit: Emit;
   /** A data message was not delivered to a receiver. */
   onDataDropped(): void;
@@ -52,6 +55,7 @@ export class Room {
   readonly #dataFallback: DataFallback;
   readonly #participants = new Map<string, Participant>();
   readonly #speakers = new Speakers();
+  readonly #legs: OtherLegs;
   readonly data: DataRelay;
 
   constructor({ id, emptyTimeoutMs, dataFallback }: RoomInit, deps: RoomDeps) {
@@ -61,8 +65,10 @@ export class Room {
     this.#deps = deps;
     this.openedAt = deps.clock.wall();
     this.emptySince = deps.clock.now();
+    this.#legs = deps.newLegs(this);
     this.data = new DataRelay({
       ...deps,
+      legs: this.#legs,
       room: id,
       participants: this.#participants,
       onDropped: deps.onDataDropped,
@@ -90,6 +96,7 @@ export class Room {
     const joined = { ...init, joinedAt: this.#deps.clock.wall(), fallback: this.#dataFallback };
     const participant = new Participant(joined, (self) => this.#sidesOf(self, init.isAdaptive));
     this.#participants.set(participant.id, participant);
+    this.#legs.joined(participant);
     if (participant.wantsSubscriber) participant.subscriber.open();
     if (participant.isAutoSubscribed) this.#subscribeToAll(participant);
     return participant;
@@ -111,6 +118,7 @@ export class Room {
         unpublished: (publication) => this.#onUnpublished(self, publication),
         started: (publication) => this.#onStarted(self, publication),
         audioLevel: (level) => this.#speakers.addLevel(self.identity, level),
+        rebound: (publication) => this.#legs.changed(publication),
       },
     });
     const subscriber = new Subscriber({
@@ -149,12 +157,23 @@ export class Room {
   #onPublished(participant: Participant, publication: Publication): void {
     const track = publication.describe(this.#deps.clock.now());
     this.#deps.emit({ type: 'track.published', data: { ...this.#addressOf(participant), track } });
+    this.#legs.published(participant, publication);
+    this.offerTrack(participant, publication);
+  }
+
+  /** A track that can be subscribed to from now on, of this process or of another one. */
+  offerTrack(owner: TrackOwner, publication: Publication): void {
     for (const other of this.#participants.values())
-      if (other !== participant && other.isAutoSubscribed) other.subscriber.subscribe(publication, participant.id);
+      if (other !== owner && other.isAutoSubscribed) other.subscriber.subscribe(publication, owner.id);
+  }
+
+  withdrawTrack(publication: Publication): void {
+    for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
   }
 
   #onUnpublished(participant: Participant, publication: Publication): void {
-    for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
+    this.withdrawTrack(publication);
+    this.#legs.unpublished(publication);
     this.#deps.emit({ type: 'track.unpublished', data: { ...this.#addressOf(participant), trackId: publication.id } });
   }
 
@@ -171,7 +190,9 @@ export class Room {
   }
 
   #announceDemand(publication: Publication): void {
-    const layers = publication.takeDemand(this.#deps.clock.now());
+    const now = this.#deps.clock.now();
+    if (this.#legs.demandChanged(publication, now)) return;
+    const layers = publication.takeDemand(now);
     const owner = layers && this.#publisherOf(publication);
     if (layers && owner)
       this.#deps.emit({
@@ -181,14 +202,19 @@ export class Room {
   }
 
   #subscribeToAll(participant: Participant): void {
-    for (const other of this.#participants.values())
+    for (const other of this.#owners())
       if (other !== participant)
-        for (const publication of other.publisher.publications.values())
-          participant.subscriber.subscribe(publication, other.id);
+        for (const publication of other.publications.values()) participant.subscriber.subscribe(publication, other.id);
+  }
+
+  /** Here and in the other processes of the room. */
+  *#owners(): Iterable<TrackOwner> {
+    yield* this.#participants.values();
+    yield* this.#legs.owners();
   }
 
   subscribe(participant: Participant, choice: MediaTrackChoice): MediaSubscribeResult {
-    const { found, missing } = resolveChoice(this.#participants.values(), participant, choice);
+    const { found, missing } = resolveChoice(this.#owners(), participant, choice);
     const result: MediaSubscribeResult = { accepted: [], refused: [] };
     for (const { publication, owner } of found) {
       if (participant.subscriber.subscribe(publication, owner.id)) result.accepted.push(publication.id);
@@ -199,7 +225,7 @@ export class Room {
   }
 
   unsubscribe(participant: Participant, choice: MediaTrackChoice): MediaSubscribeResult {
-    const { found, missing } = resolveChoice(this.#participants.values(), participant, choice);
+    const { found, missing } = resolveChoice(this.#owners(), participant, choice);
     const result: MediaSubscribeResult = { accepted: [], refused: [] };
     for (const { publication } of found) {
       participant.subscriber.unsubscribe(publication.id);
@@ -218,6 +244,7 @@ export class Room {
     else publication.isMuted = muted;
     if (before === muted) return false;
     if (!muted) for (const subscription of publication.subscriptions) subscription.restart();
+    this.#legs.changed(publication);
     this.#deps.emit({ type: 'track.muted', data: { ...this.#addressOf(participant), trackId, muted, by } });
     return true;
   }
@@ -226,8 +253,18 @@ export class Room {
     participant.permissions = permissions;
     participant.publisher.enforce();
     participant.subscriber.enforce();
+    this.#legs.joined(participant);
     if (participant.wantsSubscriber) participant.subscriber.open();
     if (permissions.subscribe && participant.isAutoSubscribed) this.#subscribeToAll(participant);
+  }
+
+  get fallbackPerSecond(): number {
+    return this.#dataFallback.sentPerSecond;
+  }
+
+  /** A data message of a participant in another process. */
+  deliver(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): void {
+    this.data.deliver(sender, channel, head, payload);
   }
 
   /** Every 20 ms. */
@@ -236,6 +273,7 @@ export class Room {
       publisher.tick(now);
       subscriber.downlink.tick(now);
     }
+    this.#legs.tick(now);
   }
 
   /** Every 200 ms. */
@@ -255,6 +293,7 @@ export class Room {
       const reason = participant.goneReason(now);
       if (reason) this.remove(participant.id, reason);
     }
+    this.#legs.report(now);
     const speakers = this.#speakers.takeChanges();
     if (speakers.length > 0) this.#deps.emit({ type: 'speakers', data: { room: this.id, speakers } });
   }
@@ -277,6 +316,7 @@ export class Room {
     participant.publisher.close();
     participant.subscriber.close();
     this.#participants.delete(id);
+    this.#legs.left(participant);
     this.#speakers.forget(participant.identity);
     this.emptySince = this.#deps.clock.now();
     this.#deps.emit({ type: 'participant.closed', data: { ...this.#addressOf(participant), reason } });
@@ -285,6 +325,7 @@ export class Room {
 
   close(reason: MediaCloseReason): void {
     for (const id of [...this.#participants.keys()]) this.remove(id, reason);
+    this.#legs.close();
     this.#deps.emit({ type: 'room.closed', data: { room: this.id, reason } });
   }
 

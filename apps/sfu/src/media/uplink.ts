@@ -120,9 +120,7 @@ export class Uplink {
 
   #onSenderReport(report: SenderReport, now: number): void {
     const stream = this.#streams.get(report.ssrc);
-    if (!stream) return;
-    stream.upstream.onSenderReport(report, now);
-    for (const subscription of stream.publication.subscriptions) subscription.onSenderReport(report, stream.layer, now);
+    stream?.publication.onSenderReport(report, stream.layer, now);
   }
 
   #sendNack({ publication, layer, upstream }: Stream, now: number): void {

@@ -1,0 +1,28 @@
+import type { DataChannelName, DataHead } from '@parley/media-description';
+import type { TrackDescription } from './remote-track.ts';
+
+/** What the processes of one room tell each other, in order and without loss. */
+export type LegMessage = { room: string } & (
+  | LegState
+  | { is: 'participant'; participant: LegParticipant }
+  | { is: 'participant.gone'; id: string }
+  | { is: 'track'; owner: string; track: TrackDescription }
+  | { is: 'track.gone'; id: string }
+  | { is: 'data'; from: string; channel: DataChannelName; head: DataHead; payload: string }
+  | { is: 'unlink' }
+);
+
+/** Everything there is on one side; `isAnswer` to that of the other side. */
+export interface LegState {
+  is: 'state';
+  isAnswer: boolean;
+  participants: LegParticipant[];
+  tracks: { owner: string; track: TrackDescription }[];
+}
+
+export interface LegParticipant {
+  id: string;
+  identity: string;
+  /** Whether data reaches it. */
+  hasData: boolean;
+}

@@ -1,0 +1,107 @@
+import type { MediaClock } from '../media/clock.ts';
+import type { Publication } from '../media/publication.ts';
+import type { LegMessage } from './leg-messages.ts';
+import { Peer } from './peer.ts';
+import type { PipeSettings } from './pipe.ts';
+import type { PipeSocket } from './pipe-socket.ts';
+import { type LeggedRoom, RoomLegs } from './room-legs.ts';
+
+/** Told to a media process by its supervisor. */
+export type PipeOrder =
+  /** There is a pipe to that process from now on; one of the same name before it is closed. */
+  | { order: 'open'; peer: string; settings: PipeSettings }
+  | { order: 'close'; peer: string }
+  /** The room is in that process too. */
+  | { order: 'link'; peer: string; room: string };
+
+export interface PipesLoad {
+  pipes: number;
+  /** Tracks that go to other processes, once for each of them. */
+  pipedTracks: number;
+  pipeDatagramsLost: number;
+}
+
+/** The other media processes as this one knows them, and which of its rooms they have too. */
+export class Legs {
+  readonly #socket: PipeSocket;
+  readonly #clock: MediaClock;
+  readonly #peers = new Map<string, Peer>();
+  readonly #rooms = new Map<string, RoomLegs>();
+  readonly #published = new Map<number, { publication: Publication; legs: RoomLegs }>();
+  #nextTrack = 1;
+
+  constructor(socket: PipeSocket, clock: MediaClock) {
+    this.#socket = socket;
+    this.#clock = clock;
+  }
+
+  forRoom(room: LeggedRoom): RoomLegs {
+    const numbers = {
+      take: (publication: Publication, of: RoomLegs) => this.#number(publication, of),
+      release: (number: number) => void this.#published.delete(number),
+    };
+    const legs = new RoomLegs(room, numbers, () => void this.#rooms.delete(room.id));
+    this.#rooms.set(room.id, legs);
+    return legs;
+  }
+
+  #number(publication: Publication, legs: RoomLegs): number {
+    const number = this.#nextTrack;
+    this.#nextTrack += 1;
+    this.#published.set(number, { publication, legs });
+    return number;
+  }
+
+  execute(order: PipeOrder): void {
+    const peer = this.#peers.get(order.peer);
+    if (order.order === 'open') this.#open(order.peer, order.settings);
+    else if (peer && order.order === 'close') this.#close(peer);
+    else if (peer && order.order === 'link') this.#rooms.get(order.room)?.link(peer);
+  }
+
+  #open(name: string, settings: PipeSettings): void {
+    const before = this.#peers.get(name);
+    if (before) this.#close(before);
+    const peer = new Peer({
+      name,
+      settings,
+      socket: this.#socket,
+      clock: this.#clock,
+      published: (track, of) => {
+        const found = this.#published.get(track);
+        return found?.legs.isLinked(of) ? found.publication : undefined;
+      },
+      message: (message, from) => this.#onMessage(message, from),
+    });
+    this.#peers.set(name, peer);
+  }
+
+  #onMessage(message: LegMessage, from: Peer): void {
+    this.#rooms.get(message.room)?.onMessage(message, from);
+  }
+
+  #close(peer: Peer): void {
+    this.#peers.delete(peer.name);
+    for (const room of this.#rooms.values()) room.unlink(peer);
+    peer.close();
+  }
+
+  /** Every 20 ms. */
+  tick(now: number): void {
+    for (const peer of this.#peers.values()) peer.tick(now);
+  }
+
+  load(): PipesLoad {
+    const load: PipesLoad = { pipes: this.#peers.size, pipedTracks: 0, pipeDatagramsLost: 0 };
+    for (const peer of this.#peers.values()) {
+      load.pipedTracks += peer.tapCount;
+      load.pipeDatagramsLost += peer.stats.lostDatagrams;
+    }
+    return load;
+  }
+
+  close(): void {
+    for (const peer of [...this.#peers.values()]) this.#close(peer);
+    this.#socket.close();
+  }
+}

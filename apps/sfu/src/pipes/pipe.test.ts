@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { test } from 'node:test';
+import { eventually } from '../../testkit/node.ts';
+import { systemClock } from '../media/clock.ts';
+import { MessageStream } from './message-stream.ts';
+import { Pipe, type PipedLayer, type PipeListener, type PipeSettings } from './pipe.ts';
+import { PipeSocket } from './pipe-socket.ts';
+import { Seal } from './seal.ts';
+
+const secret = Buffer.alloc(32, 7);
+const sealed = (seal: Seal, text: string): Buffer => Buffer.concat(seal.seal(5, Buffer.from(text)));
+
+test('[PIPE-1] a datagram is read by the other end only, unchanged and once', () => {
+  const [a, b] = [new Seal(secret, 'a'), new Seal(secret, 'b')];
+  const first = sealed(a, 'one');
+  const second = sealed(a, 'two');
+  assert.ok(!first.includes('one'), 'it is encrypted');
+  assert.equal(String(b.open(second)), 'two', 'they may overtake each other');
+  assert.equal(String(b.open(first)), 'one');
+  assert.equal(b.open(first), undefined, 'a replay');
+  assert.equal(a.open(sealed(a, 'back')), undefined, 'reflected to its sender');
+  assert.equal(new Seal(Buffer.alloc(32, 8), 'b').open(sealed(a, 'x')), undefined, 'another secret');
+  for (const at of [0, 11, 13, -1]) {
+    const forged = sealed(a, 'three');
+    const index = at < 0 ? forged.length - 1 : at;
+    forged[index] = (forged[index] ?? 0) ^ 1;
+    assert.equal(b.open(forged), undefined, `byte ${at} was changed`);
+  }
+  const old = sealed(a, 'old');
+  for (let index = 0; index < 1100; index += 1) b.open(sealed(a, 'more'));
+  assert.equal(b.open(old), undefined, 'older than the window');
+});
+
+test('[PIPE-3] messages arrive whole and in order over a path that loses, doubles and reorders', () => {
+  let now = 0;
+  let seed = 1;
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const path: { to: () => void; at: number }[] = [];
+  const lossy = (deliver: () => void): void => {
+    for (let copies = random() < 0.2 ? 2 : 1; copies > 0; copies -= 1)
+      if (random() > 0.3) path.push({ to: deliver, at: now + random() * 50 });
+  };
+  const got: string[] = [];
+  const a: MessageStream = new MessageStream({
+    sendChunk: (number, bytes) => lossy(() => b.onChunk(number, Buffer.from(bytes))),
+    sendAck: () => {},
+    message: () => {},
+  });
+  const b: MessageStream = new MessageStream({
+    sendChunk: () => {},
+    sendAck: (next) => lossy(() => a.onAck(next, now)),
+    message: (bytes) => got.push(String(bytes)),
+  });
+  const sent = Array.from({ length: 60 }, (_, index) => `${index} `.repeat(1 + ((index * 97) % 900)));
+  for (const message of sent) assert.equal(a.push(Buffer.from(message), now), true);
+  for (; got.length < sent.length && now < 60_000; now += 5) {
+    for (const { to } of path.filter(({ at }) => at <= now)) to();
+    path.splice(0, path.length, ...path.filter(({ at }) => at > now));
+    b.flushAck();
+    if (now % 20 === 0) a.tick(now);
+  }
+  assert.deepEqual(got, sent);
+});
+
+interface End {
+  pipe: Pipe;
+  socket: PipeSocket;
+  rtp: { of: PipedLayer; packet: Buffer }[];
+  messages: string[];
+}
+
+const strictly = (error: unknown): never => {
+  throw error;
+};
+
+async function openPipe(): Promise<{ a: End; b: End; close(): void }> {
+  const sockets = [await PipeSocket.open('127.0.0.1', strictly), await PipeSocket.open('127.0.0.1', strictly)] as const;
+  const newEnd = (index: 0 | 1): End => {
+    const end = { rtp: [], messages: [] } as Pick<End, 'rtp' | 'messages'>;
+    const listener: PipeListener = {
+      rtp: (of, packet) => void end.rtp.push({ of, packet }),
+      message: (bytes) => void end.messages.push(String(bytes)),
+      senderReport() {},
+      demand() {},
+      keyFrame() {},
+      nack() {},
+    };
+    const other = index === 0 ? 1 : 0;
+    const settings: PipeSettings = {
+      id: 10 + index,
+      peerId: 10 + other,
+      host: '127.0.0.1',
+      port: sockets[other].port,
+      secret: secret.toString('hex'),
+      end: index === 0 ? 'a' : 'b',
+      datagramBytes: 8192,
+    };
+    const socket = sockets[index];
+    return { ...end, socket, pipe: new Pipe(settings, socket, systemClock, listener) };
+  };
+  const [a, b] = [newEnd(0), newEnd(1)];
+  return {
+    a,
+    b,
+    close() {
+      for (const { pipe, socket } of [a, b]) {
+        pipe.close();
+        socket.close();
+      }
+    },
+  };
+}
+
+test('[PIPE-2] what a turn writes goes out in few datagrams; strangers are dropped and get no answer', async () => {
+  const { a, b, close } = await openPipe();
+  const of = { track: 7, layer: 2, run: 3 };
+  for (let index = 0; index < 20; index += 1) a.pipe.sendRtp(of, Buffer.alloc(1000, index));
+  a.pipe.sendMessage(Buffer.from('hello'));
+  await eventually(() => b.rtp.length === 20 && b.messages.length === 1, 'the records did not arrive');
+  assert.deepEqual(b.rtp[19], { of, packet: Buffer.alloc(1000, 19) });
+  assert.equal(a.pipe.stats.sentDatagrams, 3);
+  // A packet larger than a datagram should be goes alone.
+  a.pipe.sendRtp(of, Buffer.alloc(9000));
+  await eventually(() => b.rtp.length === 21, 'the large packet did not arrive');
+
+  const stranger = createSocket('udp4');
+  const answers: Buffer[] = [];
+  stranger.on('message', (answer) => answers.push(answer));
+  const forged = Buffer.alloc(200);
+  forged.writeUInt32BE(11, 0);
+  for (const datagram of [Buffer.alloc(200), Buffer.alloc(3), forged])
+    await new Promise((resolve) => stranger.send(datagram, b.socket.port, '127.0.0.1', resolve));
+  await eventually(() => b.socket.dropped === 2 && b.pipe.stats.refusedDatagrams === 1, 'they were not counted');
+  assert.equal(answers.length, 0);
+  stranger.close();
+  close();
+});

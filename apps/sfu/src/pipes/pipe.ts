@@ -1,0 +1,270 @@
+import type { MediaClock } from '../media/clock.ts';
+import { readRtcp, type SenderReport, writeSenderReport } from '../media/rtcp.ts';
+import { MessageStream } from './message-stream.ts';
+import type { PipeSocket } from './pipe-socket.ts';
+import { type PipeEnd, SEALED_BYTES, Seal } from './seal.ts';
+
+/** What the control plane hands to both ends of a pipe. */
+export interface PipeSettings {
+  /** Our number of it, which datagrams to us carry, and the one of the other end. */
+  id: number;
+  peerId: number;
+  host: string;
+  port: number;
+  /** Hexadecimal; the keys of both directions are derived from it. */
+  secret: string;
+  end: PipeEnd;
+  /** The largest datagram that the path carries whole. */
+  datagramBytes: number;
+}
+
+/** A layer of a track as the process that publishes it numbers it. `run` counts its beginnings on this pipe. */
+export interface PipedLayer {
+  track: number;
+  layer: number;
+  run: number;
+}
+
+export interface PipeListener {
+  rtp(of: PipedLayer, packet: Buffer, now: number): void;
+  senderReport(of: PipedLayer, report: SenderReport, now: number): void;
+  /** A bit for each layer that somebody there wants. */
+  demand(track: number, layers: number, now: number): void;
+  keyFrame(track: number, layer: number, now: number): void;
+  nack(of: PipedLayer, sequences: readonly number[]): void;
+  message(bytes: Buffer): void;
+}
+
+export interface PipeStats {
+  sentDatagrams: number;
+  /** Of those that the other end sent. */
+  receivedDatagrams: number;
+  lostDatagrams: number;
+  /** Not of the other end, or seen before. */
+  refusedDatagrams: number;
+  rttMs: number | null;
+}
+
+const RTP = 1;
+const SENDER_REPORT = 2;
+const DEMAND = 3;
+const KEY_FRAME = 4;
+const NACK = 5;
+const CHUNK = 6;
+const ACK = 7;
+const PING = 8;
+const PONG = 9;
+
+/** Type and length. */
+const RECORD_BYTES = 3;
+/** Track, layer and run. */
+const LAYER_BYTES = 6;
+const RECORD_BYTES_MAX = 0xffff;
+const NACKS_MAX = 300;
+const PING_MS = 1000;
+
+/**
+ * One pipe to another media process: records of media and feedback, several in a datagram, and messages that arrive.
+ * What one turn of the event loop writes goes out at its end.
+ */
+export class Pipe {
+  readonly #settings: PipeSettings;
+  readonly #socket: PipeSocket;
+  readonly #clock: MediaClock;
+  readonly #listener: PipeListener;
+  readonly #seal: Seal;
+  readonly #messages: MessageStream;
+  readonly #payloadMax: number;
+  #buffer: Buffer;
+  #length = 0;
+  #isFlushScheduled = false;
+  #isClosed = false;
+  #pingedAt = Number.NEGATIVE_INFINITY;
+  heardAt: number;
+  #received = 0;
+  #refused = 0;
+  #rttMs: number | null = null;
+
+  constructor(settings: PipeSettings, socket: PipeSocket, clock: MediaClock, listener: PipeListener) {
+    this.#settings = settings;
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#seal = new Seal(Buffer.from(settings.secret, 'hex'), settings.end);
+    this.#payloadMax = settings.datagramBytes - SEALED_BYTES;
+    this.#buffer = Buffer.alloc(this.#payloadMax);
+    this.heardAt = clock.now();
+    this.#messages = new MessageStream({
+      sendChunk: (number, bytes) => this.#writeChunk(number, bytes),
+      sendAck: (next) => this.#writeNumber(ACK, next),
+      message: (bytes) => listener.message(bytes),
+    });
+    socket.attach(settings.id, (datagram) => this.#onDatagram(datagram));
+  }
+
+  get stats(): PipeStats {
+    return {
+      sentDatagrams: this.#seal.sent,
+      receivedDatagrams: this.#received,
+      lostDatagrams: Math.max(0, this.#seal.highest - this.#received),
+      refusedDatagrams: this.#refused,
+      rttMs: this.#rttMs,
+    };
+  }
+
+  sendRtp(of: PipedLayer, packet: Buffer): void {
+    const at = this.#record(RTP, LAYER_BYTES + packet.length);
+    if (at < 0) return;
+    packet.copy(this.#buffer, this.#writeLayer(at, of));
+  }
+
+  sendSenderReport(of: PipedLayer, report: SenderReport): void {
+    const bytes = writeSenderReport(report, 0, 0);
+    const at = this.#record(SENDER_REPORT, LAYER_BYTES + bytes.length);
+    if (at >= 0) bytes.copy(this.#buffer, this.#writeLayer(at, of));
+  }
+
+  sendDemand(track: number, layers: number): void {
+    const at = this.#record(DEMAND, LAYER_BYTES);
+    if (at >= 0) this.#writeLayer(at, { track, layer: layers, run: 0 });
+  }
+
+  sendKeyFrameRequest(track: number, layer: number): void {
+    const at = this.#record(KEY_FRAME, LAYER_BYTES);
+    if (at >= 0) this.#writeLayer(at, { track, layer, run: 0 });
+  }
+
+  sendNack(of: PipedLayer, sequences: readonly number[]): void {
+    const wanted = sequences.slice(0, NACKS_MAX);
+    const at = this.#record(NACK, LAYER_BYTES + wanted.length * 2);
+    if (at < 0) return;
+    const start = this.#writeLayer(at, of);
+    wanted.forEach((sequence, index) => {
+      this.#buffer.writeUInt16BE(sequence, start + index * 2);
+    });
+  }
+
+  /** In order and without loss, as long as the pipe is open; false when too much waits already. */
+  sendMessage(bytes: Buffer): boolean {
+    return !this.#isClosed && this.#messages.push(bytes, this.#clock.now());
+  }
+
+  #writeChunk(number: number, bytes: Buffer): void {
+    const at = this.#record(CHUNK, 4 + bytes.length);
+    if (at < 0) return;
+    this.#buffer.writeUInt32BE(number, at);
+    bytes.copy(this.#buffer, at + 4);
+  }
+
+  #writeNumber(type: number, number: number): void {
+    const at = this.#record(type, 4);
+    if (at >= 0) this.#buffer.writeUInt32BE(number >>> 0, at);
+  }
+
+  #writeLayer(at: number, { track, layer, run }: PipedLayer): number {
+    const buffer = this.#buffer;
+    buffer.writeUInt32BE(track, at);
+    buffer[at + 4] = layer;
+    buffer[at + 5] = run;
+    return at + LAYER_BYTES;
+  }
+
+  /** Where the body of a new record goes, or -1. */
+  #record(type: number, bytes: number): number {
+    const whole = RECORD_BYTES + bytes;
+    if (this.#isClosed || bytes > RECORD_BYTES_MAX) return -1;
+    if (this.#length + whole > this.#payloadMax) this.flush();
+    // A record that no datagram of this size holds goes alone: the path may still carry it.
+    if (whole > this.#buffer.length) this.#buffer = Buffer.alloc(whole);
+    this.#scheduleFlush();
+    const at = this.#length;
+    this.#buffer[at] = type;
+    this.#buffer.writeUInt16BE(bytes, at + 1);
+    this.#length += whole;
+    return at + RECORD_BYTES;
+  }
+
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    setImmediate(this.#flushScheduled);
+  }
+
+  readonly #flushScheduled = (): void => {
+    this.#isFlushScheduled = false;
+    this.flush();
+  };
+
+  /** Sends what was written. */
+  flush(): void {
+    if (this.#length === 0 || this.#isClosed) return;
+    const { peerId, port, host } = this.#settings;
+    const parts = this.#seal.seal(peerId, this.#buffer.subarray(0, this.#length));
+    this.#length = 0;
+    this.#socket.send(parts, port, host);
+  }
+
+  #onDatagram(datagram: Buffer): void {
+    const plain = this.#seal.open(datagram);
+    if (!plain) {
+      this.#refused += 1;
+      return;
+    }
+    const now = this.#clock.now();
+    this.heardAt = now;
+    this.#received += 1;
+    let at = 0;
+    while (at + RECORD_BYTES <= plain.length) {
+      const start = at + RECORD_BYTES;
+      const end = start + plain.readUInt16BE(at + 1);
+      if (end > plain.length) break;
+      this.#onRecord(plain[at] ?? 0, plain.subarray(start, end), now);
+      at = end;
+    }
+    this.#messages.flushAck();
+  }
+
+  #onRecord(type: number, body: Buffer, now: number): void {
+    if (type >= CHUNK) this.#onControl(type, body, now);
+    else if (body.length >= LAYER_BYTES) this.#onMedia(type, body, now);
+  }
+
+  #onMedia(type: number, body: Buffer, now: number): void {
+    const of = { track: body.readUInt32BE(0), layer: body[4] ?? 0, run: body[5] ?? 0 };
+    const rest = body.subarray(LAYER_BYTES);
+    if (type === RTP) this.#listener.rtp(of, rest, now);
+    else if (type === SENDER_REPORT)
+      readRtcp(rest, { senderReport: (report) => this.#listener.senderReport(of, report, now) });
+    else if (type === DEMAND) this.#listener.demand(of.track, of.layer, now);
+    else if (type === KEY_FRAME) this.#listener.keyFrame(of.track, of.layer, now);
+    else if (type === NACK) this.#listener.nack(of, readSequences(rest));
+  }
+
+  #onControl(type: number, body: Buffer, now: number): void {
+    if (body.length < 4) return;
+    const number = body.readUInt32BE(0);
+    if (type === CHUNK) this.#messages.onChunk(number, body.subarray(4));
+    else if (type === ACK) this.#messages.onAck(number, now);
+    else if (type === PING) this.#writeNumber(PONG, number);
+    else if (type === PONG) this.#rttMs = (Math.floor(now) - number) >>> 0;
+  }
+
+  /** Every 20 ms. */
+  tick(now: number): void {
+    this.#messages.tick(now);
+    if (now - this.#pingedAt < PING_MS) return;
+    this.#pingedAt = now;
+    this.#writeNumber(PING, Math.floor(now));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#socket.detach(this.#settings.id);
+  }
+}
+
+function readSequences(bytes: Buffer): number[] {
+  const sequences: number[] = [];
+  for (let at = 0; at + 2 <= bytes.length; at += 2) sequences.push(bytes.readUInt16BE(at));
+  return sequences;
+}

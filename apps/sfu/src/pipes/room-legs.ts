@@ -1,0 +1,242 @@
+import type { DataChannelName, DataHead } from '@parley/media-description';
+import { FallbackBudget } from '../media/data-budget.ts';
+import type { DataSender, OtherLegs, TrackOwner } from '../media/other-legs.ts';
+import type { Participant } from '../media/participant.ts';
+import type { Publication } from '../media/publication.ts';
+import type { LegMessage, LegParticipant, LegState } from './leg-messages.ts';
+import type { Peer } from './peer.ts';
+import type { RemoteTrack, TrackDescription } from './remote-track.ts';
+
+/** What other processes are told of a participant. */
+type Member = Pick<Participant, 'id' | 'identity' | 'isPlain' | 'permissions' | 'publications'>;
+
+/** What the legs of a room need of it. */
+export interface LeggedRoom {
+  readonly id: string;
+  readonly participants: ReadonlyMap<string, Member>;
+  readonly fallbackPerSecond: number;
+  offerTrack(owner: TrackOwner, publication: Publication): void;
+  withdrawTrack(publication: Publication): void;
+  deliver(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): void;
+}
+
+interface RemoteOwner extends TrackOwner, DataSender {
+  readonly peer: Peer;
+  readonly publications: Map<string, Publication>;
+  hasData: boolean;
+}
+
+interface Remote {
+  track: RemoteTrack;
+  owner: RemoteOwner;
+}
+
+export interface TrackNumbers {
+  take(publication: Publication, legs: RoomLegs): number;
+  release(number: number): void;
+}
+
+/** One room in several processes: what each of them knows of the others. A room in one process has no peers. */
+export class RoomLegs implements OtherLegs {
+  readonly #room: LeggedRoom;
+  readonly #numbers: TrackNumbers;
+  readonly #onClosed: () => void;
+  readonly #peers = new Set<Peer>();
+  readonly #owners = new Map<string, RemoteOwner>();
+  readonly #remotes = new Map<string, Remote>();
+  /** Of our own tracks, once there was somebody to tell them. */
+  readonly #numberOf = new Map<Publication, number>();
+
+  constructor(room: LeggedRoom, numbers: TrackNumbers, onClosed: () => void) {
+    this.#room = room;
+    this.#numbers = numbers;
+    this.#onClosed = onClosed;
+  }
+
+  owners(): Iterable<TrackOwner> {
+    return this.#owners.values();
+  }
+
+  isLinked(peer: Peer): boolean {
+    return this.#peers.has(peer);
+  }
+
+  /** The room is in that process too. */
+  link(peer: Peer): void {
+    this.#peers.add(peer);
+    peer.send({ room: this.#room.id, ...this.#state(false) });
+  }
+
+  /** The room is not there any more. */
+  unlink(peer: Peer): void {
+    if (!this.#peers.delete(peer)) return;
+    for (const owner of [...this.#owners.values()]) if (owner.peer === peer) this.#dropOwner(owner);
+    for (const number of this.#numberOf.values()) peer.dropTap(number);
+  }
+
+  #state(isAnswer: boolean): LegState {
+    const members = [...this.#room.participants.values()];
+    const tracks = members.flatMap((owner) =>
+      [...owner.publications.values()].map((track) => ({ owner: owner.id, track: this.#describe(track) })),
+    );
+    return { is: 'state', isAnswer, participants: members.map(describeParticipant), tracks };
+  }
+
+  #describe(publication: Publication): TrackDescription {
+    const number = this.#numberOf.get(publication) ?? this.#numbers.take(publication, this);
+    this.#numberOf.set(publication, number);
+    const { id, request, encoding, mid, extensionIds, publishedAt, isMuted, isMutedByServer } = publication;
+    const rids = publication.layers.length > 1 ? publication.layers.map(({ rid }) => rid) : [];
+    const { codec, red } = encoding;
+    const described = { codec, ...(red && { red }) };
+    return {
+      ...{ id, number, request, encoding: described, mid, rids },
+      ...{ extensionIds, publishedAt, isMuted, isMutedByServer },
+    };
+  }
+
+  #tell(message: DistributiveOmit<LegMessage, 'room'>): void {
+    for (const peer of this.#peers) peer.send({ room: this.#room.id, ...message });
+  }
+
+  joined(participant: Member): void {
+    if (this.#peers.size > 0) this.#tell({ is: 'participant', participant: describeParticipant(participant) });
+  }
+
+  left({ id }: TrackOwner): void {
+    this.#tell({ is: 'participant.gone', id });
+  }
+
+  published(owner: TrackOwner, publication: Publication): void {
+    if (this.#peers.size > 0) this.#tell({ is: 'track', owner: owner.id, track: this.#describe(publication) });
+  }
+
+  changed(publication: Publication): void {
+    if (this.#peers.size > 0 && this.#numberOf.has(publication))
+      this.#tell({ is: 'track', owner: '', track: this.#describe(publication) });
+  }
+
+  unpublished(publication: Publication): void {
+    const number = this.#numberOf.get(publication);
+    if (number === undefined) return;
+    this.#numberOf.delete(publication);
+    this.#numbers.release(number);
+    for (const peer of this.#peers) peer.dropTap(number);
+    this.#tell({ is: 'track.gone', id: publication.id });
+  }
+
+  demandChanged(publication: Publication, now: number): boolean {
+    const remote = this.#remotes.get(publication.id);
+    remote?.track.updateDemand(now);
+    return remote !== undefined;
+  }
+
+  sendData({ id }: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
+    if (this.#peers.size === 0) return 0;
+    const data = { is: 'data', from: id, channel, head, payload: Buffer.from(payload).toString('base64') } as const;
+    let count = 0;
+    for (const peer of this.#peers) {
+      const receivers = [...this.#owners.values()].filter(
+        (one) => one.peer === peer && one.hasData && (!head.to || head.to.includes(one.identity)),
+      );
+      if (receivers.length > 0 && peer.send({ room: this.#room.id, ...data })) count += receivers.length;
+    }
+    return count;
+  }
+
+  /** What the room's part in another process says. */
+  onMessage(message: LegMessage, peer: Peer): void {
+    if (message.is === 'state') this.#onState(message, peer);
+    else if (this.#peers.has(peer)) this.#onChange(message, peer);
+  }
+
+  #onChange(message: Exclude<LegMessage, LegState>, peer: Peer): void {
+    if (message.is === 'participant') this.#addOwner(message.participant, peer);
+    else if (message.is === 'participant.gone') this.#dropOwner(this.#owners.get(message.id));
+    else if (message.is === 'track') this.#onTrack(message.owner, message.track, peer);
+    else if (message.is === 'track.gone') this.#dropTrack(message.id);
+    else if (message.is === 'data') this.#onData(message);
+    else this.unlink(peer);
+  }
+
+  #onState({ isAnswer, participants, tracks }: LegState, peer: Peer): void {
+    this.#peers.add(peer);
+    const there = new Set(participants.map(({ id }) => id));
+    const published = new Set(tracks.map(({ track }) => track.id));
+    for (const owner of [...this.#owners.values()])
+      if (owner.peer === peer && !there.has(owner.id)) this.#dropOwner(owner);
+    for (const [id, { owner }] of [...this.#remotes])
+      if (owner.peer === peer && !published.has(id)) this.#dropTrack(id);
+    for (const participant of participants) this.#addOwner(participant, peer);
+    for (const { owner, track } of tracks) this.#onTrack(owner, track, peer);
+    // Ours may have come before that process was told of the room's other legs.
+    if (!isAnswer) peer.send({ room: this.#room.id, ...this.#state(true) });
+  }
+
+  #addOwner({ id, identity, hasData }: LegParticipant, peer: Peer): void {
+    const known = this.#owners.get(id);
+    if (known) known.hasData = hasData;
+    else {
+      const fallbackSent = new FallbackBudget(this.#room.fallbackPerSecond);
+      this.#owners.set(id, { id, identity, hasData, fallbackSent, peer, publications: new Map() });
+    }
+  }
+
+  #dropOwner(owner: RemoteOwner | undefined): void {
+    if (!owner) return;
+    for (const id of [...owner.publications.keys()]) this.#dropTrack(id);
+    this.#owners.delete(owner.id);
+  }
+
+  #onTrack(ownerId: string, description: TrackDescription, peer: Peer): void {
+    const known = this.#remotes.get(description.id);
+    if (known?.track.number === description.number) {
+      known.track.update(description);
+      return;
+    }
+    if (known) this.#dropTrack(description.id);
+    const owner = this.#owners.get(ownerId);
+    if (!owner) return;
+    const track = peer.addRemote(description);
+    this.#remotes.set(description.id, { track, owner });
+    owner.publications.set(description.id, track.publication);
+    this.#room.offerTrack(owner, track.publication);
+  }
+
+  #dropTrack(id: string): void {
+    const remote = this.#remotes.get(id);
+    if (!remote) return;
+    this.#remotes.delete(id);
+    remote.owner.publications.delete(id);
+    this.#room.withdrawTrack(remote.track.publication);
+    remote.owner.peer.removeRemote(remote.track);
+  }
+
+  #onData({ from, channel, head, payload }: Extract<LegMessage, { is: 'data' }>): void {
+    const sender = this.#owners.get(from);
+    if (sender) this.#room.deliver(sender, channel, head, Buffer.from(payload, 'base64'));
+  }
+
+  tick(now: number): void {
+    for (const { track } of this.#remotes.values()) track.tick(now);
+  }
+
+  report(now: number): void {
+    for (const { track } of this.#remotes.values()) track.report(now);
+  }
+
+  close(): void {
+    this.#tell({ is: 'unlink' });
+    for (const peer of [...this.#peers]) this.unlink(peer);
+    for (const number of this.#numberOf.values()) this.#numbers.release(number);
+    this.#onClosed();
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+const describeParticipant = ({ id, identity, isPlain, permissions }: Member): LegParticipant => ({
+  id,
+  identity,
+  hasData: !isPlain && permissions.publishData,
+});

@@ -1,0 +1,108 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+
+const CIPHER = 'aes-128-gcm';
+const KEY_BYTES = 16;
+const SALT_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** The receiver's number of the pipe, then the number of the datagram; both are authenticated. */
+export const HEAD_BYTES = 12;
+export const SEALED_BYTES = HEAD_BYTES + TAG_BYTES;
+/** Datagrams that may overtake each other. */
+const WINDOW = 1024;
+
+/** The two ends of a pipe: each sends with the key that the other receives with. */
+export type PipeEnd = 'a' | 'b';
+
+interface DirectionKey {
+  key: KeyObject;
+  salt: Buffer;
+}
+
+/** One end of a pipe: AES-128-GCM with a key for each direction, a number for each datagram, each accepted once. */
+export class Seal {
+  readonly #send: DirectionKey;
+  readonly #receive: DirectionKey;
+  readonly #sendNonce: Buffer;
+  readonly #receiveNonce: Buffer;
+  readonly #seen = new Float64Array(WINDOW);
+  #sent = 0;
+  #highest = 0;
+
+  constructor(secret: Buffer, end: PipeEnd) {
+    this.#send = deriveKey(secret, end);
+    this.#receive = deriveKey(secret, end === 'a' ? 'b' : 'a');
+    this.#sendNonce = nonceOf(this.#send);
+    this.#receiveNonce = nonceOf(this.#receive);
+  }
+
+  /** Datagrams sealed so far. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** The highest number accepted so far. */
+  get highest(): number {
+    return this.#highest;
+  }
+
+  /** The parts of the datagram, for a socket that sends them as one. */
+  seal(pipe: number, plain: Buffer): Buffer[] {
+    this.#sent += 1;
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    head.writeUInt32BE(pipe, 0);
+    writeNumber(head, SALT_BYTES, this.#sent);
+    head.copy(this.#sendNonce, SALT_BYTES, SALT_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#send.key, this.#sendNonce);
+    cipher.setAAD(head);
+    const sealed = cipher.update(plain);
+    cipher.final();
+    return [head, sealed, cipher.getAuthTag()];
+  }
+
+  /** The plain text; undefined for a datagram that is not of the other end, or that came before. */
+  open(datagram: Buffer): Buffer | undefined {
+    const end = datagram.length - TAG_BYTES;
+    if (end < HEAD_BYTES) return undefined;
+    const number = readNumber(datagram, SALT_BYTES);
+    if (!this.#isFresh(number)) return undefined;
+    const head = datagram.subarray(0, HEAD_BYTES);
+    head.copy(this.#receiveNonce, SALT_BYTES, SALT_BYTES);
+    const decipher = createDecipheriv(CIPHER, this.#receive.key, this.#receiveNonce);
+    decipher.setAAD(head);
+    decipher.setAuthTag(datagram.subarray(end));
+    const plain = decipher.update(datagram.subarray(HEAD_BYTES, end));
+    try {
+      decipher.final();
+    } catch {
+      return undefined;
+    }
+    this.#seen[number % WINDOW] = number;
+    if (number > this.#highest) this.#highest = number;
+    return plain;
+  }
+
+  #isFresh = (number: number): boolean =>
+    Number.isSafeInteger(number) && number > this.#highest - WINDOW && this.#seen[number % WINDOW] !== number;
+}
+
+function deriveKey(secret: Buffer, sender: PipeEnd): DirectionKey {
+  const info = `parley pipe, sent by ${sender}`;
+  const bytes = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, KEY_BYTES + SALT_BYTES));
+  return { key: createSecretKey(bytes.subarray(0, KEY_BYTES)), salt: bytes.subarray(KEY_BYTES) };
+}
+
+function nonceOf({ salt }: DirectionKey): Buffer {
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  salt.copy(nonce);
+  return nonce;
+}
+
+const HIGH = 2 ** 32;
+
+function writeNumber(buffer: Buffer, at: number, number: number): void {
+  buffer.writeUInt32BE(Math.floor(number / HIGH), at);
+  buffer.writeUInt32BE(number % HIGH, at + 4);
+}
+
+const readNumber = (buffer: Buffer, at: number): number => buffer.readUInt32BE(at) * HIGH + buffer.readUInt32BE(at + 4);

@@ -1,0 +1,75 @@
+import type { PacketTap, Publication } from '../media/publication.ts';
+import type { SenderReport } from '../media/rtcp.ts';
+import type { RtpView } from '../media/rtp.ts';
+import type { Pipe, PipedLayer } from './pipe.ts';
+
+/** Demand is repeated every second: without it for this long nobody is there any more. */
+const DEMAND_MS_MAX = 5000;
+
+/** What the subscribers of another process get of a track, once for all of them: the layers that they want. */
+export class Tap implements PacketTap {
+  readonly publication: Publication;
+  readonly #track: number;
+  readonly #pipe: Pipe;
+  #layers = 0;
+  #demandedAt = 0;
+  /** Of each layer: the stream that feeds it, and how often it began. */
+  readonly #ssrcs: number[] = [];
+  readonly #runs: number[] = [];
+
+  constructor(publication: Publication, track: number, pipe: Pipe) {
+    this.publication = publication;
+    this.#track = track;
+    this.#pipe = pipe;
+    publication.addTap(this);
+  }
+
+  wants(layer: number): boolean {
+    return (this.#layers & (1 << layer)) !== 0;
+  }
+
+  /** A layer that is wanted anew begins a new run: what lies between was not lost, and is not to be requested. */
+  demand(layers: number, now: number): void {
+    const added = layers & ~this.#layers;
+    this.#layers = layers;
+    this.#demandedAt = now;
+    if (added === 0) return;
+    this.publication.layers.forEach((_, layer) => {
+      if ((added & (1 << layer)) === 0) return;
+      this.#ssrcs[layer] = -1;
+      this.publication.requestKeyFrame(layer);
+    });
+    this.publication.flushKeyFrameRequests(now);
+  }
+
+  isExpired(now: number): boolean {
+    return this.#layers === 0 || now - this.#demandedAt > DEMAND_MS_MAX;
+  }
+
+  forward(view: RtpView, layer: number): void {
+    if (view.ssrc !== this.#ssrcs[layer]) {
+      this.#ssrcs[layer] = view.ssrc;
+      this.#runs[layer] = ((this.#runs[layer] ?? 0) + 1) & 0xff;
+    }
+    this.#pipe.sendRtp(this.#at(layer), view.buffer);
+  }
+
+  senderReport(report: SenderReport, layer: number): void {
+    this.#pipe.sendSenderReport(this.#at(layer), report);
+  }
+
+  resend({ layer, run }: PipedLayer, sequences: readonly number[]): void {
+    if (run !== this.#runs[layer] || !this.wants(layer)) return;
+    const cache = this.publication.cacheOf(layer);
+    for (const sequence of sequences) {
+      const packet = cache?.get(sequence);
+      if (packet) this.#pipe.sendRtp(this.#at(layer), packet);
+    }
+  }
+
+  #at = (layer: number): PipedLayer => ({ track: this.#track, layer, run: this.#runs[layer] ?? 0 });
+
+  close(): void {
+    this.publication.removeTap(this);
+  }
+}
