@@ -133,7 +133,8 @@ export class RemoteTrack {
 
   /** Twice a second. */
   report(now: number): void {
-    for (const feed of this.#feeds) feed?.upstream.measure(now);
+    for (const feed of this.#feeds) feed?.upstream.rate.measure(now);
+    this.publication.measure(now);
   }
 
   /** Nobody here wants it any more. */
