@@ -292,3 +292,40 @@ test('[SDK-40] [SDK-80] what a component holds stays joined when the store lets 
   late.release();
   await eventually(async () => assert.equal(await isIn(), false));
 });
+
+test('[SDK-95] what the application joins by itself counts as joined, and no store leaves it', async () => {
+  const [ada, bob] = [newUser(), newUser()];
+  const [own = '', ...others] = await Promise.all(
+    [0, 1, 2, 3].map(async () => (await kit.conversation([ada, bob])).id),
+  );
+  const chat = await chatOf(ada);
+  const conversation = await chat.join(own);
+  const store = storeOf(chat, { conversations: [own, ...others] });
+  const live = () =>
+    store.conversations.getSnapshot().flatMap(({ isLive, conversationId }) => (isLive ? conversationId : []));
+  await eventually(() => assert.equal(live().length, 3));
+  assert.ok(live().includes(own));
+  assert.deepEqual([chat.joined.size, chat.joined.get(own)?.isShared], [3, false]);
+  for (const id of others) {
+    await store.open(id);
+    assert.deepEqual([live().includes(id), live().includes(own), chat.joined.size], [true, true, 3]);
+  }
+  store.close();
+  assert.deepEqual([...chat.joined.keys()], [own]);
+  await say(own, bob, 'still here');
+  await eventually(() => assert.equal(conversation.messages.getSnapshot().at(-1)?.text, 'still here'));
+});
+
+test('[SDK-95] to make room the store leaves nothing that a component holds', async () => {
+  const [ada, bob] = [newUser(), newUser()];
+  const ids = await Promise.all([0, 1, 2, 3].map(async () => (await kit.conversation([ada, bob])).id));
+  const chat = await chatOf(ada);
+  const store = storeOf(chat, { conversations: ids });
+  for (const id of ids.slice(0, 3)) await store.open(id);
+  const [first = '', second = '', , last = ''] = ids;
+  const { release } = await joinHeld(chat, first);
+  await store.open(last);
+  assert.deepEqual([entryOf(store, first).isLive, entryOf(store, last).isLive], [true, true]);
+  assert.ok(!chat.joined.has(second), 'the next one was left instead');
+  release();
+});

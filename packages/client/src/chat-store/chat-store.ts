@@ -72,13 +72,14 @@ export function createChatStore(
   async function joinRecent(): Promise<void> {
     // One after the other: only then a refusal says how many the server allows.
     for (const item of mostRecentFirst(items)) {
-      if (isClosed || !isConnected() || joinedCount() >= joinedMax) return;
-      if (!item.tracked && !item.error) await join(item).catch(() => {});
+      if (isClosed || !isConnected()) return;
+      const hasPlace = joinedCount() < joinedMax || chat.joined.has(item.record?.id ?? item.ref);
+      if (hasPlace && !item.tracked && !item.error) await join(item).catch(() => {});
     }
   }
 
-  const trackedCount = (): number => items.filter((item) => item.tracked).length;
-  const joinedCount = (): number => trackedCount() + joining.size;
+  /** Those of the application too: the server counts them all. */
+  const joinedCount = (): number => chat.joined.size + joining.size;
 
   function join(item: Item): Promise<Conversation> {
     if (item.tracked) return Promise.resolve(item.tracked.conversation);
@@ -98,7 +99,7 @@ export function createChatStore(
     } catch (cause) {
       const error = asSvcError(cause);
       // Shown as it was listed: `open` makes room for it.
-      if (error.code === 'SVC_SUBSCRIPTION_LIMIT') joinedMax = Math.max(1, trackedCount());
+      if (error.code === 'SVC_SUBSCRIPTION_LIMIT') joinedMax = Math.max(1, chat.joined.size);
       else if (!error.retryable && error.kind !== 'connection') item.error = error;
       throw error;
     } finally {
@@ -123,11 +124,11 @@ export function createChatStore(
     changed();
   }
 
-  /** Leaves what was not opened for longest, and of what was never opened the quietest. */
+  /** Leaves what was not opened for longest, and of what was never opened the quietest; nothing that others hold. */
   function makeRoom(item: Item): void {
-    const others = items.filter((one) => one.tracked && one !== item);
+    const others = items.filter((one) => one !== item && one.tracked && !one.tracked.isHeldElsewhere);
     others.sort((a, b) => a.openedAt - b.openedAt || (activityOf(a) ?? 0) - (activityOf(b) ?? 0));
-    for (const other of others.slice(0, Math.max(0, others.length - joinedMax + 1))) release(other);
+    for (const other of others.slice(0, Math.max(0, joinedCount() - joinedMax + 1))) release(other);
   }
 
   function itemOf(ref: string): Item {

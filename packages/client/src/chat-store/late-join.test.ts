@@ -24,6 +24,7 @@ function slowChat() {
   const chat = {
     state: createStore({ connection: 'connected', userId: 'ada', queued: 0 }),
     conversations: async () => ({ items: [], nextCursor: null }),
+    joined: new Map(),
     join() {
       const one = Promise.withResolvers<Conversation>();
       asked.push(one);

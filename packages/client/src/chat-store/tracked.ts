@@ -13,6 +13,8 @@ export interface Tracked {
   readonly present: readonly string[];
   readonly typing: readonly string[];
   markRead(): Promise<void>;
+  /** Releasing it frees no place. */
+  readonly isHeldElsewhere: boolean;
   /** Releases the conversation. */
   stop(): void;
 }
@@ -21,7 +23,7 @@ export interface Tracked {
 const PAGE_SIZE = 30;
 
 export function track(
-  { conversation, release }: HeldConversation,
+  { conversation, release, isHeldElsewhere }: HeldConversation,
   { userId, onChange, onLost }: { userId: string; onChange: () => void; onLost: (error: ParleyError) => void },
 ): Tracked {
   let present: readonly string[] = [];
@@ -51,6 +53,9 @@ export function track(
 
   return {
     conversation,
+    get isHeldElsewhere() {
+      return isHeldElsewhere();
+    },
     get unread() {
       return unread.count;
     },

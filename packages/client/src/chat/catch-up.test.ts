@@ -260,6 +260,32 @@ test('[SDK-10] a change that comes right behind the answer to join() is emitted'
   assert.deepEqual(texts(await joining), ['m6']);
 });
 
+test('[SDK-94] an edit or a deletion of a message that is not loaded is emitted, and leaves no hole in the list', async () => {
+  const world = createFakeWorld();
+  const { chat, conversation } = await joined(world);
+  const told: unknown[] = [];
+  for (const name of ['messageUpdated', 'messageDeleted'] as const)
+    conversation.on(name, ({ id, text }) => told.push([name, id, text]));
+  newest(world).receive(message(6));
+  const old = { ...message(6).message, id: 'msg_old', seq: 1 };
+  newest(world).receive({ ...message(7), type: 'message.updated', message: { ...old, change: 7, text: 'edited' } });
+  newest(world).receive({
+    ...message(8),
+    type: 'message.deleted',
+    message: { ...old, change: 8, text: null, deleted: true },
+  });
+  assert.deepEqual(texts(conversation), ['m6']);
+  assert.deepEqual(told, [
+    ['messageUpdated', 'msg_old', 'edited'],
+    ['messageDeleted', 'msg_old', null],
+  ]);
+  void conversation.edit('msg_old', 'mine');
+  await settle();
+  await answer(world, 'message.edit', { message: { ...old, change: 9, text: 'mine' } });
+  assert.deepEqual(texts(conversation), ['m6']);
+  await chat.disconnect();
+});
+
 test('[SDK-16] AWAY is sent again on every connection, before this user is seen', async () => {
   const world = createFakeWorld();
   const { chat } = await joined(world);

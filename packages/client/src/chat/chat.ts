@@ -46,6 +46,8 @@ export interface ChatState {
 export interface JoinOptions {
   /** Be shown to the others as present. Default true. Events of the others arrive either way. */
   presence?: boolean;
+  /** For components and stores: what the application joins by itself as well, they do not leave. */
+  isShared?: boolean;
 }
 
 /** An hour: a laptop that slept through lunch comes back by itself. */
@@ -61,7 +63,7 @@ export class Chat implements Events<ChatEvents> {
   readonly #events: Emitter<ChatEvents> = createEmitter<ChatEvents>();
   readonly #connection: Connection<ChatProtocol>;
   readonly #outbox: Outbox;
-  readonly #joined = new Map<string, { port: ConversationPort; presence: boolean }>();
+  readonly #joined = new Map<string, { port: ConversationPort; presence: boolean; isShared: boolean }>();
   /** Joins that wait for their answer: one frame for one conversation. */
   readonly #joining = new Map<string, Promise<Conversation>>();
   /** Frames that came right behind the answer to a join. */
@@ -119,15 +121,23 @@ export class Chat implements Events<ChatEvents> {
   }
 
   /** By `conv_` id, uuid, room id or name. The same conversation gives the same object. */
-  async join(ref: string, { presence = true }: JoinOptions = {}): Promise<Conversation> {
+  async join(ref: string, { presence = true, isShared = false }: JoinOptions = {}): Promise<Conversation> {
     const known = this.#joining.get(ref) ?? this.#subscribe(ref, presence);
     this.#joining.set(ref, known);
     try {
-      return await known;
+      const conversation = await known;
+      const joined = this.#joined.get(conversation.id);
+      if (joined) joined.isShared &&= isShared;
+      return conversation;
     } finally {
       this.#joining.delete(ref);
       if (this.#joining.size === 0) this.#unclaimed = [];
     }
+  }
+
+  /** What is joined now, by id. `isShared`: by components and stores alone. */
+  get joined(): ReadonlyMap<string, { readonly isShared: boolean }> {
+    return this.#joined;
   }
 
   /** The user's own, newest first, with what they have not read. Joined or not: they do not change by themselves. */
@@ -176,7 +186,7 @@ export class Chat implements Events<ChatEvents> {
       waiting: this.#outbox.waitingOf(id),
       leave: () => this.#leave(id),
     });
-    this.#joined.set(id, { port, presence });
+    this.#joined.set(id, { port, presence, isShared: true });
     return port;
   }
 

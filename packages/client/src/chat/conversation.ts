@@ -61,6 +61,9 @@ export interface ConversationPort {
   emit: ReturnType<typeof createEmitter<ConversationEvents>>['emit'];
 }
 
+/** A message that is not in the list. */
+const asSent = (record: MessageRecord): Message => ({ ...record, delivery: 'sent', error: null });
+
 export function createConversation(deps: ConversationDeps): ConversationPort {
   const { id, userId, runtime, http } = deps;
   const timeline = new Timeline(id, userId);
@@ -82,7 +85,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     onChange: apply,
     onPage(changes, asOf) {
       // What they show is as it was when they were read, not when it happened.
-      for (const change of changes) if ('message' in change) timeline.upsert(change.message, asOf);
+      for (const change of changes) if ('message' in change) timeline.update(change.message, asOf);
       messages.invalidate();
     },
     readChanges: deps.readChanges,
@@ -98,8 +101,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
 
   function announce(change: Change): void {
     if ('message' in change) {
-      const shown = timeline.view(change.message.id);
-      if (!shown) return;
+      const shown = timeline.view(change.message.id) ?? asSent(change.message);
       if (change.type === 'message') typists.stop(shown.senderId ?? '');
       events.emit(EVENTS[change.type], shown);
     } else if ('emoji' in change) {
@@ -115,7 +117,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
   }
 
   function takeRecords(records: readonly MessageRecord[], isDetached: boolean, asOf: number): readonly Message[] {
-    if (isDetached) return records.map((record) => ({ ...record, delivery: 'sent' as const, error: null }));
+    if (isDetached) return records.map(asSent);
     for (const record of records) timeline.upsert(record, asOf);
     messages.invalidate();
     return records.flatMap((record) => timeline.view(record.id) ?? []);
@@ -221,8 +223,10 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
   /** The numbered change of the same operation may have come before, or comes later. */
   function settle(operation: Operation, reply: OperationReply): void {
     if ('message' in reply) {
-      if (operation.kind === 'edit') timeline.setEdit(operation.messageId, null);
-      timeline.upsert(reply.message);
+      if (operation.kind === 'edit') {
+        timeline.setEdit(operation.messageId, null);
+        timeline.update(reply.message);
+      } else timeline.upsert(reply.message);
       timeline.drop(operation.id);
     } else if ('deletedAt' in reply) timeline.confirmRemoved(reply.messageId, reply.deletedAt);
     else if ('emoji' in operation) timeline.confirmReaction(operation.messageId, operation.emoji);

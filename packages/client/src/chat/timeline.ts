@@ -68,6 +68,12 @@ export class Timeline {
     if (record.clientMessageId !== null && record.senderId === this.#userId) this.drop(record.clientMessageId);
   }
 
+  /** As `upsert`, for a message that is not new. Older than all that is loaded, it would stand before a hole: it comes with its page. */
+  update(record: MessageRecord, asOf?: number): void {
+    const first = this.#entries[0]?.record.seq ?? Number.POSITIVE_INFINITY;
+    if (this.#byId.has(record.id) || record.seq > first) this.upsert(record, asOf);
+  }
+
   /** Forgets what the server stored; what is on its way stays. */
   clear(): void {
     this.#byId.clear();
@@ -93,7 +99,9 @@ export class Timeline {
     const before = this.#byId.get(message.id)?.record;
     // Missed changes come with the record as it is later: its deletion may be known before its own change comes.
     const wasGone = before?.deleted === true && before.change >= change;
-    this.upsert(message, Math.max(change, message.change));
+    const asOf = Math.max(change, message.change);
+    if (type === 'message') this.upsert(message, asOf);
+    else this.update(message, asOf);
     const isGone = this.#byId.get(message.id)?.record.deleted === true;
     if (type === 'message') this.#countReply(message, isGone ? 0 : 1, change);
     else if (isGone) this.#countReply(message, wasGone ? 0 : -1, change);
