@@ -1,7 +1,7 @@
 /**
  * The packages as their users get them, from tarballs, outside of the repository: `node tools/proof/packages.ts [part…]`
- * with parts sdk, service, browser, next. Downloads from the package registry: Nodes 20, 22 and 24, the dependencies,
- * Vite and Next.js. Needs a Chromium for `browser`.
+ * with parts sdk, service, browser, bots, next. Downloads from the package registry: Nodes 20, 22 and 24, Bun, the
+ * dependencies, Vite and Next.js. Needs a Chromium for `browser` and `bots`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -9,13 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPages } from '../../e2e/page-builds.ts';
 import { buildPackages } from '../packages/build.ts';
+import { proveBots } from './packages/bots.ts';
 import { proveBrowser } from './packages/browser.ts';
 import { proveNext } from './packages/next.ts';
 import { install, type Prepared } from './packages/prepared.ts';
 import { proveSdk } from './packages/sdk.ts';
 import { proveService } from './packages/service.ts';
 
-const parts = { sdk: proveSdk, service: proveService, browser: proveBrowser, next: proveNext };
+const parts = { sdk: proveSdk, service: proveService, browser: proveBrowser, bots: proveBots, next: proveNext };
 const chosen = process.argv.slice(2);
 
 const work = mkdtempSync(join(tmpdir(), 'parley-proof-packages-'));
