@@ -76,6 +76,18 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       tabs: ['Hosts', 'Raw'],
     },
     {
+      path: at('calls'),
+      heading: 'Calls',
+      fills: /\/v1\/.*\/calls\?/,
+      loaded: (page) => page.getByRole('link', { name: 'standup' }),
+    },
+    {
+      path: at(`calls/${lively.callId}`),
+      heading: 'Call in standup',
+      fills: /\/v1\/.*\/calls\/[^?]+\?/,
+      loaded: (page) => page.getByText('The uplink of ada lost up to 14 %'),
+    },
+    {
       path: at('connections'),
       heading: 'Connections',
       fills: /\/v1\/.*\/connections\?/,

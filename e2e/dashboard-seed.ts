@@ -14,6 +14,7 @@ export interface LivelyProject {
   stream: LiveStream;
   connectionId: string;
   errorId: string;
+  callId: string;
   close(): Promise<void>;
 }
 
@@ -24,6 +25,7 @@ export async function fillProject(service: RoomsService, project: TestProject): 
   await Promise.all(people.map((person) => person.publish('AUDIO', 'VIDEO')));
   const stopBeating = await keepAlive(service, people);
   const { connectionId, errorId } = await failToConnect(service, project, room);
+  const callId = await measure(service, project, people);
   const { webhook, receiver } = await tellSomebody(project);
   const { conversation, socket } = await talk(service, project, room);
   const stream = await goLive(project);
@@ -34,6 +36,7 @@ export async function fillProject(service: RoomsService, project: TestProject): 
     stream,
     connectionId,
     errorId,
+    callId,
     async close() {
       stopBeating();
       for (const person of people) person.ws.terminate();
@@ -62,6 +65,39 @@ const load = {
   networkInBps: 2_400_000,
   networkOutBps: 4_700_000,
 };
+
+/** Both tell how their call was: the first loses what it sends, and the second sees it stand still. */
+async function measure(
+  service: RoomsService,
+  { id, owner }: TestProject,
+  [ada, grace]: readonly (SignalClient & { token: string; connectionId: string })[],
+): Promise<string> {
+  const [kbps, rtt, jitter] = [
+    [420, 380, 90, 400],
+    [48, 51, 120, 50],
+    [4, 5, 38, 6],
+  ];
+  const track = {
+    id: 'tr_camera',
+    kind: 'video',
+    kbps,
+    rtt,
+    jitter,
+    fps: [24, 23, 9, 24],
+    height: [360, 360, 180, 360],
+  };
+  const told = [
+    { of: ada, tracks: [{ ...track, way: 'out', loss: [0, 14, 12, 0] }] },
+    { of: grace, tracks: [{ ...track, way: 'in', loss: [0, 2, 1, 0], freeze: [0, 3_000, 400, 0] }] },
+  ];
+  for (const { of, tracks } of told) {
+    const data = { everyMs: 5_000, count: 4, bandwidth: [900, 700, 260, 800], tracks };
+    const body = { connectionId: of?.connectionId ?? '', type: 'stats.sample' as const, data };
+    await eventually(async () => (await service.as(of?.token ?? '').call('sendTelemetry', { body })).accepted);
+  }
+  const [call] = await owner.api.call('listProjectCalls', { projectId: id });
+  return call?.id ?? '';
+}
 
 /** A client that tells how it could not get through its firewall. */
 async function failToConnect(service: RoomsService, project: TestProject, room: Room) {

@@ -23,7 +23,7 @@ const tablesOf: Record<string, readonly string[]> = {
   ],
   projects: ['projects', 'project_members', 'api_keys', 'signing_keys'],
   'end-users': ['end_users', 'revoked_tokens'],
-  fleet: ['media_servers', 'fleet_watch', 'server_processes'],
+  fleet: ['media_servers', 'fleet_watch', 'server_processes', 'node_samples'],
   rooms: ['rooms', 'room_events', 'rtc_tokens', 'rtc_token_cutoffs', 'participant_sessions'],
   chat: [
     'conversations',
@@ -37,7 +37,15 @@ const tablesOf: Record<string, readonly string[]> = {
     'chat_lineage',
   ],
   'live-streams': ['live_streams', 'live_stream_hosts'],
-  observability: ['connections', 'connection_events', 'connection_rollups', 'classified_errors'],
+  observability: [
+    'connections',
+    'connection_events',
+    'connection_rollups',
+    'classified_errors',
+    'calls',
+    'call_scores',
+    'call_samples',
+  ],
   usage: ['usage_days'],
   audit: ['audit_entries', 'security_entries', 'api_key_networks'],
   webhooks: ['webhooks', 'deliveries'],
@@ -114,6 +122,11 @@ const exceptions: readonly Exception[] = [
     file: 'domains/observability/connection-store.ts',
     table: 'participant_sessions',
     why: 'read-only: connections whose stay ended are found by a join',
+  },
+  {
+    file: 'domains/observability/calls/call-store.ts',
+    table: 'participant_sessions',
+    why: 'read-only: a connection belongs to the call of its stay',
   },
   {
     file: 'domains/usage/usage-store.ts',

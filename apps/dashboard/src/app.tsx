@@ -33,6 +33,7 @@ const ResetPage = lazy(() =>
   import('./accounts/reset-pages.tsx').then((pages) => ({ default: pages.ResetPasswordPage })),
 );
 const AccountPage = lazy(() => import('./accounts/account-page.tsx'));
+const SharedCallPage = lazy(() => import('./calls/shared-call-page.tsx'));
 const ProjectsPage = lazy(() => import('./projects/projects-page.tsx'));
 
 export function App() {
@@ -45,6 +46,7 @@ export function App() {
             <Route path="/first-account" component={FirstAccountPage} />
             <Route path="/reset-password" component={ResetPage} />
             <Route path="/oauth/:provider" component={OAuthPage} />
+            <Route path="/shared-call" component={SharedCallPage} />
             <Route path="/login">
               <ForStrangers>
                 <LoginPage />

@@ -85,7 +85,7 @@ test('[SDK-29] figures that are on their way when the call ends are the last', a
   const stats = Promise.withResolvers<RTCStatsReport>();
   // What the reporter asks of a transport.
   const peer = { getStats: () => stats.promise } as RTCPeerConnection;
-  const reporter = createReporter({ runtime: world, telemetry: noTelemetry, peer: () => peer });
+  const reporter = createReporter({ runtime: world, telemetry: noTelemetry, peer: () => peer, trackAt: () => null });
   reporter.start();
   await world.advance(3_000);
   reporter.stop();

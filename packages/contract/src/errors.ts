@@ -142,6 +142,7 @@ export const errors = {
   SVC_STREAM_NOT_FOUND: notFound('Live stream not found.'),
   SVC_HOST_NOT_FOUND: notFound('Host not found.'),
   SVC_CONNECTION_NOT_FOUND: notFound('Connection not found.'),
+  SVC_CALL_NOT_FOUND: notFound('Call not found.'),
   SVC_ERROR_NOT_FOUND: notFound('Error not found.'),
   SVC_PROJECT_NOT_FOUND: notFound('Project not found.'),
   SVC_API_KEY_NOT_FOUND: notFound('API key not found.'),

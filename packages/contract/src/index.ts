@@ -33,6 +33,7 @@ export * from './live-streams/events.ts';
 export * from './live-streams/routes.ts';
 export * from './live-streams/schemas.ts';
 export * from './machines.ts';
+export * from './observability/call-schemas.ts';
 export * from './observability/changes.ts';
 export * from './observability/connection-events.ts';
 export * from './observability/enums.ts';

@@ -16,6 +16,7 @@ export interface PathParameterRow {
 /** Every `{name}` of a path. A name without a row does not compile. */
 export const pathParameters: Readonly<Record<PathName, PathParameterRow>> = {
   attachmentId: { is: 'Id of the attachment.' },
+  callId: { is: 'Id of the call: of the session of its room.' },
   connectionId: { is: 'Id of the connection, as the client chose it.' },
   conversationId: { is: 'Id of the conversation (`conv_…`), its uuid, the id of its room, or its name.' },
   deliveryId: { is: 'Id of the delivery.' },
@@ -58,13 +59,15 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   from: 'Only entries of this time or later.',
   includeDeleted: 'Shows the tombstones of deleted messages too.',
   limit: 'How many entries a page has at most.',
+  maxScore: 'Only calls in which somebody had this score or a lower one.',
   name: 'Only rooms with this in their name, in whatever case.',
   resourceId: 'Only entries about this resource.',
   revokeTokens:
     'Whether tokens end too: those of a participant do unless this is false, those of a key or member only when it is true.',
-  roomId: 'Only connections of this room.',
+  roomId: 'Only connections or calls of this room.',
   senderId: 'Only messages of this user.',
   since: 'Where the page starts: `nextCursor` of the page before; without it at the first change.',
+  sort: '`newest` first, which it is unless named, or `worst` first.',
   state: 'Only connections in this state.',
   status: 'Only deliveries or streams with this status.',
   threadRootId: 'Only the thread of this message.',

@@ -9,6 +9,7 @@ import * as fleetEnums from './fleet/enums.ts';
 import * as fleetSchemas from './fleet/schemas.ts';
 import * as liveStreamEnums from './live-streams/enums.ts';
 import * as liveStreamSchemas from './live-streams/schemas.ts';
+import * as callSchemas from './observability/call-schemas.ts';
 import * as observabilityEnums from './observability/enums.ts';
 import * as observabilitySchemas from './observability/schemas.ts';
 import * as projectSchemas from './projects/schemas.ts';
@@ -34,6 +35,7 @@ const exported: Readonly<Record<string, unknown>> = {
   ...liveStreamSchemas,
   ...observabilityEnums,
   ...observabilitySchemas,
+  ...callSchemas,
   ...usageSchemas,
   ...webhookSchemas,
   ...chatEnums,

@@ -133,6 +133,110 @@ export interface AuditQuery {
   before?: string;
 }
 
+export interface Call {
+  id: string;
+  roomId: string;
+  roomName: string | null;
+  startedAt: string;
+  lastAt: string;
+  participantCount: number;
+  score: number | null;
+  worstScore: number | null;
+}
+
+export interface CallDetail {
+  id: string;
+  roomId: string;
+  roomName: string | null;
+  startedAt: string;
+  lastAt: string;
+  participantCount: number;
+  score: number | null;
+  worstScore: number | null;
+  findings: CallFinding[];
+  participants: CallParticipant[];
+  nodes: Array<{
+    name: string;
+    points: Array<{
+      at: string;
+      cpuPercent: number | null;
+    }>;
+  }>;
+}
+
+export interface CallFinding {
+  rule: string;
+  because: string;
+  participant: string | null;
+  trackId: string | null;
+  from: string;
+  until: string;
+  sentence: string;
+}
+
+export interface CallLink {
+  url: string;
+  expiresAt: string;
+}
+
+export interface CallParticipant {
+  name: string;
+  score: number | null;
+  mos: number | null;
+  picture: number | null;
+  stays: Array<{
+    connectionId: string;
+    state: string;
+    from: string;
+    until: string | null;
+    transport: string | null;
+  }>;
+  steps: CallStep[];
+  tracks: CallTrack[];
+  bandwidth: Array<{
+    at: string;
+    kbps: number | null;
+  }>;
+}
+
+export interface CallPoint {
+  at: string;
+  kbps: number | null;
+  lossPercent: number | null;
+  rttMs: number | null;
+  jitterMs: number | null;
+  fps: number | null;
+  freezeMs: number | null;
+  height: number | null;
+}
+
+export interface CallStep {
+  at: string;
+  type: string;
+  source: ConnectionEventSource;
+  trackId: string | null;
+  detail: string | null;
+}
+
+export interface CallTrack {
+  id: string;
+  way: 'out' | 'in';
+  kind: 'audio' | 'video';
+  of: string | null;
+  source: string | null;
+  points: CallPoint[];
+}
+
+export interface CallsQuery {
+  sort?: 'newest' | 'worst';
+  days?: number;
+  roomId?: string;
+  maxScore?: number;
+  limit?: number;
+  cursor?: string;
+  environment?: string;
+}
+
 export interface Change {
   change: number;
   type: string;
@@ -663,6 +767,10 @@ export interface GetChatOverviewQuery {
   environment?: string;
 }
 
+export interface GetProjectCallQuery {
+  environment?: string;
+}
+
 export interface GetProjectConnectionQuery {
   environment?: string;
 }
@@ -1076,6 +1184,10 @@ export interface NewApiKey {
   createdAt: string;
   revokedAt: string | null;
   key: string;
+}
+
+export interface NewCallLink {
+  withoutNames?: boolean;
 }
 
 export interface NewSigningKey {
@@ -1603,6 +1715,14 @@ export interface Session {
   user: User;
 }
 
+export interface ShareCallQuery {
+  environment?: string;
+}
+
+export interface SharedCall {
+  token: string;
+}
+
 export type SigningAlgorithm = 'HS256' | 'EdDSA' | 'ES256';
 
 export interface SigningKey {
@@ -1664,7 +1784,7 @@ export interface TelemetryAccepted {
 
 export interface TelemetryEvent {
   connectionId: string;
-  type: 'signaling.connecting' | 'signaling.connected' | 'signaling.reconnecting' | 'signaling.reconnected' | 'signaling.disconnected' | 'join.requested' | 'join.succeeded' | 'join.failed' | 'ice.checking' | 'ice.connected' | 'ice.completed' | 'ice.disconnected' | 'ice.failed' | 'ice.restarted' | 'dtls.connecting' | 'dtls.connected' | 'dtls.failed' | 'transport.fallback' | 'track.published' | 'track.publish_failed' | 'track.unpublished' | 'track.subscribed' | 'track.subscribe_failed' | 'track.unsubscribed' | 'track.muted' | 'track.unmuted' | 'track.first_frame' | 'track.stalled' | 'track.recovered' | 'device.changed' | 'device.permission_denied' | 'device.failed' | 'quality.changed' | 'stats.report' | 'network.changed' | 'page.hidden' | 'page.visible' | 'error' | 'left';
+  type: 'signaling.connecting' | 'signaling.connected' | 'signaling.reconnecting' | 'signaling.reconnected' | 'signaling.disconnected' | 'join.requested' | 'join.succeeded' | 'join.failed' | 'ice.checking' | 'ice.connected' | 'ice.completed' | 'ice.disconnected' | 'ice.failed' | 'ice.restarted' | 'dtls.connecting' | 'dtls.connected' | 'dtls.failed' | 'transport.fallback' | 'track.published' | 'track.publish_failed' | 'track.unpublished' | 'track.subscribed' | 'track.subscribe_failed' | 'track.unsubscribed' | 'track.muted' | 'track.unmuted' | 'track.first_frame' | 'track.stalled' | 'track.recovered' | 'device.changed' | 'device.permission_denied' | 'device.failed' | 'quality.changed' | 'stats.report' | 'stats.sample' | 'network.changed' | 'page.hidden' | 'page.visible' | 'error' | 'left';
   timestamp?: string;
   data?: Record<string, unknown>;
 }
@@ -2140,6 +2260,10 @@ export interface RouteRecords {
   getProjectError: { input: { projectId: string; errorId: string; query?: GetProjectErrorQuery }; answer: ErrorWithConnection };
   getProjectMetrics: { input: { projectId: string; query?: GetProjectMetricsQuery }; answer: ConnectionMetrics };
   getProjectDiagnostics: { input: { projectId: string; query?: GetProjectDiagnosticsQuery }; answer: Diagnostics };
+  listProjectCalls: { input: { projectId: string; query?: CallsQuery }; answer: Call[] };
+  getProjectCall: { input: { projectId: string; callId: string; query?: GetProjectCallQuery }; answer: CallDetail };
+  shareCall: { input: { projectId: string; callId: string; query?: ShareCallQuery; body?: Partial<NewCallLink> }; answer: CallLink };
+  readSharedCall: { input: { body: SharedCall }; answer: CallDetail };
   streamProjectChanges: { input: { projectId: string; query?: StreamProjectChangesQuery }; answer: undefined };
   sendTelemetry: { input: { body: TelemetryEvent }; answer: TelemetryAccepted };
   getUsage: { input: {}; answer: Usage };

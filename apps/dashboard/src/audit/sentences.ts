@@ -18,6 +18,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'webhook.deleted': 'deleted webhook',
   'user.revoked': 'shut out user',
   'user.unbanned': 'lifted the ban of user',
+  'call.shared': 'made a link to call',
 };
 
 export function sentenceOf({ action, resourceType, resourceId, metadata }: AuditEntry): string {

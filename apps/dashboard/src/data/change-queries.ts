@@ -10,7 +10,7 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   rooms: ['rooms', 'room', 'room-connections', 'streams', 'stream'],
   streams: ['streams', 'stream'],
   chat: ['chat-overview', 'conversations', 'conversation', 'chat-sessions'],
-  connections: ['connections', 'connection', 'room-connections', 'metrics', 'usage'],
+  connections: ['calls', 'call', 'connections', 'connection', 'room-connections', 'metrics', 'usage'],
   errors: ['errors', 'error', 'connection', 'metrics'],
   webhooks: ['webhooks', 'webhook'],
   audit: ['audit'],

@@ -54,6 +54,15 @@ export const pages: readonly PageRow[] = [
     detail: { path: ':streamId', component: lazy(() => import('../live-streams/stream-page.tsx')) },
   },
   {
+    path: 'calls',
+    label: 'Calls',
+    group: 'Observe',
+    letter: 'i',
+    icon: 'M2.5 4h11M2.5 8h7M2.5 12h9M11.5 8h.01M13.5 12h.01',
+    component: lazy(() => import('../calls/calls-page.tsx')),
+    detail: { path: ':callId', component: lazy(() => import('../calls/call-page.tsx')) },
+  },
+  {
     path: 'connections',
     label: 'Connections',
     group: 'Observe',

@@ -45,6 +45,9 @@ function Lanes({ connections, asOf }: { connections: readonly Connection[]; asOf
   const lanes = Map.groupBy(connections, ({ participantIdentity }) => participantIdentity ?? 'unknown');
   return (
     <>
+      <p>
+        <Link href={to('calls', { room: connections[0]?.roomId ?? '' })}>Inspect the calls of this room</Link>
+      </p>
       <p className="muted">
         From <Time at={new Date(start).toISOString()} /> until now.
         {connections.length === connectionsMax && ` Newest ${connectionsMax} connections.`}

@@ -10,7 +10,16 @@ import {
 } from 'node:crypto';
 
 /** What a derived key is for. One purpose each, so that one family's token can never pass for another's. */
-type KeyPurpose = 'session' | 'chat' | 'rtc' | 'signed-url' | 'cursor' | 'refresh' | 'seal' | 'sfu-control';
+type KeyPurpose =
+  | 'session'
+  | 'chat'
+  | 'rtc'
+  | 'signed-url'
+  | 'cursor'
+  | 'refresh'
+  | 'seal'
+  | 'sfu-control'
+  | 'call-link';
 
 export interface Keyring {
   /** There is a key before this one, and what it sealed is to be sealed anew. */

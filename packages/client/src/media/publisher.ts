@@ -27,6 +27,8 @@ export interface Publisher {
   /** The session is another one: everything is published again. */
   reset(): Promise<void>;
   getStats(track: LocalTrack): Promise<RTCStatsReport | null>;
+  /** The id of the track on a line. */
+  trackAt(mid: string): string | null;
   readonly tracks: readonly LocalTrack[];
   readonly peer: RTCPeerConnection | null;
   close(): void;
@@ -237,6 +239,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     async getStats(track) {
       return (await lines.get(track)?.sender.getStats()) ?? null;
     },
+    trackAt: (mid) => trackAt(mid)?.id ?? null,
     get tracks() {
       return [...lines.keys()];
     },

@@ -4,6 +4,7 @@ import type { TrackSource } from '../signal/records.ts';
 import type { Telemetry } from '../signal/telemetry.ts';
 import type { TransportName } from './media-health.ts';
 import type { createStatsSummary } from './stats-summary.ts';
+import type { StatsReport, TrackSampler } from './track-samples.ts';
 
 export interface Reporter {
   /** Figures now and then, and what the page and the network do, from here until `stop`. */
@@ -20,17 +21,26 @@ export interface ReporterDeps {
   runtime: Runtime;
   telemetry: Telemetry;
   peer(name: TransportName): RTCPeerConnection | null;
+  trackAt(name: TransportName, mid: string): string | null;
 }
 
 const FIRST_MS = 3_000;
-const EVERY_MS = 15_000;
+/** Samples by track, which go out together. */
+const EVERY_MS = 5_000;
+const SAMPLES_SENT = 4;
+/** Every so many samples a report of the whole. */
+const SAMPLES_PER_REPORT = 3;
+
+const reportsOf = (stats: RTCStatsReport | undefined): StatsReport[] => [...(stats?.values() ?? [])];
 
 /** Reports the connection to the dashboard: transport steps, devices and quality figures. */
-export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Reporter {
+export function createReporter({ runtime, telemetry, peer, trackAt }: ReporterDeps): Reporter {
   const { note } = telemetry;
   let watching = new AbortController();
   let cancelTimer = (): void => {};
   let summary: ReturnType<typeof createStatsSummary> | null = null;
+  let sampler: TrackSampler | null = null;
+  let taken = 0;
 
   function again(ms: number): void {
     const mine = watching.signal;
@@ -45,12 +55,22 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
     try {
       // Loaded when the call is under way: nobody waits for figures.
       summary ??= (await import('./stats-summary.ts')).createStatsSummary();
-      const stats = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
-      const figures = summary(stats.filter((one) => one !== undefined));
-      if (figures && !stay.aborted) note('stats.report', figures);
+      sampler ??= (await import('./track-samples.ts')).createTrackSampler({ trackAt, everyMs: EVERY_MS });
+      const [pub, sub] = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+      if (stay.aborted) return;
+      sampler.take({ pub: reportsOf(pub), sub: reportsOf(sub) });
+      if (sampler.count >= SAMPLES_SENT) sendSamples();
+      if (taken++ % SAMPLES_PER_REPORT !== 0) return;
+      const figures = summary([pub, sub].filter((one) => one !== undefined));
+      if (figures) note('stats.report', figures);
     } catch {
       // A transport that closes during `getStats()` has no report; nor has a page that cannot load.
     }
+  }
+
+  function sendSamples(): void {
+    const samples = sampler?.flush();
+    if (samples) note('stats.sample', samples);
   }
 
   function watchPage(): void {
@@ -67,11 +87,14 @@ export function createReporter({ runtime, telemetry, peer }: ReporterDeps): Repo
       this.stop();
       watching = new AbortController();
       summary = null;
+      sampler = null;
+      taken = 0;
       watchPage();
       again(FIRST_MS);
     },
     stop() {
       cancelTimer();
+      sendSamples();
       watching.abort();
     },
     transport(pc, state) {

@@ -32,6 +32,8 @@ export interface Subscriber {
   /** The open channel, or null. */
   channel(name: DataChannelName): RTCDataChannel | null;
   getStats(trackId: string): Promise<RTCStatsReport | null>;
+  /** The id of the track on a line. */
+  trackAt(mid: string): string | null;
   readonly peer: RTCPeerConnection | null;
   /** Everything that arrived is gone. */
   close(): void;
@@ -139,6 +141,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       const line = peer?.getTransceivers().find((one) => one.mid === mid);
       return (await line?.receiver.getStats()) ?? null;
     },
+    trackAt: (mid) => tracks.get(mid) ?? null,
     get peer() {
       return peer;
     },

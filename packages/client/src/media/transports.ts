@@ -39,7 +39,9 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
   const newPeerConnection = (): RTCPeerConnection => new RTCPeerConnection({ iceServers });
   const peer = (name: TransportName): RTCPeerConnection | null => (name === 'pub' ? publisher : subscriber).peer;
 
-  const reporter = createReporter({ runtime, telemetry, peer });
+  const trackAt = (name: TransportName, mid: string): string | null =>
+    (name === 'pub' ? publisher : subscriber).trackAt(mid);
+  const reporter = createReporter({ runtime, telemetry, peer, trackAt });
   const watch = (name: TransportName) => (state: RTCPeerConnectionState) => {
     hasConnected ||= state === 'connected';
     reporter.transport(name, state);

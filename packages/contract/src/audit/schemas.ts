@@ -20,6 +20,7 @@ export const auditActions = {
   'webhook.deleted': 'webhook',
   'user.revoked': 'user',
   'user.unbanned': 'user',
+  'call.shared': 'call',
 } as const;
 export type AuditAction = keyof typeof auditActions;
 

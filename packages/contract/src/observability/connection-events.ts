@@ -43,6 +43,8 @@ export const connectionEvents = {
   'device.failed': { error: { category: 'DEVICE', code: 'DEVICE_FAILED' } },
   'quality.changed': {},
   'stats.report': {},
+  /** Samples of every 5 seconds, by track; kept apart from the timeline. */
+  'stats.sample': {},
   'network.changed': {},
   'page.hidden': {},
   'page.visible': {},

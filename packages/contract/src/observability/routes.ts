@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { routes, type TObject, type TProperties } from '../route.ts';
 import { EnvironmentQuery } from '../schema.ts';
+import { Call, CallDetail, CallLink, CallsQuery, NewCallLink, SharedCall } from './call-schemas.ts';
 import {
   ClassifiedError,
   Connection,
@@ -84,6 +85,41 @@ export const observabilityRoutes = routes({
   getProjectError: { at: 'GET /v1/projects/{projectId}/errors/{errorId}', ...inProject, ...getError },
   getProjectMetrics: { at: 'GET /v1/projects/{projectId}/metrics', ...inProject, ...getMetrics },
   getProjectDiagnostics: { at: 'GET /v1/projects/{projectId}/diagnostics', ...inProject, ...getDiagnostics },
+  listProjectCalls: {
+    at: 'GET /v1/projects/{projectId}/calls',
+    ...inProject,
+    query: CallsQuery,
+    paged: true,
+    returns: [200, Type.Array(Call)],
+    throws: ['SVC_INVALID_CURSOR'],
+    does: 'Lists the calls of the last days (7 unless given), newest or worst first.',
+  },
+  getProjectCall: {
+    at: 'GET /v1/projects/{projectId}/calls/{callId}',
+    ...inProject,
+    returns: [200, CallDetail],
+    throws: ['SVC_CALL_NOT_FOUND'],
+    does: 'Reads a call with what each participant did, sent and received, and sentences that say what was wrong. Samples are kept for 7 days.',
+  },
+  shareCall: {
+    at: 'POST /v1/projects/{projectId}/calls/{callId}/links',
+    ...inProject,
+    audit: 'call.shared',
+    body: NewCallLink,
+    isBodyOptional: true,
+    returns: [201, CallLink],
+    throws: ['SVC_CALL_NOT_FOUND'],
+    does: 'Makes a link by which anybody reads this call for 24 hours without signing in, if wanted without names.',
+  },
+  readSharedCall: {
+    at: 'POST /v1/shared-calls/read',
+    by: ['none'],
+    budget: 60,
+    body: SharedCall,
+    returns: [200, CallDetail],
+    throws: ['SVC_INVALID_TOKEN_LINK', 'SVC_CALL_NOT_FOUND'],
+    does: 'Reads the call of a link.',
+  },
   streamProjectChanges: {
     at: 'GET /v1/projects/{projectId}/changes',
     by: ['session'],

@@ -1,6 +1,6 @@
 import type { FleetTotals, fleetRoutes, MediaReach } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, iso } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
@@ -9,7 +9,7 @@ import { chooseServer, mayTakeRoom } from './allocator.ts';
 import { createHostGuard } from './internal-url.ts';
 import { createNodes, type Nodes } from './nodes.ts';
 import { type CountPlaced, createServerLoad, type ServerWithLoad } from './server-load.ts';
-import { findServer, listServers, type StoredServer } from './server-store.ts';
+import { deleteOldNodeSamples, findServer, listNodeSamples, listServers, type StoredServer } from './server-store.ts';
 import { createServers } from './servers.ts';
 import { isOffline as isOfflineSince } from './status.ts';
 import { createTurn, isOutside, type Turn } from './turn.ts';
@@ -62,8 +62,14 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   takesRooms(options?: { except: string | null }): Promise<boolean>;
   onEvacuate(listener: (evacuation: Evacuation) => Promise<void>): void;
   totals(): Promise<FleetTotals>;
+  /** What a node said of its load in a time. */
+  loadOf(name: string, from: string, until: string): Promise<{ at: string; cpuPercent: number | null }[]>;
 }
 
+const sampleDays = 7;
+const dayMs = 24 * 60 * 60 * 1000;
+/** In one statement. */
+const deletedMax = 5_000;
 /** Anybody may ask for it, as often as they like. */
 const reachTtlMs = 5_000;
 
@@ -144,6 +150,12 @@ export function createFleet(deps: FleetDeps): Fleet {
   const choose: Fleet['choose'] = async (region, except) =>
     chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() });
 
+  /** In parts: what a part leaves is taken by the next. */
+  async function deleteOldSamples(): Promise<void> {
+    const before = iso(clock.now() - sampleDays * dayMs);
+    while ((await deleteOldNodeSamples(db, before, deletedMax)) === deletedMax);
+  }
+
   /** Of one node, as a client would hear of one: strangers do not get a list of the fleet. */
   async function mediaReach(): Promise<MediaReach> {
     const node = await choose(null, new Set());
@@ -156,7 +168,11 @@ export function createFleet(deps: FleetDeps): Fleet {
     turn,
     watch,
     isOffline,
-    chores: [{ name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true }],
+    chores: [
+      { name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true },
+      { name: 'node-samples', everyMs: 60_000, run: deleteOldSamples },
+    ],
+    loadOf: (name, from, until) => listNodeSamples(db, name, from, until),
     choose,
     find: (name) => findServer(db, name),
     totals: servers.totals,

@@ -91,6 +91,28 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
   return touched > 0;
 }
 
+/** What a node said of itself, kept for those who ask later why a call was bad. */
+export const insertNodeSample = (db: Queryable, name: string, cpuPercent: number | null, at: string): Promise<number> =>
+  db.execute(sql`
+    insert into node_samples (server_name, at, cpu_percent) values (${name}, ${at}, ${cpuPercent})
+    on conflict (server_name, at) do nothing`);
+
+export const listNodeSamples = (
+  db: Queryable,
+  name: string,
+  from: string,
+  until: string,
+): Promise<{ at: string; cpuPercent: number | null }[]> =>
+  db.query(sql`
+    select at, cpu_percent as "cpuPercent" from node_samples
+    where server_name = ${name} and at between ${from} and ${until} order by at limit 10000`);
+
+/** Removes a part of what is too old; gives how much. */
+export const deleteOldNodeSamples = (db: Queryable, before: string, limit: number): Promise<number> =>
+  db.execute(sql`
+    delete from node_samples where (server_name, at) in (
+      select server_name, at from node_samples where at < ${before} limit ${limit})`);
+
 /** Returns once no room can be placed there: placing locks the same row. */
 export async function updateDraining(db: Queryable, name: string, isDraining: boolean, at: string): Promise<boolean> {
   const touched = await db.execute(sql`

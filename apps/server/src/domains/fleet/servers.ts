@@ -13,7 +13,14 @@ import { Answer } from '../../core/handlers.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { HostGuard } from './internal-url.ts';
 import type { ServerLoad } from './server-load.ts';
-import { deleteServer, updateDraining, updateHeartbeat, updateLeaving, upsertServer } from './server-store.ts';
+import {
+  deleteServer,
+  insertNodeSample,
+  updateDraining,
+  updateHeartbeat,
+  updateLeaving,
+  upsertServer,
+} from './server-store.ts';
 import { statusOf, toRtcServer } from './status.ts';
 import { totalsOf } from './totals.ts';
 
@@ -61,6 +68,7 @@ export function createServers(deps: ServerDeps) {
   async function heartbeat(name: string, reported: Heartbeat, observedAddress: string) {
     const isKnown = await updateHeartbeat(db, name, reported, iso(clock.now()));
     if (!isKnown) fail('SVC_SERVER_NOT_FOUND');
+    await insertNodeSample(db, name, reported.cpuPercent ?? null, iso(clock.now()));
     if (reported.dataDropped) metrics.count('parley_data_dropped_total', {}, reported.dataDropped);
     const server = await get(name);
     return { status: statusOf(server, silentBefore()), draining: server.isDraining, observedAddress, commands: [] };

@@ -1,12 +1,14 @@
 import type { observabilityRoutes } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
-import type { Cursors } from '../../core/cursors.ts';
-import type { Db } from '../../core/db.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
+import { type CallLinkDeps, createCallLinks } from './calls/call-link.ts';
+import { deleteOldCalls, deleteOldSamples } from './calls/call-store.ts';
+import { type CallsDeps, createCalls } from './calls/calls.ts';
+import { createSampleWriter } from './calls/writer.ts';
 import { type ChangeStreamDeps, createChangeStream } from './change-stream.ts';
 import {
   type ConnectionKey,
@@ -24,9 +26,7 @@ import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
 
-interface ObservabilityDeps extends ChangeStreamDeps {
-  db: Db;
-  cursors: Cursors;
+interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps {
   ids: Ids;
   log: Log;
   metrics: Metrics;
@@ -40,6 +40,9 @@ export interface Observability extends Domain<typeof observabilityRoutes> {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+const sampleDays = 7;
+/** In one statement. */
+const deletedMax = 5_000;
 const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {
@@ -48,7 +51,9 @@ export function createObservability(deps: ObservabilityDeps): Observability {
   const reads = createReads(deps);
   const metrics = createMetricsReader({ db, clock });
   const diagnose = createDiagnostics({ clock, checks });
-  const telemetry = createTelemetry({ recorder, clock });
+  const samples = createSampleWriter(deps);
+  const calls = createCalls({ ...deps, links: createCallLinks(deps) });
+  const telemetry = createTelemetry({ recorder, samples, clock });
   const streamChanges = createChangeStream(deps);
 
   /** Ends connections that no process will report: attempts that timed out, and stays whose server died. */
@@ -94,14 +99,25 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     await deleteOlder(db, 'connection_rollups', iso(now - 90 * dayMs), 'hour');
   }
 
+  /** In parts: what a part leaves is taken by the next. */
+  async function deleteOldOfCalls(): Promise<void> {
+    const now = clock.now();
+    while ((await deleteOldSamples(db, iso(now - sampleDays * dayMs), deletedMax)) === deletedMax);
+    while ((await deleteOldCalls(db, iso(now - retentionDays * dayMs), deletedMax)) === deletedMax);
+  }
+
   return {
     recorder,
-    // Two, so that neither stops the other when it fails.
+    // Each its own, so that none stops another when it fails.
     chores: [
       { name: 'observability', everyMs: 15_000, run: sweep },
       { name: 'observability-retention', everyMs: 60_000, run: deleteOld },
+      { name: 'call-retention', everyMs: 60_000, run: deleteOldOfCalls },
     ],
-    stop: () => recorder.settled(),
+    async stop() {
+      await samples.settled();
+      await recorder.settled();
+    },
     handlers: {
       listConnections: ({ caller, query }) => reads.connections(caller, query),
       getConnection: ({ caller, params }) => reads.connection(caller, params.connectionId),
@@ -115,6 +131,10 @@ export function createObservability(deps: ObservabilityDeps): Observability {
       getProjectError: ({ caller, params }) => reads.error(caller, params.errorId),
       getProjectMetrics: ({ caller }) => metrics(caller.projectId, caller.environment),
       getProjectDiagnostics: () => diagnose(),
+      listProjectCalls: ({ caller, query }) => calls.list(caller, query),
+      getProjectCall: ({ caller, params }) => calls.get(caller, params.callId),
+      shareCall: ({ caller, params, body }) => calls.share(caller, params.callId, body.withoutNames ?? false),
+      readSharedCall: ({ body }) => calls.readShared(body.token),
       streamProjectChanges: ({ caller, request }) => streamChanges(caller, request.bearer),
       sendTelemetry: ({ caller, body, request }) => telemetry(caller, body, request),
     },

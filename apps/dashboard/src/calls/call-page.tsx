@@ -1,0 +1,52 @@
+import type { CallDetail } from '@parley/contract';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { useApi } from '../data/services.tsx';
+import { Page } from '../frame/page.tsx';
+import { useProject } from '../frame/project.tsx';
+import { QueryView } from '../frame/query-view.tsx';
+import { useFilter } from '../frame/url.ts';
+import { Button } from '../kit/button.tsx';
+import { CallView } from './call-view.tsx';
+import { callQuery } from './queries.ts';
+import { ShareDialog } from './share-dialog.tsx';
+
+export default function CallPage() {
+  const { callId = '' } = useParams<{ callId: string }>();
+  const api = useApi();
+  const { project, environment, to } = useProject();
+  const query = useQuery(callQuery(api, project.id, environment, callId));
+  const [trackId, setTrackId] = useFilter('track');
+  const [isSharing, setSharing] = useState(false);
+  const call = query.data;
+  return (
+    <Page
+      title={call ? `Call in ${call.roomName ?? call.roomId}` : 'Call'}
+      query={query}
+      lead={<Link href={to('calls')}>All calls</Link>}
+      actions={
+        call && (
+          <>
+            <Button onClick={() => download(call)}>Export JSON</Button>
+            <Button onClick={() => setSharing(true)}>Share</Button>
+          </>
+        )
+      }
+    >
+      <QueryView query={query}>
+        {(detail) => <CallView call={detail} trackId={trackId} onTrack={setTrackId} />}
+      </QueryView>
+      {isSharing && <ShareDialog callId={callId} onClose={() => setSharing(false)} />}
+    </Page>
+  );
+}
+
+function download(call: CallDetail): void {
+  const address = URL.createObjectURL(new Blob([JSON.stringify(call, null, 2)], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = `call-${call.id}.json`;
+  link.click();
+  URL.revokeObjectURL(address);
+}

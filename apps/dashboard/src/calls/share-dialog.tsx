@@ -1,0 +1,44 @@
+import { useState } from 'react';
+import { useApi } from '../data/services.tsx';
+import { useAction } from '../data/use-action.ts';
+import { useProject } from '../frame/project.tsx';
+import { Button } from '../kit/button.tsx';
+import { Snippet } from '../kit/copy.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { Checkbox } from '../kit/field.tsx';
+
+/** A link for support: it opens without signing in, for a day. */
+export function ShareDialog({ callId, onClose }: { callId: string; onClose: () => void }) {
+  const api = useApi();
+  const { project, environment } = useProject();
+  const [withoutNames, setWithoutNames] = useState(true);
+  const [url, setUrl] = useState<string | null>(null);
+  const share = useAction(
+    () => api.call('shareCall', { projectId: project.id, callId, query: { environment }, body: { withoutNames } }),
+    { onDone: (made) => setUrl(made.url) },
+  );
+  return (
+    <Dialog title="Share this call" onClose={onClose}>
+      <p>Whoever has the link sees this call, and nothing else, for 24 hours and without signing in.</p>
+      {url === null ? (
+        <>
+          <Checkbox
+            label="Without names of participants and room"
+            checked={withoutNames}
+            onChange={(event) => setWithoutNames(event.target.checked)}
+          />
+          {share.failure && <ErrorNotice failure={share.failure} />}
+          <div className="dialog-actions">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button variant="primary" isBusy={share.isBusy} onClick={() => void share.run(undefined)}>
+              Make a link
+            </Button>
+          </div>
+        </>
+      ) : (
+        <Snippet label="Link" code={url} />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CallParticipant, CallPoint } from '@parley/contract';
+import { sidesOf } from './track-sides.ts';
+
+const point = (ms: number, kbps: number): CallPoint => ({
+  at: new Date(1_700_000_000_000 + ms).toISOString(),
+  kbps,
+  lossPercent: null,
+  rttMs: null,
+  jitterMs: null,
+  fps: null,
+  freezeMs: null,
+  height: null,
+});
+const participant = (name: string, way: 'out' | 'in', points: CallPoint[]): CallParticipant => ({
+  name,
+  score: null,
+  mos: null,
+  picture: null,
+  stays: [],
+  steps: [],
+  bandwidth: [],
+  tracks: [{ id: 'tr', way, kind: 'audio', of: 'ada', source: null, points }],
+});
+
+test('[DASH-72] both sides of a track are over one time, who sent it first', () => {
+  const participants = [
+    participant('grace', 'in', [point(1_200, 28), point(6_200, 29)]),
+    participant('ada', 'out', [point(0, 30), point(5_000, 31), point(10_000, 32)]),
+  ];
+  const { series, rows } = sidesOf({ participants }, 'tr');
+  assert.deepEqual(series, [
+    { name: 'ada', way: 'out' },
+    { name: 'grace', way: 'in' },
+  ]);
+  assert.deepEqual(
+    rows.map(({ points }) => points.map((one) => one?.kbps ?? null)),
+    [
+      [30, 28],
+      [31, 29],
+      [32, null],
+    ],
+  );
+  assert.deepEqual(sidesOf({ participants }, 'other'), { series: [], rows: [] });
+});

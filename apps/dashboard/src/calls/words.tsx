@@ -1,0 +1,49 @@
+import type { CallStep, CallTrack } from '@parley/contract';
+import { Badge, type Tone } from '../kit/badge.tsx';
+import { NoData } from '../kit/empty-state.tsx';
+import { decimal } from '../kit/numbers.ts';
+
+const toneOf = (score: number): Tone => (score >= 3.8 ? 'ok' : score >= 3 ? 'warn' : 'bad');
+const wordOf = (score: number): string => (score >= 3.8 ? 'good' : score >= 3 ? 'poor' : 'bad');
+
+/** From 1 to 5, in a colour and in a word. */
+export function Score({ score }: { score: number | null }) {
+  if (score === null) return <NoData />;
+  return (
+    <Badge tone={toneOf(score)} shape={score >= 3.8 ? 'dot' : 'square'}>
+      {decimal(score)}, {wordOf(score)}
+    </Badge>
+  );
+}
+
+const sourceWords: Readonly<Record<string, string>> = {
+  MICROPHONE: 'microphone',
+  CAMERA: 'camera',
+  SCREEN_SHARE: 'screen',
+  SCREEN_SHARE_AUDIO: 'sound of the screen',
+};
+
+export const trackWords = ({ of, source, kind }: Pick<CallTrack, 'of' | 'source' | 'kind'>): string => {
+  const what = sourceWords[source ?? ''] ?? (kind === 'audio' ? 'sound' : 'picture');
+  return of === null ? what : `${of}, ${what}`;
+};
+
+/** Steps that are drawn in a lane, and how. */
+const marks: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  'join.succeeded': ['Joined', 'ok'],
+  left: ['Left', 'plain'],
+  'track.published': ['Published', 'accent'],
+  'track.unpublished': ['Unpublished', 'plain'],
+  'track.muted': ['Muted', 'plain'],
+  'track.unmuted': ['Unmuted', 'plain'],
+  'track.subscribed': ['Receives', 'accent'],
+  'signaling.disconnected': ['Cut off', 'warn'],
+  'signaling.reconnected': ['Came back', 'warn'],
+  'ice.restarted': ['New path', 'warn'],
+};
+
+/** What a step is called; null for those that are only in the list. */
+export function markOf({ type }: CallStep): readonly [word: string, tone: Tone] | null {
+  if (/failed|denied/.test(type) || type === 'error') return [type, 'bad'];
+  return marks[type] ?? null;
+}
