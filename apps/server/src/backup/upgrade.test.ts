@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assertGoesOn, type Memory, type Place, startMachine, variablesOf } from '../../testkit/kit/machine.ts';
-import { bareEnv } from '../../testkit/kit/process.ts';
+import { bareEnv, brief } from '../../testkit/kit/process.ts';
 import { createEmptyDatabase } from '../../testkit/kit/test-database.ts';
 import { engineMajor } from '../adapters/db/embedded/engine.ts';
 import { readMigrations, serverMigrations } from '../adapters/db/shared/migrate.ts';
@@ -81,7 +81,9 @@ test('[UPG-2] data of a newer version stops the start with one sentence', async 
   const main = fileURLToPath(import.meta.resolve('@parley/server-app/main'));
   const { code, error } = await new Promise<{ code: unknown; error: string }>((resolve) => {
     const env = { ...bareEnv(), ...variablesOf(upgraded), SFU_EMBEDDED: 'false' };
-    execFile(process.execPath, [main], { env }, (failure, _out, error) => resolve({ code: failure?.code, error }));
+    execFile(process.execPath, [...brief(), main], { env }, (failure, _out, error) =>
+      resolve({ code: failure?.code, error }),
+    );
   });
   assert.equal(code, 1);
   assert.match(error, /^The data is of a newer version of Parley[^\n]+\n$/);
