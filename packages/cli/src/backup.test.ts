@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
-import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
+import { bareEnv, briefEnv } from '../../../apps/server/testkit/kit/process.ts';
 import { parley } from '../testkit/run.ts';
 
 async function backUpAndRestore(folder: string): Promise<void> {
@@ -28,12 +28,19 @@ async function backUpAndRestore(folder: string): Promise<void> {
   assert.match(again.error, /elsewhere holds a database: restore into another DATA_DIR, or move this one away\.\n$/);
 }
 
-test('[CLI-7] dev runs everything until it is stopped; [BAK-9] it is backed up meanwhile and restored elsewhere', async () => {
+test('[CLI-7] [RUN-24] dev runs everything, with less text allowed than its demo has, until it is stopped; [BAK-9] it is backed up meanwhile and restored elsewhere', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
   const port = await ownPort();
   const child = spawn(process.execPath, [main, 'dev', '--json'], {
-    env: { ...bareEnv(), DATA_DIR: folder, PORT: String(port), SFU_EMBEDDED: 'false' },
+    env: {
+      ...bareEnv(),
+      ...briefEnv(),
+      DATA_DIR: folder,
+      PORT: String(port),
+      SFU_EMBEDDED: 'false',
+      CHAT_MAX_TEXT_LENGTH: '10',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let out = '';

@@ -161,7 +161,7 @@ describe('[CLI-5] doctor', () => {
       findings.map(({ check }) => check),
       ['settings', 'runtime', 'port', 'folder', 'database', 'storage', 'udp', 'relay', 'control', 'address', 'clock'],
     );
-    assert.match((await spawned(['doctor'], base)).out, /Nothing is in the way\./);
+    assert.match((await parley(['doctor'], base)).out, /Nothing is in the way\./);
     assert.deepEqual(await readdir(folder), [], 'it writes nothing');
     const { code: absent } = await examine({ DATA_DIR: join(folder, 'not', 'yet') });
     assert.deepEqual([absent, await readdir(folder)], [0, []], 'a folder to come is not made');

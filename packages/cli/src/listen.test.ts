@@ -19,6 +19,7 @@ import {
   startReceiver,
   type TestReceiver,
 } from '../../../apps/server/testkit/peers/receiver.ts';
+import { begin, parley } from '../testkit/run.ts';
 
 let service: TestService;
 let project: TestProject;
@@ -39,24 +40,22 @@ after(async () => {
 const patience = { withinMs: 60_000 };
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-function parley(args: readonly string[], env: Record<string, string> = {}) {
+/** As a process of its own, which a signal stops. */
+function spawned(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...bareEnv(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
-  let [out, error] = ['', ''];
+  let out = '';
   child.stdout.on('data', (chunk) => {
     out += chunk;
   });
-  child.stderr.on('data', (chunk) => {
-    error += chunk;
-  });
-  return { child, out: () => out, error: () => error };
+  return { child, out: () => out };
 }
 
 test('[CLI-1] listen forwards events with the signatures of a real delivery and shows what came of it', async () => {
-  const { child, out } = parley(['listen', '--forward-to', receiver.url], {
+  const { child, out } = spawned(['listen', '--forward-to', receiver.url], {
     SVC_URL: service.url,
     SVC_API_KEY: project.apiKey,
   });
@@ -81,7 +80,7 @@ test('[CLI-1] listen forwards events with the signatures of a real delivery and 
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
-test('[CLI-1] listen finds what npm start left, and prints JSON when asked', async () => {
+test('[CLI-1] listen finds what npm start left, and prints JSON when asked', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
   await writeFile(join(folder, 'dev.env'), `export SVC_URL='${service.url}'\nexport SVC_API_KEY='${project.apiKey}'\n`);
   const mine = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -95,7 +94,8 @@ test('[CLI-1] listen finds what npm start left, and prints JSON when asked', asy
     '--events',
     'live_stream.host_left',
   ];
-  const { out } = parley(args, { DATA_DIR: folder });
+  const { out, stop } = begin(args, { DATA_DIR: folder });
+  t.after(stop);
   const lines = () =>
     out()
       .split('\n')
@@ -113,15 +113,16 @@ test('[CLI-1] listen finds what npm start left, and prints JSON when asked', asy
 });
 
 test('[CLI-1] a refused key ends it with the reason, a bad command line with help', async () => {
-  const refused = parley(['listen', '--forward-to', receiver.url, '--url', service.url, '--api-key', 'svk_dev_x.y']);
-  assert.deepEqual(await once(refused.child, 'exit'), [1, null]);
-  assert.match(refused.error(), /SVC_INVALID_API_KEY/);
+  const args = ['listen', '--forward-to', receiver.url, '--url', service.url, '--api-key', 'svk_dev_x.y'];
+  const refused = await parley(args);
+  assert.equal(refused.code, 1);
+  assert.match(refused.error, /SVC_INVALID_API_KEY/);
   for (const args of [['listen'], ['listen', '--forward-to', 'nowhere'], ['listen', '--nonsense'], ['sing']]) {
-    const { child, error } = parley(args);
-    assert.deepEqual(await once(child, 'exit'), [2, null], args.join(' '));
-    assert.match(error(), /Usage: parley/);
+    const { code, error } = await parley(args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(error, /Usage: parley/);
   }
-  const help = parley(['--help']);
-  assert.deepEqual(await once(help.child, 'exit'), [0, null]);
-  assert.match(help.out(), /listen/);
+  const help = await parley(['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.out, /listen/);
 });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import { isOutside } from '../../../../apps/server/src/domains/fleet/turn.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
@@ -66,13 +67,19 @@ const read = ({ code, out }: { code: number; out: string }) => {
   return { code, findings, failed: all('fail'), warned: all('warn'), passed: all('ok') };
 };
 
-/** As a process of its own that trusts the test's authority. */
-const looked = async (url: string, ...more: string[]) =>
-  read(await spawned(['doctor', '--from', url, '--json', ...more], { NODE_EXTRA_CA_CERTS: authority.file }));
-
-/** The same where nothing has to be trusted. */
 const lookedHere = async (url: string, ...more: string[]) =>
   read(await parley(['doctor', '--from', url, '--json', ...more]));
+
+/** The same on a machine that trusts the test's authority. */
+async function looked(url: string, ...more: string[]) {
+  const usual = getCACertificates('default');
+  setDefaultCACertificates([...usual, authority.certificate]);
+  try {
+    return await lookedHere(url, ...more);
+  } finally {
+    setDefaultCACertificates(usual);
+  }
+}
 
 interface StandIn {
   url: string;
@@ -132,7 +139,9 @@ test('[CLI-8] from a machine that reaches everything every path is found, by the
 
 test('[CLI-8] with an API key it joins a room of its own, connects media directly and allocates at each relay', async () => {
   const { apiKey, api } = await service.newProject();
-  const { code, failed, findings } = await looked(service.config.publicUrl, '--token', apiKey);
+  // As a process of its own: the library of the peer ends with it.
+  const args = ['doctor', '--from', service.config.publicUrl, '--json', '--token', apiKey];
+  const { code, failed, findings } = read(await spawned(args, { NODE_EXTRA_CA_CERTS: authority.file }));
   assert.deepEqual([code, failed], [0, []], JSON.stringify(findings));
   const [port] = node.node.udpPorts;
   assert.ok(findings.some(({ message }) => message === `Media connects directly, by UDP to 127.0.0.1:${port}.`));
