@@ -4,7 +4,6 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { eventually, patienceMs } from '../../testkit/kit/eventually.ts';
-import { startProcess } from '../../testkit/kit/process.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
 
 /** A request whose head the server has, and whose body it waits for. */
@@ -73,9 +72,4 @@ test('[RUN-23] a connection on which nothing was sent does not keep a stopping s
   await service.stop();
   clearTimeout(patience);
   assert.equal(isGivenUp, false);
-});
-
-test('[RUN-24] development mode starts with less text allowed than its demo has', async () => {
-  const server = await startProcess({ CHAT_MAX_TEXT_LENGTH: '10' });
-  assert.equal(await server.kill('SIGTERM'), 0);
 });
