@@ -31,7 +31,7 @@ export function startWriter(target: string, round: number) {
 }
 
 /** A small part of tools/proof/killed-writer.ts. */
-export const killsInSuite = 2;
+export const killsInSuite = 1;
 
 /** Kills one writer after the other: each finds what was acknowledged to those before it. */
 export async function killRepeatedly(target: string, kills: number): Promise<void> {
