@@ -55,6 +55,7 @@ const OUT_OF_REACH: Readonly<Record<string, string>> = {
 /** Fields of a body that are needed though the schema leaves them open. */
 const NEEDED: Readonly<Record<string, object>> = {
   sendMessage: { text: 'hello' },
+  editMessage: { text: 'hello' },
   updateProjectSecurity: { requireSecondFactor: false },
 };
 /** An API key says for whom it acts. */
