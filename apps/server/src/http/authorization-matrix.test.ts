@@ -4,7 +4,7 @@ import { allRoutes, type Credential, type DashboardRole, operatorPermissions, ro
 import { type RoomsService, startRooms } from '../../testkit/clients/rooms.ts';
 import { createPeople, type Person, type TestProject } from '../../testkit/kit/people.ts';
 import { startService } from '../../testkit/kit/service.ts';
-import { createWorld, type World } from '../../testkit/kit/world.ts';
+import { createWorld, newHolder, type World } from '../../testkit/kit/world.ts';
 import { type Answer, type Asker, createAsker } from '../../testkit/proofs/matrix/ask.ts';
 import { collectDead, type Dead } from '../../testkit/proofs/matrix/dead-credentials.ts';
 import { ownFactorCalls } from '../../testkit/proofs/matrix/factor-calls.ts';
@@ -284,32 +284,24 @@ test('[SEC-10] the fleet is drained, and the security log of all read, by an ope
 
 /** After these, as after a DELETE, something of the world is gone or not as it was. */
 const ENDING = new Set<string>(['disableWebhook', 'endLiveStream', 'endProjectLiveStream']);
-/** After these nothing else can be asked, or before them nothing: no session, an archived project, a seat that is taken over. */
-const OF_ITS_OWN = new Set<string>([
-  'changePassword',
-  'endSession',
-  'endAllSessions',
-  'archiveProject',
-  'trickleWhip',
-  'trickleWhep',
-  'endWhep',
-  ...Object.keys(ownFactorCalls),
-]);
+/** What people do to themselves: each needs somebody of its own, after whom nothing else is asked. */
+const OF_A_PERSON = new Set<string>(['changePassword', 'endSession', 'endAllSessions', ...Object.keys(ownFactorCalls)]);
+/** After these nothing else can be asked, or before them nothing: an archived project, a seat that is taken over. */
+const OF_ITS_OWN = new Set<string>(['archiveProject', 'trickleWhip', 'trickleWhep', 'endWhep']);
 const isEnding = ({ method, name }: Route): boolean => method === 'DELETE' || ENDING.has(name);
 
 test('[SEC-10] the right credential does on every route what the row declares', async () => {
-  const [alone, others] = [guarded.filter(isAlone), guarded.filter((route) => !isAlone(route))];
+  const alone = guarded.filter(isAlone);
+  const others = guarded.filter((route) => !isAlone(route) && !isOfAPerson(route));
   // Nothing that was refused above has changed anything: our world is still whole.
   for (const route of others.filter((route) => !isEnding(route)))
     for (const kind of kindsOf(route)) await assertDone(route, own, bearerOf(kind, own), kind);
+  for (const route of guarded.filter(isOfAPerson)) await assertDoneByPerson(route);
   for (const route of alone) {
     const project = await createPeople(service.url).newProject();
     const world = await createWorld(service, project, 'DEVELOPMENT');
-    const ofFactor = ownFactorCalls[route.name];
-    const person = ofFactor ? world.holder : project.owner;
-    const bearer = route.row.by.includes('session') ? person.accessToken : world.rtcToken;
-    const sent = route.name === 'changePassword' ? passwordChangeOf(person) : await ofFactor?.(service, person);
-    await assertDone(route, world, bearer, 'its own credential', sent);
+    const bearer = route.row.by.includes('session') ? project.owner.accessToken : world.rtcToken;
+    await assertDone(route, world, bearer, 'its own credential');
     await world.leave();
   }
   // What is in something ends before it: paths with more in them first, then what the table has last.
@@ -326,6 +318,21 @@ test('[SEC-10] the right credential does on every route what the row declares', 
 });
 
 const isAlone = ({ name }: Route): boolean => OF_ITS_OWN.has(name);
+const isOfAPerson = ({ name }: Route): boolean => OF_A_PERSON.has(name);
+
+/** By somebody new, who has a passkey; the rest of the world is nothing to these. */
+async function assertDoneByPerson(route: Route): Promise<void> {
+  const { person, passkeyId } = await newHolder(service);
+  const [session] = await person.api.call('listSessions', {});
+  const world = {
+    ...own,
+    ids: { ...own.ids, passkeyId },
+    idsOfRoute: { endSession: { sessionId: session?.id ?? '' } },
+  };
+  const sent =
+    route.name === 'changePassword' ? passwordChangeOf(person) : await ownFactorCalls[route.name]?.(service, person);
+  await assertDone(route, world, person.accessToken, 'its own credential', sent);
+}
 
 /** Only the person knows the current one. */
 const passwordChangeOf = ({ password }: Person): Sent => ({
