@@ -214,7 +214,7 @@ describe('a machine that was used', () => {
     const [one, other] = [newFile(), newFile()];
     const outcomes = await Promise.allSettled(
       [one, other, other].map((path) =>
-        backup(variablesOf(place), { path, passphrase, withoutFiles: false, progress }),
+        backup(variablesOf(place), { path, passphrase: null, withoutFiles: false, progress }),
       ),
     );
     await stopOffering();
@@ -223,7 +223,7 @@ describe('a machine that was used', () => {
     assert.equal(refused.length, 1, refused.join('\n'));
     assert.match(refused[0] ?? '', /is there already/);
     for (const path of [one, other]) {
-      await verifyArchive({ path, passphrase }, progress);
+      await verifyArchive({ path, passphrase: null }, progress);
       assert.deepEqual(leftBeside(path), [basename(path)]);
     }
     const spools = readdirSync(embeddedFolder(place)).filter((name) => name.includes('spool'));
