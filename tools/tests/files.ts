@@ -9,11 +9,18 @@ const storedFolders = ['adapters', 'backup', 'core', 'domains', 'http', 'sockets
  * same code and the same SQL on both; that every route works on PostgreSQL is shown by the route sweep and the fuzz.
  */
 const storeless = [
+  'adapters/blobs/',
   'adapters/db/embedded/',
+  'adapters/mail/',
+  'core/safe-json',
+  'domains/webhooks/address-guard',
+  'domains/webhooks/sender',
   'http/authorization-matrix.test.ts',
   'http/deploy-files',
   'http/docs.test.ts',
+  'http/kept-builds',
   'tls/one-port',
+  'tls/plain-port',
 ].map((name) => `apps/server/src/${name}`);
 /** What only several processes on one database can show. */
 const severalProcesses = ['e2e/rooms-over-processes.test.ts', 'e2e/two-processes.test.ts', 'e2e/webhook-storm.test.ts'];
