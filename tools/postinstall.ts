@@ -2,7 +2,7 @@
  * Runs after `npm install`: prepares what the first start would otherwise make itself, more slowly. Nothing here may
  * fail an install, and nothing depends on it having run.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 
 const steps = [
   ['the database template', 'apps/server/src/prepare.ts'],
@@ -11,8 +11,8 @@ const steps = [
   ['the playground', 'apps/playground/build.ts'],
 ] as const;
 
-for (const [what, script] of steps) {
-  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  if (status !== 0)
-    console.warn(`parley: ${what} was not prepared, and the first start takes longer: ${stderr.trim()}`);
-}
+// Side by side: each of them waits for files as much as it computes.
+for (const [what, script] of steps)
+  execFile(process.execPath, [script], (error, _stdout, stderr) => {
+    if (error) console.warn(`parley: ${what} was not prepared, and the first start takes longer: ${stderr.trim()}`);
+  });
