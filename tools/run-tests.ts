@@ -35,6 +35,8 @@ const report = createReport(words.length > 0);
 const workers = Number(values.workers);
 const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
 const preferred = { PARLEY_TEST_NICE: '-10' };
+// To optimise the embedded database's engine takes 3 s of CPU, which no worker lives long enough to get back.
+const execArgv = ['--liftoff-only'];
 if (values.production) {
   // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
   const all = offerFiles(files, patient);
@@ -59,9 +61,6 @@ async function runLanes(lanes: readonly (readonly Claims[])[]): Promise<void> {
   await Promise.all(lanes.map(run));
   for (const queue of lanes.flat()) queue.remove();
 }
-
-/** To optimise the embedded database's engine takes 3 s of CPU, which no worker lives long enough to get back. */
-const execArgv = ['--liftoff-only'];
 
 async function runWorker(env: Record<string, string>): Promise<void> {
   const events = run({ files: ['tools/tests/worker.ts'], env: { ...process.env, ...env }, execArgv });
