@@ -32,10 +32,6 @@ export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'parley-
  */
 export const brief = (): string[] => (hasWorkerEnd() ? ['--liftoff-only'] : []);
 
-/** The same for one that starts others: what they are called with is its own affair. */
-export const briefEnv = (): Record<string, string> =>
-  hasWorkerEnd() ? { NODE_OPTIONS: `--import=${import.meta.resolve('./brief.ts')}` } : {};
-
 /** Of a process that gets nothing from the tests but where programs are, and what was compiled before. */
 export const bareEnv = (): NodeJS.ProcessEnv => {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
