@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
 import { everything } from '../../testkit/call.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
-import { endPeersAtWorkerEnd } from '../../testkit/peers-end.ts';
 import { freeUdpPort } from '../../testkit/ports.ts';
-import { RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
+import { endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 
-endPeersAtWorkerEnd();
+after(() => endPeers());
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max });
 

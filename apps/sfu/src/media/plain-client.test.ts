@@ -3,8 +3,7 @@ import { after, before, test } from 'node:test';
 import { everything } from '../../testkit/call.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
-import { endPeersAtWorkerEnd } from '../../testkit/peers-end.ts';
-import { RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
+import { endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 import { Participant } from './participant.ts';
 import { Silence } from './silence.ts';
 
@@ -13,12 +12,14 @@ let kit: TestNode;
 let control: ControlClient;
 
 before(async () => {
-  endPeersAtWorkerEnd();
   kit = await startTestNode({ SFU_ANNOUNCED_HOST: '127.0.0.1' });
   control = await kit.connect();
   await control.command('room.open', { room });
 });
-after(() => kit.stop());
+after(async () => {
+  await kit.stop();
+  endPeers();
+});
 
 /** As WHIP does it: one offer, and no socket beside it. */
 async function publish(participant: string, plain: boolean): Promise<RtpPeer> {
