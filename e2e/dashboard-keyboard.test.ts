@@ -107,7 +107,11 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     await go('r', 'Rooms');
     await page.getByRole('link', { name: 'standup' }).waitFor();
     await page.keyboard.press('/');
+    // The rows of the answer take the place of those before, and of a choice among them.
+    const filtered = page.waitForResponse(/\/rooms\?.*=stand(&|$)/);
     await page.keyboard.type('stand');
+    await filtered;
+    await page.getByRole('link', { name: 'standup' }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('j');
     await page.keyboard.press('c');
