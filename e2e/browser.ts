@@ -52,6 +52,9 @@ export async function sharedChromium(args: readonly string[] = []): Promise<Brow
   return (await shared()).browser;
 }
 
+/** For contexts of pages: what turns for ever is drawn sixty times a second, for nobody. */
+export const stillPage = { reducedMotion: 'reduce' } as const;
+
 /** Ten pictures a second: half of what it gives by itself, as encoding them is most of what a test call costs. */
 const fakeCamera = '--use-fake-device-for-media-stream=fps=10';
 /** For tests that judge the rate of pictures. A later switch wins. */

@@ -7,7 +7,7 @@ import { type RoomsService, sharedRooms, startRooms } from '../apps/server/testk
 import type { Person } from '../apps/server/testkit/kit/people.ts';
 import { startService, type TestService, type TestServiceOptions } from '../apps/server/testkit/kit/service.ts';
 import { startTestNode } from '../apps/sfu/testkit/node.ts';
-import { sharedChromium } from './browser.ts';
+import { sharedChromium, stillPage } from './browser.ts';
 import { buildPages } from './page-builds.ts';
 
 /** The dashboard of a whole service with a media node, in a real browser. */
@@ -84,8 +84,8 @@ async function visit(service: TestService, options: VisitOptions): Promise<Visit
     baseURL: base,
     viewport: { width: options.width ?? 1280, height: heightPx },
     colorScheme: options.theme ?? 'light',
-    // What fades in has no colour of its own yet; and pictures of movement are drawn for nobody.
-    reducedMotion: 'reduce',
+    // What fades in has no colour of its own yet.
+    ...stillPage,
     permissions: ['clipboard-read', 'clipboard-write', 'camera', 'microphone'],
     // The service believes this as its proxy: budgets by address do not mix between tests.
     extraHTTPHeaders: { 'x-forwarded-for': `10.1.${randomInt(256)}.${randomInt(1, 255)}` },
@@ -121,9 +121,13 @@ async function openIn(page: Page, path: string, heading?: string | RegExp): Prom
   return page;
 }
 
-/** Goes to a page inside the document that is loaded, as a click on a link does. */
+/** Begins to go to a page inside the document that is loaded, as a click on a link does. */
+export const turnTo = (page: Page, path: string): Promise<void> =>
+  page.evaluate((to) => history.pushState(null, '', to), path);
+
+/** Goes there, and waits for its title. */
 export async function goTo(page: Page, path: string, heading?: string | RegExp): Promise<void> {
-  await page.evaluate((to) => history.pushState(null, '', to), path);
+  await turnTo(page, path);
   await page.getByRole('heading', { level: 1, ...(heading === undefined ? {} : { name: heading }) }).waitFor();
 }
 
@@ -146,6 +150,8 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 interface AxeResult {
   passes: unknown[];
+  /** What axe could not decide, as text over a gradient. */
+  incomplete: unknown[];
   violations: { id: string; help: string; nodes: { target: unknown; failureSummary?: string }[] }[];
 }
 
@@ -155,39 +161,49 @@ const everything = {
 };
 const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
+interface Look {
+  /** Rules that are left out. */
+  without?: readonly string[];
+  /** Where what is around this part was looked at before; then rules for whole pages do not apply. */
+  within?: string;
+}
+
 /** WCAG 2.0 to 2.2 AA and best practices: no violation. */
-export async function assertAccessible(page: Page, what: string, without: readonly string[] = []): Promise<void> {
-  const checked = await assertAxe(page, what, everything, without);
+export async function assertAccessible(page: Page, what: string, look: Look = {}): Promise<void> {
+  const checked = await assertAxe(page, what, everything, look);
   assert.ok(checked > 10, `axe checked almost nothing on ${what}`);
 }
 
 /** The same in both themes. The second differs in colours alone, so only its colours are looked at again. */
-export async function assertAccessibleInBothThemes(
-  page: Page,
-  what: string,
-  without: readonly string[] = [],
-): Promise<void> {
+export async function assertAccessibleInBothThemes(page: Page, what: string, look: Look = {}): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
-  await assertAccessible(page, `${what}, light`, without);
+  await assertAccessible(page, `${what}, light`, look);
+  await assertDarkColours(page, what, look.within);
+}
+
+/** What another theme changes. */
+export async function assertDarkColours(page: Page, what: string, within?: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark' });
-  const checked = await assertAxe(page, `${what}, dark`, colours);
+  const checked = await assertAxe(page, `${what}, dark`, colours, within === undefined ? {} : { within });
   assert.ok(checked > 0, `axe checked no colour on ${what}`);
 }
 
-/** How many rules were passed; rules `without` are left out. */
-async function assertAxe(page: Page, what: string, runOnly: object, without: readonly string[] = []): Promise<number> {
+/** How many rules found something to judge. */
+async function assertAxe(page: Page, what: string, runOnly: object, look: Look): Promise<number> {
+  const { without = [], within = 'html' } = look;
   const rules = Object.fromEntries(without.map((id) => [id, { enabled: false }]));
   // Once for a document: inside it the pages change, the script stays.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
-  const { passes, violations } = (await page.evaluate(
-    async (options) => {
+  const { passes, incomplete, violations } = (await page.evaluate(
+    async ({ part, ...options }) => {
       // A dialog that still fades in has colours of its own. What turns for ever is not waited for.
       const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
       await Promise.allSettled(ending.map(({ finished }) => finished));
-      const { axe } = window as unknown as { axe: { run(root: Document, options: object): Promise<unknown> } };
-      return (await axe.run(document, { ...options, resultTypes: ['violations'], preload: false })) as never;
+      const { axe } = window as unknown as { axe: { run(root: Document | string, options: object): Promise<unknown> } };
+      const root = part === 'html' ? document : part;
+      return (await axe.run(root, { ...options, resultTypes: ['violations'], preload: false })) as never;
     },
-    { runOnly, rules },
+    { runOnly, rules, part: within },
   )) as AxeResult;
   const found = violations.map(({ id, help, nodes }) => ({
     id,
@@ -195,7 +211,7 @@ async function assertAxe(page: Page, what: string, runOnly: object, without: rea
     nodes: nodes.map(({ target, failureSummary }) => [target, failureSummary]),
   }));
   assert.deepEqual(found, [], `${what} is not accessible`);
-  return passes.length;
+  return passes.length + incomplete.length;
 }
 
 /** Nothing needs sideways scrolling of the whole page. */

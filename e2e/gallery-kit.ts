@@ -1,9 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
+import { createPageBuild } from '@parley/page-build';
+import { buildOnce } from '@parley/page-build/build-once';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { build } from 'vite';
-import { sharedChromium } from './browser.ts';
+import { sharedChromium, stillPage } from './browser.ts';
 
 /** The page of all components of `@parley/react`, built and served. */
 export interface Gallery {
@@ -23,24 +26,28 @@ export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'd
 
 const types: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
-/** By path, what Vite makes of the gallery. */
-async function builtFiles(): Promise<Map<string, string | Uint8Array>> {
-  const result = await build({
-    configFile: 'packages/react/gallery/vite.config.ts',
-    logLevel: 'warn',
-    build: { write: false },
+const pages = createPageBuild('gallery', 'packages/react/gallery', [
+  'packages/react/gallery/*',
+  'packages/{contract,client,media-description,react}/src/**/*.{ts,tsx,css}',
+  'package-lock.json',
+]);
+
+/** The folder of what Vite makes of the gallery: once for all workers. */
+async function builtFolder(): Promise<string> {
+  const configFile = 'packages/react/gallery/vite.config.ts';
+  await buildOnce(pages, async (outDir) => {
+    await build({ configFile, logLevel: 'error', build: { outDir, emptyOutDir: true } });
   });
-  if (!('output' in result)) throw new Error('the gallery is one build');
-  return new Map(result.output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source]));
+  return pages.folder();
 }
 
 export async function openGallery(): Promise<Gallery> {
-  const files = await builtFiles();
-  const server = createServer((request, response) => {
+  const folder = await builtFolder();
+  const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://gallery').pathname.replace(/\/$/, '/index.html');
-    const body = files.get(path);
-    if (body === undefined) response.writeHead(404).end();
-    else response.setHeader('content-type', types[extname(path)] ?? 'application/octet-stream').end(body);
+    const body = await readFile(join(folder, path)).catch(() => null);
+    if (body === null) return void response.writeHead(404).end();
+    response.setHeader('content-type', types[extname(path)] ?? 'application/octet-stream').end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // A listening TCP server always has an AddressInfo.
@@ -50,7 +57,7 @@ export async function openGallery(): Promise<Gallery> {
   return {
     problems,
     async open({ exhibit = '', theme, direction = 'ltr', ...options } = {}) {
-      const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, ...options });
+      const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, ...stillPage, ...options });
       page.setDefaultTimeout(90_000);
       page.on('pageerror', (error) => problems.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
