@@ -28,10 +28,10 @@ const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { 
 test('[SDK-23] two pages see and hear each other', { skip }, async (context) => {
   await ada.join();
   await ada.setMicrophone(true);
-  await ada.setCamera(true);
+  await ada.setCamera(true, {});
   await bob.join();
   await bob.setMicrophone(true);
-  await bob.setCamera(true);
+  await bob.setCamera(true, {});
   await ada.watches('bob');
   await bob.watches('ada');
   for (const [who, other] of [
@@ -64,7 +64,7 @@ test('[SDK-24] mute is announced and heard, a camera is released and comes back'
   const isReleased = await bob.page.evaluate(() => window.caller.room.self.camera?.mediaStreamTrack.readyState);
   assert.equal(isReleased, 'ended', 'the light of the camera is out');
   const { framesDecoded } = await ada.view('bob');
-  await bob.setCamera(true);
+  await bob.setCamera(true, {});
   await soon(async () => assert.ok((await ada.log()).includes('unmuted bob')));
   await soon(async () => assert.ok((await ada.view('bob')).framesDecoded > framesDecoded + 5));
   assert.deepEqual(await ada.tiles(), ['bob CAMERA', 'bob MICROPHONE'], 'the same tile');
@@ -172,7 +172,7 @@ test('[SDK-28] a viewer sees but cannot publish, and the error says how to chang
 test('[SDK-29] unpublishing ends the tile; leaving ends everything', { skip }, async () => {
   await bob.page.evaluate(() => window.caller.room.self.camera?.stop());
   await soon(async () => assert.deepEqual(await ada.tiles(), ['bob MICROPHONE']));
-  await bob.setCamera(true);
+  await bob.setCamera(true, {});
   await ada.watches('bob');
   await bob.page.evaluate(() => window.caller.room.leave());
   await soon(async () => assert.deepEqual(await ada.tiles(), []));

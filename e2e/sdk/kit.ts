@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { CameraOptions, MicrophoneOptions } from '@parley/client';
 import type { MintRtcToken, Room } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
 import type { Page } from 'playwright-core';
@@ -23,6 +24,15 @@ declare global {
   }
 }
 
+/** A picture that costs little: one layer. */
+const smallPicture: CameraOptions = { width: 320, height: 180 };
+/** Sound as it comes: the browser's filters cost more than a picture. */
+export const plainSound: MicrophoneOptions = {
+  echoCancellation: false,
+  noiseSuppression: false,
+  autoGainControl: false,
+};
+
 export const speaker = { publish: true, publishData: true } as const;
 
 /** One page in a room through the SDK. */
@@ -32,8 +42,9 @@ export interface CallPage {
   /** Token ids minted for it, newest last. */
   tokenIds: string[];
   join(): Promise<void>;
-  setCamera(isOn: boolean): Promise<void>;
-  setMicrophone(isOn: boolean): Promise<void>;
+  /** Small, unless a test judges sizes: `{}` is what an application gets. */
+  setCamera(isOn: boolean, options?: CameraOptions): Promise<void>;
+  setMicrophone(isOn: boolean, options?: MicrophoneOptions): Promise<void>;
   log(): Promise<string[]>;
   tiles(): Promise<string[]>;
   state(): Promise<string>;
@@ -173,8 +184,16 @@ async function newCaller(parts: Parts, room: Room, identity: string, options: Ca
     page,
     tokenIds,
     join: () => page.evaluate(() => window.caller.join()),
-    setCamera: (isOn) => page.evaluate(async (on) => void (await window.caller.room.self.setCamera(on)), isOn),
-    setMicrophone: (isOn) => page.evaluate(async (on) => void (await window.caller.room.self.setMicrophone(on)), isOn),
+    setCamera: (isOn, camera = smallPicture) =>
+      page.evaluate(async ([on, wanted]) => void (await window.caller.room.self.setCamera(on, wanted)), [
+        isOn,
+        camera,
+      ] as const),
+    setMicrophone: (isOn, microphone = {}) =>
+      page.evaluate(async ([on, wanted]) => void (await window.caller.room.self.setMicrophone(on, wanted)), [
+        isOn,
+        microphone,
+      ] as const),
     log: () => page.evaluate(() => window.caller.log),
     tiles: () => page.evaluate(() => window.caller.tiles()),
     state: () => page.evaluate(() => window.caller.room.state.getSnapshot().connection),
