@@ -1,7 +1,6 @@
 'use client';
 
 export { useRoom, useStore, useTrackRef } from '@parley/client/react';
-export { Avatar } from './call/avatar.tsx';
 export { Call, type CallProps } from './call/call.tsx';
 export { ControlButton, type ControlButtonProps } from './call/control-button.tsx';
 export { Controls, type ControlsProps } from './call/controls.tsx';
@@ -10,7 +9,6 @@ export { Grid, type GridProps } from './call/grid.tsx';
 export { InCall, type InCallProps } from './call/in-call.tsx';
 export { Level } from './call/level.tsx';
 export { RoomAudio } from './call/media.tsx';
-export { Menu, type MenuGroup, type MenuItem, type MenuProps } from './call/menu.tsx';
 export { Notices, type NoticesProps } from './call/notices.tsx';
 export { People, type PeopleProps } from './call/people.tsx';
 export { type JoinChoices, PreJoin, type PreJoinProps } from './call/pre-join.tsx';
@@ -44,5 +42,7 @@ export {
 } from './hooks/use-call.ts';
 export { type Reactions, useReactions } from './hooks/use-reactions.ts';
 export * from './icons.tsx';
+export { Avatar } from './shared/avatar.tsx';
+export { Menu, type MenuGroup, type MenuItem, type MenuProps } from './shared/menu.tsx';
 export { StreamPlayer, type StreamPlayerProps, StreamStage, type StreamStageProps } from './stream/stream-player.tsx';
 export { ParleyTexts, type Texts, useTexts } from './texts.tsx';

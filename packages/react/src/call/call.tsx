@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ProblemLine } from '../problem-line.tsx';
+import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { devicesOf, InCall, type InCallProps } from './in-call.tsx';
 import { type JoinChoices, PreJoin } from './pre-join.tsx';

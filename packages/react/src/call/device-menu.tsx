@@ -1,8 +1,8 @@
 import type { Device, DeviceKind, Devices, DevicesState } from '@parley/client';
 import { useDevices } from '../hooks/use-call.ts';
 import { ChevronUpIcon } from '../icons.tsx';
+import { Menu, type MenuGroup } from '../shared/menu.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
-import { Menu, type MenuGroup } from './menu.tsx';
 
 const LISTS: Record<DeviceKind, (state: DevicesState) => readonly Device[]> = {
   microphone: ({ microphones }) => microphones,

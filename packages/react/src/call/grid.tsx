@@ -1,7 +1,7 @@
 import { Children, isValidElement, type ReactElement, type ReactNode, useState } from 'react';
-import { IconButton } from '../chat/icon-button.tsx';
 import { useSize } from '../hooks/use-size.ts';
 import { ChevronLeftIcon, ChevronRightIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
 import { arrangeFocus, arrangeGrid, type Box } from './layout.ts';
 

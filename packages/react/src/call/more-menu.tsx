@@ -1,6 +1,6 @@
 import { CaptionsIcon, FocusIcon, FullscreenIcon, GridIcon, MoreIcon, ScreenIcon, SettingsIcon } from '../icons.tsx';
+import { Menu, type MenuItem } from '../shared/menu.tsx';
 import { useTexts } from '../texts.tsx';
-import { Menu, type MenuItem } from './menu.tsx';
 import type { Layout } from './stage.tsx';
 
 export interface MoreMenuProps {

@@ -1,10 +1,10 @@
 import type { Room } from '@parley/client';
 import { useStore } from '@parley/client/react';
 import { type ReactNode, useEffect, useState } from 'react';
-import { IconButton } from '../chat/icon-button.tsx';
 import { useQuality } from '../hooks/use-call.ts';
 import { CloseIcon, SpeakerIcon, WarningIcon } from '../icons.tsx';
-import { messageOf } from '../problem-line.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
+import { messageOf } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 
 interface NoticeProps {

@@ -1,8 +1,8 @@
 import type { ParticipantState, Room } from '@parley/client';
 import { useParticipants } from '../hooks/use-call.ts';
 import { CameraIcon, CameraOffIcon, HandIcon, MicrophoneIcon, MicrophoneOffIcon } from '../icons.tsx';
+import { Avatar } from '../shared/avatar.tsx';
 import { useTexts } from '../texts.tsx';
-import { Avatar } from './avatar.tsx';
 import { cameraOf, isOn, microphoneOf } from './tracks.ts';
 
 export interface PeopleProps {

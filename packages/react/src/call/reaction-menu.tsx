@@ -1,6 +1,6 @@
 import { SmileIcon } from '../icons.tsx';
+import { Menu } from '../shared/menu.tsx';
 import { useTexts } from '../texts.tsx';
-import { Menu } from './menu.tsx';
 
 export const REACTIONS = ['👍', '❤️', '😂', '👏', '🎉', '😮'] as const;
 

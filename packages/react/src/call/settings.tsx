@@ -1,8 +1,8 @@
 import type { Devices, Room } from '@parley/client';
 import { useParticipant } from '../hooks/use-call.ts';
+import { Dialog } from '../shared/dialog.tsx';
 import { useTexts } from '../texts.tsx';
 import { DeviceSelect } from './device-menu.tsx';
-import { Dialog } from './dialog.tsx';
 import { Level } from './level.tsx';
 import { microphoneOf } from './tracks.ts';
 

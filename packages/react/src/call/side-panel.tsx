@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { IconButton } from '../chat/icon-button.tsx';
 import { CloseIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
 import { ControlButton } from './control-button.tsx';
 

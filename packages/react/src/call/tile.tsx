@@ -1,8 +1,8 @@
 import type { ParticipantState, TrackState } from '@parley/client';
 import { memo } from 'react';
 import { HandIcon, MicrophoneOffIcon, PauseIcon, PinIcon } from '../icons.tsx';
+import { Avatar } from '../shared/avatar.tsx';
 import { useTexts } from '../texts.tsx';
-import { Avatar } from './avatar.tsx';
 import { Picture } from './media.tsx';
 import { QualityBars } from './quality-bars.tsx';
 import { cameraOf, isOn, isShown, microphoneOf, screenOf } from './tracks.ts';

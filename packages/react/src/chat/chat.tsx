@@ -1,9 +1,9 @@
 import type { Conversation, Message } from '@parley/client/chat';
 import { usePresence } from '@parley/client/react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { sameName } from '../call/names.ts';
 import { useTyping } from '../hooks/chat.ts';
-import { ProblemLine } from '../problem-line.tsx';
+import { sameName } from '../shared/names.ts';
+import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { Composer } from './composer.tsx';
 import { ChatContext, type ChatScope } from './context.ts';

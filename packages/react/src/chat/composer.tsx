@@ -10,10 +10,10 @@ import {
   useState,
 } from 'react';
 import { AttachIcon, CloseIcon, SendIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { EmojiButton } from './emoji-button.tsx';
-import { IconButton } from './icon-button.tsx';
 import { MentionList } from './mention-list.tsx';
 import { choicesFor, completed, type Mention, mentionAt } from './mentions.ts';
 import { UploadList } from './upload-list.tsx';

@@ -1,10 +1,10 @@
 import type { Message } from '@parley/client/chat';
 import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
 import { useStore } from '@parley/client/react';
-import { Avatar } from '../call/avatar.tsx';
-import { sameName } from '../call/names.ts';
 import { useConversations } from '../hooks/chat.ts';
-import { ProblemLine } from '../problem-line.tsx';
+import { Avatar } from '../shared/avatar.tsx';
+import { sameName } from '../shared/names.ts';
+import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 
 export interface ConversationListProps {

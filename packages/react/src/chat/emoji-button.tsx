@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { SmileIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
+import { Popover } from '../shared/popover.tsx';
 import { EmojiPicker } from './emoji-picker.tsx';
-import { IconButton } from './icon-button.tsx';
-import { Popover } from './popover.tsx';
 
 interface EmojiButtonProps {
   label: string;

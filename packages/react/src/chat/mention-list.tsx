@@ -1,4 +1,4 @@
-import { Avatar } from '../call/avatar.tsx';
+import { Avatar } from '../shared/avatar.tsx';
 import { useTexts } from '../texts.tsx';
 
 interface MentionListProps {

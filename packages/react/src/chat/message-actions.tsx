@@ -1,10 +1,10 @@
 import type { Message } from '@parley/client/chat';
 import { useRef } from 'react';
 import { EditIcon, ReplyIcon, TrashIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { EmojiButton } from './emoji-button.tsx';
-import { IconButton } from './icon-button.tsx';
 
 const QUICK = ['👍', '❤️', '😂'] as const;
 

@@ -1,7 +1,7 @@
 import type { Message } from '@parley/client/chat';
 import { memo, useState } from 'react';
-import { Avatar } from '../call/avatar.tsx';
 import { FileIcon } from '../icons.tsx';
+import { Avatar } from '../shared/avatar.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { EditForm } from './edit-form.tsx';

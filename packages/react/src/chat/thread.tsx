@@ -2,10 +2,10 @@ import type { Conversation, Message } from '@parley/client/chat';
 import { useMessages } from '@parley/client/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { CloseIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
 import { Composer, type ComposerProps } from './composer.tsx';
 import { ChatContext, useChatScope } from './context.ts';
-import { IconButton } from './icon-button.tsx';
 import { MessageRows, type MessageRowsHandle } from './message-rows.tsx';
 import { threadOf } from './rows.ts';
 

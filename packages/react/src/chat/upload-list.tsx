@@ -1,6 +1,6 @@
 import { CloseIcon } from '../icons.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
-import { IconButton } from './icon-button.tsx';
 import type { Uploads } from './uploads.ts';
 
 /** Files on their way, with how far they are. */

@@ -1,10 +1,10 @@
 import type { LiveStream, ParticipantState, TrackState } from '@parley/client';
 import { type ReactNode, useRef, useState } from 'react';
-import { toggleFullScreen } from '../call/full-screen.ts';
 import { Picture, Sound } from '../call/media.tsx';
-import { IconButton } from '../chat/icon-button.tsx';
 import { type LiveStreamState, useStream } from '../hooks/stream.ts';
 import { FullscreenIcon, PeopleIcon, SpeakerIcon, SpeakerOffIcon } from '../icons.tsx';
+import { toggleFullScreen } from '../shared/full-screen.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 
 export interface StreamPlayerProps {

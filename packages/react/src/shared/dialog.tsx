@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { IconButton } from '../chat/icon-button.tsx';
 import { CloseIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
+import { IconButton } from './icon-button.tsx';
 
 /** The browser's own modal dialog: it keeps the focus, and Escape closes it. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
