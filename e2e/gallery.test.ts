@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import type { SampleConversation } from '../packages/react/gallery/sample-conversation.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
 import { type Gallery, openGallery } from './gallery-kit.ts';
 
 declare global {
   interface Window {
-    sampleRoom: { published: string[] };
+    sampleRoom: { published: string[]; remove(): void; allow(permissions: object): void };
+    sampleConversation: SampleConversation;
   }
 }
 
@@ -141,8 +143,8 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
 
   test('[KIT-7] what is wrong with a device is told apart, and one joins without it', async () => {
     const page = await alone('pre-join, camera refused');
-    await page.getByText('The browser does not allow the camera.').waitFor();
-    await page.getByText('The microphone is used by another program.').waitFor();
+    await page.getByText('This page may not use the camera.').waitFor();
+    await page.getByText('Another program is using the microphone.').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Join now' }).isEnabled());
   });
 
@@ -151,7 +153,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.getByText('Connection lost. Reconnecting…').waitFor();
     await page.getByRole('button', { name: 'Turn on sound' }).waitFor();
     await show(page, 'call, removed');
-    await page.getByText('The host removed you from this call.').waitFor();
+    await page.getByText('You were removed from the call.').waitFor();
     await page.getByRole('button', { name: 'Join again' }).waitFor();
   });
 
@@ -229,6 +231,84 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     const page = await alone('another language');
     await page.getByRole('button', { name: 'Mikrofon', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Anruf verlassen' }).waitFor();
+  });
+
+  test('[KIT-30] a call has its chat beside it: a closed one counts what comes in, and an open one has it all', async () => {
+    const page = await alone('call with chat');
+    const button = page.getByRole('button', { name: 'Chat', exact: true });
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.waitFor();
+    assert.equal(
+      await page.getByRole('heading', { name: 'Chat', exact: true }).count(),
+      1,
+      'the panel says what it is',
+    );
+    await button.click();
+    await field.waitFor({ state: 'hidden' });
+    const receive = (text: string, senderId = 'ada') =>
+      page.evaluate((message) => window.sampleConversation.receive(message), { text, senderId });
+    await receive('one');
+    await receive('two');
+    await receive('mine', 'me');
+    await button.getByText('2', { exact: true }).waitFor();
+    await page.setViewportSize({ width: 390, height: 720 });
+    await button.click();
+    await page.getByText('two', { exact: true }).waitFor();
+    const { width, height } = (await page.locator('.parley-panel:not([hidden])').boundingBox()) ?? {};
+    assert.deepEqual([width, height], [390, 720], 'on a phone it has the whole screen');
+    assert.ok(!(await page.getByRole('toolbar').isVisible()), 'and what it covers is not in the way of the keyboard');
+    assert.ok(
+      await page
+        .getByRole('heading', { name: 'Chat', exact: true })
+        .evaluate((node) => node === document.activeElement),
+    );
+    await page.getByRole('button', { name: 'Close' }).click();
+    await button.waitFor();
+    assert.equal(await button.textContent(), '', 'it was read');
+    await page.close();
+  });
+
+  test('[KIT-32] what is done to the sound and to the picture is switched in the settings, and the speaker tried', async () => {
+    const page = await alone('settings');
+    const noise = page.getByRole('checkbox', { name: 'Noise suppression' });
+    await noise.uncheck();
+    assert.ok(await page.getByRole('checkbox', { name: 'Echo cancellation' }).isChecked());
+    assert.ok(!(await page.getByRole('checkbox', { name: 'Automatic volume' }).isChecked()));
+    await page.getByRole('checkbox', { name: 'Blur my background' }).waitFor();
+    await page.getByRole('button', { name: 'Test the speaker' }).click();
+    await page.getByRole('button', { name: 'Test the speaker' }).and(page.locator(':enabled')).waitFor();
+    await page.close();
+  });
+
+  test('[KIT-33] an error is told in the text of its code, and one without a text in its own words', async () => {
+    const page = await alone('errors in another language');
+    await page.getByText('Der Anruf ist voll.').waitFor();
+    await page.getByText('Something of the application.').waitFor();
+    await page.close();
+  });
+
+  test('[KIT-34] a permission that is taken during the call takes its buttons with it', async () => {
+    const page = await alone('call without questions');
+    const camera = page.getByRole('button', { name: 'Camera', exact: true });
+    await camera.and(page.locator(':enabled')).waitFor();
+    await page.evaluate(() => window.sampleRoom.allow({ publishVideo: false }));
+    await camera.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Microphone', exact: true }).waitFor();
+    await page.close();
+  });
+
+  test('[KIT-35] who was removed does not join again because the component is shown again, only by asking for it', async () => {
+    const page = await alone('call without questions');
+    await page.getByText('Nobody else is here yet').waitFor();
+    await page.evaluate(() => window.sampleRoom.remove());
+    await page.getByText('You were removed from the call.').waitFor();
+    await page.getByRole('button', { name: 'Take away' }).click();
+    await page.getByRole('button', { name: 'Show again' }).click();
+    await page.getByText('You were removed from the call.').waitFor();
+    await page.getByRole('button', { name: 'Leave call' }).click();
+    await page.getByRole('button', { name: 'Join again' }).click();
+    await page.getByText('Nobody else is here yet').waitFor();
+    await page.close();
   });
 
   test('[KIT-2] no error in the console', () => assert.deepEqual(gallery.problems, []));

@@ -35,11 +35,17 @@ function useConnection(target: Room | Chat, connect: () => Promise<void>, leave:
   }, [target]);
 }
 
+/** The service ended the call, for this user or for all: it is joined again by `room.connect()`, never by itself. */
+const isEnded = ({ state }: Room): boolean => {
+  const { connection, error } = state.getSnapshot();
+  return connection === 'disconnected' && error !== null && !error.retryable;
+};
+
 /** Connects while a component with it is there. Make the room once: `useState(() => new Room(…))`. */
 export function useRoom(room: Room): RoomState {
   useConnection(
     room,
-    () => room.connect(),
+    async () => (isEnded(room) ? undefined : room.connect()),
     () => room.leave(),
   );
   return useStore(room.state);

@@ -3,6 +3,7 @@ import { type CSSProperties, type ReactNode, useState } from 'react';
 import {
   Call,
   type CallPanel,
+  Chat,
   Controls,
   DeviceMenu,
   FileIcon,
@@ -21,6 +22,8 @@ import {
 } from '../src/index.ts';
 import { camera, crowd, devices, joinableRoom, type Look, person, room, tone } from './fakes.ts';
 import type { Exhibit } from './gallery.ts';
+import { sampleConversation } from './sample-conversation.ts';
+import { sampleMessages } from './sample-messages.ts';
 
 const nothing = (): void => {};
 const choices: JoinChoices = { name: 'Ada Lovelace', hasMicrophone: true, hasCamera: true };
@@ -57,16 +60,34 @@ const call = (name: string, people: Parameters<typeof room>[0], state = {}, prop
   ),
 });
 
-function WholeCall({ hasDevices }: { hasDevices: boolean }) {
+/** Two who talk about what is shown. */
+function CallChat() {
+  const [conversation] = useState(() => sampleConversation({ messages: sampleMessages(1, 6), present: ['me', 'ada'] }));
+  Object.assign(window, { sampleConversation: conversation });
+  return <Chat conversation={conversation} userId="me" />;
+}
+
+/** `isHere` is a page that takes the call away and shows it again. */
+function WholeCall({ hasDevices, isDirect = false }: { hasDevices: boolean; isDirect?: boolean }) {
   const [joinable] = useState(() => joinableRoom(hasDevices ? devices() : null));
+  const [isHere, setHere] = useState(true);
   return (
     <Frame height={620}>
-      <Call
-        room={joinable}
-        title="Weekly planning"
-        initial={{ ...choices, hasCamera: false, hasMicrophone: false }}
-        hasShortcuts={hasDevices}
-      />
+      {isDirect && (
+        <button type="button" className="gallery-toggle" onClick={() => setHere(!isHere)}>
+          {isHere ? 'Take away' : 'Show again'}
+        </button>
+      )}
+      {isHere && (
+        <Call
+          room={joinable}
+          title="Weekly planning"
+          initial={{ ...choices, hasCamera: false, hasMicrophone: false }}
+          hasShortcuts={hasDevices}
+          hasPreJoin={!isDirect}
+          chat={<CallChat />}
+        />
+      )}
     </Frame>
   );
 }
@@ -106,12 +127,15 @@ const preJoin = (name: string, props: object): Exhibit => ({
   name,
   element: () => <PreJoin title="Weekly planning" initial={choices} onJoin={nothing} {...props} />,
 });
-const refused = (code: string) => () => Promise.reject(new MediaError({ code, message: code }));
+const refused = (code: string, message: string) => () => Promise.reject(new MediaError({ code, message }));
 
 export const callExhibits: readonly Exhibit[] = [
   preJoin('pre-join', { devices: devices(), capture: { camera: () => camera(0), microphone: () => tone() } }),
   preJoin('pre-join, camera refused', {
-    capture: { camera: refused('permission_denied'), microphone: refused('device_in_use') },
+    capture: {
+      camera: refused('permission_denied', 'This page may not use the camera.'),
+      microphone: refused('device_in_use', 'Another program is using the microphone.'),
+    },
   }),
   preJoin('pre-join, joining', { isJoining: true, capture: { camera: null, microphone: null } }),
   tile('camera on', {}),
@@ -189,6 +213,19 @@ export const callExhibits: readonly Exhibit[] = [
       </div>
     ),
   },
+  {
+    name: 'errors in another language',
+    element: () => (
+      <ParleyTexts value={{ errors: { room_full: 'Der Anruf ist voll.' } }}>
+        <div className="gallery-notices">
+          <Notices room={room(crowd(2))} error={new ConnectionError('room_full')} />
+        </div>
+        <div className="gallery-notices">
+          <Notices room={room(crowd(2))} error={new Error('Something of the application.')} />
+        </div>
+      </ParleyTexts>
+    ),
+  },
   { name: 'own quality', element: () => <OwnQuality /> },
   {
     name: 'people',
@@ -215,6 +252,8 @@ export const callExhibits: readonly Exhibit[] = [
   call('call, screen share', sharing),
   call('call with a panel', crowd(4), {}, { panels: [notes], openPanel: 'notes' }),
   call('call with people', crowd(5), {}, { openPanel: 'people' }),
+  call('call with a header', crowd(2), {}, { header: <strong>Recorded for the minutes</strong> }),
+  call('call with chat', crowd(4), {}, { chat: <CallChat />, openPanel: 'chat' }),
   call(
     'call with captions',
     crowd(3),
@@ -225,13 +264,14 @@ export const callExhibits: readonly Exhibit[] = [
   call('call, reconnecting', crowd(3), { connection: 'reconnecting', reconnectingSince: 0 }),
   call('call, removed', [], {
     connection: 'disconnected',
-    error: new ConnectionError('removed', { message: 'The host removed you from this call.' }),
+    error: new ConnectionError('removed'),
   }),
 ];
 
 /** Shown only alone: a dialog covers the page, and crowds would make it slow. */
 export const callAlone: readonly Exhibit[] = [
   ...[12, 25, 49].map((count) => stage(`stage of ${count}`, crowd(count))),
+  { name: 'call without questions', element: () => <WholeCall hasDevices isDirect /> },
   call('call of 12', crowd(12)),
   call('call of 25', crowd(25)),
   {
@@ -242,7 +282,7 @@ export const callAlone: readonly Exhibit[] = [
         devices={devices()}
         isSelfMirrored
         onMirror={nothing}
-        backgrounds={['Blur']}
+        backgrounds={['Library', 'Beach']}
         onBackground={nothing}
         onClose={nothing}
       />

@@ -183,7 +183,7 @@ const exhibits: readonly Exhibit[] = [
   {
     name: 'conversations-error',
     element: () => (
-      <SampleList list={[]} error={new ParleyError({ code: 'network', message: 'The list was not read.' })} />
+      <SampleList list={[]} error={new ParleyError({ code: 'unexpected', message: 'The list was not read.' })} />
     ),
   },
 ];

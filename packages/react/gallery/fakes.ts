@@ -1,5 +1,15 @@
 /** People, rooms and devices that look real: the gallery needs neither a server nor a camera. */
-import type { Device, Devices, DevicesState, ParticipantState, Room, RoomState, TrackState } from '@parley/client';
+import type {
+  Device,
+  Devices,
+  DevicesState,
+  ParticipantState,
+  Permissions,
+  Room,
+  RoomState,
+  TrackState,
+} from '@parley/client';
+import { ConnectionError } from '@parley/client';
 import { sampleStore } from './sample-store.ts';
 
 const names = [
@@ -88,7 +98,7 @@ export interface Look {
   isSpeaking?: boolean;
   isPaused?: boolean;
   quality?: ParticipantState['quality'];
-  permissions?: object;
+  permissions?: Partial<Permissions>;
 }
 
 function track(
@@ -141,9 +151,9 @@ export function person(look: Look): ParticipantState {
       ...(hasCamera ? [track('CAMERA', pictureOf(seed, false), false, look.isPaused)] : []),
       ...(hasScreen ? [track('SCREEN_SHARE', pictureOf(seed, true), false)] : []),
     ],
-    participant: {
-      permissions: { publish: true, publishData: true, ...look.permissions },
-    } as unknown as ParticipantState['participant'],
+    permissions: { ...everything, ...look.permissions },
+    // The kit acts through the room.
+    participant: {} as ParticipantState['participant'],
   };
 }
 
@@ -160,6 +170,28 @@ export const crowd = (count: number): ParticipantState[] =>
     }),
   );
 
+const everything: Permissions = {
+  join: true,
+  subscribe: true,
+  publish: true,
+  publishAudio: true,
+  publishVideo: true,
+  publishData: true,
+  updateMetadata: false,
+};
+
+/** A device and what the browser does to it. */
+function processed(first: object) {
+  let settings = first;
+  return {
+    mediaStreamTrack: { getSettings: () => settings },
+    async set(_isOn: boolean, change: object = {}): Promise<null> {
+      settings = { ...settings, ...change };
+      return null;
+    },
+  };
+}
+
 export function room(people: readonly ParticipantState[], state: Partial<RoomState> = {}): Room {
   const [self = null, ...participants] = people;
   const snapshot: RoomState = {
@@ -175,12 +207,17 @@ export function room(people: readonly ParticipantState[], state: Partial<RoomSta
     ...state,
   };
   const resolved = async (): Promise<null> => null;
+  const microphone = processed({ noiseSuppression: true, echoCancellation: true, autoGainControl: false });
   const fake = {
     state: { getSnapshot: () => snapshot, subscribe: () => () => {} },
     self: {
       identity: self?.identity ?? '',
       tracks: new Set(),
-      setMicrophone: resolved,
+      microphone,
+      camera: {
+        mediaStreamTrack: { getSettings: () => ({}), getCapabilities: () => ({ backgroundBlur: [false, true] }) },
+      },
+      setMicrophone: microphone.set,
       setCamera: resolved,
       setScreenShare: resolved,
       sendData: resolved,
@@ -196,7 +233,7 @@ export function room(people: readonly ParticipantState[], state: Partial<RoomSta
 
 /** One that is joined and left as a real one is, by oneself alone. A script reaches it by `window.sampleRoom`. */
 export function joinableRoom(own: Devices | null): Room {
-  const self = person({ seed: 0, isLocal: true });
+  let self = person({ seed: 0, isLocal: true });
   const fake = room([self]);
   const state = sampleStore<RoomState>({ ...fake.state.getSnapshot(), connection: 'idle', self: null });
   const listeners = new Set<(now: RoomState['connection'], before: RoomState['connection']) => void>();
@@ -222,10 +259,21 @@ export function joinableRoom(own: Devices | null): Room {
       return () => listeners.delete(listener);
     },
     async connect() {
+      if (state.getSnapshot().connection === 'connecting' || state.getSnapshot().connection === 'connected') return;
+      state.set({ ...state.getSnapshot(), error: null });
       await set('connecting');
       setTimeout(() => void set('connected'), 50);
     },
-    leave: () => set('disconnected'),
+    leave: () => (state.getSnapshot().connection === 'disconnected' ? Promise.resolve() : set('disconnected')),
+    /** What the service may do at any time. */
+    remove() {
+      state.set({ ...state.getSnapshot(), error: new ConnectionError('removed') });
+      return set('disconnected');
+    },
+    allow(permissions: Partial<Permissions>) {
+      self = { ...self, permissions: { ...everything, ...permissions } };
+      state.set({ ...state.getSnapshot(), self });
+    },
   };
   Object.assign(window, { sampleRoom: sample });
   return sample as unknown as Room;

@@ -69,7 +69,7 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
       return () => void heard.delete(listener);
     },
     once: () => never,
-    receive: add,
+    receive: (more) => conversation.emit('message', add(more)),
     async send(given: string | NewMessage) {
       const draft = typeof given === 'string' ? { text: given } : given;
       const clientMessageId = `sent-${++sent}`;

@@ -2,6 +2,7 @@
 
 export { useRoom, useStore, useTrackRef } from '@parley/client/react';
 export { Call, type CallProps } from './call/call.tsx';
+export { CallView, type CallViewProps } from './call/call-view.tsx';
 export { ControlButton, type ControlButtonProps } from './call/control-button.tsx';
 export { Controls, type ControlsProps } from './call/controls.tsx';
 export { DeviceMenu, type DeviceMenuProps, DeviceSelect } from './call/device-menu.tsx';
@@ -44,5 +45,6 @@ export { type Reactions, useReactions } from './hooks/use-reactions.ts';
 export * from './icons.tsx';
 export { Avatar } from './shared/avatar.tsx';
 export { Menu, type MenuGroup, type MenuItem, type MenuProps } from './shared/menu.tsx';
+export { type PanelScope, usePanel } from './shared/panel-scope.ts';
 export { StreamPlayer, type StreamPlayerProps, StreamStage, type StreamStageProps } from './stream/stream-player.tsx';
 export { ParleyTexts, type Texts, useTexts } from './texts.tsx';

@@ -1,24 +1,32 @@
-import { useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
-import { devicesOf, InCall, type InCallProps } from './in-call.tsx';
-import { type JoinChoices, PreJoin } from './pre-join.tsx';
+import { CallOver } from './call-over.tsx';
+import { type CallViewProps, devicesOf } from './call-view.tsx';
+import { InCall, type InCallProps } from './in-call.tsx';
+import { type JoinChoices, PreJoin, type PreJoinProps } from './pre-join.tsx';
 
-export interface CallProps extends Omit<InCallProps, 'onLeave' | 'choices'> {
+export interface CallProps extends Omit<CallViewProps, 'onLeave'>, Pick<InCallProps, 'publish'> {
   /** False: the call is joined with the component, with microphone and camera as in `initial`. */
   hasPreJoin?: boolean;
   initial?: Partial<JoinChoices>;
-  /** Before the room is connected: the moment to fetch a token for this name. */
+  /** Other sources than the devices before the call; then there are no lists of devices there. See also `publish`. */
+  capture?: PreJoinProps['capture'];
+  /** Further fields of the form before the call. */
+  fields?: ReactNode;
+  /** Before the room is connected: the moment to fetch a token for this name, or to give another `room`. */
   onJoin?: (choices: JoinChoices) => void | Promise<void>;
   onLeave?: () => void;
 }
 
-type Step = { at: 'before' | 'left' } | { at: 'in'; choices: JoinChoices };
+/** `isAsked`: by the user, not by the component being there. */
+type Step = { at: 'before' | 'left' } | { at: 'in'; choices: JoinChoices; isAsked: boolean };
 
 /** A whole call: what comes before it, the call, and what comes after it. */
-export function Call({ hasPreJoin = true, initial = {}, onJoin, onLeave, ...props }: CallProps) {
+export function Call({ hasPreJoin = true, initial = {}, capture, fields, onJoin, onLeave, ...props }: CallProps) {
+  const texts = useTexts();
   const direct: JoinChoices = { name: '', hasMicrophone: true, hasCamera: true, ...initial };
-  const [step, setStep] = useState<Step>(hasPreJoin ? { at: 'before' } : { at: 'in', choices: direct });
+  const [step, setStep] = useState<Step>(hasPreJoin ? { at: 'before' } : { at: 'in', choices: direct, isAsked: false });
   const [isJoining, setJoining] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
@@ -26,7 +34,7 @@ export function Call({ hasPreJoin = true, initial = {}, onJoin, onLeave, ...prop
     setJoining(true);
     try {
       await onJoin?.(choices);
-      setStep({ at: 'in', choices });
+      setStep({ at: 'in', choices, isAsked: true });
       setError(null);
     } catch (problem) {
       setError(problem);
@@ -36,9 +44,10 @@ export function Call({ hasPreJoin = true, initial = {}, onJoin, onLeave, ...prop
   };
   if (step.at === 'in')
     return (
-      <InCall
+      <JoinedCall
         {...props}
         choices={step.choices}
+        isAsked={step.isAsked}
         onLeave={() => {
           setStep({ at: 'left' });
           onLeave?.();
@@ -46,28 +55,33 @@ export function Call({ hasPreJoin = true, initial = {}, onJoin, onLeave, ...prop
       />
     );
   if (step.at === 'left')
-    return <LeftCall onRejoin={() => setStep({ at: hasPreJoin ? 'before' : 'in', choices: direct })} />;
+    return (
+      <CallOver
+        title={<h1>{texts.leftTitle}</h1>}
+        onRejoin={() => setStep(hasPreJoin ? { at: 'before' } : { at: 'in', choices: direct, isAsked: true })}
+      />
+    );
   return (
     <PreJoin
-      devices={devicesOf(props)}
+      devices={capture ? undefined : devicesOf(props)}
       title={props.title}
       initial={initial}
       isJoining={isJoining}
+      isMirrored={props.isSelfMirrored}
+      capture={capture}
       onJoin={(choices) => void join(choices)}
     >
-      <ProblemLine error={error} />
+      <ProblemLine error={error ?? props.error} />
+      {fields}
     </PreJoin>
   );
 }
 
-function LeftCall({ onRejoin }: { onRejoin: () => void }) {
-  const texts = useTexts();
-  return (
-    <div className="parley parley-left">
-      <h1>{texts.leftTitle}</h1>
-      <button type="button" className="parley-button" data-kind="primary" onClick={onRejoin}>
-        {texts.rejoin}
-      </button>
-    </div>
-  );
+/** A room that the service had ended is joined again because the user asked for it. */
+function JoinedCall({ isAsked, ...props }: InCallProps & { isAsked: boolean }) {
+  const { room } = props;
+  useEffect(() => {
+    if (isAsked) room.connect().catch(() => {});
+  }, [room, isAsked]);
+  return <InCall {...props} />;
 }

@@ -3,19 +3,10 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { useParticipant } from '../hooks/use-call.ts';
 import type { Reactions } from '../hooks/use-reactions.ts';
 import { useSize } from '../hooks/use-size.ts';
-import {
-  CameraIcon,
-  CameraOffIcon,
-  HandIcon,
-  LeaveIcon,
-  MicrophoneIcon,
-  MicrophoneOffIcon,
-  ScreenIcon,
-  ScreenOffIcon,
-} from '../icons.tsx';
+import { HandIcon, LeaveIcon, ScreenIcon, ScreenOffIcon } from '../icons.tsx';
 import { useTexts } from '../texts.tsx';
 import { ControlButton } from './control-button.tsx';
-import { DeviceMenu } from './device-menu.tsx';
+import { MediaSwitch } from './media-switch.tsx';
 import { MoreMenu, type MoreMenuProps } from './more-menu.tsx';
 import { ReactionMenu } from './reaction-menu.tsx';
 import { cameraOf, isOn, microphoneOf, screenOf } from './tracks.ts';
@@ -53,7 +44,7 @@ export function Controls(props: ControlsProps) {
   const toggles = useToggles(room, self, reactions, onError);
   useShortcuts(hasShortcuts && { m: toggles.microphone, v: toggles.camera, s: toggles.screen, h: toggles.hand });
   const shortcut = (key: string): string | undefined => (hasShortcuts ? key : undefined);
-  const { publish = true, publishAudio, publishVideo, publishData = true } = self?.participant.permissions ?? {};
+  const { publish = true, publishAudio, publishVideo, publishData = true } = self?.permissions ?? {};
   // Where neither kind is named, both may be published.
   const isOpen = publishAudio === publishVideo;
   const maySpeak = publish && (isOpen || publishAudio);
@@ -120,45 +111,6 @@ export function Controls(props: ControlsProps) {
         {end}
       </div>
     </div>
-  );
-}
-
-interface MediaSwitchProps {
-  kind: 'microphone' | 'camera';
-  shortcut: string | undefined;
-  isOn: boolean;
-  isDisabled: boolean;
-  devices: Devices | undefined;
-  onToggle: () => void;
-  onError: ((error: unknown) => void) | undefined;
-}
-
-const SWITCHES = {
-  microphone: { icons: [MicrophoneIcon, MicrophoneOffIcon], kinds: ['microphone', 'speaker'] },
-  camera: { icons: [CameraIcon, CameraOffIcon], kinds: ['camera'] },
-} as const;
-
-/** On or off, and the list of devices beside it. */
-function MediaSwitch({ kind, shortcut, isOn: isLit, isDisabled, devices, onToggle, onError }: MediaSwitchProps) {
-  const texts = useTexts();
-  const {
-    icons: [On, Off],
-    kinds,
-  } = SWITCHES[kind];
-  return (
-    <span className="parley-split">
-      <ControlButton
-        label={texts[kind]}
-        hint={(isLit ? texts.turnOff : texts.turnOn)(texts[kind])}
-        icon={isLit ? <On /> : <Off />}
-        isPressed={isLit}
-        kind="off"
-        shortcut={shortcut}
-        isDisabled={isDisabled}
-        onClick={onToggle}
-      />
-      {devices && <DeviceMenu devices={devices} kinds={kinds} onError={onError} />}
-    </span>
   );
 }
 

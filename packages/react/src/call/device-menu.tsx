@@ -2,6 +2,7 @@ import type { Device, DeviceKind, Devices, DevicesState } from '@parley/client';
 import { useDevices } from '../hooks/use-call.ts';
 import { ChevronUpIcon } from '../icons.tsx';
 import { Menu, type MenuGroup } from '../shared/menu.tsx';
+import { Select } from '../shared/select.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 
 const LISTS: Record<DeviceKind, (state: DevicesState) => readonly Device[]> = {
@@ -50,7 +51,7 @@ function deviceGroup(
     isChosen: deviceId === chosen,
     onSelect: () => choose(kind, deviceId),
   }));
-  return { label: texts[kind], items, empty: kind === 'speaker' ? texts.systemDefault : texts.noDevices };
+  return { label: texts[kind], items, empty: emptyOf(kind, texts) };
 }
 
 /** The choice, or the first: the one that the browser takes by itself. */
@@ -59,29 +60,20 @@ export function chosenOf(state: DevicesState, kind: DeviceKind): string | undefi
   return (all.find(({ deviceId }) => deviceId === state.chosen[kind]) ?? all[0])?.deviceId;
 }
 
+const emptyOf = (kind: DeviceKind, texts: Texts): string => texts[kind === 'speaker' ? 'systemDefault' : 'noDevices'];
+
 /** The same choice as a field of a form. */
 export function DeviceSelect({ devices, kind, onError }: Omit<DeviceMenuProps, 'kinds'> & { kind: DeviceKind }) {
   const texts = useTexts();
   const state = useDevices(devices);
-  const choose = chooseOf(devices, onError);
-  const all = LISTS[kind](state);
-  const empty = kind === 'speaker' ? texts.systemDefault : texts.noDevices;
+  const options = LISTS[kind](state).map(({ deviceId, label }) => ({ value: deviceId, label }));
   return (
-    <label className="parley-field">
-      {texts[kind]}
-      <select
-        className="parley-input"
-        value={chosenOf(state, kind) ?? ''}
-        disabled={all.length === 0}
-        onChange={({ target }) => choose(kind, target.value)}
-      >
-        {all.length === 0 && <option value="">{empty}</option>}
-        {all.map(({ deviceId, label }) => (
-          <option key={deviceId} value={deviceId}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label={texts[kind]}
+      value={chosenOf(state, kind) ?? ''}
+      isDisabled={options.length === 0}
+      options={options.length === 0 ? [{ value: '', label: emptyOf(kind, texts) }] : options}
+      onChange={(deviceId) => chooseOf(devices, onError)(kind, deviceId)}
+    />
   );
 }

@@ -118,3 +118,44 @@ test('[KIT-4] the tile in focus is the largest, the others stand in a strip besi
   const phone = arrangeFocus(4, 1, { width: 390, height: 640 });
   assert.ok((phone.boxes.get(0)?.top ?? 0) > (phone.boxes.get(1)?.height ?? 0));
 });
+
+/** What is left of a window for the stage: beside bars, panels and edges. */
+const windows: Readonly<Record<string, Size>> = {
+  'a small phone': { width: 304, height: 430 },
+  'a phone': { width: 374, height: 690 },
+  'a phone on its side': { width: 820, height: 270 },
+  'a tablet': { width: 796, height: 950 },
+  'a laptop': { width: 1256, height: 636 },
+  'beside a panel': { width: 884, height: 716 },
+  'a wide screen': { width: 3416, height: 1320 },
+  '4k': { width: 3816, height: 2076 },
+};
+
+test('[KIT-31] on every window from a phone to 4k, 1 to 49 tiles are alike, whole, and never too small to see a face', () => {
+  for (const [name, stage] of Object.entries(windows))
+    for (let count = 1; count <= 49; count++) {
+      const { pages } = arrangeGrid(count, stage);
+      for (let page = 0; page < pages; page++) {
+        const boxes = [...arrangeGrid(count, stage, page).boxes.values()];
+        assertTidy(boxes, stage);
+        const [{ width, height } = { width: 0, height: 0 }] = boxes;
+        assert.ok(boxes.every((box) => box.width === width && box.height === height));
+        assert.ok(width >= 100 && height >= 80, `${count} on ${name}: ${width} × ${height}`);
+      }
+    }
+  assert.equal(arrangeGrid(49, windows['a laptop'] ?? assert.fail()).pages, 1, 'all at once on a laptop');
+});
+
+test('[KIT-31] on a phone a shared screen is as high as it is wide to be seen, and the people fill the rest', () => {
+  const phone = windows['a phone'] ?? assert.fail();
+  for (let count = 2; count <= 7; count++) {
+    const { boxes, pages } = arrangeFocus(count, 0, phone);
+    assert.equal(pages, 1, `${count} on one page`);
+    const main = boxes.get(0) ?? assert.fail();
+    const others = [...boxes].filter(([place]) => place !== 0).map(([, box]) => box);
+    assertTidy([main, ...others], phone);
+    assert.ok(others.every((box) => box.width * box.height <= main.width * main.height));
+    const used = [main, ...others].reduce((sum, { width, height }) => sum + width * height, 0);
+    assert.ok(used / (phone.width * phone.height) > 0.7, `${count}: ${used / (phone.width * phone.height)}`);
+  }
+});

@@ -26,10 +26,10 @@ const aspectMin = ({ width, height }: Size): number => (width > height ? 1 : 3 /
 const TILE_MIN: Size = { width: 104, height: 88 };
 
 /** Tiles of equal size in rows of which the last is centred; the number of columns that shows the most of each. */
-export function gridBoxes(count: number, stage: Size): Box[] {
+export function gridBoxes(count: number, stage: Size, least = aspectMin(stage)): Box[] {
   let best: { columns: number; tile: Size } | null = null;
   for (let columns = 1; columns <= count; columns++) {
-    const tile = tileIn(stage, columns, Math.ceil(count / columns));
+    const tile = tileIn(stage, columns, Math.ceil(count / columns), least);
     if (best === null || area(tile) > area(best.tile) + 0.01) best = { columns, tile };
   }
   return best === null ? [] : placed(count, stage, best.columns, best.tile);
@@ -37,11 +37,10 @@ export function gridBoxes(count: number, stage: Size): Box[] {
 
 const area = ({ width, height }: Size): number => width * height;
 
-function tileIn(stage: Size, columns: number, rows: number): Size {
+function tileIn(stage: Size, columns: number, rows: number, least: number): Size {
   const width = Math.max(0, (stage.width - GAP * (columns - 1)) / columns);
   const height = Math.max(0, (stage.height - GAP * (rows - 1)) / rows);
   if (width > height * ASPECT_MAX) return { width: height * ASPECT_MAX, height };
-  const least = aspectMin(stage);
   return width < height * least ? { width, height: width / least } : { width, height };
 }
 
@@ -60,66 +59,79 @@ function placed(count: number, stage: Size, columns: number, tile: Size): Box[] 
 const middle = (length: number, tiles: number, tile: number): number =>
   Math.max(0, (length - tiles * tile - (tiles - 1) * GAP) / 2);
 
+/** How many tiles of this length stand one behind the other. */
+const fitting = (length: number, tile: number): number => Math.max(1, Math.floor((length + GAP) / (tile + GAP)));
+
 /** How many tiles the stage holds at a size at which they are of use. */
-export function gridCapacity(stage: Size): number {
-  const fitting = (length: number, least: number): number => Math.max(1, Math.floor((length + GAP) / (least + GAP)));
-  return Math.min(TILES_MAX, fitting(stage.width, TILE_MIN.width) * fitting(stage.height, TILE_MIN.height));
+export const gridCapacity = (stage: Size): number =>
+  Math.min(TILES_MAX, fitting(stage.width, TILE_MIN.width) * fitting(stage.height, TILE_MIN.height));
+
+/** Those of a page of the places, by place. */
+function paged(
+  places: readonly number[],
+  perPage: number,
+  wantedPage: number,
+  arrange: (count: number) => readonly Box[],
+): Arrangement {
+  const pages = Math.max(1, Math.ceil(places.length / perPage));
+  const page = Math.min(Math.max(0, wantedPage), pages - 1);
+  const shown = places.slice(page * perPage, (page + 1) * perPage);
+  const boxes = arrange(shown.length);
+  return { boxes: new Map(boxes.map((box, index) => [shown[index] ?? 0, box])), page, pages };
 }
+
+const placesOf = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 /** All alike, page by page where they do not fit. */
-export function arrangeGrid(count: number, stage: Size, wantedPage = 0): Arrangement {
-  const perPage = gridCapacity(stage);
-  const pages = Math.max(1, Math.ceil(count / perPage));
-  const page = Math.min(Math.max(0, wantedPage), pages - 1);
-  const first = page * perPage;
-  const boxes = gridBoxes(Math.min(perPage, count - first), stage);
-  return { boxes: new Map(boxes.map((box, index) => [first + index, box])), page, pages };
-}
+export const arrangeGrid = (count: number, stage: Size, wantedPage = 0): Arrangement =>
+  paged(placesOf(count), gridCapacity(stage), wantedPage, (shown) => gridBoxes(shown, stage));
 
-/** One large, the others in a strip at its side, or below it on a stage that is taller than wide. */
+/** One large; the others in a strip at its side, or all over what is below it on a stage that is taller than wide. */
 export function arrangeFocus(count: number, focus: number, stage: Size, wantedPage = 0): Arrangement {
-  const others = Array.from({ length: count }, (_, index) => index).filter((index) => index !== focus);
-  const whole: Box = { ...stage, start: 0, top: 0 };
-  const strip = stripIn(stage);
-  if (others.length === 0 || strip.capacity === 0) return { boxes: new Map([[focus, whole]]), page: 0, pages: 1 };
-  const pages = Math.ceil(others.length / strip.capacity);
-  const page = Math.min(Math.max(0, wantedPage), pages - 1);
-  const shown = others.slice(page * strip.capacity, (page + 1) * strip.capacity);
-  const begin = middle(strip.length, shown.length, strip.isBeside ? strip.tile.height : strip.tile.width);
-  const boxes = new Map([[focus, strip.main]]);
-  shown.forEach((place, index) => {
-    boxes.set(place, boxInStrip(strip, begin, index));
-  });
-  return { boxes, page, pages };
+  const others = placesOf(count).filter((place) => place !== focus);
+  const { main, rest, perPage, least } = stage.width > stage.height * 1.1 ? beside(stage) : below(stage, others.length);
+  if (others.length === 0 || perPage === 0)
+    return { boxes: new Map([[focus, { ...stage, start: 0, top: 0 }]]), page: 0, pages: 1 };
+  const { boxes, page, pages } = paged(others, perPage, wantedPage, (shown) =>
+    gridBoxes(shown, rest, least).map((box) => ({ ...box, start: rest.start + box.start, top: rest.top + box.top })),
+  );
+  return { boxes: new Map([...boxes, [focus, main]]), page, pages };
 }
 
-interface Strip {
-  isBeside: boolean;
-  tile: Size;
+interface Split {
   main: Box;
-  /** Along which the small tiles stand. */
-  length: number;
-  capacity: number;
+  /** Where the others are. */
+  rest: Box;
+  /** None: there is no room for them. */
+  perPage: number;
+  /** The least aspect of the others. */
+  least?: number;
 }
 
-function boxInStrip({ isBeside, tile, main }: Strip, begin: number, index: number): Box {
-  const along = begin + index * ((isBeside ? tile.height : tile.width) + GAP);
-  return isBeside
-    ? { ...tile, start: main.width + GAP, top: along }
-    : { ...tile, start: along, top: main.height + GAP };
+const LEAST = 80;
+
+function beside({ width, height }: Size): Split {
+  const strip = Math.min(280, Math.max(96, width * 0.18));
+  const across = width - strip - GAP;
+  return {
+    main: { width: across, height, start: 0, top: 0 },
+    rest: { width: strip, height, start: across + GAP, top: 0 },
+    perPage: across < LEAST ? 0 : fitting(height, strip / ASPECT_MAX),
+    least: ASPECT_MAX,
+  };
 }
 
-function stripIn(stage: Size): Strip {
-  const isBeside = stage.width > stage.height * 1.1;
-  const width = isBeside
-    ? Math.min(280, Math.max(96, stage.width * 0.18))
-    : Math.min(200, Math.max(88, stage.width * 0.28));
-  const tile = { width, height: width / (isBeside ? ASPECT_MAX : 4 / 3) };
-  const length = isBeside ? stage.height : stage.width;
-  const across = isBeside ? stage.width - tile.width - GAP : stage.height - tile.height - GAP;
-  const capacity = across < 80 ? 0 : Math.floor((length + GAP) / ((isBeside ? tile.height : tile.width) + GAP));
-  const main = isBeside
-    ? { ...stage, width: across, start: 0, top: 0 }
-    : { ...stage, height: across, start: 0, top: 0 };
-  return { isBeside, tile, main, length, capacity };
+/** A screen is wide: no higher than it is drawn, unless the others were larger then. */
+function below({ width, height }: Size, others: number): Split {
+  const split = (upper: number): Split => {
+    const rest = { width, height: height - upper - GAP, start: 0, top: upper + GAP };
+    return {
+      main: { width, height: upper, start: 0, top: 0 },
+      rest,
+      perPage: Math.min(upper, rest.height) < LEAST ? 0 : gridCapacity(rest),
+    };
+  };
+  const wide = split(width / 1.6);
+  const [first] = gridBoxes(Math.min(others, wide.perPage), wide.rest);
+  return first && area(first) > area(wide.main) ? split((height - GAP) / 2) : wide;
 }

@@ -24,14 +24,7 @@ export function LevelBar({ level }: { level: number }) {
   const { level: label } = useTexts();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a meter element looks different in every browser.
-    <div
-      className="parley-level"
-      role="meter"
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={100}
-      aria-valuenow={Math.round(level * 100)}
-    >
+    <div className="parley-level" role="meter" aria-label={label} aria-valuenow={Math.round(level * 100)}>
       <span className="parley-level-bar" style={{ inlineSize: `${Math.min(100, Math.round(level * 100))}%` }} />
     </div>
   );

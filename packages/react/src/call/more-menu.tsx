@@ -17,36 +17,34 @@ export interface MoreMenuProps {
   items?: readonly MenuItem[] | undefined;
 }
 
+const LAYOUTS = [
+  { is: 'grid', text: 'layoutGrid', Icon: GridIcon },
+  { is: 'speaker', text: 'layoutSpeaker', Icon: FocusIcon },
+] as const;
+type ActionText = 'shareScreen' | 'captions' | 'fullScreen' | 'settings';
+
 /** What is used less often. */
 export function MoreMenu(props: MoreMenuProps) {
   const texts = useTexts();
   const { layout = 'grid', onLayout, onSettings, areCaptionsOn = false, onCaptions, onFullScreen, onShare } = props;
-  const layouts: MenuItem[] = onLayout
-    ? [
-        {
-          label: texts.layoutGrid,
-          icon: <GridIcon />,
-          isChosen: layout === 'grid',
-          onSelect: () => onLayout('grid'),
-        },
-        {
-          label: texts.layoutSpeaker,
-          icon: <FocusIcon />,
-          isChosen: layout === 'speaker',
-          onSelect: () => onLayout('speaker'),
-        },
-      ]
-    : [];
+  const layouts = LAYOUTS.map(({ is, text, Icon }) => ({
+    label: texts[text],
+    icon: <Icon />,
+    isChosen: layout === is,
+    onSelect: () => onLayout?.(is),
+  }));
+  const action = (text: ActionText, Icon: typeof GridIcon, onSelect: (() => void) | undefined): MenuItem[] =>
+    onSelect ? [{ label: texts[text], icon: <Icon />, onSelect }] : [];
   const actions: MenuItem[] = [
-    ...(onShare ? [{ label: texts.shareScreen, icon: <ScreenIcon />, onSelect: onShare }] : []),
-    ...(onCaptions
-      ? [{ label: texts.captions, icon: <CaptionsIcon />, onSelect: () => onCaptions(!areCaptionsOn) }]
-      : []),
-    ...(onFullScreen ? [{ label: texts.fullScreen, icon: <FullscreenIcon />, onSelect: onFullScreen }] : []),
+    ...action('shareScreen', ScreenIcon, onShare),
+    ...action('captions', CaptionsIcon, onCaptions && (() => onCaptions(!areCaptionsOn))),
+    ...action('fullScreen', FullscreenIcon, onFullScreen),
     ...(props.items ?? []),
-    ...(onSettings ? [{ label: texts.settings, icon: <SettingsIcon />, onSelect: onSettings }] : []),
+    ...action('settings', SettingsIcon, onSettings),
   ];
-  const groups = [{ label: texts.layout, items: layouts }, { items: actions }].filter(({ items }) => items.length > 0);
+  const groups = [{ label: texts.layout, items: onLayout ? layouts : [] }, { items: actions }].filter(
+    ({ items }) => items.length > 0,
+  );
   if (groups.length === 0) return null;
   return (
     <Menu label={texts.more} className="parley-control" groups={groups}>

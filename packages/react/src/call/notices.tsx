@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useQuality } from '../hooks/use-call.ts';
 import { CloseIcon, SpeakerIcon, WarningIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
-import { messageOf } from '../shared/problem-line.tsx';
+import { useProblem } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 
 interface NoticeProps {
@@ -26,7 +26,7 @@ export function Notice({ kind, icon, children, action }: NoticeProps) {
 
 export interface NoticesProps {
   room: Room;
-  /** What failed last, in the words of its error. */
+  /** What failed last. */
   error?: unknown;
   onDismiss?: () => void;
 }
@@ -35,6 +35,7 @@ export interface NoticesProps {
 export function Notices({ room, error, onDismiss }: NoticesProps) {
   const texts = useTexts();
   const { connection, isAudioBlocked } = useStore(room.state);
+  const problem = useProblem(error);
   const quality = useLasting(useQuality(room));
   const isPoor = connection === 'connected' && (quality === 'poor' || quality === 'lost');
   return (
@@ -73,7 +74,7 @@ export function Notices({ room, error, onDismiss }: NoticesProps) {
             )
           }
         >
-          {messageOf(error)}
+          {problem}
         </Notice>
       )}
     </div>

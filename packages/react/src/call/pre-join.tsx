@@ -1,14 +1,13 @@
-import { captureCamera, captureMicrophone, type Devices, type DevicesState } from '@parley/client';
+import { captureCamera, captureMicrophone, type Devices, type DevicesState, type ParleyError } from '@parley/client';
 import { useStore } from '@parley/client/react';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useCapture } from '../hooks/use-capture.ts';
-import { CameraIcon, CameraOffIcon, MicrophoneIcon, MicrophoneOffIcon } from '../icons.tsx';
 import { Avatar } from '../shared/avatar.tsx';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
-import { ControlButton } from './control-button.tsx';
 import { chosenOf, DeviceSelect } from './device-menu.tsx';
 import { Level } from './level.tsx';
+import { MediaSwitch } from './media-switch.tsx';
 
 export interface JoinChoices {
   name: string;
@@ -24,7 +23,7 @@ export interface PreJoinProps {
   initial?: Partial<JoinChoices>;
   onJoin: (choices: JoinChoices) => void;
   isJoining?: boolean;
-  isMirrored?: boolean;
+  isMirrored?: boolean | undefined;
   /** Other sources than the devices, a test card for instance; null where there is none of the kind. */
   capture?: { camera: Capture | null; microphone: Capture | null } | undefined;
   /** Further fields of the form. */
@@ -60,23 +59,17 @@ export function PreJoin(props: PreJoinProps) {
       <div className="parley-prejoin-preview">
         <Preview track={picture.track} isOn={hasCamera} problem={picture.problem} name={name} isMirrored={isMirrored} />
         <div className="parley-prejoin-toggles">
-          <ControlButton
-            label={texts.microphone}
-            hint={texts.microphone}
-            icon={hasMicrophone ? <MicrophoneIcon /> : <MicrophoneOffIcon />}
-            isPressed={hasMicrophone}
-            kind="off"
+          <MediaSwitch
+            kind="microphone"
+            isOn={hasMicrophone}
             isDisabled={sources.microphone === null}
-            onClick={() => setMicrophone(!wantsMicrophone)}
+            onToggle={() => setMicrophone(!wantsMicrophone)}
           />
-          <ControlButton
-            label={texts.camera}
-            hint={texts.camera}
-            icon={hasCamera ? <CameraIcon /> : <CameraOffIcon />}
-            isPressed={hasCamera}
-            kind="off"
+          <MediaSwitch
+            kind="camera"
+            isOn={hasCamera}
             isDisabled={sources.camera === null}
-            onClick={() => setCamera(!wantsCamera)}
+            onToggle={() => setCamera(!wantsCamera)}
           />
         </div>
       </div>
@@ -93,8 +86,8 @@ export function PreJoin(props: PreJoinProps) {
             onChange={({ target }) => setName(target.value)}
           />
         </label>
-        <DeviceProblem code={sound.problem} what={texts.microphone} />
-        <DeviceProblem code={picture.problem} what={texts.camera} />
+        <DeviceProblem error={sound.problem} what={texts.microphone} />
+        <DeviceProblem error={picture.problem} what={texts.camera} />
         {children}
         {devices && (
           <>
@@ -113,20 +106,12 @@ export function PreJoin(props: PreJoinProps) {
   );
 }
 
-const none: DevicesState = {
-  microphones: [],
-  cameras: [],
-  speakers: [],
-  hasLabels: false,
-  chosen: { microphone: null, camera: null, speaker: null },
-};
-const noDevices = { getSnapshot: () => none, subscribe: () => () => {} };
+const noDevices = { getSnapshot: () => null, subscribe: () => () => {} };
 const never: Capture = () => new Promise(() => {});
 
 /** What to open, and when to open it again. */
 function useSources(devices: Devices | undefined, given: PreJoinProps['capture']) {
-  const state = useStore(devices?.state ?? noDevices);
-  const chosen = { camera: state.chosen.camera, microphone: state.chosen.microphone };
+  const state = useStore<DevicesState | null>(devices?.state ?? noDevices);
   if (given) return { ...given, cameraReason: given, microphoneReason: given };
   // Names of devices can be read once one was allowed.
   const opened = (track: MediaStreamTrack): MediaStreamTrack => {
@@ -134,21 +119,21 @@ function useSources(devices: Devices | undefined, given: PreJoinProps['capture']
     return track;
   };
   const wanted = (kind: 'camera' | 'microphone') => {
-    const deviceId = chosen[kind] === null ? undefined : chosenOf(state, kind);
+    const deviceId = state?.chosen[kind] ? chosenOf(state, kind) : undefined;
     return deviceId ? { deviceId } : {};
   };
   return {
     camera: () => captureCamera(wanted('camera')).then(opened),
     microphone: () => captureMicrophone(wanted('microphone')).then(opened),
-    cameraReason: chosen.camera,
-    microphoneReason: chosen.microphone,
+    cameraReason: state?.chosen.camera,
+    microphoneReason: state?.chosen.microphone,
   };
 }
 
 interface PreviewProps {
   track: MediaStreamTrack | null;
   isOn: boolean;
-  problem: string | null;
+  problem: ParleyError | null;
   name: string;
   isMirrored: boolean;
 }
@@ -179,7 +164,7 @@ function Preview({ track, isOn, problem, name, isMirrored }: PreviewProps) {
   );
 }
 
-function DeviceProblem({ code, what }: { code: string | null; what: string }) {
-  const texts = useTexts();
-  return <ProblemLine error={code && texts.deviceProblem(code, what.toLowerCase())} />;
+function DeviceProblem({ error, what }: { error: ParleyError | null; what: string }) {
+  const { deviceProblem } = useTexts();
+  return <ProblemLine error={error && (deviceProblem?.(error.code, what.toLowerCase()) ?? error)} />;
 }

@@ -11,7 +11,7 @@ export interface StageProps {
   room: Room;
   /** All alike, or the one who speaks large. A screen and a pinned tile are large in both. */
   layout?: Layout;
-  isSelfMirrored?: boolean;
+  isSelfMirrored?: boolean | undefined;
   /** Identities of those who raised a hand. */
   hands?: ReadonlySet<string>;
   /** By identity: the reaction that is shown for a moment. */

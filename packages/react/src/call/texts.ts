@@ -12,16 +12,16 @@ export const callTexts = {
   turnOn: (what: string): string => `Turn on ${what.toLowerCase()}`,
   turnOff: (what: string): string => `Turn off ${what.toLowerCase()}`,
   chooseDevice: (what: string): string => `Choose ${what.toLowerCase()}`,
-  systemDefault: 'Default of the system',
+  systemDefault: 'System default',
   noDevices: 'None found',
-  level: 'Level of your microphone',
+  level: 'Microphone level',
 
   shareScreen: 'Share screen',
-  startShare: 'Share your screen',
+  startShare: 'Share screen',
   stopShare: 'Stop sharing',
   raiseHand: 'Raise hand',
-  raiseHandHint: 'Raise your hand',
-  lowerHandHint: 'Lower your hand',
+  raiseHandHint: 'Raise hand',
+  lowerHandHint: 'Lower hand',
   react: 'React',
   reactWith: (emoji: string): string => `React with ${emoji}`,
   captions: 'Captions',
@@ -58,9 +58,10 @@ export const callTexts = {
   yourName: 'Your name',
   join: 'Join now',
   joining: 'Joining…',
-  cameraIsOff: 'Your camera is off',
-  cameraStarting: 'Your camera starts…',
-  deviceProblem: (code: string, what: string): string => deviceProblems[code]?.(what) ?? `The ${what} does not work.`,
+  cameraIsOff: 'Camera off',
+  cameraStarting: 'Camera starting…',
+  /** Why a device gives nothing, by the code of its error; left out, in the words of the error. */
+  deviceProblem: undefined as ((code: string, what: string) => string) | undefined,
 
   reconnecting: 'Connection lost. Reconnecting…',
   poorConnection: 'Your connection is unstable',
@@ -79,15 +80,13 @@ export const callTexts = {
   reacted: (name: string, emoji: string): string => `${name} reacted with ${emoji}`,
   connectionIs: (state: string): string => `Call ${state}`,
 
+  noiseSuppression: 'Noise suppression',
+  echoCancellation: 'Echo cancellation',
+  autoGainControl: 'Automatic volume',
+  testSpeaker: 'Test the speaker',
+  playing: 'Playing…',
+  blurBackground: 'Blur my background',
   mirrorSelf: 'Mirror my picture',
   background: 'Background',
   backgroundNone: 'None',
-};
-
-const deviceProblems: Readonly<Record<string, (what: string) => string>> = {
-  permission_denied: (what) => `The browser does not allow the ${what}. Allow it in the settings of this site.`,
-  permission_dismissed: (what) => `The question for the ${what} was closed. Turn it on again.`,
-  device_in_use: (what) => `The ${what} is used by another program. Close that, then turn it on again.`,
-  device_not_found: (what) => `There is no ${what}. Connect one, then turn it on again.`,
-  insecure_context: (what) => `The ${what} needs a page with https.`,
 };

@@ -50,7 +50,9 @@ export const Tile = memo(function Tile({ participant, of = 'camera', ...props }:
       )}
       <p className="parley-tile-caption">
         {!isScreen && <Microphone participant={participant} />}
-        <span className="parley-tile-name">{isLocal && !isScreen ? texts.nameOfSelf(plain) : name}</span>
+        <span className="parley-tile-name" title={name}>
+          {isLocal && !isScreen ? texts.nameOfSelf(plain) : name}
+        </span>
         {!isScreen && participant.quality && <QualityBars quality={participant.quality} />}
       </p>
       {props.onPin && <PinButton name={name} isPinned={props.isPinned ?? false} onPin={props.onPin} />}

@@ -3,6 +3,7 @@ import { usePresence } from '@parley/client/react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { useTyping } from '../hooks/chat.ts';
 import { sameName } from '../shared/names.ts';
+import { usePanel } from '../shared/panel-scope.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { Composer } from './composer.tsx';
@@ -25,7 +26,7 @@ export interface ChatProps {
   /** What was written before and not sent, as a chat store keeps it. */
   draft?: string;
   onDraft?: (text: string) => void;
-  /** Default "Chat". Null where the page around it says what this is. */
+  /** Default "Chat", and none in a panel of a call. Null where the page around it says what this is. */
   title?: ReactNode;
   /** Why the conversation could not be joined. */
   error?: { message: string } | null;
@@ -36,7 +37,8 @@ export interface ChatProps {
 export function Chat(props: ChatProps) {
   const { conversation, userId, nameOf = sameName, mayDelete, attachmentUrl, draft, onDraft } = props;
   const texts = useTexts();
-  const { title = texts.chat } = props;
+  const panel = usePanel();
+  const { title = panel ? null : texts.chat } = props;
   const [problem, setProblem] = useState<unknown>(null);
   const [replyTo, setReplyTo] = useState<Message | null>(null);
   const [thread, setThread] = useState<Message | null>(null);
@@ -51,6 +53,13 @@ export function Chat(props: ChatProps) {
     setEditing(null);
     return conversation?.on('error', setProblem);
   }, [conversation]);
+  useEffect(
+    () =>
+      panel?.isOpen === false
+        ? conversation?.on('message', ({ senderId }) => senderId !== userId && panel.notify())
+        : undefined,
+    [conversation, userId, panel],
+  );
   const given = useRef({ nameOf, mayDelete, attachmentUrl });
   given.current = { nameOf, mayDelete, attachmentUrl };
   const hasUrls = attachmentUrl !== undefined;

@@ -1,23 +1,15 @@
-import type { Message, NewMessage } from '@parley/client/chat';
-import {
-  type ClipboardEvent,
-  type FormEvent,
-  type KeyboardEvent,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
-import { AttachIcon, CloseIcon, SendIcon } from '../icons.tsx';
+import type { Message } from '@parley/client/chat';
+import { type FormEvent, type KeyboardEvent, useEffect, useId } from 'react';
+import { CloseIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
+import { ComposerTools } from './composer-tools.tsx';
 import { useChatScope } from './context.ts';
-import { EmojiButton } from './emoji-button.tsx';
 import { MentionList } from './mention-list.tsx';
-import { choicesFor, completed, type Mention, mentionAt } from './mentions.ts';
 import { UploadList } from './upload-list.tsx';
 import { useUploads } from './uploads.ts';
+import { useDraft } from './use-draft.ts';
+import { useMentionChoice } from './use-mention-choice.ts';
 
 export interface ComposerProps {
   /** Names that may follow an @. */
@@ -37,63 +29,30 @@ const NO_NAMES: readonly string[] = [];
 
 /** Writes and sends. Enter sends, Shift and Enter begins a line. */
 export function Composer(props: ComposerProps) {
-  const { names = NO_NAMES, draft = '', onDraft, replyTo = null, onCancelReply, onEditLast, maxLength = 4000 } = props;
+  const { names = NO_NAMES, replyTo = null, onCancelReply, onEditLast, maxLength = 4000 } = props;
   const texts = useTexts();
-  const { conversation, nameOf, run } = useChatScope();
-  const [text, setText] = useState(draft);
-  const [mention, setMention] = useState<Mention | null>(null);
-  const [chosen, setChosen] = useState(0);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const fileField = useRef<HTMLInputElement>(null);
-  const wantedCaret = useRef<number | null>(null);
+  const { conversation, run } = useChatScope();
   const listId = useId();
+  const draft = useDraft(conversation, props.draft ?? '', props.onDraft);
+  const { text, field, write } = draft;
   const uploads = useUploads(conversation, replyTo?.id ?? null);
-  const choices = mention ? choicesFor(mention, names) : [];
-
-  useLayoutEffect(() => {
-    if (wantedCaret.current === null) return;
-    field.current?.focus();
-    field.current?.setSelectionRange(wantedCaret.current, wantedCaret.current);
-    wantedCaret.current = null;
-  });
+  const choice = useMentionChoice(draft, names);
+  const hasChoice = choice.names.length > 0;
   useEffect(() => {
     if (replyTo && onCancelReply) field.current?.focus();
-  }, [replyTo, onCancelReply]);
+  }, [replyTo, onCancelReply, field]);
 
-  const write = (next: string, caret: number): void => {
-    setText(next);
-    onDraft?.(next);
-    setMention(mentionAt(next, caret));
-    setChosen(0);
-    conversation?.setTyping(next !== '');
-  };
-  /** By us, so the caret has to be put there too. */
-  const rewrite = (next: string, caret: number): void => {
-    write(next, caret);
-    setMention(null);
-    wantedCaret.current = caret;
-  };
-  const insert = (emoji: string): void => {
-    const at = field.current?.selectionStart ?? text.length;
-    rewrite(text.slice(0, at) + emoji + text.slice(at), at + emoji.length);
-  };
-  const pick = (name: string): void => {
-    if (!mention) return;
-    const { text: next, caret } = completed(text, mention, name);
-    rewrite(next, caret);
-  };
   const send = (event: FormEvent): void => {
     event.preventDefault();
     const trimmed = text.trim();
     if (trimmed === '' || !conversation) return;
-    const message: NewMessage = { text: trimmed, ...(replyTo?.id ? { replyTo: replyTo.id } : {}) };
-    run(conversation.send(message));
+    run(conversation.send({ text: trimmed, ...(replyTo?.id ? { replyTo: replyTo.id } : {}) }));
     write('', 0);
     onCancelReply?.();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
-    if (choices.length > 0 && moveChoice(event)) event.preventDefault();
+    if (choice.take(event)) event.preventDefault();
     else if (event.key === 'Enter' && !event.shiftKey) send(event);
     else if (event.key === 'Escape') onCancelReply?.();
     else if (event.key === 'ArrowUp' && text === '') {
@@ -102,18 +61,6 @@ export function Composer(props: ComposerProps) {
       onEditLast?.();
     }
   };
-  const moveChoice = ({ key }: KeyboardEvent): boolean => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[key];
-    if (step) setChosen((chosen + step + choices.length) % choices.length);
-    else if (key === 'Enter' || key === 'Tab') pick(choices[chosen] ?? '');
-    else if (key === 'Escape') setMention(null);
-    else return false;
-    return true;
-  };
-  const onPaste = ({ clipboardData }: ClipboardEvent): void => {
-    if (clipboardData.files.length > 0) uploads.add(clipboardData.files);
-  };
-  const isOff = conversation === null;
   return (
     <form
       className="parley-composer"
@@ -124,16 +71,9 @@ export function Composer(props: ComposerProps) {
         uploads.add(event.dataTransfer.files);
       }}
     >
-      {replyTo && onCancelReply && (
-        <p className="parley-replying">
-          <span>{texts.answerTo(nameOf(replyTo.senderId ?? ''))}</span>
-          <IconButton label={texts.cancel} onClick={onCancelReply}>
-            <CloseIcon />
-          </IconButton>
-        </p>
-      )}
+      {replyTo && onCancelReply && <Replying replyTo={replyTo} onCancel={onCancelReply} />}
       <UploadList uploads={uploads} />
-      <MentionList id={listId} names={choices} chosen={chosen} onPick={pick} />
+      <MentionList id={listId} {...choice} onPick={draft.complete} />
       <div className="parley-composer-box">
         <textarea
           ref={field}
@@ -141,37 +81,32 @@ export function Composer(props: ComposerProps) {
           dir="auto"
           value={text}
           maxLength={maxLength}
-          disabled={isOff}
+          disabled={!conversation}
           placeholder={texts.writeMessage}
           aria-label={texts.message}
           aria-autocomplete="list"
-          aria-controls={choices.length > 0 ? listId : undefined}
-          aria-activedescendant={choices.length > 0 ? `${listId}-${chosen}` : undefined}
+          aria-controls={hasChoice ? listId : undefined}
+          aria-activedescendant={hasChoice ? `${listId}-${choice.chosen}` : undefined}
           onChange={({ target }) => write(target.value, target.selectionStart)}
           onKeyDown={onKeyDown}
-          onPaste={onPaste}
-          onBlur={() => setMention(null)}
+          onPaste={({ clipboardData }) => uploads.add(clipboardData.files)}
+          onBlur={draft.endMention}
         />
-        <div className="parley-composer-tools">
-          <input
-            ref={fileField}
-            type="file"
-            multiple
-            hidden
-            onChange={({ target }) => {
-              uploads.add(target.files ?? []);
-              target.value = '';
-            }}
-          />
-          <IconButton label={texts.attach} disabled={isOff} onClick={() => fileField.current?.click()}>
-            <AttachIcon />
-          </IconButton>
-          <EmojiButton label={texts.emoji} isDisabled={isOff} onPick={insert} />
-          <IconButton label={texts.send} type="submit" className="parley-send" disabled={isOff}>
-            <SendIcon />
-          </IconButton>
-        </div>
+        <ComposerTools isDisabled={!conversation} onFiles={uploads.add} onEmoji={draft.insert} />
       </div>
     </form>
+  );
+}
+
+function Replying({ replyTo, onCancel }: { replyTo: Message; onCancel: () => void }) {
+  const texts = useTexts();
+  const { nameOf } = useChatScope();
+  return (
+    <p className="parley-replying">
+      <span>{texts.answerTo(nameOf(replyTo.senderId ?? ''))}</span>
+      <IconButton label={texts.cancel} onClick={onCancel}>
+        <CloseIcon />
+      </IconButton>
+    </p>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { SmileIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
 import { Popover } from '../shared/popover.tsx';
-import { EmojiPicker } from './emoji-picker.tsx';
+import { useChatScope } from './context.ts';
 
 interface EmojiButtonProps {
   label: string;
@@ -10,27 +10,38 @@ interface EmojiButtonProps {
   onPick: (emoji: string) => void;
 }
 
+interface Opened {
+  opener: HTMLElement;
+  /** Loaded with the first opening. */
+  Picker: typeof import('./emoji-picker.tsx').EmojiPicker;
+}
+
 /** A button and the emoji that it opens. */
 export function EmojiButton({ label, isDisabled = false, onPick }: EmojiButtonProps) {
-  const [opener, setOpener] = useState<HTMLElement | null>(null);
+  const { run } = useChatScope();
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const open = async (opener: HTMLElement): Promise<void> => {
+    const { EmojiPicker: Picker } = await import('./emoji-picker.tsx');
+    setOpened({ opener, Picker });
+  };
   const pick = (emoji: string): void => {
-    setOpener(null);
-    opener?.focus();
+    setOpened(null);
+    opened?.opener.focus();
     onPick(emoji);
   };
   return (
     <>
       <IconButton
         label={label}
-        aria-expanded={opener !== null}
+        aria-expanded={opened !== null}
         disabled={isDisabled}
-        onClick={({ currentTarget }) => setOpener(opener ? null : currentTarget)}
+        onClick={({ currentTarget }) => (opened ? setOpened(null) : run(open(currentTarget)))}
       >
         <SmileIcon />
       </IconButton>
-      {opener && (
-        <Popover label={label} opener={opener} onClose={() => setOpener(null)}>
-          <EmojiPicker onPick={pick} />
+      {opened && (
+        <Popover label={label} opener={opened.opener} onClose={() => setOpened(null)}>
+          <opened.Picker onPick={pick} />
         </Popover>
       )}
     </>

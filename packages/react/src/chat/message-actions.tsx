@@ -1,10 +1,20 @@
-import type { Message } from '@parley/client/chat';
+import type { Conversation, Message } from '@parley/client/chat';
 import { useRef } from 'react';
 import { EditIcon, ReplyIcon, TrashIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { EmojiButton } from './emoji-button.tsx';
+
+/** Takes it back where it is given already. */
+export async function toggleReaction(
+  conversation: Conversation | null,
+  { id, reactions }: Message,
+  emoji: string,
+): Promise<void> {
+  const isReacted = reactions.some((one) => one.emoji === emoji && one.reacted);
+  if (id !== null) await conversation?.[isReacted ? 'unreact' : 'react'](id, emoji);
+}
 
 const QUICK = ['👍', '❤️', '😂'] as const;
 
@@ -18,10 +28,7 @@ export function MessageActions({ message, messageKey }: { message: Message; mess
 
   /** The button goes with what it did: its row keeps the focus. */
   const focusRow = (): void => bar.current?.closest<HTMLElement>('.parley-row')?.focus({ preventScroll: true });
-  const react = (emoji: string): void => {
-    const isReacted = message.reactions.some((one) => one.emoji === emoji && one.reacted);
-    run(isReacted ? conversation.unreact(id, emoji) : conversation.react(id, emoji));
-  };
+  const react = (emoji: string): void => run(toggleReaction(conversation, message, emoji));
   const isMine = message.senderId === userId;
   return (
     <fieldset ref={bar} className="parley-actions" aria-label={texts.messageActions}>

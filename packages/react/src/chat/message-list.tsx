@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useReadMarks } from '../hooks/chat.ts';
 import { useOlderMessages } from '../hooks/history.ts';
 import { ChevronDownIcon, ChevronUpIcon } from '../icons.tsx';
+import { usePanel } from '../shared/panel-scope.ts';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { MessageRows, type MessageRowsHandle } from './message-rows.tsx';
@@ -27,7 +28,8 @@ export function MessageList() {
   const [goal, setGoal] = useState<string | null>(null);
   const rows = useRef<MessageRowsHandle>(null);
   const { hasOlder, isLoading, loadOlder } = useOlderMessages(conversation, (error) => run(Promise.reject(error)));
-  const news = useNews(conversation, messages, userId, seen.isAtEnd);
+  const isShown = usePanel()?.isOpen ?? true;
+  const news = useNews(conversation, messages, userId, seen.isAtEnd && isShown);
   const { length } = messages;
   useEffect(() => {
     if (hasOlder && length > 0 && seen.first < AHEAD) void loadOlder();

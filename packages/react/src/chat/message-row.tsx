@@ -2,10 +2,11 @@ import type { Message } from '@parley/client/chat';
 import { memo, useState } from 'react';
 import { FileIcon } from '../icons.tsx';
 import { Avatar } from '../shared/avatar.tsx';
+import { useProblem } from '../shared/problem-line.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { EditForm } from './edit-form.tsx';
-import { MessageActions } from './message-actions.tsx';
+import { MessageActions, toggleReaction } from './message-actions.tsx';
 import { continues, keyOf, startsDay, withLinks } from './rows.ts';
 
 export interface MessageRowProps {
@@ -140,12 +141,12 @@ function File({ message: { attachment } }: { message: Message }) {
   );
 }
 
-function Reactions({ message: { id, reactions } }: { message: Message }) {
+function Reactions({ message }: { message: Message }) {
   const texts = useTexts();
   const { conversation, nameOf, run } = useChatScope();
   return (
     <p className="parley-reactions">
-      {reactions.map(({ emoji, count, userIds, reacted }) => {
+      {message.reactions.map(({ emoji, count, userIds, reacted }) => {
         const names = texts.listOf(userIds.map(nameOf));
         return (
           <button
@@ -154,10 +155,8 @@ function Reactions({ message: { id, reactions } }: { message: Message }) {
             className="parley-reaction"
             title={names}
             aria-pressed={reacted === true}
-            disabled={id === null || conversation === null}
-            onClick={() =>
-              id && conversation && run(reacted ? conversation.unreact(id, emoji) : conversation.react(id, emoji))
-            }
+            disabled={message.id === null || conversation === null}
+            onClick={() => run(toggleReaction(conversation, message, emoji))}
           >
             {emoji} {count}
             <span className="parley-hidden">{texts.reactedBy(names)}</span>
@@ -171,12 +170,13 @@ function Reactions({ message: { id, reactions } }: { message: Message }) {
 function Delivery({ message: { delivery, error, id, clientMessageId } }: { message: Message }) {
   const texts = useTexts();
   const { conversation, run } = useChatScope();
+  const problem = useProblem(error);
   if (delivery === 'sent') return null;
   if (delivery !== 'failed') return <p className="parley-delivery">{texts[delivery]}</p>;
   return (
     <p className="parley-delivery" data-failed>
       {id === null ? texts.failed : texts.editFailed}
-      {error && <span>{error.message}</span>}
+      {error && <span>{problem}</span>}
       {id === null && clientMessageId && conversation && (
         <button type="button" className="parley-link" onClick={() => run(conversation.retry(clientMessageId))}>
           {texts.tryAgain}

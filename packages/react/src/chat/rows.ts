@@ -45,15 +45,7 @@ export function threadOf(root: Message, loaded: readonly Message[], read: readon
   return [findById(loaded, root.id) ?? root, ...replies.sort((a, b) => seqOf(a) - seqOf(b) || 0)];
 }
 
-const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,:;!?)\]}']/g;
+const LINK = /(https?:\/\/[^\s<>"]*[^\s<>".,:;!?)\]}'])/;
 
 /** Text and links, in turn: every second part is a link. */
-export function withLinks(text: string): readonly string[] {
-  const parts: string[] = [];
-  let at = 0;
-  for (const match of text.matchAll(LINK)) {
-    parts.push(text.slice(at, match.index), match[0]);
-    at = match.index + match[0].length;
-  }
-  return [...parts, text.slice(at)];
-}
+export const withLinks = (text: string): readonly string[] => text.split(LINK);

@@ -56,6 +56,8 @@ export function createScroller(): Scroller {
 
   /** Measures the rows that are drawn and puts them where they belong, with the anchor where it was. */
   function settle({ index, into }: Anchor): void {
+    // In a closed panel nothing has a height; opened, the frame gets one, and this runs again.
+    if (!frame.clientHeight) return;
     const rows = rowsNow();
     // Every row, so without stopping at the first.
     const isMeasured =
@@ -110,6 +112,7 @@ export function createScroller(): Scroller {
 
   function onScroll(): void {
     const { top, height } = viewNow();
+    if (!height) return;
     isAtEnd = offsets.total() - top - height < END_PX;
     draw(false);
   }

@@ -62,9 +62,7 @@ export function Thread({ root, onClose, names }: ThreadProps) {
   );
 }
 
-const REPLIES_MAX = 500;
-
-/** The replies that the server has; read again when one that is not in the conversation's list gets a reaction. */
+/** The replies that the server has. */
 function useReplies(
   conversation: Conversation | null,
   { id }: Message,
@@ -75,37 +73,12 @@ function useReplies(
   report.current = onError;
   useEffect(() => {
     if (!conversation || id === null) return;
-    let isCurrent = true;
-    let isReading = false;
-    /** Something changed while it was read: once more, however much it was. */
-    let isStale = true;
-    let known = new Set<string | null>();
-    const readAll = async (): Promise<void> => {
-      while (isStale && isCurrent) {
-        isStale = false;
-        const found: Message[] = [];
-        for await (const reply of conversation.history({ threadRootId: id, limit: REPLIES_MAX })) found.push(reply);
-        known = new Set(found.map((reply) => reply.id));
-        if (isCurrent) setReplies(found);
-      }
-    };
-    const read = async (): Promise<void> => {
-      if (isReading) return;
-      isReading = true;
-      await readAll().catch((error) => isCurrent && report.current(error));
-      isReading = false;
-    };
-    const reread = ({ id: changed }: { id: string }): void => {
-      if (!known.has(changed)) return;
-      isStale = true;
-      void read();
-    };
-    void read();
-    const stops = [conversation.on('reactionAdded', reread), conversation.on('reactionRemoved', reread)];
-    return () => {
-      isCurrent = false;
-      for (const stop of stops) stop();
-    };
+    const ending = new AbortController();
+    // Loaded with the first thread: few open one.
+    import('./watch-replies.ts')
+      .then(({ watchReplies }) => watchReplies(conversation, id, setReplies, ending.signal))
+      .catch((error) => report.current(error));
+    return () => ending.abort();
   }, [conversation, id]);
   return replies;
 }

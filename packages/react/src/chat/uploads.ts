@@ -1,5 +1,5 @@
 import type { Conversation } from '@parley/client/chat';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 export interface Upload {
   id: number;
@@ -7,6 +7,7 @@ export interface Upload {
   /** 0 to 1. */
   done: number;
   hasFailed: boolean;
+  ending: AbortController;
 }
 
 export interface Uploads {
@@ -17,49 +18,51 @@ export interface Uploads {
   remove(upload: Upload): void;
 }
 
+let made = 0;
+
 /** Files on their way: each is sent as a message of its own once it is stored. */
 export function useUploads(conversation: Conversation | null, replyTo: string | null): Uploads {
   const [list, setList] = useState<readonly Upload[]>([]);
-  const running = useRef(new Map<number, AbortController>());
-  const counter = useRef(0);
-  const change = useCallback((id: number, part: Partial<Upload> | null) => {
-    setList((before) => before.flatMap((one) => (one.id === id ? (part ? [{ ...one, ...part }] : []) : [one])));
-  }, []);
+  const latest = useRef(list);
+  latest.current = list;
+  useEffect(
+    () => () => {
+      for (const { ending } of latest.current) ending.abort();
+    },
+    [],
+  );
 
-  useEffect(() => {
-    const controllers = running.current;
-    return () => {
-      for (const controller of controllers.values()) controller.abort();
-    };
-  }, []);
-
-  const start = async ({ id, file }: Upload): Promise<void> => {
-    if (!conversation) return;
-    const controller = new AbortController();
-    running.current.set(id, controller);
+  const change = (id: number, part: Partial<Upload>): void =>
+    setList((before) => before.map((one) => (one.id === id ? { ...one, ...part } : one)));
+  const forget = (id: number): void => setList((before) => before.filter((one) => one.id !== id));
+  const start = async ({ id, file, ending: { signal } }: Upload): Promise<void> => {
     change(id, { done: 0, hasFailed: false });
     try {
       const onProgress = (done: number): void => change(id, { done });
-      const { attachmentId } = await conversation.upload(file, { onProgress, signal: controller.signal });
-      change(id, null);
-      await conversation.send({ attachmentId, ...(replyTo === null ? {} : { replyTo }) });
+      const stored = await conversation?.upload(file, { onProgress, signal });
+      forget(id);
+      if (stored) await conversation?.send({ ...stored, ...(replyTo === null ? {} : { replyTo }) });
     } catch {
-      if (!controller.signal.aborted) change(id, { hasFailed: true });
-    } finally {
-      running.current.delete(id);
+      if (!signal.aborted) change(id, { hasFailed: true });
     }
   };
   return {
     list,
     add(files) {
-      const added = Array.from(files, (file) => ({ id: ++counter.current, file, done: 0, hasFailed: false }));
+      const added = Array.from(files, (file) => ({
+        id: ++made,
+        file,
+        done: 0,
+        hasFailed: false,
+        ending: new AbortController(),
+      }));
       setList((before) => [...before, ...added]);
       for (const upload of added) void start(upload);
     },
     retry: (upload) => void start(upload),
-    remove({ id }) {
-      running.current.get(id)?.abort();
-      change(id, null);
+    remove({ id, ending }) {
+      ending.abort();
+      forget(id);
     },
   };
 }

@@ -1,10 +1,10 @@
-import { ParleyError } from '@parley/client';
+import type { ParleyError } from '@parley/client';
 import { useEffect, useRef, useState } from 'react';
 
 export interface Captured {
   track: MediaStreamTrack | null;
-  /** The code of what went wrong: `permission_denied`, `device_in_use`, … */
-  problem: string | null;
+  /** By its code: `permission_denied`, `device_in_use`, … */
+  problem: ParleyError | null;
 }
 
 const NOTHING: Captured = { track: null, problem: null };
@@ -25,8 +25,8 @@ export function useCapture(isWanted: boolean, capture: () => Promise<MediaStream
         track = media;
         setCaptured({ track, problem: null });
       },
-      (error) => {
-        if (!isGone) setCaptured({ track: null, problem: ParleyError.is(error) ? error.code : 'device_failed' });
+      (problem) => {
+        if (!isGone) setCaptured({ track: null, problem });
       },
     );
     return () => {

@@ -8,12 +8,9 @@ export function initialsOf(name: string): string {
   return letters.join('').toUpperCase() || '?';
 }
 
-/** White is readable on each of them. */
-const COLOURS = ['#1f5fd0', '#0f6b78', '#8a4b00', '#8b3fb0', '#b3261e', '#14713f', '#5a5f9e', '#a02c6d'];
-
-/** The same person has the same colour on every page. */
+/** The same person has the same colour on every page. White is readable on each: only the hue differs. */
 export function colourOf(identity: string): string {
   let hash = 0;
-  for (const letter of identity) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 100_003;
-  return COLOURS[hash % COLOURS.length] ?? '';
+  for (const letter of identity) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 360;
+  return `oklch(0.48 0.13 ${hash})`;
 }

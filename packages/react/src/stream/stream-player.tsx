@@ -5,6 +5,7 @@ import { type LiveStreamState, useStream } from '../hooks/stream.ts';
 import { FullscreenIcon, PeopleIcon, SpeakerIcon, SpeakerOffIcon } from '../icons.tsx';
 import { toggleFullScreen } from '../shared/full-screen.ts';
 import { IconButton } from '../shared/icon-button.tsx';
+import { useProblem } from '../shared/problem-line.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 
 export interface StreamPlayerProps {
@@ -38,7 +39,8 @@ export function StreamStage(props: StreamStageProps) {
   const pictures = state.hosts.flatMap((host) => picturesOf(host).map((track) => ({ host, track })));
   const isEnded = status === 'ENDED' || (state.isEnded && status !== 'CREATED');
   const isLive = !isEnded && (status ? status === 'LIVE' : pictures.length > 0);
-  const note = noteOf(state, status ?? null, isEnded, pictures.length, texts);
+  const problem = useProblem(state.error);
+  const note = noteOf(state, status ?? null, isEnded, pictures.length, texts, problem);
   const name = (host: ParticipantState): string => nameOf?.(host.identity) ?? host.name;
   return (
     <section ref={frame} className={`parley parley-dark parley-stream ${className ?? ''}`} aria-label={texts.stream}>
@@ -98,10 +100,11 @@ function noteOf(
   isEnded: boolean,
   pictures: number,
   texts: Texts,
+  problem: string,
 ): string {
   if (isEnded) return texts.streamEnded;
   if (room.connection === 'reconnecting') return texts.reconnectingToStream;
-  if (error) return error.message;
+  if (error) return problem;
   if (room.connection !== 'connected') return texts.connectingToStream;
   if (status === 'CREATED') return texts.streamNotStarted;
   return pictures === 0 ? texts.waitingForPicture : '';
