@@ -40,7 +40,7 @@ async function visit(playground: Playground, isDark: boolean): Promise<void> {
   await page.getByLabel('Test card and tone').check();
   await page.getByRole('button', { name: 'Open the studio' }).click();
   await page.getByRole('button', { name: 'Go live' }).click();
-  await page.locator('.badge', { hasText: 'LIVE' }).waitFor();
+  await page.locator('.on-air', { hasText: 'Live' }).waitFor();
   const watch = await page.getByRole('link', { name: /playground\/watch/ }).getAttribute('href');
   const viewer = await playground.newPage(context);
   await viewer.goto(`${playground.url}${watch}`);

@@ -130,7 +130,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await host.getByLabel('Test card and tone').check();
     await host.getByRole('button', { name: 'Open the studio' }).click();
     await host.getByRole('button', { name: 'Go live' }).click();
-    await host.locator('.badge', { hasText: 'LIVE' }).waitFor();
+    await host.locator('.on-air', { hasText: 'Live' }).waitFor();
     const watch = await host.getByRole('link', { name: /playground\/watch/ }).getAttribute('href');
     const viewer = await open(watch?.replace('/playground', '') ?? '');
     await eventually(async () => assert.ok((await framesOf(viewer, 'guest-')) > 5), { withinMs: 30_000 });

@@ -6,12 +6,11 @@ import { shownName } from './identity.ts';
 interface ChatPanelProps {
   conversation: Conversation | null;
   identity: string;
-  error: { message: string } | null;
-  /** Left out where a panel around it says what this is. */
-  title?: string;
+  error?: { message: string } | null;
 }
 
-export function ChatPanel({ conversation, identity, error, title }: ChatPanelProps) {
+/** The kit's chat with the playground's names and files. */
+export function ChatPanel({ conversation, identity, error = null }: ChatPanelProps) {
   return (
     <Chat
       className="chat"
@@ -20,7 +19,6 @@ export function ChatPanel({ conversation, identity, error, title }: ChatPanelPro
       nameOf={shownName}
       attachmentUrl={backend.downloadUrl}
       error={error}
-      title={title ?? null}
     />
   );
 }

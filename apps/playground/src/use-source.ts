@@ -44,11 +44,11 @@ export function useCardPreview(source: Source): PreJoinProps['capture'] {
 }
 
 /** Publishes the card, or nothing; undefined for devices, which the call publishes by itself. */
-export function usePublish(source: Source, choices: JoinChoices): ((room: Room) => Promise<void>) | undefined {
+export function usePublish(source: Source): ((room: Room, choices: JoinChoices) => Promise<void>) | undefined {
   const card = useRef<TestTracks | null>(null);
   useEffect(() => () => card.current?.stop(), []);
   if (source === 'camera') return undefined;
-  return async (room) => {
+  return async (room, choices) => {
     if (source === 'none') return;
     card.current?.stop();
     card.current = await publishCard(room, choices);
@@ -67,40 +67,40 @@ async function publishCard(room: Room, { name, hasCamera, hasMicrophone }: Choic
 }
 
 /** Publishes what was chosen, once the room is joined; gives what stops the card. */
-async function publishSource(room: Room, source: Source, label: string): Promise<TestTracks | null> {
-  if (source === 'none') return null;
+async function publishSource(room: Room, source: Source, choices: JoinChoices): Promise<TestTracks | null> {
+  if (source === 'card') return publishCard(room, choices);
   if (source === 'camera') {
-    await room.self.setMicrophone(true);
-    await room.self.setCamera(true);
-    return null;
+    if (choices.hasMicrophone) await room.self.setMicrophone(true);
+    if (choices.hasCamera) await room.self.setCamera(true);
   }
-  return publishCard(room, { name: label, hasCamera: true, hasMicrophone: true });
+  return null;
 }
 
 /** Publishes as soon as the room is connected, and stops the card with the page. */
-export function usePublishedSource(room: Room, source: Source, label: string, onDone: (error?: unknown) => void): void {
-  const given = useRef({ source, label, onDone });
-  given.current = { source, label, onDone };
+export function usePublishedSource(
+  room: Room,
+  source: Source,
+  choices: JoinChoices,
+  onDone: (error?: unknown) => void,
+): void {
+  const given = useRef({ source, choices, onDone });
+  given.current = { source, choices, onDone };
   useEffect(() => {
     let card: TestTracks | null = null;
     let isGone = false;
     const publish = async (): Promise<void> => {
-      const { source: what, label: text, onDone: done } = given.current;
+      const { source: what, choices: chosen, onDone: done } = given.current;
       try {
-        card = await publishSource(room, what, text);
+        card = await publishSource(room, what, chosen);
         if (isGone) card?.stop();
         done();
       } catch (error) {
         done(error);
       }
     };
-    const stop = room.on(
-      'connectionStateChanged',
-      (state, previous) => {
-        if (state === 'connected' && previous === 'connecting' && room.self.tracks.size === 0) void publish();
-      },
-      {},
-    );
+    const stop = room.on('connectionStateChanged', (state, previous) => {
+      if (state === 'connected' && previous === 'connecting' && room.self.tracks.size === 0) void publish();
+    });
     return () => {
       isGone = true;
       stop();

@@ -28,5 +28,5 @@ export function useStreamRecord(id: string | null): [stream: Stream | null, refr
 
 export const viewersOf = (stream: Stream | null): string =>
   stream?.viewerCount === null || stream === null
-    ? 'Viewers: no data'
+    ? ''
     : `${stream.viewerCount} ${stream.viewerCount === 1 ? 'viewer' : 'viewers'}`;

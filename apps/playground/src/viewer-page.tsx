@@ -63,7 +63,7 @@ function Watching({ streamId, onLeave }: { streamId: string; onLeave: () => void
         </div>
       </section>
       <div className="chat-beside">
-        <ChatPanel title="Chat" conversation={conversation} identity={identity} error={null} />
+        <ChatPanel conversation={conversation} identity={identity} />
       </div>
       <Inspector room={live.room} code={code} />
     </div>
