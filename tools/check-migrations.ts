@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { concurrentIndexes, isConcurrent } from '../apps/server/src/adapters/db/shared/concurrent-indexes.ts';
 import { finishCheck, repositoryFiles } from './repository-files.ts';
 
 /** Merged before there was a rule, and before there was a release. */
@@ -61,6 +62,11 @@ if (import.meta.main) {
         `${path}: ${what}, and the version before still runs during an update: expand now and contract in a later release, or add "-- contract: … since <release>".`,
     ),
   );
+  for (const path of checked) {
+    const text = readFileSync(path, 'utf8');
+    if (isConcurrent(text) && !concurrentIndexes(text))
+      problems.push(`${path}: says "concurrently" and holds more than "create index concurrently if not exists".`);
+  }
   if (files.length < 20) problems.push(`saw only ${files.length} migrations: the check is broken`);
   finishCheck(problems, `${files.length} migrations, ${checked.length} under the rule`);
 }

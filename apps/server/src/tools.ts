@@ -8,6 +8,7 @@ import { createIds } from './core/ids.ts';
 import { createKeyring } from './core/keyring.ts';
 import type { Log } from './core/log.ts';
 import { createMetrics } from './core/metrics.ts';
+import { createMissedChanges } from './core/missed-changes.ts';
 import type { Adapters } from './core/ports.ts';
 import { createQuotas } from './core/quotas.ts';
 import { createRateLimiter } from './core/rate-limiter.ts';
@@ -33,9 +34,12 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
   const metrics = createMetrics();
   const noteForgery = createForgeries({ metrics, log, clock });
 
+  const { db, missedChanges } = createMissedChanges({ db: adapters.db, bus: adapters.bus, clock });
+
   const tools = {
     ...adapters,
-    db: traceTransactions(adapters.db, tracing.tracer),
+    db: traceTransactions(db, tracing.tracer),
+    missedChanges,
     clock,
     log,
     limits,

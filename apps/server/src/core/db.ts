@@ -27,8 +27,8 @@ export interface Db extends Queryable {
    * what was committed until it begins. Gives the rows of each.
    */
   batch(statements: readonly Sql[]): Promise<Row[][]>;
-  /** Several statements in one text, without parameters: migrations only. */
-  script(text: string): Promise<void>;
+  /** Several statements in a text, without parameters; several texts one after the other in one session. Migrations only. */
+  script(...texts: readonly string[]): Promise<void>;
   readonly dialect: 'postgres' | 'embedded';
   /** Round trip to the database, in milliseconds. Throws `DatabaseUnavailable` when there is none. */
   ping(): Promise<number>;

@@ -61,6 +61,9 @@ export async function unlockKey(db: Db, scope: string, now: number): Promise<voi
   );
 }
 
-export async function deleteExpiredKeys(db: Db, now: number): Promise<number> {
-  return db.execute(sql`delete from idempotency_keys where expires_at <= ${iso(now)}`);
+export async function deleteExpiredKeys(db: Db, now: number, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from idempotency_keys where scope = any(array(
+      select scope from idempotency_keys where expires_at <= ${iso(now)} order by expires_at limit ${limit}))
+      and expires_at <= ${iso(now)}`);
 }

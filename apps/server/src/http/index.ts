@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Changes } from '../core/changes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db.ts';
+import { deleteInBatches, type Turn } from '../core/delete-in-batches.ts';
 import type { CertificateState, Front } from '../core/front.ts';
 import type { Handlers, Stream } from '../core/handlers.ts';
 import { createIsOwnHost, type IsOwnHost } from '../core/hosts.ts';
@@ -136,13 +137,18 @@ export function createHttp(deps: HttpDeps): Http {
   mountPages(app, { prefix: '', folder: builtDashboard, before: kept.before, isProduction, publicUrl, plainIndex });
   mountPlayground(app, { ...deps, demo: deps.development?.svc ?? null, isOwnHost, ownUrl: () => address().url });
 
+  function deleteExpired(turn: Turn): Promise<number> {
+    const now = clock.now();
+    return deleteInBatches({ turn }, (limit) => deleteExpiredKeys(db, now, limit));
+  }
+
   return {
     app,
     mounted,
     address,
     edge: { requestIdOf, ipOf: createIpOf(deps.trustProxy), refuse: toErrorAnswer },
     chores: [
-      { name: 'idempotency-keys', everyMs: 60_000, run: () => deleteExpiredKeys(db, clock.now()) },
+      { name: 'idempotency-keys', everyMs: 60_000, run: deleteExpired, onDatabaseAlone: true },
       { name: 'kept-builds', everyMs: 60 * 60_000, run: kept.stayInUse, onEveryProcess: true },
     ],
     async start() {

@@ -52,7 +52,7 @@ function closable(db: Db): { db: Db; close: () => void; isQuiet: () => boolean }
       execute: (statement) => run(() => db.execute(statement)),
       transaction: (work) => run(() => db.transaction(work)),
       batch: (statements) => run(() => db.batch(statements)),
-      script: (text) => run(() => db.script(text)),
+      script: (...texts) => run(() => db.script(...texts)),
       ping: () => run(() => db.ping()),
       close: () => db.close(),
     },

@@ -72,6 +72,7 @@ export class Engine {
     this.#every(200, (room, now) => room.allocate(now));
     this.#every(500, (room, now) => this.#maintain(room, now));
     this.#every(5000, (room) => room.rate());
+    this.#timers.push(setInterval(() => this.#forgetClosed(), 500));
   }
 
   #every(ms: number, work: (room: Room, now: number) => void): void {
@@ -91,6 +92,10 @@ export class Engine {
   #maintain(room: Room, now: number): void {
     room.report(now);
     if (room.participants.size === 0 && now - room.emptySince > room.emptyTimeoutMs) this.#close(room, 'ROOM_CLOSED');
+  }
+
+  /** Once for all rooms: their transports are the node's. */
+  #forgetClosed(): void {
     for (const transport of this.#transports) {
       if (transport.state !== 'CLOSED') continue;
       this.#transports.delete(transport);

@@ -10,6 +10,8 @@ import { eventually } from '../../testkit/node.ts';
 import { freeUdpPort } from '../../testkit/ports.ts';
 import { candidatesOf } from '../announce.ts';
 import { createCertificate } from './certificate.ts';
+import { systemClock } from './clock.ts';
+import { Engine } from './engine.ts';
 import { PeerTransport } from './peer-transport.ts';
 import { Publisher } from './publisher.ts';
 
@@ -238,4 +240,47 @@ test('[MED-22] who may not publish any more gets no other transport, neither by 
   assert.throws(() => publisher.restart(offerOf('second', '0')), { code: 'FORBIDDEN' });
   assert.equal(publisher.transport, transport);
   publisher.close();
+});
+
+test('[RUN-32] the sweep of a media node looks at each transport once, however many rooms there are', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let looks = 0;
+  t.mock.getter(PeerTransport.prototype, 'state', () => {
+    looks += 1;
+    return 'NEW' as const;
+  });
+  const engine = new Engine({
+    clock: systemClock,
+    random: Math.random,
+    newTrackId: () => 'track',
+    udpPort: await freeUdpPort(),
+    bindAddress: undefined,
+    certificate: createCertificate(Date.now()),
+    iceKey: Buffer.alloc(32),
+    candidates: () => [],
+    emit: () => {},
+    onError: (error) => assert.fail(String(error)),
+  });
+  const may = { publishAudio: true, publishVideo: true, publishData: true };
+  const permissions = { join: true, subscribe: true, publish: true, ...may };
+  const open = (from: number, to: number): void => {
+    for (let n = from; n < to; n++) {
+      const room = `room-${n}`;
+      engine.handle({ type: 'room.open', data: { room } });
+      const data = { room, participant: `p-${n}`, identity: 'a', permissions, autoSubscribe: true };
+      engine.handle({ type: 'participant.add', data });
+    }
+  };
+  const looksOfASweep = (): number => {
+    looks = 0;
+    t.mock.timers.tick(500);
+    return looks;
+  };
+  open(0, 3);
+  const few = looksOfASweep();
+  open(3, 6);
+  const many = looksOfASweep();
+  engine.close();
+  assert.ok(few > 0);
+  assert.equal(many, 2 * few);
 });

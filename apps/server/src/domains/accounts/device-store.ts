@@ -16,6 +16,8 @@ export async function noteDevice(
   return row;
 }
 
-export async function deleteForgottenDevices(db: Queryable, seenBefore: string): Promise<number> {
-  return db.execute(sql`delete from known_devices where seen_at < ${seenBefore}`);
+export async function deleteForgottenDevices(db: Queryable, seenBefore: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from known_devices where ctid = any(array(
+      select ctid from known_devices where seen_at < ${seenBefore} limit ${limit}))`);
 }

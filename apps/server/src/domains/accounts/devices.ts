@@ -2,6 +2,7 @@ import type { User } from '@parley/contract';
 import { maskedAddress } from '../../core/addresses.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
+import type { DeleteSome } from '../../core/delete-in-batches.ts';
 import { deviceName, placeName } from './device-name.ts';
 import { deleteForgottenDevices, noteDevice } from './device-store.ts';
 import type { MailBudget } from './mail-budget.ts';
@@ -24,7 +25,7 @@ interface SignIn {
 export interface Devices {
   /** Gives what the browser's cookie is to say. */
   note(signIn: SignIn): Promise<string>;
-  deleteForgotten(): Promise<void>;
+  deleteForgotten: DeleteSome;
 }
 
 interface DevicesDeps {
@@ -52,8 +53,6 @@ export function createDevices({ db, clock, mayMail, mailQueue, templates }: Devi
       }
       return kept;
     },
-    async deleteForgotten() {
-      await deleteForgottenDevices(db, iso(clock.now() - deviceTtlSeconds * 1000));
-    },
+    deleteForgotten: (limit) => deleteForgottenDevices(db, iso(clock.now() - deviceTtlSeconds * 1000), limit),
   };
 }

@@ -40,6 +40,8 @@ export async function deleteFirstAccountLinks(tx: Tx): Promise<void> {
   await tx.execute(sql`delete from first_account_links`);
 }
 
-export async function deleteExpiredFirstAccountLinks(db: Queryable, now: string): Promise<number> {
-  return db.execute(sql`delete from first_account_links where expires_at <= ${now}`);
+export async function deleteExpiredFirstAccountLinks(db: Queryable, now: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from first_account_links where ctid = any(array(
+      select ctid from first_account_links where expires_at <= ${now} limit ${limit}))`);
 }

@@ -2,6 +2,7 @@ import type { accountRoutes } from '@parley/contract';
 import type { SessionCaller, SessionProofs } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
+import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
@@ -73,8 +74,6 @@ export interface Accounts extends Domain<typeof accountRoutes> {
   voidFirstAccountLink(): Promise<void>;
 }
 
-const sweepBatch = 5_000;
-
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { db, clock, config } = deps;
   const isSecure = config.publicUrl.startsWith('https:');
@@ -109,15 +108,18 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const signIn = createSignIn(shared);
   const oauth = createOAuth(shared);
 
-  async function deleteExpired(): Promise<void> {
+  function deleteExpired(turn: Turn): Promise<number> {
     const now = iso(clock.now());
-    await deleteExpiredSessions(db, now, sweepBatch);
-    await deleteExpiredMailTokens(db, now);
-    await deleteExpiredVerificationLinks(db, now);
-    await deleteExpiredFirstAccountLinks(db, now);
-    await deleteExpiredOAuthStates(db, now);
-    await challenges.deleteExpired();
-    await devices.deleteForgotten();
+    return deleteInBatches(
+      { turn },
+      (limit) => deleteExpiredSessions(db, now, limit),
+      (limit) => deleteExpiredMailTokens(db, now, limit),
+      (limit) => deleteExpiredVerificationLinks(db, now, limit),
+      (limit) => deleteExpiredFirstAccountLinks(db, now, limit),
+      (limit) => deleteExpiredOAuthStates(db, now, limit),
+      challenges.deleteExpired,
+      devices.deleteForgotten,
+    );
   }
 
   return {
@@ -147,8 +149,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     voidFirstAccountLink: firstAccount.voidLink,
     renewSealed,
     chores: [
-      { name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired },
-      { name: 'factor-secrets', everyMs: 10 * 60_000, run: renewSealed },
+      { name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired, onDatabaseAlone: true },
+      { name: 'factor-secrets', everyMs: 10 * 60_000, run: renewSealed, onDatabaseAlone: true },
     ],
     start: sessions.start,
     async stop() {

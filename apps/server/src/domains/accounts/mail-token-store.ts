@@ -36,6 +36,8 @@ export async function deleteMailTokensOf(tx: Tx, userId: string): Promise<void> 
   await tx.execute(sql`delete from mail_tokens where user_id = ${userId}`);
 }
 
-export async function deleteExpiredMailTokens(db: Queryable, now: string): Promise<number> {
-  return db.execute(sql`delete from mail_tokens where expires_at <= ${now}`);
+export async function deleteExpiredMailTokens(db: Queryable, now: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from mail_tokens where ctid = any(array(
+      select ctid from mail_tokens where expires_at <= ${now} limit ${limit}))`);
 }

@@ -44,6 +44,8 @@ export async function insertIdentity(
     on conflict do nothing`);
 }
 
-export async function deleteExpiredOAuthStates(db: Queryable, now: string): Promise<number> {
-  return db.execute(sql`delete from oauth_states where expires_at <= ${now}`);
+export async function deleteExpiredOAuthStates(db: Queryable, now: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from oauth_states where ctid = any(array(
+      select ctid from oauth_states where expires_at <= ${now} limit ${limit}))`);
 }

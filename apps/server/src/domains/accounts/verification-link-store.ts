@@ -53,6 +53,8 @@ export async function deleteVerificationLinksOf(tx: Tx, userId: string): Promise
   await tx.execute(sql`delete from verification_links where user_id = ${userId}`);
 }
 
-export async function deleteExpiredVerificationLinks(db: Queryable, now: string): Promise<number> {
-  return db.execute(sql`delete from verification_links where expires_at <= ${now}`);
+export async function deleteExpiredVerificationLinks(db: Queryable, now: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from verification_links where ctid = any(array(
+      select ctid from verification_links where expires_at <= ${now} limit ${limit}))`);
 }

@@ -3,6 +3,7 @@ import { type AuditAction, auditActions, type auditRoutes, fail, type Limits } f
 import { maskedAddress } from '../../core/addresses.ts';
 import type { ApiKeyCaller, Caller } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
+import { deleteInBatches, endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
 import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
@@ -11,7 +12,7 @@ import { hasEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
 import { createEntryWrites, type EntryWritesDeps } from './entry-writes.ts';
 import { createExport } from './export.ts';
 import { createKeyNetworks } from './key-networks.ts';
-import { deleteExpiredEntries } from './retention-store.ts';
+import { auditTables, deleteExpiredEntries } from './retention-store.ts';
 import { createSafeWrites } from './safe-writes.ts';
 import { createSecurityLog } from './security-log.ts';
 
@@ -36,7 +37,7 @@ export interface Audit extends Domain<typeof auditRoutes> {
   /** Writes what was kept. */
   retryKept(): Promise<void>;
   /** Deletes what is older than the retention. */
-  deleteExpired(): Promise<void>;
+  deleteExpired(turn?: Turn): Promise<void>;
 }
 
 const pageSize = 50;
@@ -98,14 +99,19 @@ export function createAudit(deps: AuditDeps): Audit {
     await security.retryKept();
   }
 
-  async function deleteExpired(): Promise<void> {
-    if (retentionMs > 0) await deleteExpiredEntries(db, iso(clock.now() - retentionMs));
+  async function deleteExpired(turn = endlessTurn): Promise<void> {
+    if (retentionMs <= 0) return;
+    const before = iso(clock.now() - retentionMs);
+    await deleteInBatches(
+      { turn },
+      ...auditTables.map((table) => (limit: number) => deleteExpiredEntries(db, table, before, limit)),
+    );
   }
 
   return {
     chores: [
       { name: 'audit-spool', everyMs: 5_000, run: retryKept, onEveryProcess: true },
-      { name: 'audit-retention', everyMs: 60 * 60_000, run: deleteExpired },
+      { name: 'audit-retention', everyMs: 60 * 60_000, run: deleteExpired, onDatabaseAlone: true },
     ],
 
     async stop() {

@@ -7,8 +7,8 @@ import type { DispatchedOnInsert, EventRef } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
-import { isLossy } from '../../core/lossy-bus.ts';
 import type { Metrics } from '../../core/metrics.ts';
+import type { MissedChanges } from '../../core/missed-changes.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
 import type { Quotas } from '../../core/quotas.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
@@ -45,6 +45,7 @@ export type { ConversationDraft, RoomsOfChat } from './conversations/conversatio
 interface ChatDeps {
   db: Db;
   bus: Bus;
+  missedChanges: MissedChanges;
   expiringSets: ExpiringSets;
   blobs: Blobs;
   clock: Clock;
@@ -70,7 +71,7 @@ interface ChatDeps {
 }
 
 export function createChat(deps: ChatDeps) {
-  const { log, bus, changes } = deps;
+  const { log, changes } = deps;
   /** After it: who is told reads what is true now. */
   const noteAfter = ({ connection }: Client, work: Promise<unknown>): void =>
     quietly(
@@ -108,6 +109,7 @@ export function createChat(deps: ChatDeps) {
   // Two refreshes may be late before a user counts as gone.
   const refreshMs = (deps.limits.CHAT_PRESENCE_TTL_SECONDS * 1000) / 3;
   const everyProcess = { onEveryProcess: true } as const;
+  const withoutShared = { onDatabaseAlone: true } as const;
   const chores: Chore[] = [
     { name: 'chat-connections', everyMs: 1_000, run: () => connections.flush(), ...everyProcess },
     { name: 'chat-alive', everyMs: 10_000, run: () => connections.markAlive(), ...everyProcess },
@@ -121,13 +123,13 @@ export function createChat(deps: ChatDeps) {
     { name: 'chat-catch-up', everyMs: 1_500, run: catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
     { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },
-    { name: 'chat-stranded-connections', everyMs: 30_000, run: () => connections.sweep() },
-    { name: 'chat-attachments', everyMs: 60_000, run: () => attachments.sweep() },
-    { name: 'chat-retention', everyMs: 60_000, run: () => retention.sweep() },
+    { name: 'chat-stranded-connections', everyMs: 30_000, run: connections.sweep },
+    { name: 'chat-attachments', everyMs: 60_000, run: attachments.sweep, ...withoutShared },
+    { name: 'chat-retention', everyMs: 60_000, run: retention.sweep, ...withoutShared },
   ];
 
   async function catchUp(): Promise<void> {
-    if (await isLossy(bus)) await hub.catchUp();
+    if (await deps.missedChanges.arePossible()) await hub.catchUp();
   }
 
   return {

@@ -69,7 +69,15 @@ export async function listRevokedSince(db: Queryable, since: string): Promise<St
 }
 
 /** Those who are not banned, and of whose tokens none can be left. */
-export async function deleteForgiven(db: Queryable, now: string, revokedBefore: string): Promise<number> {
+export async function deleteForgiven(
+  db: Queryable,
+  now: string,
+  revokedBefore: string,
+  limit: number,
+): Promise<number> {
   return db.execute(sql`
-    delete from end_users where revoked_at < ${revokedBefore} and (banned_until is null or banned_until < ${now})`);
+    delete from end_users where ctid = any(array(
+      select ctid from end_users
+      where revoked_at < ${revokedBefore} and (banned_until is null or banned_until < ${now})
+      order by revoked_at limit ${limit}))`);
 }

@@ -3,6 +3,7 @@ import type { ApiKeyCaller, ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
+import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import { readFuture } from '../../core/future.ts';
 import type { OpenConnections } from '../../core/grant.ts';
 import { type Answer, page, recorded } from '../../core/handlers.ts';
@@ -128,8 +129,10 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
     for (const user of await listRevokedSince(db, iso(clock.now() - lookBackMs))) cutOff(user);
   }
 
-  const forgive = async (): Promise<void> =>
-    void (await deleteForgiven(db, iso(clock.now()), iso(clock.now() - keptMs)));
+  function forgive(turn: Turn): Promise<number> {
+    const now = clock.now();
+    return deleteInBatches({ turn }, (limit) => deleteForgiven(db, iso(now), iso(now - keptMs), limit));
+  }
 
   return {
     standing,
@@ -137,8 +140,8 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
     chores: [
       { name: 'revoked-users', everyMs: 1_500, run: cutOffRevoked, onEveryProcess: true },
       { name: 'revoked-tokens', everyMs: 1_500, run: revokedTokens.cutOffRevoked, onEveryProcess: true },
-      { name: 'forgotten-tokens', everyMs: 60 * 60_000, run: revokedTokens.forget },
-      { name: 'forgiven-users', everyMs: 60 * 60_000, run: forgive },
+      { name: 'forgotten-tokens', everyMs: 60 * 60_000, run: revokedTokens.forget, onDatabaseAlone: true },
+      { name: 'forgiven-users', everyMs: 60 * 60_000, run: forgive, onDatabaseAlone: true },
     ],
     async start() {
       await revokedTokens.start();

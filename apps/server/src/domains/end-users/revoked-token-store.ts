@@ -42,6 +42,8 @@ export async function listTokensRevokedSince(db: Queryable, since: string): Prom
     where revoked_at >= ${since}`);
 }
 
-export async function deleteRevokedTokens(db: Queryable, before: string): Promise<number> {
-  return db.execute(sql`delete from revoked_tokens where revoked_at < ${before}`);
+export async function deleteRevokedTokens(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from revoked_tokens where ctid = any(array(
+      select ctid from revoked_tokens where revoked_at < ${before} order by revoked_at limit ${limit}))`);
 }

@@ -2,6 +2,7 @@ import { createCache } from '../../core/cache.ts';
 import type { ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db, Queryable } from '../../core/db.ts';
+import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import type { OpenConnections } from '../../core/grant.ts';
 import type { Bus } from '../../core/ports.ts';
 import {
@@ -74,7 +75,10 @@ export function createRevokedTokens({ db, clock, bus, connections }: RevokedToke
 
     /** How it arrives when the bus does not carry it. */
     cutOffRevoked: async (): Promise<void> => cutOff(await listTokensRevokedSince(db, iso(clock.now() - lookBackMs))),
-    forget: async (): Promise<void> => void (await deleteRevokedTokens(db, iso(clock.now() - keptMs))),
+    forget(turn: Turn): Promise<number> {
+      const before = iso(clock.now() - keptMs);
+      return deleteInBatches({ turn }, (limit) => deleteRevokedTokens(db, before, limit));
+    },
     start: (): Promise<unknown> => bus.subscribe(topic, (token) => heard(token as RevokedToken)),
   };
 }

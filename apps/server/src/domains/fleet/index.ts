@@ -68,8 +68,6 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
 
 const sampleDays = 7;
 const dayMs = 24 * 60 * 60 * 1000;
-/** In one statement. */
-const deletedMax = 5_000;
 /** Anybody may ask for it, as often as they like. */
 const reachTtlMs = 5_000;
 
@@ -151,9 +149,9 @@ export function createFleet(deps: FleetDeps): Fleet {
     chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() });
 
   /** In parts: what a part leaves is taken by the next. */
-  async function deleteOldSamples(): Promise<void> {
+  function deleteOldSamples(turn: Turn): Promise<number> {
     const before = iso(clock.now() - sampleDays * dayMs);
-    while ((await deleteOldNodeSamples(db, before, deletedMax)) === deletedMax);
+    return deleteInBatches({ turn }, (limit) => deleteOldNodeSamples(db, before, limit));
   }
 
   /** Of one node, as a client would hear of one: strangers do not get a list of the fleet. */
@@ -170,7 +168,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     isOffline,
     chores: [
       { name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true },
-      { name: 'node-samples', everyMs: 60_000, run: deleteOldSamples },
+      { name: 'node-samples', everyMs: 60_000, run: deleteOldSamples, onDatabaseAlone: true },
     ],
     loadOf: (name, from, until) => listNodeSamples(db, name, from, until),
     choose,

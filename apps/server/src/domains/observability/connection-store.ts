@@ -1,6 +1,6 @@
 import type { Environment } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../core/db.ts';
-import { empty, few, json, raw, sql } from '../../core/sql.ts';
+import { empty, few, json, sql } from '../../core/sql.ts';
 
 /** A row of `connections`, times as ISO strings. */
 export interface ConnectionRow {
@@ -216,15 +216,11 @@ export async function listLeftBehind(
     limit ${limit}`);
 }
 
-export async function deleteOlder(
-  db: Db,
-  table: 'connections' | 'connection_rollups',
-  before: string,
-  grain?: 'minute' | 'hour',
-): Promise<number> {
-  const age =
-    table === 'connections'
-      ? sql`started_at < ${before} and state in ('DISCONNECTED', 'FAILED')`
-      : sql`grain = ${grain} and at < ${before}`;
-  return db.execute(sql`delete from ${raw(table)} where ${age}`);
+/** With their timelines and errors. */
+export async function deleteOldConnections(db: Db, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from connections where id = any(array(
+      select id from connections where started_at < ${before} and state in ('DISCONNECTED', 'FAILED')
+      order by started_at limit ${limit}))
+      and state in ('DISCONNECTED', 'FAILED')`);
 }

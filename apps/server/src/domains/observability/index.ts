@@ -1,6 +1,7 @@
 import type { observabilityRoutes } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
+import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
@@ -13,7 +14,7 @@ import { type ChangeStreamDeps, createChangeStream } from './change-stream.ts';
 import {
   type ConnectionKey,
   type ConnectionRow,
-  deleteOlder,
+  deleteOldConnections,
   listAbandoned,
   listLeftBehind,
 } from './connection-store.ts';
@@ -21,7 +22,7 @@ import { type Check, createDiagnostics } from './diagnostics.ts';
 import { createMetricsReader } from './metrics.ts';
 import { createReads } from './reads.ts';
 import { createRecorder } from './recorder.ts';
-import { sampleActive, startOf } from './rollup-store.ts';
+import { deleteOldRollups, sampleActive, startOf } from './rollup-store.ts';
 import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
@@ -41,8 +42,6 @@ export interface Observability extends Domain<typeof observabilityRoutes> {
 
 const dayMs = 24 * 60 * 60 * 1000;
 const sampleDays = 7;
-/** In one statement. */
-const deletedMax = 5_000;
 const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {
@@ -92,27 +91,33 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     await sample();
   }
 
-  async function deleteOld(): Promise<void> {
-    const now = clock.now();
-    await deleteOlder(db, 'connections', iso(now - retentionDays * dayMs));
-    await deleteOlder(db, 'connection_rollups', iso(now - 2 * dayMs), 'minute');
-    await deleteOlder(db, 'connection_rollups', iso(now - 90 * dayMs), 'hour');
+  const before = (days: number): string => iso(clock.now() - days * dayMs);
+
+  function deleteOld(turn: Turn): Promise<number> {
+    return deleteInBatches(
+      { turn },
+      // Each takes its timeline with it.
+      (limit) => deleteOldConnections(db, before(retentionDays), Math.ceil(limit / 10)),
+      (limit) => deleteOldRollups(db, 'minute', before(2), limit),
+      (limit) => deleteOldRollups(db, 'hour', before(90), limit),
+    );
   }
 
-  /** In parts: what a part leaves is taken by the next. */
-  async function deleteOldOfCalls(): Promise<void> {
-    const now = clock.now();
-    while ((await deleteOldSamples(db, iso(now - sampleDays * dayMs), deletedMax)) === deletedMax);
-    while ((await deleteOldCalls(db, iso(now - retentionDays * dayMs), deletedMax)) === deletedMax);
+  function deleteOldOfCalls(turn: Turn): Promise<number> {
+    return deleteInBatches(
+      { turn },
+      (limit) => deleteOldSamples(db, before(sampleDays), limit),
+      (limit) => deleteOldCalls(db, before(retentionDays), limit),
+    );
   }
 
   return {
     recorder,
     // Each its own, so that none stops another when it fails.
     chores: [
-      { name: 'observability', everyMs: 15_000, run: sweep },
-      { name: 'observability-retention', everyMs: 60_000, run: deleteOld },
-      { name: 'call-retention', everyMs: 60_000, run: deleteOldOfCalls },
+      { name: 'observability', everyMs: 15_000, run: sweep, onDatabaseAlone: true },
+      { name: 'observability-retention', everyMs: 60_000, run: deleteOld, onDatabaseAlone: true },
+      { name: 'call-retention', everyMs: 60_000, run: deleteOldOfCalls, onDatabaseAlone: true },
     ],
     async stop() {
       await samples.settled();

@@ -47,6 +47,12 @@ export async function sampleActive(db: Db, minute: string, hour: string): Promis
   return rows.filter(({ grain }) => grain === 'minute');
 }
 
+export async function deleteOldRollups(db: Db, grain: Grain, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from connection_rollups where ctid = any(array(
+      select ctid from connection_rollups where grain = ${grain} and at < ${before} order by at limit ${limit}))`);
+}
+
 /** Metrics that are shown for the whole window only: too many to fetch for every step. */
 const ofWindow = raw(`metric like 'duration:%'`);
 

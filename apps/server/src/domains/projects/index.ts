@@ -50,7 +50,12 @@ export function createProjectsDomain(deps: ProjectsDeps): Projects {
   const chores: Chore[] = [
     { name: 'archived-projects', everyMs: 1_500, run: cutOffArchived, onEveryProcess: true },
     { name: 'revoked-keys', everyMs: 1_500, run: keyTokens.cutOffRevoked, onEveryProcess: true },
-    { name: 'signing-secrets', everyMs: 600_000, run: async () => void (await signingKeys.renewSealed()) },
+    {
+      name: 'signing-secrets',
+      everyMs: 600_000,
+      run: async () => void (await signingKeys.renewSealed()),
+      onDatabaseAlone: true,
+    },
   ];
 
   return {

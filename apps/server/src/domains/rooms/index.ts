@@ -24,7 +24,7 @@ import { listLastSeqs, listRoomEvents } from './room-event-store.ts';
 import { updateRoomLinks } from './room-store.ts';
 import { createRooms } from './rooms.ts';
 import { createRtcTokens } from './rtc-tokens.ts';
-import { findLiveSession, listJoined, type StoredSession } from './session-store.ts';
+import { findLiveSession, listJoinedMembers, type StoredSession } from './session-store.ts';
 import { createSessions } from './sessions.ts';
 import { createSweeps } from './sweeps.ts';
 
@@ -129,8 +129,8 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const chores: Chore[] = [
     { name: 'lost-participants', everyMs: 1_000, run: sweeps.endLostSessions, onEveryProcess: true },
     { name: 'dead-processes', everyMs: 5_000, run: sweeps.markDeadProcessesLost, onEveryProcess: true },
-    { name: 'room-events', everyMs: 60_000, run: sweeps.deleteOldEvents },
-    { name: 'rtc-tokens', everyMs: 10 * 60_000, run: tokens.deleteExpired },
+    { name: 'room-events', everyMs: 60_000, run: sweeps.deleteOldEvents, onDatabaseAlone: true },
+    { name: 'rtc-tokens', everyMs: 10 * 60_000, run: tokens.deleteExpired, onDatabaseAlone: true },
   ];
 
   return {
@@ -151,8 +151,8 @@ export function createRoomsDomain(deps: RoomsDeps) {
     eventsAfter: (roomId: string, seq: number) => listRoomEvents(db, roomId, seq),
     /** The number of the last event of each of these rooms. */
     lastSeqs: (roomIds: readonly string[]) => listLastSeqs(db, roomIds),
-    joined: (roomId: string) => listJoined(db, roomId),
-    /** The one of these who has this identity. */
+    joinedMembers: (roomId: string) => listJoinedMembers(db, roomId),
+    /** Who is in the room under this identity. */
     async joinedAs(roomId: string, identity: string): Promise<StoredSession | undefined> {
       const session = await findLiveSession(db, roomId, identity);
       return session?.joinedAt ? session : undefined;

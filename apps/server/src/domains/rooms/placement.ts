@@ -7,7 +7,7 @@ import { MediaRefusal } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
 import type { RoomChange } from './room-change.ts';
 import { findRoom, listRoomsOn, type StoredRoom, updatePlacement } from './room-store.ts';
-import { type EndMoment, listJoined } from './session-store.ts';
+import { type EndMoment, hasJoinedOn } from './session-store.ts';
 
 /** Where a room is: a node, and which life of it. */
 export interface Placement {
@@ -52,7 +52,7 @@ export function createPlacement({ db, fleet, departures, roomChange, dataFallbac
   async function unclaim(scope: ProjectScope, roomId: string, name: string): Promise<boolean> {
     return roomChange(scope, roomId, async (tx, _record, room) => {
       if (room.serverName !== name) return true;
-      if ((await listJoined(tx, roomId)).some(({ serverName }) => serverName === name)) return false;
+      if (await hasJoinedOn(tx, roomId, name)) return false;
       await updatePlacement(tx, roomId, null);
       return true;
     });

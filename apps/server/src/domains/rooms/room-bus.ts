@@ -1,5 +1,4 @@
 import type { DisconnectReason, FrameFields, RpcError, SignalingServerFrames } from '@parley/contract';
-import { isLossy } from '../../core/lossy-bus.ts';
 import type { Bus, Unsubscribe } from '../../core/ports.ts';
 import type { RoomEvent } from './room-event-store.ts';
 
@@ -29,8 +28,6 @@ export interface RoomBus {
   subscribe(roomId: string, listener: (message: RoomMessage) => void): Promise<Unsubscribe>;
   /** Messages may have been lost; see Bus. */
   onGap(listener: () => void): Unsubscribe;
-  /** Whether messages can also be lost without a sign. */
-  isLossy(): Promise<boolean>;
 }
 
 /** The bus with the type of what rooms put on it. */
@@ -41,6 +38,5 @@ export function createRoomBus({ bus }: { bus: Bus }): RoomBus {
     // Only our own processes publish here.
     subscribe: (roomId, listener) => bus.subscribe(topicOf(roomId), (message) => listener(message as RoomMessage)),
     onGap: (listener) => bus.onGap(listener),
-    isLossy: () => isLossy(bus),
   };
 }

@@ -42,6 +42,8 @@ export async function listLastSeqs(
   return db.query(sql`select id as "roomId", event_seq as seq from rooms where id = any(${roomIds})`);
 }
 
-export async function deleteRoomEvents(db: Queryable, before: string): Promise<number> {
-  return db.execute(sql`delete from room_events where created_at < ${before}`);
+export async function deleteRoomEvents(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from room_events where ctid = any(array(
+      select ctid from room_events where created_at < ${before} order by created_at limit ${limit}))`);
 }

@@ -30,14 +30,17 @@ export interface StoredRoom extends ProjectScope {
   closeReason: RoomCloseReason | null;
 }
 
+/** The places that are taken without those that are only held: of these there are few, however many watch. */
+const joinedCount = sql`r.member_count + r.viewer_count
+  - (select count(*) from participant_sessions p where p.room_id = r.id and p.left_at is null and p.joined_at is null)`;
+
 const columns = sql`r.id, r.project_id as "projectId", r.environment, r.name, r.status, r.metadata,
   r.participants_max as "participantsMax", r.duplicate_identity as "duplicateIdentity", r.recording,
   r.preferred_region as "preferredRegion", r.server_name as "serverName", r.server_instance as "serverInstance",
   (select s.region from media_servers s where s.name = r.server_name) as region,
   r.conversation_id as "conversationId", r.live_stream_id as "liveStreamId",
   r.active_session_id as "activeSessionId", r.session_started_at as "sessionStartedAt", r.event_seq as "eventSeq",
-  (select count(*) from participant_sessions p where p.room_id = r.id and p.left_at is null and p.joined_at is not null)
-    as "joinedCount",
+  ${joinedCount} as "joinedCount",
   (select count(*) from participant_sessions p where p.room_id = r.id and p.left_at is null and p.is_publisher)
     as "publisherCount",
   r.created_at as "createdAt", r.updated_at as "updatedAt", r.closed_at as "closedAt", r.close_reason as "closeReason"`;

@@ -126,8 +126,10 @@ export async function updateTokenPermissions(tx: RoomTx, id: string, permissions
   await tx.execute(sql`update rtc_tokens set permissions = ${json(permissions)}::jsonb where id = ${id}`);
 }
 
-export async function deleteTokensExpired(db: Queryable, before: string): Promise<number> {
-  return db.execute(sql`delete from rtc_tokens where expires_at < ${before}`);
+export async function deleteTokensExpired(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from rtc_tokens where ctid = any(array(
+      select ctid from rtc_tokens where expires_at < ${before} order by expires_at limit ${limit}))`);
 }
 
 /** From now on the identity's tokens are void for the room, also those that nobody has shown yet. */
@@ -145,6 +147,8 @@ export async function isCutOff(tx: Queryable, { roomId, identity, createdAt }: S
   return rows.length === 1;
 }
 
-export async function deleteCutoffs(db: Queryable, before: string): Promise<number> {
-  return db.execute(sql`delete from rtc_token_cutoffs where cut_at < ${before}`);
+export async function deleteCutoffs(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from rtc_token_cutoffs where ctid = any(array(
+      select ctid from rtc_token_cutoffs where cut_at < ${before} order by cut_at limit ${limit}))`);
 }

@@ -13,6 +13,7 @@ import {
 } from '@parley/contract';
 import type { ProjectScope, ProjectSessionCaller, RtcTokenCaller } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
+import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import type { Grant } from '../../core/grant.ts';
 import { type Ids, randomBase62 } from '../../core/ids.ts';
 import type { Claims, Tokens } from '../../core/tokens.ts';
@@ -250,10 +251,13 @@ export function createRtcTokens(deps: RtcTokenDeps) {
     return role !== null && roleMay(role, 'room:manage', environment);
   }
 
-  async function deleteExpired(): Promise<void> {
+  function deleteExpired(turn: Turn): Promise<number> {
     const before = iso(clock.now() - keptAfterExpiryMs);
-    await deleteTokensExpired(db, before);
-    await deleteCutoffs(db, before);
+    return deleteInBatches(
+      { turn },
+      (limit) => deleteTokensExpired(db, before, limit),
+      (limit) => deleteCutoffs(db, before, limit),
+    );
   }
 
   return { mint, mintTest, revoke, revokeIdentity, authenticate, nameOf, authenticateCaller, refresh, deleteExpired };

@@ -95,6 +95,23 @@ export async function listJoined(db: Queryable, roomId: string): Promise<StoredS
     where p.room_id = ${roomId} and p.left_at is null and p.joined_at is not null order by p.joined_at, p.id`);
 }
 
+/** Those of them whom others see one by one. */
+export async function listJoinedMembers(db: Queryable, roomId: string): Promise<StoredSession[]> {
+  return db.query<StoredSession>(sql`
+    select ${columns} from participant_sessions p
+    where p.room_id = ${roomId} and p.kind = 'MEMBER' and p.left_at is null and p.joined_at is not null
+    order by p.joined_at, p.id`);
+}
+
+/** Whether anybody of the room has joined on a node. */
+export async function hasJoinedOn(db: Queryable, roomId: string, serverName: string): Promise<boolean> {
+  const rows = await db.query(sql`
+    select p.id from participant_sessions p
+    where p.room_id = ${roomId} and p.left_at is null and p.joined_at is not null and p.server_name = ${serverName}
+    limit 1`);
+  return rows.length > 0;
+}
+
 /** All sessions ever, newest first. */
 export async function listSessions(
   db: Queryable,

@@ -1,6 +1,7 @@
 import { type DisconnectReason, resumeWindowMs } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
+import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import type { Watch } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
 import { forEachRoom } from './each-room.ts';
@@ -76,6 +77,9 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
     /** This process was thought dead while these sockets were open. */
     found: (ids: readonly string[]): Promise<void> => updateSignalFound(db, watch.processId, ids),
 
-    deleteOldEvents: (): Promise<number> => deleteRoomEvents(db, iso(clock.now() - eventsKeptMs)),
+    deleteOldEvents(turn: Turn): Promise<number> {
+      const before = iso(clock.now() - eventsKeptMs);
+      return deleteInBatches({ turn }, (limit) => deleteRoomEvents(db, before, limit));
+    },
   };
 }

@@ -4,6 +4,7 @@ import type { ConnectionRecorder } from '../../core/connections.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
+import type { MissedChanges } from '../../core/missed-changes.ts';
 import type { Domain } from '../../core/part.ts';
 import { clockLeewaySeconds } from '../../core/tokens.ts';
 import { ownTrace, type Tracer } from '../../core/tracing.ts';
@@ -28,6 +29,7 @@ interface SignalingDeps {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  missedChanges: MissedChanges;
   tracer: Tracer;
   limits: Limits;
   fleet: Fleet;
@@ -44,6 +46,7 @@ export function createSignaling({
   ids,
   log,
   metrics,
+  missedChanges,
   tracer,
   limits,
   fleet,
@@ -189,7 +192,7 @@ export function createSignaling({
   }
 
   async function catchUp(): Promise<void> {
-    if (await roomBus.isLossy()) await hub.catchUp();
+    if (await missedChanges.arePossible()) await hub.catchUp();
   }
 
   /** Takes back sessions that other processes thought lost. */

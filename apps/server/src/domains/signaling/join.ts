@@ -137,10 +137,8 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
   /** Who else is there; viewers are not shown one by one. */
   async function listOthers(own: StoredSession, media: readonly MediaParticipantSnapshot[]) {
     const onNode = new Map(media.map((participant) => [participant.participant, participant]));
-    const joined = await rooms.joined(own.roomId);
-    return joined
-      .filter(({ id, kind }) => id !== own.id && kind === 'MEMBER')
-      .map((session) => toParticipant(session, onNode.get(session.id)));
+    const members = await rooms.joinedMembers(own.roomId);
+    return members.filter(({ id }) => id !== own.id).map((session) => toParticipant(session, onNode.get(session.id)));
   }
 
   async function resume(

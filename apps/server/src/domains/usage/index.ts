@@ -88,7 +88,7 @@ export function createUsage({ db, clock, freeMinutes, isEnforced, isAdmitted }: 
 
   return {
     meter,
-    chores: [{ name: 'usage', everyMs: 5_000, run: meter }],
+    chores: [{ name: 'usage', everyMs: 5_000, run: meter, onDatabaseAlone: true }],
 
     async assertAllowance(projectId) {
       if (!isEnforced) return;

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { iso } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db, Tx } from '../../core/db.ts';
+import { deleteInBatches, endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
 import type { AfterCommit } from '../../core/dispatcher.ts';
 import type { EventRef, StoredEvent } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -17,7 +18,7 @@ import { createDeliveries } from './deliveries.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createOrderOf } from './order.ts';
-import { deleteOld, insertDeliveries, listLanes } from './queue-store.ts';
+import { deleteOldDeliveries, deleteOldEvents, insertDeliveries, listLanes } from './queue-store.ts';
 import { createRenewal } from './renewal.ts';
 import { createResolve, type Resolve } from './resolver.ts';
 import { createSender } from './sender.ts';
@@ -48,8 +49,8 @@ interface WebhooksDeps {
 export interface Webhooks extends Domain<typeof webhookRoutes> {
   /** A delivery for each event and endpoint, in the transaction that marks the events as dispatched. */
   enqueue(tx: Tx, events: readonly EventRef[]): Promise<AfterCommit>;
-  /** Removes a part of what is too old; resolves with how much. */
-  sweep(): Promise<number>;
+  /** Removes what is too old; resolves with how much. */
+  sweep(turn?: Turn): Promise<number>;
   /** Seals anew what was sealed under the SECRET_KEY before this one; gives how many endpoints had something. */
   renewSealed(): Promise<number>;
   /** How long the delivery that has waited longest has been due; 0 when none is. */
@@ -58,7 +59,6 @@ export interface Webhooks extends Domain<typeof webhookRoutes> {
   settled(): Promise<void>;
 }
 
-const sweepMax = 5_000;
 const dayMs = 86_400_000;
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
@@ -73,8 +73,14 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const feed = createEventFeed(deps);
 
   const renewSealed = createRenewal(deps);
-  const sweep = (): Promise<number> =>
-    deleteOld(db, iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs), sweepMax);
+  function sweep(turn = endlessTurn): Promise<number> {
+    const before = iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs);
+    return deleteInBatches(
+      { turn },
+      (limit) => deleteOldDeliveries(db, before, limit),
+      (limit) => deleteOldEvents(db, before, limit),
+    );
+  }
 
   return {
     async enqueue(tx, events) {
@@ -84,8 +90,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     sweep,
     renewSealed,
     chores: [
-      { name: 'webhook-retention', everyMs: 60_000, run: sweep },
-      { name: 'webhook-secrets', everyMs: 600_000, run: renewSealed },
+      { name: 'webhook-retention', everyMs: 60_000, run: sweep, onDatabaseAlone: true },
+      { name: 'webhook-secrets', everyMs: 600_000, run: renewSealed, onDatabaseAlone: true },
     ],
     async overdueMs() {
       const lanes = await listLanes(db, iso(clock.now()));

@@ -299,13 +299,28 @@ export function recordOutcomes(
     select * from counted where trips`);
 }
 
-/** Deletes a batch past its retention; resolves with the number of deliveries and events. */
-export async function deleteOld(db: Queryable, before: string, limit: number): Promise<number> {
-  const deliveries = await db.execute(sql`
+/**
+ * Deletes some of the deliveries past their retention. Ids begin with their time, so the oldest of an endpoint come first
+ * in its part of the primary key: what is young is not looked at, and no further index is written with each delivery.
+ */
+export async function deleteOldDeliveries(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    with recursive lane as (
+      (select webhook_id as id from deliveries order by webhook_id limit 1)
+      union all
+      select next.id from lane cross join lateral (
+        select webhook_id as id from deliveries where webhook_id > lane.id order by webhook_id limit 1) next)
     delete from deliveries where ctid = any(array(
-      select ctid from deliveries where created_at < ${before} limit ${limit}))`);
-  const events = await db.execute(sql`
+      select oldest.place from lane cross join lateral (
+        select ctid as place, created_at from deliveries where webhook_id = lane.id order by id limit ${limit}) oldest
+      where oldest.created_at < ${before} limit ${limit}))`);
+}
+
+/** The same for events: only the oldest are looked at. */
+export async function deleteOldEvents(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
     delete from events where ctid = any(array(
-      select ctid from events where created_at < ${before} and dispatched_at is not null limit ${limit}))`);
-  return deliveries + events;
+      select oldest.place from (
+        select ctid as place, created_at from events where dispatched_at is not null order by id limit ${limit}) oldest
+      where oldest.created_at < ${before}))`);
 }

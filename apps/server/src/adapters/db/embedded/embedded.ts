@@ -99,13 +99,14 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
   const batch = (statements: readonly Sql[]): Promise<Row[][]> =>
     transaction((tx) => Promise.all(statements.map((statement) => tx.query(statement))));
 
-  async function script(text: string): Promise<void> {
+  async function script(...texts: readonly string[]): Promise<void> {
     scope.assertOutside();
     const end = await turns.ofTransaction();
     try {
       const session = thread.session();
       // A text with its own BEGIN leaves the one session inside it when it fails.
-      await translated(session.script(text)).catch((error) => rollBackAndThrow(session, error));
+      for (const text of texts)
+        await translated(session.script(text)).catch((error) => rollBackAndThrow(session, error));
     } finally {
       end();
     }

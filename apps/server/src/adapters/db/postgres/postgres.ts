@@ -127,9 +127,9 @@ export function createPostgres(options: PostgresOptions): Db {
       const results = await withConnection((client) => sendBatch(client, batchOf(encoded)));
       return results.map(rowsOf<Row>);
     },
-    async script(text) {
+    async script(...texts) {
       await withConnection((client) =>
-        attemptStatement(() => runScript((part) => guard.watch(() => client.query(part)), text)),
+        attemptStatement(() => runScript((part) => guard.watch(() => client.query(part)), texts)),
       );
       names.forget();
     },
@@ -224,9 +224,9 @@ async function attemptTransaction<T>(
   }
 }
 
-async function runScript(ask: (text: string) => Promise<unknown>, text: string): Promise<void> {
+async function runScript(ask: (text: string) => Promise<unknown>, texts: readonly string[]): Promise<void> {
   try {
-    await ask(text);
+    for (const text of texts) await ask(text);
   } catch (error) {
     // A text with its own BEGIN leaves the connection inside it when it fails.
     await rollback(() => ask('rollback'));

@@ -53,6 +53,36 @@ for (const [name, where] of [
       assert.deepEqual(await db.query(sql`select version from schema_migrations`), [{ version: 1 }]);
       assert.deepEqual(await db.query(sql`select to_regclass('half') as half`), [{ half: null }]);
     });
+
+    test(`[RUN-31] ${name}: a migration that says so builds its indexes beside writers, whoever died in one`, async (t) => {
+      const folder = migrationFolder(first);
+      const { db, close } = await openTestDatabase({ migrations: folder, url: where });
+      t.after(close);
+      // What a process leaves that is killed in such a build.
+      await db.script(`insert into rooms values ('a'), ('b'); create index rooms_id_again on rooms ((id || ''));`);
+      if (name === 'postgres')
+        await db.script(`update pg_index set indisvalid = false where indexrelid = 'rooms_id_again'::regclass`);
+      const indexes = [`rooms_id_again on rooms ((id || ''))`, 'rooms_upper on rooms (upper(id))'];
+      const text = indexes.map((index) => `create index concurrently if not exists ${index};`);
+      writeFileSync(join(folder, '0002_more.sql'), ['-- concurrently: rooms are many', ...text].join('\n'));
+      const outcomes = await Promise.all([migrate(db, folder), migrate(db, folder)]);
+      assert.deepEqual(
+        outcomes.flatMap(({ applied }) => applied),
+        ['0002_more'],
+      );
+      const built = await db.query(sql`
+        select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
+        where i.indrelid = 'rooms'::regclass and i.indisvalid order by 1`);
+      assert.deepEqual(
+        built.map((row) => row['name']),
+        ['rooms_id_again', 'rooms_pkey', 'rooms_upper'],
+      );
+      const mixed = migrationFolder({
+        ...first,
+        '0002_mixed.sql': '-- concurrently: no\nalter table rooms add x int;',
+      });
+      await assert.rejects(migrate(db, mixed), /may only have statements "create index concurrently/);
+    });
   });
 }
 

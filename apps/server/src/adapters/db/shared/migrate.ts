@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Db, isDuplicate, type Queryable, type Tx } from '../../../core/db.ts';
 import { type Sql, sql } from '../../../core/sql.ts';
 import { StartRefused } from '../../../core/start-refused.ts';
+import { asPlain, buildIndex, concurrentIndexes, isConcurrent } from './concurrent-indexes.ts';
 
 /** The database and the migration files do not fit together. */
 export class MigrationRefused extends StartRefused {
@@ -36,12 +37,12 @@ export async function migrate(db: Db, folder: string): Promise<{ applied: string
   // A database that is half restored may look like a whole one.
   if (db.dialect === 'postgres' && !(await hasLock(db, sql`pg_try_advisory_xact_lock_shared(${restoreLock}::bigint)`)))
     throw new MigrationRefused('A restore into this database is under way: start again when it has ended.');
-  return await runMigrations(db, readMigrations(folder), afterRestores);
+  return await runMigrations(db, readMigrations(folder), { wait: afterRestores, isInUse: db.dialect === 'postgres' });
 }
 
 /** The same inside a restore. */
 export const migrateRestored = (db: Db, folder: string): Promise<{ applied: string[] }> =>
-  runMigrations(db, readMigrations(folder), '');
+  runMigrations(db, readMigrations(folder), alone);
 
 /** Until the end of the transaction nobody migrates but who restores; false when somebody does. */
 export const lockForRestore = (tx: Tx): Promise<boolean> =>
@@ -60,7 +61,7 @@ export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: 
   await runMigrations(
     db,
     migrations.filter(({ version }) => versions.has(version)),
-    '',
+    alone,
   );
 }
 
@@ -68,8 +69,20 @@ export async function migrateAs(db: Db, done: readonly DoneMigration[], folder: 
 export const refuseNewer = (done: readonly DoneMigration[], folder: string): void =>
   refuseUnknown(done, readMigrations(folder));
 
-/** `wait`: what each takes before the lock of migrations. */
-async function runMigrations(db: Db, migrations: readonly Migration[], wait: string): Promise<{ applied: string[] }> {
+interface Surroundings {
+  /** What each migration takes before the lock of migrations. */
+  wait: string;
+  /** Others write meanwhile: indexes that say so are built beside them. */
+  isInUse: boolean;
+}
+
+const alone: Surroundings = { wait: '', isInUse: false };
+
+async function runMigrations(
+  db: Db,
+  migrations: readonly Migration[],
+  { wait, isInUse }: Surroundings,
+): Promise<{ applied: string[] }> {
   // Looked at first: a database on a full disk has everything already and can still be read.
   const [found] = await db.query<{ is: boolean }>(sql`select to_regclass('schema_migrations') is not null as is`);
   if (!found?.is) await db.script(inOneTransaction(wait, createTable));
@@ -78,7 +91,10 @@ async function runMigrations(db: Db, migrations: readonly Migration[], wait: str
   const versions = new Set(done.map(({ version }) => version));
   const missing = migrations.filter(({ version }) => !versions.has(version));
   const applied: string[] = [];
-  for (const migration of missing) if (await apply(db, migration, wait)) applied.push(migration.name);
+  for (const migration of missing) {
+    const isBeside = isInUse && isConcurrent(migration.text);
+    if (await (isBeside ? applyBeside(db, migration) : apply(db, migration, wait))) applied.push(migration.name);
+  }
   // Another process, perhaps of a newer version, may have migrated meanwhile.
   if (missing.length > 0) refuseUnknown(await listDone(db), migrations);
   return { applied };
@@ -100,6 +116,10 @@ function readMigration(folder: string, file: string): Migration {
   const [, version, name] = /^(\d{4})_[a-z0-9_-]+\.sql$/.exec(file) ? [file, file.slice(0, 4), file.slice(0, -4)] : [];
   if (!version || !name) throw new MigrationRefused(`The migration ${file} is not named like 0001_rooms.sql.`);
   const text = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n');
+  if (isConcurrent(text) && !concurrentIndexes(text))
+    throw new MigrationRefused(
+      `The migration ${file} may only have statements "create index concurrently if not exists": it is not one transaction.`,
+    );
   return { version: Number(version), name, text, checksum: createHash('sha256').update(text).digest('hex') };
 }
 
@@ -111,12 +131,20 @@ const createTable = `
     applied_at timestamptz not null default now()
   );`;
 
+/** Name and checksum consist of letters, digits, _ and -: checked where they were read. */
+const recordOf = ({ version, name, checksum }: Migration): string =>
+  `insert into schema_migrations (version, name, checksum) values (${version}, '${name}', '${checksum}');`;
+
+/** Index by index, and noted when all are there. */
+async function applyBeside(db: Db, migration: Migration): Promise<boolean> {
+  for (const index of concurrentIndexes(migration.text) ?? []) await buildIndex(db, index);
+  return apply(db, { ...migration, text: '' }, '');
+}
+
 /** False when another process was first. */
-async function apply(db: Db, { version, name, checksum, text }: Migration, wait: string): Promise<boolean> {
-  // Name and checksum consist of letters, digits, _ and -: checked where they were read.
-  const record = `insert into schema_migrations (version, name, checksum) values (${version}, '${name}', '${checksum}');`;
+async function apply(db: Db, migration: Migration, wait: string): Promise<boolean> {
   try {
-    await db.script(inOneTransaction(wait, `${record}\n${text}`));
+    await db.script(inOneTransaction(wait, `${recordOf(migration)}\n${asPlain(migration.text)}`));
     return true;
   } catch (error) {
     if (isDuplicate(error, 'schema_migrations_pkey')) return false;

@@ -44,6 +44,8 @@ export async function deleteChallengesOf(tx: Tx, userId: string): Promise<void> 
   await tx.execute(sql`delete from factor_challenges where user_id = ${userId}`);
 }
 
-export async function deleteExpiredChallenges(db: Queryable, now: string): Promise<void> {
-  await db.execute(sql`delete from factor_challenges where expires_at <= ${now}`);
+export async function deleteExpiredChallenges(db: Queryable, now: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from factor_challenges where ctid = any(array(
+      select ctid from factor_challenges where expires_at <= ${now} limit ${limit}))`);
 }

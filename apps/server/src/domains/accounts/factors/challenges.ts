@@ -1,5 +1,6 @@
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
+import type { DeleteSome } from '../../../core/delete-in-batches.ts';
 import { hashOf, newSecret } from '../secrets.ts';
 import {
   type ChallengePurpose,
@@ -16,7 +17,7 @@ export interface Challenges {
   find(db: Queryable, purpose: ChallengePurpose, token: string): Promise<{ userId: string | null } | undefined>;
   /** Uses it up: of any number of calls at once exactly one gets it. */
   claim(tx: Tx, purpose: ChallengePurpose, token: string): Promise<{ userId: string | null } | undefined>;
-  deleteExpired(): Promise<void>;
+  deleteExpired: DeleteSome;
 }
 
 export const challengeMs = 10 * 60_000;
@@ -32,6 +33,6 @@ export function createChallenges({ db, clock }: { db: Db; clock: Clock }): Chall
     },
     find: (db, purpose, token) => findChallenge(db, { tokenHash: hashOf(token), purpose, now: now() }),
     claim: (tx, purpose, token) => claimChallenge(tx, { tokenHash: hashOf(token), purpose, now: now() }),
-    deleteExpired: () => deleteExpiredChallenges(db, now()),
+    deleteExpired: (limit) => deleteExpiredChallenges(db, now(), limit),
   };
 }

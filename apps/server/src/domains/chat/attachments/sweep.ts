@@ -1,5 +1,6 @@
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
+import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
 import type { Blobs } from '../../../core/ports.ts';
 import { deleteAttachments, takeExpired } from './attachment-store.ts';
 import type { createStorageQuota } from './storage-quota.ts';
@@ -11,23 +12,27 @@ interface SweepDeps {
   storage: ReturnType<typeof createStorageQuota>;
 }
 
-const sweepMax = 100;
+/** Files that are removed at once. */
+const filesMax = 25;
 
 /** Where a store takes what is sent to its own signed URL. */
 export const uploadKey = (id: string): string => `chat/${id}/0`;
 
 /** Removes files that were never completed, never used, or whose message is gone; gives how many. */
-export function createSweep({ db, blobs, clock, storage }: SweepDeps): () => Promise<number> {
-  return async () => {
-    const expired = await takeExpired(db, iso(clock.now()), sweepMax);
-    const removed: string[] = [];
-    for (const { id, blobKey } of expired) {
-      // What came after the file was completed lies where it was first sent to.
-      for (const key of new Set([blobKey, uploadKey(id)])) await blobs.delete(key);
-      removed.push(id);
-    }
-    if (removed.length > 0)
-      await db.transaction(async (tx) => storage.giveBack(tx, await deleteAttachments(tx, removed)));
-    return removed.length;
+export function createSweep({ db, blobs, clock, storage }: SweepDeps): (turn?: Turn) => Promise<number> {
+  async function removeSome(now: string, limit: number): Promise<number> {
+    const expired = await takeExpired(db, now, limit);
+    if (expired.length === 0) return 0;
+    // What came after the file was completed lies where it was first sent to.
+    const keys = new Set(expired.flatMap(({ id, blobKey }) => [blobKey, uploadKey(id)]));
+    await Promise.all([...keys].map((key) => blobs.delete(key)));
+    const ids = expired.map(({ id }) => id);
+    await db.transaction(async (tx) => storage.giveBack(tx, await deleteAttachments(tx, ids)));
+    return ids.length;
+  }
+
+  return (turn = endlessTurn) => {
+    const now = iso(clock.now());
+    return deleteInBatches({ turn, batchMax: filesMax }, (limit) => removeSome(now, limit));
   };
 }

@@ -23,6 +23,10 @@ export interface MemberView {
 /** How far back a gap is answered from memory. */
 export const recentMax = 1_000;
 export const recentMs = 10 * 60_000;
+/** In characters: a thousand long messages would take 64 MB of every process that has the conversation open. */
+export const recentLengthMax = 4 * 1024 * 1024;
+
+const lengthOf = ({ body, message }: ChangeEntry): number => body.length + (message?.length ?? 0);
 
 /**
  * One conversation in this process: who listens, the last changes in order, and what is known of its members. Changes
@@ -62,10 +66,14 @@ export interface Channel {
   forget(now: number): void;
 }
 
+const lengthOfAll = (entries: readonly ChangeEntry[]): number =>
+  entries.reduce((total, entry) => total + lengthOf(entry), 0);
+
 export function createChannel(start: ChannelRow): Channel {
   const { conversationId, uuid, epoch } = start;
   let [head, tail, lastSeq, lastPosition] = [start.lastChange, start.lastChange, start.lastSeq, start.lastPosition];
   let recent: ChangeEntry[] = [];
+  let length = 0;
   const ahead = new Map<number, ChangeEntry>();
   const listeners = new Set<Listener>();
   const members = new Map<string, MemberView>();
@@ -81,7 +89,9 @@ export function createChannel(start: ChannelRow): Channel {
     // A new message has no older change that shows it.
     if (entry.type !== 'message') renew(entry);
     recent.push(entry);
-    if (recent.length > 2 * recentMax) keepFrom(recent.length - recentMax);
+    length += lengthOf(entry);
+    // At twice the bound, so that it is not copied with every change.
+    if (recent.length > 2 * recentMax || length > 2 * recentLengthMax) keepFrom(surplus());
     if (entry.type === 'message') {
       lastSeq = Math.max(lastSeq, entry.seq ?? 0);
       lastPosition = entry.change;
@@ -100,12 +110,25 @@ export function createChannel(start: ChannelRow): Channel {
   /** A client that recovers gets a message as it is now: what was deleted is not handed out from memory. */
   function renew({ messageId, message }: ChangeEntry): void {
     if (messageId === undefined || message === undefined) return;
-    for (const older of recent) if (older.messageId === messageId) older.message = message;
+    for (const older of recent) {
+      if (older.messageId !== messageId) continue;
+      length += message.length - (older.message?.length ?? 0);
+      older.message = message;
+    }
+  }
+
+  /** How many of the oldest are too many, or too long together. */
+  function surplus(): number {
+    let dropped = Math.max(0, recent.length - recentMax);
+    for (let kept = lengthOfAll(recent.slice(dropped)); kept > recentLengthMax; dropped++)
+      kept -= lengthOfAll(recent.slice(dropped, dropped + 1));
+    return dropped;
   }
 
   function keepFrom(place: number): void {
     tail = recent[place - 1]?.change ?? tail;
     recent = recent.slice(place);
+    length = lengthOfAll(recent);
   }
 
   function cut(matches: (listener: Listener) => boolean, reason: 'REMOVED' | 'DELETED'): void {
@@ -179,6 +202,7 @@ export function createChannel(start: ChannelRow): Channel {
     },
     prepend(entries, from) {
       recent = [...entries, ...recent];
+      length += lengthOfAll(entries);
       tail = from;
     },
     after,
@@ -205,8 +229,7 @@ export function createChannel(start: ChannelRow): Channel {
       else members.delete(userId);
     },
     forget(now) {
-      const tooMany = recent.length - recentMax;
-      let dropped = Math.max(0, tooMany);
+      let dropped = surplus();
       while ((recent[dropped]?.at ?? now) < now - recentMs) dropped++;
       if (dropped > 0) keepFrom(dropped);
     },

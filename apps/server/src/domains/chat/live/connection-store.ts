@@ -40,8 +40,10 @@ export async function closeStrandedConnections(db: Queryable, live: readonly str
     where disconnected_at is null and process_id <> all(${live}::uuid[])`);
 }
 
-export async function deleteOldConnections(db: Queryable, before: string): Promise<number> {
-  return db.execute(sql`delete from chat_connections where disconnected_at < ${before}`);
+export async function deleteOldConnections(db: Queryable, before: string, limit: number): Promise<number> {
+  return db.execute(sql`
+    delete from chat_connections where ctid = any(array(
+      select ctid from chat_connections where disconnected_at < ${before} order by disconnected_at limit ${limit}))`);
 }
 
 /** Newest first. */

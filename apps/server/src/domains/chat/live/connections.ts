@@ -3,6 +3,7 @@ import type { ProjectScope } from '../../../core/caller.ts';
 import type { Changes } from '../../../core/changes.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
+import { deleteInBatches, type Turn } from '../../../core/delete-in-batches.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { ExpiringSets } from '../../../core/ports.ts';
 import {
@@ -83,11 +84,12 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
     void (await expiringSets.touch('chat-processes', processId, processTtlMs));
 
   /** Rows of processes that were killed; a process that is alive has said so within the last half minute. */
-  async function sweep(): Promise<void> {
+  async function sweep(turn: Turn): Promise<void> {
     await markAlive();
     const live = (await expiringSets.members('chat-processes')).map(({ member }) => member);
     await closeStrandedConnections(db, live, iso(clock.now()));
-    await deleteOldConnections(db, iso(clock.now() - keepMs));
+    const before = iso(clock.now() - keepMs);
+    await deleteInBatches({ turn }, (limit) => deleteOldConnections(db, before, limit));
   }
 
   return { note, flush, markAlive, sweep };

@@ -5,7 +5,7 @@ import { openSocket } from '../../../../testkit/clients/socket-client.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 import { sql } from '../../../core/sql.ts';
 
-test('[CHATWS-13] on a restored database conversations have a new epoch, and clients of the old one are not recovered', async () => {
+test('[CHATWS-13] [CHATWS-15] on a restored database conversations have a new epoch, and clients of the old one are not recovered', async () => {
   const service = await startService();
   const chat = await createChatKit(service);
   const { id: room } = await chat.conversation(['alice']);
@@ -19,6 +19,8 @@ test('[CHATWS-13] on a restored database conversations have a new epoch, and cli
   };
   const old = await ask(service);
 
+  const stored = () => service.adapters.db.query(sql`select xmin::text, epoch from conversations order by id`);
+  const rows = await stored();
   // What a process finds when the data came from another cluster.
   await service.adapters.db.execute(sql`update chat_lineage set mark = 'another cluster'`);
   const restored = await startService({ beside: service });
@@ -26,6 +28,9 @@ test('[CHATWS-13] on a restored database conversations have a new epoch, and cli
   assert.notEqual(epoch, old.epoch);
   assert.equal(recovered, false);
   assert.deepEqual(await ask(restored, { since: 0, epoch }), { epoch, recovered: true });
+
+  // [CHATWS-15] However many there are: none of them was written.
+  assert.deepEqual(await stored(), rows);
 
   // The next one finds nothing new.
   const later = await startService({ beside: service });

@@ -11,22 +11,29 @@ async function findMark(db: Queryable): Promise<string> {
   return row.mark;
 }
 
-/** Gives every conversation a new epoch when the data has been moved here from another database; true when it has. */
+/**
+ * Gives every conversation a new epoch when the data has been moved here from another database; true when it has. One
+ * row says so for all of them (`epochOf`), however many there are.
+ */
 export async function renewEpochs(db: Db): Promise<boolean> {
   const mark = await findMark(db);
   return db.transaction(async (tx) => {
-    const [moved] = await tx.query<{ isNew: boolean }>(sql`
+    const [known] = await tx.query<{ mark: string }>(sql`select mark from chat_lineage for update`);
+    const changed = await tx.execute(sql`
       insert into chat_lineage (mark) values (${mark}) on conflict (is_one)
-      do update set mark = excluded.mark where chat_lineage.mark <> excluded.mark returning xmax = 0 as "isNew"`);
-    if (!moved || moved.isNew) return false;
-    await tx.execute(sql`update conversations set epoch = left(md5(epoch || ${mark}), 12)`);
-    return true;
+      do update set mark = excluded.mark,
+        seed = case when chat_lineage.mark = ${anyMark} then chat_lineage.seed else excluded.mark end
+      where chat_lineage.mark <> excluded.mark`);
+    return changed > 0 && known !== undefined && known.mark !== anyMark;
   });
 }
 
+/** Of data that was restored: whichever database it is in now, its epochs are new already. */
+const anyMark = '';
+
 /** Gives every conversation a new epoch, as data that was restored needs: its numbers may be given a second time. */
-export const forgetEpochs = (db: Db, seed: string): Promise<void> =>
-  db.transaction(async (tx) => {
-    await tx.execute(sql`update conversations set epoch = left(md5(epoch || ${seed}), 12)`);
-    await tx.execute(sql`delete from chat_lineage`);
-  });
+export async function forgetEpochs(db: Db, seed: string): Promise<void> {
+  await db.execute(sql`
+    insert into chat_lineage (mark, seed) values (${anyMark}, ${seed})
+    on conflict (is_one) do update set mark = excluded.mark, seed = excluded.seed`);
+}

@@ -5,15 +5,34 @@ import { openSocket, type SocketClient } from '../../../../testkit/clients/socke
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import { DatabaseUnavailable } from '../../../core/db.ts';
 import type { Adapters } from '../../../core/ports.ts';
 
 /** What ends by itself, in a time of its own. */
 const clock = createFakeClock();
 const env = { CHAT_EDIT_WINDOW_SECONDS: '60' };
+/** What was deleted by a statement of its own. */
+const deletes: string[] = [];
+let losesAnswers = false;
+const watched = (adapters: Adapters): Adapters => ({
+  ...adapters,
+  db: {
+    ...adapters.db,
+    execute(statement) {
+      if (/delete from/.test(statement.text)) deletes.push(statement.text);
+      return adapters.db.execute(statement);
+    },
+    async batch(statements) {
+      const rows = await adapters.db.batch(statements);
+      if (!losesAnswers) return rows;
+      throw new DatabaseUnavailable('the connection broke after the commit');
+    },
+  },
+});
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService({ clock, env });
+  service = await startService({ clock, env, wrap: watched });
   chat = await createChatKit(service);
 });
 after(() => service.stop());
@@ -172,6 +191,43 @@ test('[MSG-18] within CHAT_EDIT_WINDOW_SECONDS a sender may edit, after it nobod
   clock.jump(2_000);
   await assertRefused(alice.api.call('editMessage', { messageId, body: { text: 'third' } }), 403, 'SVC_FORBIDDEN');
   assert.equal((await chat.project.api.call('editMessage', { messageId, body: { text: 'server' } })).text, 'server');
+});
+
+test('[CHATWS-14] a message whose commit was not answered reaches subscribers, also without Redis and without another', async () => {
+  const { id: room } = await chat.conversation();
+  const bob = await (await chat.user('bob')).connect();
+  await subscribe(bob, room);
+  const alice = await chat.user('alice');
+  losesAnswers = true;
+  const sent = alice.api.call('sendMessage', { room, body: { text: 'stored' } });
+  await assertRefused(sent, 503, 'SVC_SERVICE_UNAVAILABLE');
+  losesAnswers = false;
+  await clock.advance(1_500);
+  const { message } = await bob.take('message');
+  assert.equal((message as { text: string }).text, 'stored');
+  await bob.close();
+});
+
+test('[RET-3] nothing is deleted for its age without a limit', async () => {
+  deletes.length = 0;
+  const tables = () => new Set(deletes.map((text) => /delete from (\w+)/.exec(text)?.[1]));
+  const grown = ['events', 'deliveries', 'connections', 'connection_rollups', 'idempotency_keys', 'room_events'];
+  const forgotten = [
+    'rtc_tokens',
+    'rtc_token_cutoffs',
+    'revoked_tokens',
+    'end_users',
+    'chat_connections',
+    'mail_tokens',
+  ];
+  clock.jump(61 * 60_000);
+  await eventually(() => {
+    const missing = [...grown, ...forgotten].filter((table) => !tables().has(table));
+    assert.deepEqual(missing, []);
+  }, patiently);
+  // Those are as many as processes.
+  const unlimited = deletes.filter((text) => !/limit \$\d|server_processes/.test(text));
+  assert.deepEqual(unlimited, []);
 });
 
 test('[PRES-3] a connected user stays present, however short the time to live', async () => {

@@ -1,23 +1,53 @@
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
-import { sql } from '../../../core/sql.ts';
+import { empty, raw, sql } from '../../../core/sql.ts';
 
-/** Conversations whose oldest message is older than their retention allows. */
-export async function findOverdue(
-  db: Queryable,
-  { defaultDays, now, limit }: { defaultDays: number | null; now: string; limit: number },
-): Promise<{ id: string; publicId: string; before: string }[]> {
-  return db.query(sql`
-    select c.id, c.public_id as "publicId", k.before from conversations c
-    cross join lateral (
-      select ${now}::timestamptz - make_interval(days => coalesce(c.retention_days, ${defaultDays}::int)) as before) k
-    cross join lateral (
-      select m.created_at from messages m where m.conversation_id = c.id order by m.position limit 1) oldest
-    where c.status <> 'DELETED' and coalesce(c.retention_days, ${defaultDays}::int) is not null
-      and oldest.created_at < k.before
-    limit ${limit}`);
+/** A conversation with messages that are older than its retention allows. */
+export interface Overdue {
+  id: string;
+  publicId: string;
+  before: string;
 }
 
-/** Takes the oldest messages for good, their threads and files with them. Resolves with how many. */
+interface OverdueLook {
+  defaultDays: number | null;
+  now: string;
+  /** The last conversation of the look before; null for the first. */
+  after: string | null;
+  /** Conversations that are looked at. */
+  limit: number;
+}
+
+/** Looks at the next conversations, by their oldest messages. `last` is null when there are no more. */
+export async function findOverdue(
+  db: Queryable,
+  { defaultDays, now, after, limit }: OverdueLook,
+): Promise<{ rows: Overdue[]; last: string | null }> {
+  const found = await db.query<Overdue & { isOverdue: boolean; isLast: boolean }>(sql`
+    with page as materialized (
+      select id, public_id, retention_days from conversations
+      where status <> 'DELETED' ${defaultDays === null ? sql`and retention_days is not null` : empty}
+        ${after === null ? empty : sql`and id > ${after}`}
+      order by id limit ${limit}),
+    last as (select id from page order by id desc limit 1)
+    select c.id, c.public_id as "publicId", k.before, coalesce(oldest.created_at < k.before, false) as "isOverdue",
+           (select count(*) from page) = ${limit} and c.id = (select id from last) as "isLast"
+    from page c
+    cross join lateral (
+      select ${now}::timestamptz - make_interval(days => coalesce(c.retention_days, ${defaultDays}::int)) as before) k
+    left join lateral (
+      select m.created_at from messages m where m.conversation_id = c.id order by m.position limit 1) oldest on true
+    where oldest.created_at < k.before or c.id = (select id from last)
+    order by c.id`);
+  return {
+    rows: found.filter(({ isOverdue }) => isOverdue),
+    last: found.find(({ isLast }) => isLast)?.id ?? null,
+  };
+}
+
+/**
+ * Takes the oldest messages for good, their threads and files with them. Resolves with how many. A thread that is longer
+ * than `limit` goes before its root, some answers at a time.
+ */
 export async function retireMessages(
   tx: Tx,
   conversationId: string,
@@ -30,9 +60,13 @@ export async function retireMessages(
     with old as (
       select id from messages where conversation_id = ${conversationId} and created_at < ${before}
       order by position limit ${limit}),
+    answers as materialized (
+      select id from messages where conversation_id = ${conversationId} and thread_root_id in (select id from old)
+      limit ${limit}),
     gone as (
       delete from messages where conversation_id = ${conversationId}
-        and (id in (select id from old) or thread_root_id in (select id from old))
+        and (id in (select id from answers)
+             or (id in (select id from old) and (select count(*) from answers) < ${limit}))
       returning id, seq, deleted_at is null as counted, reaction_count),
     reacted as (delete from reactions where message_id in (select id from gone)),
     changed as (
@@ -69,30 +103,37 @@ async function compactRetired(tx: Tx, conversationId: string): Promise<void> {
     where c.id = ${conversationId} and h.conversation_id = c.id and h.seq <= c.retired_seq`);
 }
 
-/** A conversation that was erased and still has rows. */
-export async function findErased(db: Queryable, limit: number): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    sql`select id from conversations where status = 'DELETED' limit ${limit}`,
-  );
-  return rows.map((row) => row.id);
+/** The next conversations that were erased and still have rows. `last` is null when there are no more. */
+export async function findErased(
+  db: Queryable,
+  after: string | null,
+  limit: number,
+): Promise<{ rows: { id: string }[]; last: string | null }> {
+  const rows = await db.query<{ id: string }>(sql`
+    select id from conversations where status = 'DELETED' ${after === null ? empty : sql`and id > ${after}`}
+    order by id limit ${limit}`);
+  return { rows, last: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
 }
 
-/** Removes some of what was in an erased conversation; false when only files are left to wait for, or nothing. */
-export async function eraseSome(db: Db, id: string, now: string, limit: number): Promise<boolean> {
+/** Removes some of what was in an erased conversation; 0 when only files are left to wait for, or nothing. */
+export async function eraseSome(db: Db, id: string, now: string, limit: number): Promise<number> {
   const removed = await db.execute(sql`
     with batch as (select id, position from messages where conversation_id = ${id} limit ${limit}),
     reacted as (delete from reactions where message_id in (select id from batch))
     delete from messages where conversation_id = ${id} and position in (select position from batch)`);
-  if (removed > 0) return true;
+  if (removed > 0) return removed;
+  for (const table of ['conversation_changes', 'conversation_members', 'message_holes']) {
+    const others = await db.execute(sql`
+      delete from ${raw(table)} where ctid = any(array(
+        select ctid from ${raw(table)} where conversation_id = ${id} limit ${limit}))`);
+    if (others > 0) return others;
+  }
   await db.execute(sql`
     update attachments set status = 'EXPIRED', expires_at = ${now}
     where conversation_id = ${id} and status <> 'EXPIRED'`);
-  await db.execute(sql`delete from conversation_changes where conversation_id = ${id}`);
-  await db.execute(sql`delete from conversation_members where conversation_id = ${id}`);
-  await db.execute(sql`delete from message_holes where conversation_id = ${id}`);
   // The row goes when the sweep of files has taken the last of them.
   await db.execute(sql`
     delete from conversations where id = ${id}
       and not exists (select from attachments where conversation_id = ${id})`);
-  return false;
+  return 0;
 }

@@ -66,3 +66,33 @@ test('[RET-2] a client that subscribes again after retention gets the current un
   for (const client of clients) await client.close();
   await beside.stop();
 });
+
+test('[RET-3] a backlog of any size goes in one sweep: events, deliveries, messages, a thread longer than a batch', async () => {
+  const { db } = service.adapters;
+  const { id: projectId, api } = chat.project;
+  const old = sql`now() - interval '40 days'`;
+  await db.execute(sql`
+    insert into events (id, project_id, environment, type, data, created_at, dispatched_at)
+    select 'evt_0' || g, ${projectId}, 'development', 'message.created', '{}', ${old}, ${old}
+    from generate_series(1, 5500) g`);
+  await db.execute(sql`
+    insert into deliveries (webhook_id, id, project_id, event_id, event_type, status, due_at, created_at)
+    select 'wh_old' || g % 3, 'dlv_0' || g, ${projectId}, 'evt_0' || g, 'message.created', 'DELIVERED', ${old}, ${old}
+    from generate_series(1, 2500) g`);
+  await service.service.webhooks.sweep();
+  const [left] = await db.query(sql`
+    select (select count(*) from events where id like 'evt_0%' and created_at < now() - interval '39 days') as events,
+           (select count(*) from deliveries where webhook_id like 'wh_old%') as deliveries`);
+  assert.deepEqual(left, { events: 0, deliveries: 0 });
+
+  const { id: room, uuid } = await chat.conversation();
+  await api.call('updateConversation', { room, body: { retentionDays: 7 } });
+  const root = (await api.call('sendMessage', { room, body: { text: 'root' } })).id;
+  await db.execute(sql`
+    insert into messages (conversation_id, position, seq, change, id, type, text, thread_root_id, metadata, created_at)
+    select ${uuid}, 10 + g, 1 + g, 10 + g, 'msg_0' || g, 'text', 'x', case when g <= 1200 then ${root} end, '{}', now()
+    from generate_series(1, 2000) g`);
+  await db.execute(sql`
+    update messages set created_at = ${old} where conversation_id = ${uuid} and (id = ${root} or seq > 1201)`);
+  assert.equal(await service.service.chat.sweep.retention(), 2001);
+});

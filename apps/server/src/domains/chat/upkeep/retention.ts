@@ -1,8 +1,9 @@
 import type { Limits } from '@parley/contract';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
+import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
 import type { Hub } from '../live/hub.ts';
-import { eraseSome, findErased, findOverdue, retireMessages } from './retention-store.ts';
+import { eraseSome, findErased, findOverdue, type Overdue, retireMessages } from './retention-store.ts';
 
 interface RetentionDeps {
   db: Db;
@@ -11,29 +12,59 @@ interface RetentionDeps {
   hub: Hub;
 }
 
-const conversationsMax = 100;
+/** Conversations that one statement looks at. */
+const pageMax = 1_000;
+/** Messages of one transaction: senders wait for milliseconds at most. */
 const messagesMax = 500;
+
+/** Gives the first rows after an id, in the order of ids. */
+type Page<Row> = (after: string | null) => Promise<{ rows: readonly Row[]; last: string | null }>;
+
+/** Goes through all rows page by page. A walk that was broken off is taken up where it was, behind the row in hand. */
+function createWalk<Row extends { id: string }>() {
+  let place: string | null = null;
+  return async function* walk(turn: Turn, page: Page<Row>): AsyncGenerator<Row> {
+    for (;;) {
+      const { rows, last } = await page(place);
+      for (const row of rows) {
+        place = row.id;
+        yield row;
+        if (turn.isOver()) return;
+      }
+      place = last;
+      if (last === null || turn.isOver()) return;
+    }
+  };
+}
 
 /** Deletion by policy: for good, and without events; that is not moderation. */
 export function createRetention({ db, clock, limits, hub }: RetentionDeps) {
-  /** In small transactions, so that senders wait for milliseconds at most. */
-  async function sweep(): Promise<number> {
-    const now = iso(clock.now());
-    const overdue = await findOverdue(db, {
-      defaultDays: limits.CHAT_RETENTION_DAYS || null,
-      now,
-      limit: conversationsMax,
-    });
+  const walkOverdue = createWalk<Overdue>();
+  const walkErased = createWalk<{ id: string }>();
+  const defaultDays = limits.CHAT_RETENTION_DAYS || null;
+
+  async function retire(turn: Turn, now: string): Promise<number> {
     let retired = 0;
-    for (const { id, publicId, before } of overdue) {
-      for (let count = messagesMax; count >= messagesMax; retired += count) {
-        count = await db.transaction((tx) => retireMessages(tx, id, before, now, messagesMax));
-        hub.recount(publicId);
-      }
+    const page: Page<Overdue> = (after) => findOverdue(db, { defaultDays, now, after, limit: pageMax });
+    for await (const { id, publicId, before } of walkOverdue(turn, page)) {
+      retired += await deleteInBatches({ turn, batchMax: messagesMax }, (limit) =>
+        db.transaction((tx) => retireMessages(tx, id, before, now, limit)),
+      );
+      hub.recount(publicId);
     }
-    for (const id of await findErased(db, conversationsMax)) {
-      while (await eraseSome(db, id, now, messagesMax));
-    }
+    return retired;
+  }
+
+  async function erase(turn: Turn, now: string): Promise<void> {
+    const page: Page<{ id: string }> = (after) => findErased(db, after, pageMax);
+    for await (const { id } of walkErased(turn, page))
+      await deleteInBatches({ turn, batchMax: messagesMax }, (limit) => eraseSome(db, id, now, limit));
+  }
+
+  async function sweep(turn = endlessTurn): Promise<number> {
+    const now = iso(clock.now());
+    const retired = await retire(turn, now);
+    await erase(turn, now);
     return retired;
   }
 

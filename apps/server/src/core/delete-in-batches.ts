@@ -1,0 +1,42 @@
+/** How long a run of a chore may go on. */
+export interface Turn {
+  /** True when its share of the time is used up, or the process stops. */
+  isOver(): boolean;
+}
+
+export const endlessTurn: Turn = { isOver: () => false };
+
+/** Deletes at most `limit` rows in a statement or transaction of its own, and says how many. */
+export type DeleteSome = (limit: number) => Promise<number>;
+
+interface Batches {
+  turn: Turn;
+  /** Small enough that nobody who writes waits for it. */
+  batchMax?: number;
+}
+
+const batchMaxDefault = 1_000;
+
+/**
+ * Deletes batch by batch until nothing is left or the turn is over: a backlog of any size is worked off at the pace of
+ * the database, and no statement runs into its time limit. Of several sources each gets a batch in turn, so that a long
+ * one does not keep the others waiting. Resolves with how many rows went.
+ */
+export async function deleteInBatches(
+  { turn, batchMax = batchMaxDefault }: Batches,
+  ...sources: readonly DeleteSome[]
+): Promise<number> {
+  let total = 0;
+  let left = sources;
+  while (left.length > 0) {
+    const unfinished: DeleteSome[] = [];
+    for (const deleteSome of left) {
+      const deleted = await deleteSome(batchMax);
+      total += deleted;
+      if (deleted > 0) unfinished.push(deleteSome);
+      if (turn.isOver()) return total;
+    }
+    left = unfinished;
+  }
+  return total;
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openTestDatabase, type TestDatabase } from '../../../testkit/kit/test-database.ts';
+import type { Queryable } from '../../core/db.ts';
+import { raw, Sql, sql } from '../../core/sql.ts';
+import { findRoom, lockRoom } from './room-store.ts';
+import { findLiveSession, listJoinedMembers } from './session-store.ts';
+
+const scope = { projectId: '00000000-0000-0000-0000-000000000001', environment: 'DEVELOPMENT' } as const;
+let database: TestDatabase;
+before(async () => {
+  database = await openTestDatabase();
+  const { db } = database;
+  await db.execute(sql`
+    insert into projects (id, name, slug, created_at, updated_at)
+    select ${scope.projectId}, 'p', 'p', now(), now()`);
+});
+after(() => database.close());
+
+async function fillRoom(id: string, viewers: number): Promise<void> {
+  const { db } = database;
+  await db.execute(sql`
+    insert into rooms (id, project_id, environment, name, member_count, viewer_count, created_at, updated_at)
+    values (${id}, ${scope.projectId}, 'DEVELOPMENT', ${id}, 4, ${viewers}, now(), now())`);
+  await db.execute(sql`
+    insert into participant_sessions (id, project_id, environment, room_id, room_session_id, identity, kind, token_id,
+      permissions, server_name, process_id, resume_hash, is_publisher, created_at, joined_at)
+    select ${id} || g, ${scope.projectId}, 'DEVELOPMENT', ${id}, 's', 'u' || g,
+      case when g <= 4 then 'MEMBER' else 'VIEWER' end, 't' || g, '{}', 'node', 'process', '\\x00', g = 1, now(),
+      case when g <> 4 then now() end
+    from generate_series(1, ${viewers + 4}::int) g`);
+}
+
+interface Plan {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+const rowsRead = (plan: Plan): number =>
+  (plan['Relation Name'] === 'participant_sessions'
+    ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+    : 0) + (plan.Plans ?? []).reduce((total, inner) => total + rowsRead(inner), 0);
+
+/** How many rows of stays the statements of a join read. */
+async function readOf(roomId: string): Promise<number> {
+  return database.db.transaction(async (tx) => {
+    let total = 0;
+    // As in a table of a whole deployment, which nobody reads from its beginning.
+    await tx.execute(raw('set local enable_seqscan = off'));
+    const counting = {
+      ...tx,
+      async query<T extends object>(statement: Sql): Promise<T[]> {
+        const explained = new Sql(
+          [
+            `explain (analyze, timing off, summary off, format json) ${statement.strings[0]}`,
+            ...statement.strings.slice(1),
+          ],
+          statement.values,
+        );
+        const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
+        total += row ? rowsRead(row['QUERY PLAN'][0].Plan) : 0;
+        return tx.query<T>(statement);
+      },
+    } satisfies Queryable;
+    await findRoom(counting, scope, roomId);
+    await lockRoom(counting as typeof tx, scope, roomId);
+    await findLiveSession(counting, roomId, 'u2');
+    const members = await listJoinedMembers(counting, roomId);
+    assert.deepEqual(
+      members.map(({ identity }) => identity),
+      ['u1', 'u2', 'u3'],
+    );
+    return total;
+  });
+}
+
+test('[RUN-33] a join reads as much of a room with many viewers as of one with few', async () => {
+  await fillRoom('few', 10);
+  await fillRoom('many', 2_000);
+  await database.db.execute(raw('analyze participant_sessions'));
+  const room = await findRoom(database.db, scope, 'many');
+  assert.deepEqual([room?.joinedCount, room?.publisherCount], [2_003, 1], 'one holds a place and has not joined');
+  const [few, many] = [await readOf('few'), await readOf('many')];
+  assert.ok(few > 0);
+  assert.equal(many, few);
+});
