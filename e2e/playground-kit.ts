@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { oncePerWorker } from '../apps/server/testkit/kit/worker-life.ts';
-import { sharedChromium } from './browser.ts';
+import { sharedChromium, stillPage } from './browser.ts';
 import { embeddedNode } from './node-process.ts';
 import { buildPages } from './page-builds.ts';
 
@@ -48,7 +48,7 @@ export async function openPlayground(switches: readonly string[] = []): Promise<
 
   const newContext: Playground['newContext'] = async ({ isDark = false } = {}) => {
     const colorScheme = isDark ? 'dark' : 'light';
-    const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 800 } });
+    const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 800 }, ...stillPage });
     contexts.push(context);
     return context;
   };
