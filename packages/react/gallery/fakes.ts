@@ -142,7 +142,6 @@ export function person(look: Look): ParticipantState {
     isLocal,
     name,
     metadata: null,
-    permissions: null,
     isSpeaking,
     audioLevel: isSpeaking ? 0.3 : 0,
     quality: look.quality === undefined ? 'good' : look.quality,

@@ -9,6 +9,8 @@ import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually } from '../../testkit/node.ts';
 import { freeUdpPort } from '../../testkit/ports.ts';
 import { candidatesOf } from '../announce.ts';
+import { Legs } from '../pipes/legs.ts';
+import { PipeSocket } from '../pipes/pipe-socket.ts';
 import { createCertificate } from './certificate.ts';
 import { systemClock } from './clock.ts';
 import { Engine } from './engine.ts';
@@ -249,8 +251,10 @@ test('[RUN-32] the sweep of a media node looks at each transport once, however m
     looks += 1;
     return 'NEW' as const;
   });
+  const onError = (error: unknown) => assert.fail(String(error));
   const engine = new Engine({
     clock: systemClock,
+    legs: new Legs(await PipeSocket.open('127.0.0.1', onError), systemClock),
     random: Math.random,
     newTrackId: () => 'track',
     udpPort: await freeUdpPort(),
@@ -259,7 +263,7 @@ test('[RUN-32] the sweep of a media node looks at each transport once, however m
     iceKey: Buffer.alloc(32),
     candidates: () => [],
     emit: () => {},
-    onError: (error) => assert.fail(String(error)),
+    onError,
   });
   const may = { publishAudio: true, publishVideo: true, publishData: true };
   const permissions = { join: true, subscribe: true, publish: true, ...may };

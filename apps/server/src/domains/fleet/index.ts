@@ -2,6 +2,7 @@ import type { FleetTotals, fleetRoutes, MediaReach } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
+import { type Turn as ChoreTurn, deleteInBatches } from '../../core/delete-in-batches.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
@@ -149,7 +150,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     chooseServer(await load.list(db), { region, except, silentBefore: silentBefore() });
 
   /** In parts: what a part leaves is taken by the next. */
-  function deleteOldSamples(turn: Turn): Promise<number> {
+  function deleteOldSamples(turn: ChoreTurn): Promise<number> {
     const before = iso(clock.now() - sampleDays * dayMs);
     return deleteInBatches({ turn }, (limit) => deleteOldNodeSamples(db, before, limit));
   }

@@ -25,5 +25,11 @@ test('[OBS-17] what is too old is deleted also while sampling fails', async () =
   const { chores = [] } = createObservability({ ...deps, ids: {}, cursors: {}, retentionDays: 30 } as never);
   const outcomes = await Promise.allSettled(chores.map(({ run }) => run(endlessTurn)));
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected']);
-  assert.deepEqual(deleted.sort(), ['call_samples', 'calls', 'connection_rollups', 'connection_rollups', 'connections']);
+  assert.deepEqual(deleted.sort(), [
+    'call_samples',
+    'calls',
+    'connection_rollups',
+    'connection_rollups',
+    'connections',
+  ]);
 });
