@@ -280,5 +280,5 @@ export class LocalParticipant {
 const notAllowed = (what: string, act: string, permissions: string): PermissionError =>
   new PermissionError({
     code: `SVC_${what}_NOT_ALLOWED`,
-    message: `This RTC token does not allow to ${act}. Mint it with \`permissions: ${permissions}\`.`,
+    message: `This RTC token does not allow you to ${act}. Mint it with \`permissions: ${permissions}\`.`,
   });
