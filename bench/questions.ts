@@ -88,6 +88,12 @@ export const questions: Record<string, Question> = {
       'One publisher and N subscribers over DTLS-SRTP, packets received per CPU-second of the forwarding process. **The library alone** is a process with the same DTLS-SRTP library that writes another ssrc into each packet and sends it on, and does nothing else. **Janus** is the one of the system’s package, its video room; where it is not installed the table says what was not run.',
     load: () => import('./sfu-forwarding.ts'),
   },
+  'sfu-pipes': {
+    title: 'A room over two media processes',
+    peers:
+      'No peer: one publisher and 40 subscribers over DTLS-SRTP, in one media process and by turns in two, CPU time of all media processes together.',
+    load: () => import('./sfu-pipes.ts'),
+  },
   observability: {
     title: 'Looking back at calls',
     peers: 'No peer: what the dashboard asks for, over a million connection events on PostgreSQL, by HTTP.',

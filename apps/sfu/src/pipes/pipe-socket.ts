@@ -24,8 +24,11 @@ export class PipeSocket {
   }
 
   static async open(host: string, onError: (error: unknown) => void): Promise<PipeSocket> {
+    const family = isIPv6(host) ? 6 : 4;
     const socket = createSocket({
-      type: isIPv6(host) ? 'udp6' : 'udp4',
+      type: `udp${family}`,
+      // Only addresses are sent to, and the system's resolver would cost more than the datagram.
+      lookup: (address, _options, found) => found(null, address, family),
       recvBufferSize: BUFFER_BYTES,
       sendBufferSize: BUFFER_BYTES,
     });
@@ -54,7 +57,7 @@ export class PipeSocket {
 
   /** What cannot be sent is lost, as on any network. */
   send(parts: readonly Buffer[], port: number, host: string): void {
-    this.#socket.send(parts, port, host, () => {});
+    this.#socket.send(parts, port, host);
   }
 
   close(): void {

@@ -21,7 +21,7 @@ test('[PIPE-1] a datagram is read by the other end only, unchanged and once', ()
   assert.equal(b.open(first), undefined, 'a replay');
   assert.equal(a.open(sealed(a, 'back')), undefined, 'reflected to its sender');
   assert.equal(new Seal(Buffer.alloc(32, 8), 'b').open(sealed(a, 'x')), undefined, 'another secret');
-  for (const at of [0, 11, 13, -1]) {
+  for (const at of [4, 11, 13, -1]) {
     const forged = sealed(a, 'three');
     const index = at < 0 ? forged.length - 1 : at;
     forged[index] = (forged[index] ?? 0) ^ 1;
@@ -115,7 +115,7 @@ async function openPipe(): Promise<{ a: End; b: End; close(): void }> {
   };
 }
 
-test('[PIPE-2] what a turn writes goes out in few datagrams; strangers are dropped and get no answer', async () => {
+test('[PIPE-2] packets that come together share datagrams; strangers are dropped and get no answer', async () => {
   const { a, b, close } = await openPipe();
   const of = { track: 7, layer: 2, run: 3 };
   for (let index = 0; index < 20; index += 1) a.pipe.sendRtp(of, Buffer.alloc(1000, index));

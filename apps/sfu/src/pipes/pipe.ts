@@ -62,10 +62,12 @@ const LAYER_BYTES = 6;
 const RECORD_BYTES_MAX = 0xffff;
 const NACKS_MAX = 300;
 const PING_MS = 1000;
+/** Media waits this long for more: packets of a frame come close together, and a datagram costs more than its bytes. */
+const GATHER_MS = 3;
 
 /**
  * One pipe to another media process: records of media and feedback, several in a datagram, and messages that arrive.
- * What one turn of the event loop writes goes out at its end.
+ * What one turn of the event loop writes goes out at its end, media with what follows within milliseconds.
  */
 export class Pipe {
   readonly #settings: PipeSettings;
@@ -78,6 +80,7 @@ export class Pipe {
   #buffer: Buffer;
   #length = 0;
   #isFlushScheduled = false;
+  #isFlushSoon = false;
   #isClosed = false;
   #pingedAt = Number.NEGATIVE_INFINITY;
   heardAt: number;
@@ -176,7 +179,8 @@ export class Pipe {
     if (this.#length + whole > this.#payloadMax) this.flush();
     // A record that no datagram of this size holds goes alone: the path may still carry it.
     if (whole > this.#buffer.length) this.#buffer = Buffer.alloc(whole);
-    this.#scheduleFlush();
+    if (type === RTP || type === SENDER_REPORT) this.#flushSoon();
+    else this.#flushThisTurn();
     const at = this.#length;
     this.#buffer[at] = type;
     this.#buffer.writeUInt16BE(bytes, at + 1);
@@ -184,7 +188,18 @@ export class Pipe {
     return at + RECORD_BYTES;
   }
 
-  #scheduleFlush(): void {
+  #flushSoon(): void {
+    if (this.#isFlushSoon) return;
+    this.#isFlushSoon = true;
+    setTimeout(this.#flushTimed, GATHER_MS);
+  }
+
+  readonly #flushTimed = (): void => {
+    this.#isFlushSoon = false;
+    this.flush();
+  };
+
+  #flushThisTurn(): void {
     if (this.#isFlushScheduled) return;
     this.#isFlushScheduled = true;
     setImmediate(this.#flushScheduled);

@@ -5,7 +5,7 @@ const KEY_BYTES = 16;
 const SALT_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The receiver's number of the pipe, then the number of the datagram; both are authenticated. */
+/** The receiver's number of the pipe, which chooses the key, then the number of the datagram, which is the nonce. */
 export const HEAD_BYTES = 12;
 export const SEALED_BYTES = HEAD_BYTES + TAG_BYTES;
 /** Datagrams that may overtake each other. */
@@ -54,7 +54,6 @@ export class Seal {
     writeNumber(head, SALT_BYTES, this.#sent);
     head.copy(this.#sendNonce, SALT_BYTES, SALT_BYTES);
     const cipher = createCipheriv(CIPHER, this.#send.key, this.#sendNonce);
-    cipher.setAAD(head);
     const sealed = cipher.update(plain);
     cipher.final();
     return [head, sealed, cipher.getAuthTag()];
@@ -66,10 +65,8 @@ export class Seal {
     if (end < HEAD_BYTES) return undefined;
     const number = readNumber(datagram, SALT_BYTES);
     if (!this.#isFresh(number)) return undefined;
-    const head = datagram.subarray(0, HEAD_BYTES);
-    head.copy(this.#receiveNonce, SALT_BYTES, SALT_BYTES);
+    datagram.copy(this.#receiveNonce, SALT_BYTES, SALT_BYTES, HEAD_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#receive.key, this.#receiveNonce);
-    decipher.setAAD(head);
     decipher.setAuthTag(datagram.subarray(end));
     const plain = decipher.update(datagram.subarray(HEAD_BYTES, end));
     try {
