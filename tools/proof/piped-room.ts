@@ -1,0 +1,67 @@
+/**
+ * A call of Chromium pages over two media processes of a node: how long a join takes until the first picture of
+ * somebody in the other process, and how long until a viewer sees again after its process was killed:
+ * `node tools/proof/piped-room.ts [joins]`.
+ */
+import { createApi } from '@parley/server';
+import { startService } from '../../apps/server/testkit/kit/service.ts';
+import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
+import { startTestNode } from '../../apps/sfu/testkit/node.ts';
+import { openPages } from '../../e2e/sdk/kit.ts';
+
+const JOINS = Number(process.argv[2] ?? 10);
+const FIRST_PICTURE_MS_MAX = 350;
+const BACK_MS_MAX = 5000;
+
+const service = await startService({ env: { SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '1000' } });
+const [secret = ''] = service.config.sfuSecrets;
+const node = await startTestNode(
+  {
+    CONTROL_URL: service.url,
+    SFU_REGISTRATION_SECRET: secret,
+    SFU_ANNOUNCED_HOST: '127.0.0.1',
+    SFU_PROCESSES: '2',
+    // Those who join take turns: the host is in the first process, a viewer in the second.
+    SFU_ROOM_SPREAD_PERCENT: '0',
+  },
+  true,
+);
+const { apiKey } = await service.newProject();
+const pages = await openPages(service.url, createApi({ baseUrl: service.url, credential: apiKey }), {});
+const room = await pages.newRoom();
+const host = await pages.caller(room, 'host');
+await host.join();
+await host.setMicrophone(true);
+await host.setCamera(true);
+
+const shown: number[] = [];
+for (let index = 0; index < JOINS; index += 1) {
+  const viewer = await pages.caller(room, `viewer-${index}`);
+  await viewer.join();
+  await viewer.watches('host');
+  const { join = Number.NaN, firstFrame = Number.NaN } = await viewer.page.evaluate(() => window.caller.times);
+  shown.push(firstFrame - join);
+  await viewer.page.evaluate(() => window.caller.room.leave());
+  await viewer.page.close();
+}
+
+const viewer = await pages.caller(room, 'viewer');
+await viewer.join();
+await viewer.watches('host');
+const killedAt = performance.now();
+process.kill(node.node.pids()[1] ?? 0, 'SIGKILL');
+await viewer.page.waitForFunction(() => window.caller.room.state.getSnapshot().connection !== 'connected');
+await viewer.watches('host');
+const backMs = performance.now() - killedAt;
+const isHostThere = (await host.state()) === 'connected';
+
+await pages.close();
+await node.stop();
+await service.stop();
+await stopShared();
+
+const median = [...shown].sort((a, b) => a - b)[Math.floor((shown.length - 1) / 2)] ?? Number.NaN;
+console.log(`${JOINS} joins, first picture across a pipe: p50 ${Math.round(median)} ms, wanted ${FIRST_PICTURE_MS_MAX}`);
+console.log(`process killed: its viewer sees again after ${Math.round(backMs)} ms, wanted ${BACK_MS_MAX}`);
+console.log(`the host, in the other process, ${isHostThere ? 'stayed' : 'did not stay'} connected`);
+process.exit(median <= FIRST_PICTURE_MS_MAX && backMs <= BACK_MS_MAX && isHostThere ? 0 : 1);
