@@ -1,12 +1,13 @@
 /**
  * The alert rules by Prometheus's own tool: their syntax, that each fires when it should (`deploy/alerts-test.yaml`),
- * and the metrics of a server that has just started. `promtool` is in Debian's package `prometheus`; CI has
+ * and the metrics of a server and a media node that have just started. `promtool` is in Debian's package `prometheus`; CI has
  * it, and sets PARLEY_REQUIRE_PROMTOOL.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { createMetrics } from '../apps/server/src/core/metrics.ts';
+import { renderMetrics } from '../apps/sfu/src/metrics.ts';
 import { finishCheck } from './repository-files.ts';
 
 const rulesPath = 'deploy/prometheus/alerts.yaml';
@@ -30,6 +31,7 @@ const runs: readonly [args: string[], input?: string][] = [
   [['check', 'rules', rulesPath]],
   [['test', 'rules', testsPath]],
   [['check', 'metrics'], createMetrics().render()],
+  [['check', 'metrics'], renderMetrics([{ load: undefined }])],
 ];
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 

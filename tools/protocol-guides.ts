@@ -344,6 +344,11 @@ function descriptions(): string {
         '`a=rtpmap`, `a=fmtp`, and `rtx` with `apt`',
       ],
       ['`extensions`', 'ids by name; left out: the default ids below. Write `{}` for none', '`a=extmap`'],
+      [
+        '`descriptor`',
+        'in the node’s offers of VP9 and AV1: id of `dependencyDescriptor`, beside `extensions`. Leave it out unless you forward or decode layers',
+        '`a=extmap`',
+      ],
       ['`ssrcs`', 'the stream, then its retransmissions', '`a=ssrc`, `a=ssrc-group:FID`'],
       ['`rids`', 'simulcast layers, lowest first', '`a=rid`, `a=simulcast`'],
     ],

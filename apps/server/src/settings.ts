@@ -162,7 +162,7 @@ export const settings = record({
   metricsToken: text('METRICS_TOKEN', {
     without: 'anybody who reaches it',
     isSecret: true,
-    means: 'What a scraper of /metrics presents as Bearer.',
+    means: 'What a scraper of /metrics presents as Bearer, to media nodes too.',
   }),
   metricsHost: mapped(
     text('METRICS_HOST', { default: '127.0.0.1', means: 'Address that METRICS_PORT listens on.' }),

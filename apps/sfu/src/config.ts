@@ -44,6 +44,8 @@ export interface NodeConfig {
   /** How busy a media process is before a room goes on in another one as well; null: it never does. */
   roomSpreadPercent: number | null;
   capacity: number;
+  /** Who scrapes `/metrics` must show it; null: nobody is asked. */
+  metricsToken: string | null;
   version: string;
 }
 
@@ -136,6 +138,7 @@ export function readConfig(environment: Variables): NodeConfig {
         ? null
         : integer('SFU_ROOM_SPREAD_PERCENT', ROOM_SPREAD_PERCENT, 0, 100),
     capacity: integer('SFU_CAPACITY', 1000, 1, 100_000),
+    metricsToken: text('METRICS_TOKEN') ?? null,
     version: (text('SFU_VERSION') ?? '').slice(0, 64),
   };
 }

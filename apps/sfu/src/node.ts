@@ -11,6 +11,7 @@ import { Spread } from './control/spread.ts';
 import { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
+import { renderMetrics } from './metrics.ts';
 import { chooseMediaPorts, type MediaPorts } from './ports.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { startNodeRelay } from './turn/node-relay.ts';
@@ -82,6 +83,7 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     execute: createExecutor({ directory, workers, spread, capacity: config.capacity, clock, isDraining }),
     isDraining,
     isReady,
+    metrics: { token: config.metricsToken, render: () => renderMetrics(workers) },
     turn,
     onError,
   }).catch(async (error: unknown) => {

@@ -167,6 +167,8 @@ export const mediaEvents = {
     layers: Type.Array(Type.Object({ rid: Type.String({ maxLength: 256 }), enabled: Type.Boolean() }), {
       maxItems: 16,
     }),
+    /** About the backup codec: somebody needs it. Without layers: it is to be published. */
+    backup: Type.Optional(Type.Boolean()),
   }),
   /** For a receiver that has no open data channel. */
   data: Type.Object({

@@ -52,6 +52,10 @@ const TrackRequest = Type.Object({
   name: Type.Optional(Text),
   metadata: Type.Optional(Type.String({ maxLength: trackMetadataBytesMax })),
   muted: Type.Optional(Type.Boolean()),
+  /** The client can send it in this codec too, if somebody cannot decode the first one. */
+  backupCodec: Type.Optional(Type.Enum(['VP8'])),
+  /** No new track: the published one with this id in its backup codec. */
+  backupOf: Type.Optional(Text),
   /** Size and target bit rate of each simulcast layer, lowest first. */
   layers: Type.Optional(
     Type.Array(

@@ -37,6 +37,8 @@ export interface MediaEntry {
   codecs?: Codec[];
   /** Left out: `DEFAULT_EXTENSIONS` of the kind. */
   extensions?: Extensions;
+  /** Id of one more extension that the node offers, the dependency descriptor; who does not know it leaves it out. */
+  descriptor?: number;
   /** The stream, then its retransmissions. */
   ssrcs?: number[];
   /** Simulcast layers, lowest first. */
@@ -73,8 +75,8 @@ export const DEFAULT_EXTENSIONS: Record<Kind, Extensions> = {
   data: {},
 };
 
-/** What the node offers for VP9 and AV1. It is always said: clients before it know the others only. */
-export const SVC_EXTENSIONS: Extensions = { ...DEFAULT_EXTENSIONS.video, dependencyDescriptor: 12 };
+/** Of `descriptor` in the node's offers. */
+export const DESCRIPTOR_ID = 12;
 
 export const CODEC_RATES: Record<CodecName, string> = {
   opus: '48000/2',

@@ -191,7 +191,8 @@ function mediaLines(entry: MediaEntry): string[] {
     ];
   if (isRejected(entry)) return [`m=${kind} 0 UDP/TLS/RTP/SAVPF 0`, 'c=IN IP4 0.0.0.0', `a=mid:${mid}`, 'a=inactive'];
   const payloadTypes = codecs.flatMap((codec) => [codec.pt, ...(codec.rtx === undefined ? [] : [codec.rtx])]);
-  const extensions = Object.entries(entry.extensions ?? DEFAULT_EXTENSIONS[kind]);
+  const { extensions: base = DEFAULT_EXTENSIONS[kind], descriptor: dependencyDescriptor } = entry;
+  const extensions = Object.entries({ ...base, ...(dependencyDescriptor && { dependencyDescriptor }) });
   return [
     `m=${kind} 9 UDP/TLS/RTP/SAVPF ${payloadTypes.join(' ')}`,
     'c=IN IP4 0.0.0.0',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { renderMetrics } from '@parley/sfu/metrics';
 import { parse } from 'yaml';
 import type { TestService } from '../../testkit/kit/service.ts';
 import { sharedService } from '../../testkit/kit/shared-service.ts';
@@ -26,9 +27,9 @@ before(async () => {
   service = await sharedService();
 });
 
-/** The names in /metrics, whatever has happened yet. */
+/** The names in /metrics of servers and media nodes, whatever has happened yet. */
 async function exposedNames(): Promise<Set<string>> {
-  const text = await (await service.fetch('/metrics')).text();
+  const text = (await (await service.fetch('/metrics')).text()) + renderMetrics([{ load: undefined }]);
   return new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name));
 }
 

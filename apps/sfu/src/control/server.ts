@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -14,6 +15,7 @@ import type { Address } from '@parley/turn/addresses';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
+import { METRICS_TYPE } from '../metrics.ts';
 import type { TurnRelay } from '../turn/relay.ts';
 import type { Controller, Send } from './controllers.ts';
 import { isFromPage, readUpgrade, refuse, switchToTurn } from './upgrade.ts';
@@ -45,7 +47,14 @@ interface ControlServerDeps {
   isReady(): boolean;
   /** The node's TURN relay and its URLs, if it has one. */
   turn: { relay: Pick<TurnRelay, 'accept'>; urls(): readonly string[] } | null;
+  metrics: NodeMetrics;
   onError(error: unknown): void;
+}
+
+interface NodeMetrics {
+  /** Null: to everybody who reaches the port. */
+  token: string | null;
+  render(): string;
 }
 
 interface ControlServer {
@@ -56,7 +65,7 @@ interface ControlServer {
 }
 
 /**
- * The control server of a node: one WebSocket for each server process of the control plane, and `/healthz`. Whatever
+ * The control server of a node: one WebSocket for each server process of the control plane, `/healthz` and `/metrics`. Whatever
  * comes over a connection ends at most that connection.
  */
 export async function startControlServer(deps: ControlServerDeps): Promise<ControlServer> {
@@ -125,8 +134,12 @@ function acceptTurn({ turn }: ControlServerDeps, client: Address, socket: Duplex
   turn.relay.accept(socket, client);
 }
 
-/** Plain requests: the node's health, and nothing else. */
+/** Plain requests: the node's health and metrics, and nothing else. */
 function answerRequest(deps: ControlServerDeps, request: IncomingMessage, response: ServerResponse): void {
+  if (request.url === '/metrics' && request.method === 'GET' && !isFromPage(request)) {
+    answerScrape(deps.metrics, request, response);
+    return;
+  }
   const isHealth = request.url === '/healthz' && request.method === 'GET';
   const isReady = deps.isReady();
   const status = isFromPage(request) ? 403 : isHealth ? (isReady ? 200 : 503) : 404;
@@ -134,6 +147,16 @@ function answerRequest(deps: ControlServerDeps, request: IncomingMessage, respon
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(isHealth && status !== 403 ? health : {}));
 }
+
+function answerScrape(metrics: NodeMetrics, { headers }: IncomingMessage, response: ServerResponse): void {
+  const isAllowed = metrics.token === null || isSameText(headers.authorization ?? '', `Bearer ${metrics.token}`);
+  if (isAllowed) response.writeHead(200, { 'content-type': METRICS_TYPE, connection: 'close' }).end(metrics.render());
+  else response.writeHead(401, { 'www-authenticate': 'Bearer', connection: 'close' }).end();
+}
+
+/** In a time that tells nothing of where they differ. */
+const isSameText = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right));
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const listen = (server: Server, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {

@@ -1,5 +1,6 @@
 import {
   type Codec,
+  type CodecName,
   DEFAULT_EXTENSIONS,
   type Description,
   type ExtensionName,
@@ -36,16 +37,27 @@ export class ClientLines implements Negotiation {
   }
 
   assign(publication: Publication, streamId: string): Slot | undefined {
-    const { name } = publication.encoding.codec;
-    const slot = this.#slots.find(
-      ({ kind, use, codecs }) => kind === publication.kind && !use && codecs.some((codec) => codec.name === name),
-    );
+    const { encoding, request } = publication;
+    const free = this.#slots.filter(({ kind, use }) => kind === publication.kind && !use);
+    const withCodec = (name: CodecName | undefined) =>
+      free.find(({ codecs }) => codecs.some((codec) => codec.name === name));
+    const slot = withCodec(encoding.codec.name) ?? withCodec(request.backupCodec);
     if (!slot) return undefined;
+    slot.use = { publication, streamId, subscription: this.#subscribe(slot, publication) };
+    return slot;
+  }
+
+  #subscribe(slot: ClientSlot, publication: Publication): Subscription {
     const subscription = this.#host.newSubscription(publication, slot.codecs, slot.ssrc, slot.extensions);
     if (slot.last) subscription.follow(slot.last);
     slot.last = subscription;
-    slot.use = { publication, streamId, subscription };
-    return slot;
+    return subscription;
+  }
+
+  renew(slot: Slot, publication: Publication): Subscription {
+    const own = this.#slots.find((one) => one === slot);
+    if (!own) throw new Error('No line of this client.');
+    return this.#subscribe(own, publication);
   }
 
   release(): void {

@@ -56,11 +56,16 @@ function opusFor({ fmtp = '' }: Codec, source: MediaTrackRequest['source'] | und
   return [FEC, isStereo && 'stereo=1;sprop-stereo=1', isQuietable && 'usedtx=1'].filter(Boolean).join(';');
 }
 
-/** What a subscriber is offered for a track. */
-export function offeredCodecs({ codec, red }: Encoding): Codec[] {
-  const { pt, rtx, fmtp = codec.fmtp } = SENT[codec.name];
-  const plain: Codec = { name: codec.name, pt, ...(rtx !== undefined && { rtx }), ...(fmtp && { fmtp }) };
+/** What a subscriber is offered for a track; who answers without its codec can be sent its backup on the same line. */
+export function offeredCodecs({ codec, red }: Encoding, backup?: MediaTrackRequest['backupCodec']): Codec[] {
+  const plain = sentCodec(codec.name, codec.fmtp);
+  if (backup) return [plain, sentCodec(backup)];
   return red ? [{ name: 'red', ...SENT.red }, plain] : [plain];
+}
+
+function sentCodec(name: CodecName, own?: string): Codec {
+  const { pt, rtx, fmtp = own } = SENT[name];
+  return { name, pt, ...(rtx !== undefined && { rtx }), ...(fmtp && { fmtp }) };
 }
 
 /** Extensions that the node understands from publishers. */

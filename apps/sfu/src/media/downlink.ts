@@ -1,5 +1,6 @@
 import type { MediaTrackSettings } from '@parley/contract/media-control';
 import { allocate, type Demand, layerForSize } from './allocator.ts';
+import { counters } from './counters.ts';
 import { Deliveries } from './deliveries.ts';
 import { DownlinkEstimator } from './downlink-estimator.ts';
 import type { PathLoss } from './loss-window.ts';
@@ -17,6 +18,8 @@ const VIDEO_SHARE = 0.95;
 const PROBE_MARGIN = 1.1;
 const DEFAULT_PRIORITY = 100;
 const SCREEN_PRIORITY = 200;
+/** What the videos of a subscriber are counted by. */
+export const LAYER_NAMES = ['0', '1', '2', '3', 'paused'] as const;
 /** How many `sentBps` samples make a second. */
 const SAMPLES = 5;
 const SAMPLE_MS = 180;
@@ -99,17 +102,20 @@ export class Downlink {
         const use = this.#uses.get(ssrc);
         this.#resendBudget.refill(this.estimator.bitsPerSecond, now);
         const isVp8 = use?.publication.encoding.codec.name === 'VP8';
-        use?.subscription.resend(sequences, isVp8, now, this.#resendBudget);
+        counters.nacksIn += sequences.length;
+        counters.resent += use?.subscription.resend(sequences, isVp8, now, this.#resendBudget) ?? 0;
       },
       keyFrameRequest: (ssrc) => {
         const use = this.#uses.get(ssrc);
         if (!use) return;
+        counters.keyFrameRequestsIn += 1;
         use.publication.requestKeyFrame(Math.max(use.subscription.current, use.subscription.target));
         use.publication.flushKeyFrameRequests(now);
       },
       remb: (bps) => this.estimator.remb(bps, now),
       transportFeedback: (feedback) => this.estimator.feedback(this.#deliveries.onFeedback(feedback), now),
     });
+    counters.lostOut += Math.max(0, path.lost);
     if (path.expected > 0) this.estimator.loss(path, this.sentBps(now), now);
     if (this.estimator.bitsPerSecond < before) this.allocate(now);
   }
@@ -128,7 +134,8 @@ export class Downlink {
     if (!transport?.isOpen) return;
     const videos = this.#deps
       .slots()
-      .flatMap(({ kind, use, isActive }) => (kind === 'video' && use && isActive ? [use] : []));
+      .flatMap(({ kind, use, isActive }) => (kind === 'video' && use && isActive ? [use] : []))
+      .filter(({ subscription }) => !subscription.isUndecodable);
     const demands = videos.map((use) => this.#demand(use, now));
     const { layers, wantedBps } = allocate(demands, this.estimator.bitsPerSecond * VIDEO_SHARE);
     videos.forEach((use, index) => {
@@ -176,6 +183,7 @@ export class Downlink {
   #announceState(slot: Slot): void {
     if (!slot.use || !slot.isActive) return;
     const { publication, subscription } = slot.use;
+    if (subscription.isUndecodable) return;
     const isOff = this.#settings.get(publication.id)?.enabled === false;
     if (subscription.isSwitching && subscription.current < 0) return;
     const isMuted = publication.isMuted || publication.isMutedByServer;
@@ -212,6 +220,17 @@ export class Downlink {
       if (!use || use.subscription.current < 0) return sum;
       return sum + use.publication.bitrateOf(use.subscription.current, now);
     }, 0);
+  }
+
+  /** Adds the subscribed videos to those of others, by `LAYER_NAMES`. */
+  countLayers(counts: number[]): void {
+    const paused = LAYER_NAMES.length - 1;
+    for (const { kind, use } of this.#deps.slots()) {
+      if (kind !== 'video' || !use) continue;
+      const { current } = use.subscription;
+      const index = current < 0 ? paused : Math.min(current, paused - 1);
+      counts[index] = (counts[index] ?? 0) + 1;
+    }
   }
 
   statistics(): { lossPercent: number | null; jitterMs: number | null; rttMs: number | null } {

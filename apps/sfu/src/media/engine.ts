@@ -11,6 +11,8 @@ import * as native from 'node-datachannel';
 import type { Legs, PipesLoad } from '../pipes/legs.ts';
 import type { Certificate } from './certificate.ts';
 import type { MediaClock } from './clock.ts';
+import { type Counters, counters } from './counters.ts';
+import { LAYER_NAMES } from './downlink.ts';
 import { MediaError } from './errors.ts';
 import { PeerTransport } from './peer-transport.ts';
 import { type Emit, Room } from './room.ts';
@@ -39,6 +41,11 @@ export interface EngineLoad extends PipesLoad {
   outPackets: number;
   /** Data messages that a receiver did not get, since the start. */
   dataDropped: number;
+  /** Bits per second that the paths to subscribers carry, all together. */
+  estimateBps: number;
+  /** Subscribed videos by `LAYER_NAMES`. */
+  layers: number[];
+  counters: Counters;
 }
 
 /** A command without a handler does not compile. */
@@ -260,14 +267,16 @@ export class Engine {
 
   load(): EngineLoad {
     const { size: rooms } = this.#rooms;
-    const load: EngineLoad = {
-      rooms,
-      participants: 0,
-      dataDropped: this.#dataDropped,
-      ...this.#closedTotals,
-      ...this.#deps.legs.load(),
-    };
-    for (const room of this.#rooms.values()) load.participants += room.participants.size;
+    const counted = { dataDropped: this.#dataDropped, counters, ...this.#closedTotals, ...this.#deps.legs.load() };
+    const load: EngineLoad = { rooms, participants: 0, estimateBps: 0, layers: LAYER_NAMES.map(() => 0), ...counted };
+    for (const room of this.#rooms.values()) {
+      load.participants += room.participants.size;
+      for (const { subscriber } of room.participants.values()) {
+        if (!subscriber.transport?.isOpen) continue;
+        load.estimateBps += Math.round(subscriber.downlink.estimator.bitsPerSecond);
+        subscriber.downlink.countLayers(load.layers);
+      }
+    }
     for (const transport of this.#transports) {
       load.inBytes += transport.receivedBytes;
       load.outBytes += transport.sentBytes;

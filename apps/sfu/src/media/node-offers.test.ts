@@ -71,9 +71,17 @@ test('[MED-85] [MED-51] a subscriber is offered the descriptor of a stream that 
   offers.assign(camera('trk_2', 'VP9'), 'ps_1');
   offers.flush();
   const [, first, second] = sent[0]?.description.media ?? [];
-  assert.deepEqual([first?.extensions?.dependencyDescriptor, second?.extensions], [12, undefined]);
-  offers.answer(1, { ...local, media: [{ mid: '0', kind: 'video', direction: 'recvonly' }] }, () => {});
+  assert.deepEqual([first?.descriptor, second?.descriptor, first?.extensions], [12, undefined, undefined]);
+  offers.answer(1, { ...local, media: [] }, () => {});
+  assert.deepEqual(
+    own.map(({ dependencyDescriptor }) => dependencyDescriptor),
+    [undefined],
+    'a client that says nothing does not know it',
+  );
+  offers.assign(camera('trk_3', 'VP9', { dependencyDescriptor: 13 }), 'ps_1');
+  offers.flush();
+  const extensions = { dependencyDescriptor: 12 };
+  offers.answer(2, { media: [{ mid: '2', kind: 'video', direction: 'recvonly', extensions }] }, () => {});
   assert.equal(own.length, 1);
-  assert.equal(own[0]?.dependencyDescriptor, undefined);
   offers.close();
 });

@@ -1,9 +1,17 @@
 import { MEDIA_DESCRIPTION_BYTES_MAX } from '@parley/contract/media-control';
-import { DEFAULT_EXTENSIONS, type Description, type MediaEntry, SVC_EXTENSIONS } from '@parley/media-description';
+import {
+  type Codec,
+  DEFAULT_EXTENSIONS,
+  DESCRIPTOR_ID,
+  type Description,
+  type Extensions,
+  type MediaEntry,
+} from '@parley/media-description';
 import { offeredCodecs } from './codecs.ts';
 import { MediaError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import type { Negotiation, NegotiationHost, Slot } from './slot.ts';
+import type { Subscription } from './subscription.ts';
 
 const DATA_MID = 'data';
 /** What a description holds beside its media entries. */
@@ -21,6 +29,10 @@ interface OfferedSlot extends Slot {
   needsOffer: boolean;
   /** The client has answered the line, so it can take another track once it is free. */
   isReusable: boolean;
+  /** What the client said of the line, where it is not what was expected. */
+  answered: MediaEntry | undefined;
+  /** Set when the client does not have all extensions that were offered. */
+  ownExtensions: Extensions | undefined;
 }
 
 interface PendingOffer {
@@ -72,7 +84,17 @@ export class NodeOffers implements Negotiation {
   }
 
   #newSubscription(publication: Publication) {
-    return this.#deps.newSubscription(publication, offeredCodecs(publication.encoding), this.#deps.takeSsrc());
+    return this.#deps.newSubscription(publication, codecsFor(publication), this.#deps.takeSsrc());
+  }
+
+  renew(slot: Slot, publication: Publication): Subscription {
+    const own = this.#slots.find((one) => one === slot);
+    const before = slot.use?.subscription;
+    const codecs = own?.answered?.codecs ?? own?.entry.codecs ?? codecsFor(publication);
+    const ssrc = before?.ids.ssrc ?? this.#deps.takeSsrc();
+    const subscription = this.#deps.newSubscription(publication, codecs, ssrc, own?.ownExtensions);
+    if (before) subscription.follow(before);
+    return subscription;
   }
 
   #freeSlot(kind: 'audio' | 'video'): OfferedSlot {
@@ -88,6 +110,8 @@ export class NodeOffers implements Negotiation {
       entry: { mid, kind, direction: 'inactive' },
       needsOffer: false,
       isReusable: false,
+      answered: undefined,
+      ownExtensions: undefined,
     };
     this.#slots.push(slot);
     return slot;
@@ -109,8 +133,8 @@ export class NodeOffers implements Negotiation {
       direction: 'sendonly',
       trackId: use.publication.id,
       streamId: use.streamId,
-      codecs: offeredCodecs(use.publication.encoding),
-      ...(use.publication.extensionIds.dependencyDescriptor && { extensions: SVC_EXTENSIONS }),
+      codecs: codecsFor(use.publication),
+      ...(use.publication.extensionIds.dependencyDescriptor && { descriptor: DESCRIPTOR_ID }),
       ssrcs: rtxPayloadType === undefined ? [ssrc] : [ssrc, rtxSsrc],
     };
   }
@@ -185,14 +209,17 @@ export class NodeOffers implements Negotiation {
   }
 
   #accepts(slot: OfferedSlot, answered: MediaEntry | undefined): boolean {
+    slot.answered = answered;
+    slot.ownExtensions = undefined;
     const isAccepted = accepts(slot, answered);
     const { use } = slot;
-    if (!isAccepted || !use || !answered || !slot.entry.extensions) return isAccepted;
-    const extensions = answered.extensions ?? DEFAULT_EXTENSIONS[slot.kind];
-    if (extensions.dependencyDescriptor !== undefined) return true;
-    // A client that does not know the descriptor gets packets without it.
-    const codecs = answered.codecs ?? slot.entry.codecs ?? [];
-    use.subscription = this.#deps.newSubscription(use.publication, codecs, use.subscription.ids.ssrc, extensions);
+    if (!isAccepted || !use) return isAccepted;
+    // A client that does not say that it knows the descriptor gets packets without it.
+    if (slot.entry.descriptor && answered?.extensions?.dependencyDescriptor === undefined)
+      slot.ownExtensions = answered?.extensions ?? DEFAULT_EXTENSIONS[slot.kind];
+    const { name } = use.publication.encoding.codec;
+    const isUndecodable = answered?.codecs?.every((codec) => codec.name !== name) ?? false;
+    if (slot.ownExtensions || isUndecodable) use.subscription = this.renew(slot, use.publication);
     return true;
   }
 
@@ -218,6 +245,8 @@ export class NodeOffers implements Negotiation {
     this.#slots = [];
   }
 }
+
+const codecsFor = ({ encoding, request }: Publication): Codec[] => offeredCodecs(encoding, request.backupCodec);
 
 /** Applies the client's answer to a line. False when nothing is to be sent on it. */
 function accepts(slot: OfferedSlot, answered: MediaEntry | undefined): boolean {

@@ -130,6 +130,8 @@ async function newPublisher() {
     events: {
       state() {},
       published: ({ id }) => present.add(id),
+      backedUp() {},
+      backupLost() {},
       unpublished: ({ id }) => present.delete(id),
       started() {},
       audioLevel() {},

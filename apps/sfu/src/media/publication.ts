@@ -19,6 +19,8 @@ const BURST_PACKETS_MAX = 16;
 /** Bits per second assumed for a layer until it was measured, and for a track without simulcast. */
 const GUESSED_BITRATES = [150_000, 500_000, 1_500_000, 3_000_000];
 const GUESSED_BITRATE = 1_500_000;
+/** A publisher is asked for the backup codec again after this time. */
+const BACKUP_REQUEST_MS = 5000;
 
 interface PublicationEvents {
   /** Ask the publisher for a key frame of this stream. */
@@ -65,6 +67,9 @@ export class Publication implements ForwardedTrack {
   isMuted: boolean;
   isMutedByServer = false;
   isStarted = false;
+  /** The same track in its backup codec, once the publisher sends it. */
+  backup: Publication | undefined;
+  #backupRequestedAt = Number.NEGATIVE_INFINITY;
   readonly #events: PublicationEvents;
   readonly #subscriptions: Subscription[] = [];
   readonly #taps: PacketTap[] = [];
@@ -122,6 +127,15 @@ export class Publication implements ForwardedTrack {
   removeTap(tap: PacketTap): void {
     const index = this.#taps.indexOf(tap);
     if (index >= 0) this.#taps.splice(index, 1);
+  }
+
+  /** Whether the publisher is to be asked for the backup codec now: somebody cannot decode this one. */
+  takeBackupRequest(now: number): boolean {
+    const isNeeded = this.#subscriptions.some(({ isUndecodable }) => isUndecodable);
+    if (!isNeeded || this.backup || !this.request.backupCodec) return false;
+    if (now - this.#backupRequestedAt < BACKUP_REQUEST_MS) return false;
+    this.#backupRequestedAt = now;
+    return true;
   }
 
   /** The stream that feeds a layer from now on; undefined for a layer that this track does not have. */

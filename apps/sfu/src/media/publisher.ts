@@ -22,6 +22,10 @@ export interface PublisherDeps {
 interface PublisherEvents {
   state(state: MediaTransportState): void;
   published(publication: Publication): void;
+  /** The backup of a published track is there. */
+  backedUp(publication: Publication): void;
+  /** It is gone, its transport was replaced. */
+  backupLost(publication: Publication, backup: Publication): void;
   unpublished(publication: Publication): void;
   started(publication: Publication): void;
   audioLevel(level: number): void;
@@ -77,7 +81,7 @@ export class Publisher {
     const local = isNew ? this.#reconnect(remote) : undefined;
     this.#remote = remote;
     this.#uplink.readExtensionIds(remote);
-    for (const { publication } of planned) this.#add(publication);
+    for (const { publication, primary } of planned) this.#add(publication, primary);
     return {
       tracks: planned.map(({ request: { cid }, publication: { id: trackId, isMutedByServer } }) =>
         isMutedByServer ? { cid, trackId, mutedByServer: true } : { cid, trackId },
@@ -97,9 +101,10 @@ export class Publisher {
       );
     const encoding = chooseEncoding(entry);
     if (!encoding) throw new MediaError('BAD_DESCRIPTION', 'None of the offered codecs is supported.');
+    const primary = this.#primaryOf(request);
     const publication: Publication = new Publication({
-      id: this.#deps.newTrackId(),
-      request,
+      id: primary?.id ?? this.#deps.newTrackId(),
+      request: primary ? backupRequest(primary, request) : request,
       encoding,
       mid: entry.mid,
       rids: entry.rids ?? [],
@@ -111,15 +116,23 @@ export class Publisher {
         audioLevel: (level) => this.#deps.events.audioLevel(level),
         // Within this turn of the event loop: nothing waits for a packet that has not come yet.
         queued: () => setImmediate(() => publication.flush()),
-        rebound: () => this.#deps.events.rebound(publication),
+        // Other processes know the track by its first encoding.
+        rebound: () => primary ?? this.#deps.events.rebound(publication),
       },
     });
-    publication.isMutedByServer = this.#isMutedByServer(request);
-    return { request, publication };
+    publication.isMutedByServer = this.#isMutedByServer(publication.request);
+    return { request, publication, primary };
+  }
+
+  #primaryOf({ backupOf }: MediaTrackRequest): Publication | undefined {
+    if (backupOf === undefined) return undefined;
+    const primary = this.#publications.get(backupOf);
+    if (!primary) throw new MediaError('NOT_FOUND', 'This participant does not publish the track to back up.');
+    return primary;
   }
 
   muteByServer(publication: Publication, isMuted: boolean): void {
-    publication.isMutedByServer = isMuted;
+    for (const one of [publication, publication.backup]) if (one) one.isMutedByServer = isMuted;
     const key = sameTrackKey(publication.request);
     if (isMuted) this.#mutedByServer.add(key);
     else this.#mutedByServer.delete(key);
@@ -165,12 +178,31 @@ export class Publisher {
     }
   }
 
-  #add(publication: Publication): void {
+  #add(publication: Publication, primary: Publication | undefined): void {
     const before = this.#byMid.get(publication.mid);
     if (before) this.#remove(before);
-    this.#publications.set(publication.id, publication);
     this.#byMid.set(publication.mid, publication);
+    if (primary) {
+      this.#dropBackup(primary);
+      primary.backup = publication;
+      this.#deps.events.backedUp(primary);
+      return;
+    }
+    this.#publications.set(publication.id, publication);
     this.#deps.events.published(publication);
+  }
+
+  #dropBackup(primary: Publication): void {
+    const { backup } = primary;
+    if (!backup) return;
+    primary.backup = undefined;
+    this.#forget(backup);
+    this.#deps.events.backupLost(primary, backup);
+  }
+
+  #forget(publication: Publication): void {
+    if (this.#byMid.get(publication.mid) === publication) this.#byMid.delete(publication.mid);
+    this.#uplink.forget(publication);
   }
 
   #answerEntry(entry: MediaEntry): MediaEntry {
@@ -195,19 +227,20 @@ export class Publisher {
     for (const trackId of trackIds) {
       const publication = this.#publications.get(trackId);
       if (!publication) continue;
-      media.push({
-        ...this.#answerEntry({ mid: publication.mid, kind: publication.kind, direction: 'inactive' }),
-        direction: 'inactive',
-      });
+      for (const { mid, kind } of [publication, publication.backup].filter((one) => one !== undefined))
+        media.push({ ...this.#answerEntry({ mid, kind, direction: 'inactive' }), direction: 'inactive' });
       this.#remove(publication);
     }
     return { description: { media } };
   }
 
+  /** A track with its backup, or the backup alone. */
   #remove(publication: Publication): void {
+    const primary = this.#publications.get(publication.id);
+    if (primary) this.#dropBackup(primary);
+    if (primary !== publication) return;
     this.#publications.delete(publication.id);
-    if (this.#byMid.get(publication.mid) === publication) this.#byMid.delete(publication.mid);
-    this.#uplink.forget(publication);
+    this.#forget(publication);
     this.#deps.events.unpublished(publication);
   }
 
@@ -224,6 +257,8 @@ export class Publisher {
     before?.close();
     this.#remote = remote;
     this.#uplink.readExtensionIds(remote);
+    // Backups are asked for anew.
+    for (const publication of this.#publications.values()) this.#dropBackup(publication);
     this.#byMid.clear();
     for (const { publication, entry } of kept.values()) {
       const encoding = chooseEncoding({ ...entry, codecs: sameCodecFirst(entry, publication) });
@@ -241,7 +276,10 @@ export class Publisher {
     // Most participants of a large room only subscribe.
     if (!this.#transport) return;
     this.#uplink.tick(now);
-    for (const publication of this.#publications.values()) publication.flushKeyFrameRequests(now);
+    for (const publication of this.#publications.values()) {
+      publication.flushKeyFrameRequests(now);
+      publication.backup?.flushKeyFrameRequests(now);
+    }
   }
 
   /** Ends tracks that the permissions no longer allow. */
@@ -276,6 +314,12 @@ const sameTrackKey = ({ kind, source, name = '' }: MediaTrackRequest): string =>
   `${kind} ${source === 'UNKNOWN' ? `named ${name}` : source}`;
 
 const isSound = (key: string): boolean => key.startsWith('AUDIO ');
+
+/** The same track in other layers; what the user mutes holds for both. */
+function backupRequest(primary: Publication, { cid, layers = [] }: MediaTrackRequest): MediaTrackRequest {
+  const { backupCodec: _, ...request } = primary.request;
+  return { ...request, cid, layers, muted: primary.isMuted };
+}
 
 const isSending = ({ direction }: MediaEntry): boolean => direction === 'sendonly' || direction === 'sendrecv';
 

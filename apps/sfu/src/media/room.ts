@@ -115,6 +115,8 @@ export class Room {
       events: {
         state: (state) => this.#onTransport(self, 'pub', state),
         published: (publication) => this.#onPublished(self, publication),
+        backedUp: (publication) => this.#changeEncoding(publication, publication.backup),
+        backupLost: (publication, backup) => this.#changeEncoding(backup, publication),
         unpublished: (publication) => this.#onUnpublished(self, publication),
         started: (publication) => this.#onStarted(self, publication),
         audioLevel: (level) => this.#speakers.addLevel(self.identity, level),
@@ -171,6 +173,10 @@ export class Room {
     for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
   }
 
+  #changeEncoding(from: Publication, to: Publication | undefined): void {
+    if (to) for (const { subscriber } of this.#participants.values()) subscriber.changeEncoding(from, to);
+  }
+
   #onUnpublished(participant: Participant, publication: Publication): void {
     this.withdrawTrack(publication);
     this.#legs.unpublished(publication);
@@ -185,7 +191,7 @@ export class Room {
 
   #publisherOf(publication: Publication): Participant | undefined {
     for (const participant of this.#participants.values())
-      if (participant.publisher.publications.get(publication.id) === publication) return participant;
+      if (isOwn(participant.publisher.publications.get(publication.id), publication)) return participant;
     return undefined;
   }
 
@@ -193,12 +199,14 @@ export class Room {
     const now = this.#deps.clock.now();
     if (this.#legs.demandChanged(publication, now)) return;
     const layers = publication.takeDemand(now);
-    const owner = layers && this.#publisherOf(publication);
-    if (layers && owner)
-      this.#deps.emit({
-        type: 'publish.quality',
-        data: { room: this.id, participant: owner.id, trackId: publication.id, layers },
-      });
+    const owner = this.#publisherOf(publication);
+    if (!owner) return;
+    const isBackup = owner.publisher.publications.get(publication.id) !== publication;
+    const address = { room: this.id, participant: owner.id, trackId: publication.id };
+    const announce = (data: Pick<MediaEvents['publish.quality'], 'layers' | 'backup'>): void =>
+      this.#deps.emit({ type: 'publish.quality', data: { ...address, ...data } });
+    if (layers) announce(isBackup ? { layers, backup: true } : { layers });
+    if (publication.takeBackupRequest(now)) announce({ layers: [], backup: true });
   }
 
   #subscribeToAll(participant: Participant): void {
@@ -241,9 +249,11 @@ export class Room {
     if (!publication) throw new MediaError('NOT_FOUND', 'This participant does not publish that track.');
     const before = by === 'SERVER' ? publication.isMutedByServer : publication.isMuted;
     if (by === 'SERVER') participant.publisher.muteByServer(publication, muted);
-    else publication.isMuted = muted;
+    else for (const one of encodingsOf(publication)) one.isMuted = muted;
     if (before === muted) return false;
-    if (!muted) for (const subscription of publication.subscriptions) subscription.restart();
+    if (!muted)
+      for (const { subscriptions } of encodingsOf(publication))
+        for (const subscription of subscriptions) subscription.restart();
     this.#legs.changed(publication);
     this.#deps.emit({ type: 'track.muted', data: { ...this.#addressOf(participant), trackId, muted, by } });
     return true;
@@ -280,7 +290,8 @@ export class Room {
   allocate(now: number): void {
     for (const { publisher, subscriber } of this.#participants.values()) {
       subscriber.downlink.allocate(now);
-      for (const publication of publisher.publications.values()) this.#announceDemand(publication);
+      for (const publication of publisher.publications.values())
+        for (const one of encodingsOf(publication)) this.#announceDemand(one);
     }
   }
 
@@ -338,3 +349,10 @@ export class Room {
     };
   }
 }
+
+/** A track, and its backup while there is one. */
+const encodingsOf = (publication: Publication): Publication[] =>
+  publication.backup ? [publication, publication.backup] : [publication];
+
+const isOwn = (published: Publication | undefined, publication: Publication): boolean =>
+  published !== undefined && encodingsOf(published).includes(publication);

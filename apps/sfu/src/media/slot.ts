@@ -30,6 +30,8 @@ export interface Negotiation {
   readonly needsAnswer: boolean;
   /** The slot that carries the track from now on; undefined when none can. */
   assign(publication: Publication, streamId: string): Slot | undefined;
+  /** Another encoding of the track on the same line, as far as the client accepted it. */
+  renew(slot: Slot, publication: Publication): Subscription;
   /** The track of the slot ended: its `use` is gone. */
   release(slot: Slot): void;
   close(): void;

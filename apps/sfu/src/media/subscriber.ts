@@ -125,7 +125,9 @@ export class Subscriber {
       rtxPayloadType: main?.rtx,
     };
     const outlet = this.#downlink.outlet(extensions && extensionTable(extensions));
-    return new Subscription(publication, ids, outlet, this.#deps.random);
+    const subscription = new Subscription(publication, ids, outlet, this.#deps.random);
+    subscription.isUndecodable = main === undefined;
+    return subscription;
   }
 
   /** False without the permission, or when no line of the client can carry the track. */
@@ -189,8 +191,26 @@ export class Subscriber {
       slot.isActive = true;
       this.#downlink.attach(slot.use);
       publication.subscribe(subscription);
+      if (subscription.isUndecodable) this.#onUndecodable(publication);
       if (slot.kind === 'audio' && this.#transport?.isOpen) subscription.setTarget(0);
     }
+    this.#downlink.allocate(this.#deps.clock.now());
+  }
+
+  #onUndecodable(publication: Publication): void {
+    if (publication.backup) this.changeEncoding(publication, publication.backup);
+    else this.#deps.events.demandChanged(publication);
+  }
+
+  /** From the codec that this client cannot decode to its backup; back when that is gone. */
+  changeEncoding(from: Publication, to: Publication): void {
+    const slot = this.#negotiation.slots.find(({ use }) => use?.publication === from);
+    const isNeeded = from.backup !== to || slot?.use?.subscription.isUndecodable;
+    if (!slot?.use || !slot.isActive || !isNeeded) return;
+    from.unsubscribe(slot.use.subscription);
+    slot.use = { ...slot.use, publication: to, subscription: this.#negotiation.renew(slot, to) };
+    to.subscribe(slot.use.subscription);
+    this.#downlink.attach(slot.use);
     this.#downlink.allocate(this.#deps.clock.now());
   }
 

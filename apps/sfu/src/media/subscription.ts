@@ -69,6 +69,8 @@ export class Subscription {
   /** Only for a stream that carries several layers: it has both jobs then. */
   #svc: SvcFilter | undefined;
   #retransmission: Retransmission | undefined;
+  /** The client cannot decode the track: nothing is sent until there is a backup. */
+  isUndecodable = false;
   packets = 0;
   octets = 0;
   /** Sequence numbers without a packet, because it never reached the node; since the last report. */

@@ -1,4 +1,4 @@
-import { DEFAULT_EXTENSIONS, type Extensions, SVC_EXTENSIONS } from '@parley/media-description';
+import { DEFAULT_EXTENSIONS, DESCRIPTOR_ID, type Extensions } from '@parley/media-description';
 import { extensionLength, findExtension, RTP_HEADER_BYTES, type RtpView, toAbsSendTime } from './rtp.ts';
 
 /** Enough for any packet on a path of 1500 bytes, with our extensions and the two bytes of RTX. */
@@ -8,7 +8,11 @@ const TRANSPORT_NUMBER_AT = ABS_SEND_TIME_AT + 4;
 
 /** Extensions that go on as they came, with the id we gave them; all have ids under 15. */
 const PASSED = ['audioLevel', 'orientation', 'playoutDelay'] as const;
-const SENT_IDS: Extensions = { ...DEFAULT_EXTENSIONS.audio, ...SVC_EXTENSIONS };
+const SENT_IDS: Extensions = {
+  ...DEFAULT_EXTENSIONS.audio,
+  ...DEFAULT_EXTENSIONS.video,
+  dependencyDescriptor: DESCRIPTOR_ID,
+};
 /** What fits behind a head of one byte (RFC 8285 4.2). */
 const SHORT_BYTES_MAX = 16;
 const ONE_BYTE_PROFILE = 0xbede;

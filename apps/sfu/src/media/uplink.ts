@@ -1,5 +1,6 @@
 import { DEFAULT_EXTENSIONS, type Description } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
+import { counters } from './counters.ts';
 import type { PathLoss } from './loss-window.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
@@ -89,6 +90,7 @@ export class Uplink {
     }
     const view = this.#view;
     if (!readRtp(buffer, view)) return;
+    counters.packetsIn += 1;
     const numberAt = findExtension(view, this.#transportCcId);
     if (numberAt >= 0 && extensionLength === 2) this.#arrivals.packet(buffer.readUInt16BE(numberAt), now);
     const stream = this.#streams.get(view.ssrc) ?? this.#addStream(view);
@@ -128,10 +130,12 @@ export class Uplink {
     const sequences = upstream.takeNacks(now);
     if (upstream.hasGivenUp) publication.requestKeyFrame(layer);
     upstream.hasGivenUp = false;
+    counters.nacksOut += sequences.length;
     if (sequences.length > 0) this.#transport?.send(writeNack(NODE_SSRC, upstream.ssrc, sequences));
   }
 
   sendPli(ssrc: number): void {
+    counters.keyFrameRequestsOut += 1;
     this.#transport?.send(writePli(NODE_SSRC, ssrc));
   }
 
@@ -164,6 +168,7 @@ export class Uplink {
       path.expected += expected;
       path.lost += lost;
     }
+    counters.lostIn += path.lost;
     this.#estimator.loss(path, now);
     const packets = [writeReceiverReport(NODE_SSRC, reports)];
     const ssrcs = this.#videoSsrcs();

@@ -82,6 +82,15 @@ test('[SDK-74] music is not processed, unless that is asked for, and is captured
   ]);
 });
 
+test('[SDK-111] a screen of text is captured at five frames a second, unless another rate is asked for', async () => {
+  await captureScreen({ contentHint: 'text' });
+  await captureScreen({ contentHint: 'text', frameRate: 10 });
+  assert.deepEqual(
+    browser.asked.map(({ video }) => video),
+    [{ frameRate: 5 }, { frameRate: 10 }],
+  );
+});
+
 test('[SDK-75] a screen is sharp at 15 frames, in motion at 30; its sound is the system’s, as it is', async () => {
   const unprocessed = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
   const [sharp] = await captureScreen();

@@ -16,6 +16,8 @@ export interface VideoEncodingOptions {
   simulcast?: boolean;
   /** Of VP9 and AV1: `L3T3_KEY` and the like. By default as many layers as the size is worth. */
   scalabilityMode?: string;
+  /** In which codec it is sent too while somebody in the room cannot decode the first; false: never. Default VP8 for VP9 and AV1. */
+  backupCodec?: 'vp8' | false;
   /** What is kept when the path or the computer is too slow. By default the browser decides, by the content hint. */
   degradationPreference?: 'balanced' | 'maintain-framerate' | 'maintain-resolution';
 }
@@ -44,10 +46,13 @@ const LAYERS = [
   ['f', 1_700_000],
 ] as const;
 
+/** These codecs carry layers in one stream, and not every browser decodes them. */
+export const isScalable = ({ codec }: EncodingOptions): boolean => codec === 'vp9' || codec === 'av1';
+
 /** How a track is sent: a camera in layers, lowest first, as many as its size is worth; a screen in one, sharp. */
 export function encodingsFor(source: TrackSource, track: MediaStreamTrack, options: EncodingOptions = {}): Encoding[] {
   if (track.kind === 'audio') return [];
-  const { codec, frameRate, simulcast = source !== 'SCREEN_SHARE' } = options;
+  const { frameRate, simulcast = source !== 'SCREEN_SHARE' } = options;
   const settings = track.getSettings();
   // A phone held upright sends as many pixels as one held across.
   const width = Math.max(settings.width ?? 1280, settings.height ?? 0);
@@ -55,12 +60,11 @@ export function encodingsFor(source: TrackSource, track: MediaStreamTrack, optio
   const [worth, bits] = width < 480 ? [1, 400_000] : width < 960 ? [2, 500_000] : [3, 1_700_000];
   const count = simulcast ? worth : 1;
   const { maxBitrate = source === 'SCREEN_SHARE' ? 2_500_000 : bits } = options;
-  const isScalable = codec === 'vp9' || codec === 'av1';
   // Without a mode these codecs take several encodings for the layers of one stream.
   const usual = options.simulcast || count === 1 ? 'L1T3' : `L${count}T3_KEY`;
   const { scalabilityMode = usual } = options;
-  const shared = { ...(frameRate && { maxFramerate: frameRate }), ...(isScalable && { scalabilityMode }) };
-  if (count === 1 || (isScalable && scalabilityMode[1] !== '1')) return [{ ...shared, maxBitrate }];
+  const shared = { ...(frameRate && { maxFramerate: frameRate }), ...(isScalable(options) && { scalabilityMode }) };
+  if (count === 1 || (isScalable(options) && scalabilityMode[1] !== '1')) return [{ ...shared, maxBitrate }];
   return inLayers(count, maxBitrate).map((layer) => ({ ...shared, ...layer }));
 }
 

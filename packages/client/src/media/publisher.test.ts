@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Description } from '@parley/media-description';
 import { ConnectionError, PermissionError } from '../errors.ts';
+import type { EncodingOptions } from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
 import { createPublisher } from './publisher.ts';
 
@@ -159,4 +160,90 @@ test('[SDK-21] a transport that may not be restarted, because publishing was for
   await publisher.publish([track]);
   await publisher.restart();
   assert.deepEqual([publisher.peer, publisher.tracks, track.id, states], [null, [], null, ['closed']]);
+});
+
+/** A camera, and what its line was told; `isOld`: of a browser that ignores layers in one stream. */
+async function publishCamera(options: EncodingOptions, isOld = false) {
+  const offered: { tracks: unknown }[] = [];
+  const lines: { encodings: RTCRtpEncodingParameters[]; isStopped: boolean; parameters: unknown }[] = [];
+  const newLine = (_media: unknown, { sendEncodings = [] }: RTCRtpTransceiverInit) => {
+    const encodings = isOld ? sendEncodings.map((one) => ({ ...one, scalabilityMode: undefined })) : sendEncodings;
+    const line = { mid: '0', encodings, isStopped: false, parameters: undefined as unknown };
+    lines.push(line);
+    const sender = {
+      getParameters: () => ({ encodings }),
+      async setParameters(parameters: unknown) {
+        line.parameters = parameters;
+      },
+    };
+    return Object.assign(line, { sender, stop: () => (line.isStopped = true) });
+  };
+  const peer = {
+    localDescription: { sdp },
+    addTransceiver: newLine,
+    async setLocalDescription() {},
+    async setRemoteDescription() {},
+    close() {},
+  };
+  const publisher = createPublisher({
+    newPeerConnection: () => peer as unknown as RTCPeerConnection,
+    async publish(offer) {
+      offered.push(offer);
+      return published;
+    },
+    unpublish: nothing,
+    restart: () => assert.fail('nothing is restarted here'),
+    whenConnected: async () => {},
+    onState() {},
+  });
+  const mediaStreamTrack = {
+    id: 'c1',
+    kind: 'video',
+    readyState: 'live',
+    getSettings: () => ({ width: 1280, height: 720 }),
+  };
+  const track = { mediaStreamTrack, source: 'CAMERA', kind: 'video', options, id: null, mutedByServer() {} };
+  await publisher.publish([track as unknown as LocalTrack]);
+  return { publisher, offered, lines };
+}
+
+test('[SDK-111] what is kept when it gets too slow is set on the sender', async () => {
+  const { lines } = await publishCamera({ degradationPreference: 'maintain-resolution' });
+  assert.deepEqual(lines[0]?.parameters, {
+    encodings: lines[0]?.encodings,
+    degradationPreference: 'maintain-resolution',
+  });
+});
+
+test('[SDK-110] a browser that ignores layers in one stream sends VP8 in several', async () => {
+  const { lines } = await publishCamera({ codec: 'av1' }, true);
+  assert.deepEqual(
+    lines.map(({ encodings, isStopped }) => [encodings.length, isStopped]),
+    [
+      [1, true],
+      [3, false],
+    ],
+  );
+});
+
+test('[SDK-112] a track says that it could be sent in VP8 too, and is when the node asks for it', async () => {
+  const { publisher, offered, lines } = await publishCamera({ codec: 'vp9' });
+  const ask = () => publisher.setLayers('trk_1', [], true);
+  await Promise.all([ask(), ask()]);
+  const said = offered.map(({ tracks }) => JSON.parse(JSON.stringify(tracks))[0]);
+  assert.deepEqual(
+    said.map(({ cid, backupCodec, backupOf, layers }) => [cid, backupCodec, backupOf, layers.length]),
+    [
+      ['c1', 'VP8', undefined, 3],
+      ['c1~', undefined, 'trk_1', 3],
+    ],
+  );
+  assert.equal(publisher.tracks.length, 1);
+  await publisher.setLayers('trk_1', [{ rid: 'h', enabled: true }], true);
+  assert.deepEqual(
+    lines[1]?.encodings.map(({ active }) => active),
+    [false, true, false],
+  );
+  for (const options of [{}, { codec: 'vp9', backupCodec: false }] as const)
+    assert.ok(!JSON.stringify((await publishCamera(options)).offered).includes('backupCodec'));
 });

@@ -2,7 +2,16 @@ import type { FrameData, ReplyTo, SignalingClientFrames } from '@parley/contract
 import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-description';
 import { ConnectionError, PermissionError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
-import { type Encoding, type EncodingOptions, encodingsFor, layersOf, preferCodec, tuneOpus } from './encodings.ts';
+import type { Sent } from './backup.ts';
+import {
+  type Encoding,
+  type EncodingOptions,
+  encodingsFor,
+  isScalable,
+  layersOf,
+  preferCodec,
+  tuneOpus,
+} from './encodings.ts';
 import type { LocalTrack } from './local-track.ts';
 
 export interface PublisherDeps {
@@ -20,8 +29,8 @@ export interface Publisher {
   publish(tracks: readonly LocalTrack[]): Promise<void>;
   unpublish(track: LocalTrack): Promise<void>;
   replace(track: LocalTrack, media: MediaStreamTrack | null): Promise<void>;
-  /** Layers without a subscriber are not encoded. */
-  setLayers(trackId: string, layers: readonly { rid: string; enabled: boolean }[]): Promise<void>;
+  /** Layers without a subscriber are not encoded. `isBackup`: those of the backup codec, which begins with it. */
+  setLayers(trackId: string, layers: readonly { rid: string; enabled: boolean }[], isBackup?: boolean): Promise<void>;
   /** A new transport for the same session; track ids stay. */
   restart(): Promise<void>;
   /** The session is another one: everything is published again. */
@@ -47,7 +56,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   let peer: RTCPeerConnection | null = null;
   let local: Description | undefined;
   let remote: Description | undefined;
-  const lines = new Map<LocalTrack, RTCRtpTransceiver>();
+  const lines = new Map<Sent, RTCRtpTransceiver>();
+  const tracks = (): LocalTrack[] => [...lines.keys()].filter(isTrack);
+  /** A track, then its backup. */
+  const encodingsOf = (track: LocalTrack): Sent[] =>
+    [...lines.keys()].filter((sent) => sent === track || sent.backupOf === track);
   const takeTurn = createSerialQueue();
 
   function open(): RTCPeerConnection {
@@ -69,19 +82,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     remote = undefined;
   }
 
-  function addLine(pc: RTCPeerConnection, track: LocalTrack): void {
-    const media = track.mediaStreamTrack;
-    const line = addTransceiver(pc, track, track.options);
-    const { degradationPreference } = track.options;
-    // Where the browser does not know it, it goes on as it would.
-    if (degradationPreference)
-      void line.sender.setParameters({ ...line.sender.getParameters(), degradationPreference });
-    // A camera that was released has nothing to send until it is captured again.
-    if (media.readyState === 'ended') void line.sender.replaceTrack(null);
-    lines.set(track, line);
-  }
-
-  const trackAt = (mid: string): LocalTrack | undefined => [...lines].find(([, line]) => line.mid === mid)?.[0];
+  const trackAt = (mid: string): Sent | undefined => [...lines].find(([, line]) => line.mid === mid)?.[0];
 
   /** The offer in compact form; each entry names its track, a new one by our own id for it. */
   async function describe(pc: RTCPeerConnection): Promise<Description> {
@@ -89,7 +90,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const description = fromSdp(pc.localDescription?.sdp ?? '');
     for (const entry of description.media) {
       const track = trackAt(entry.mid);
-      if (track) entry.trackId = track.id ?? cidOf(track);
+      if (track) entry.trackId = (isTrack(track) && track.id) || cidOf(track);
       else delete entry.trackId;
     }
     return description;
@@ -101,9 +102,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     await pc.setRemoteDescription({ type: 'answer', sdp: toSdp({ ...remote, media }) });
   }
 
-  async function publish(tracks: readonly LocalTrack[]): Promise<void> {
+  async function publish(tracks: readonly Sent[]): Promise<void> {
     const pc = peer ?? open();
-    for (const track of tracks) addLine(pc, track);
+    for (const track of tracks) lines.set(track, openLine(pc, track));
     try {
       const next = await describe(pc);
       const offers = tracks.map((track) => offerOf(track, lines.get(track)));
@@ -111,7 +112,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       local = next;
       for (const track of tracks) {
         const known = answer.tracks.find(({ cid }) => cid === cidOf(track));
-        track.id = known?.trackId ?? track.id;
+        if (isTrack(track)) track.id = known?.trackId ?? track.id;
         track.mutedByServer(known?.mutedByServer ?? false);
       }
       await accept(pc, answer.description);
@@ -122,7 +123,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   /** Restores the transport as it was before the attempt. */
-  async function rollBack(pc: RTCPeerConnection, tracks: readonly LocalTrack[]): Promise<void> {
+  async function rollBack(pc: RTCPeerConnection, tracks: readonly Sent[]): Promise<void> {
     if (peer !== pc) return;
     if (!remote) {
       for (const track of tracks) lines.delete(track);
@@ -136,8 +137,15 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
+  /** Somebody cannot decode the track. */
+  async function addBackup(track: LocalTrack): Promise<void> {
+    // Loaded when it is needed: most calls never do.
+    const { backupOf } = await import('./backup.ts');
+    if (encodingsOf(track).length === 1) await publishWithRetry([backupOf(track)]);
+  }
+
   /** A lost connection leaves the outcome unknown: it is retried on the next one. */
-  async function publishWithRetry(tracks: readonly LocalTrack[]): Promise<void> {
+  async function publishWithRetry(tracks: readonly Sent[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);
       if (wanted.length === 0) return;
@@ -151,20 +159,24 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   async function unpublish(track: LocalTrack): Promise<void> {
-    const line = lines.get(track);
-    lines.delete(track);
+    const sent = encodingsOf(track);
+    const ended = sent.flatMap((one) => lines.get(one) ?? []);
+    for (const one of sent) lines.delete(one);
     const trackId = track.id;
     track.id = null;
     const pc = peer;
-    if (!line || !pc || !trackId) return;
-    line.direction = 'inactive';
-    await line.sender.replaceTrack(null);
+    if (ended.length === 0 || !pc || !trackId) return;
+    for (const one of ended) {
+      one.direction = 'inactive';
+      await one.sender.replaceTrack(null);
+    }
     const answer = await requestUnpublish(pc, trackId);
     if (!answer) return;
     await pc.setLocalDescription();
     // Asked twice, the server may have nothing more to say of it.
-    const ended = (remote?.media ?? []).filter(({ mid }) => mid === line.mid);
-    const media = ended.map((entry) => ({ ...entry, direction: 'inactive' as const }));
+    const media = (remote?.media ?? [])
+      .filter(({ mid }) => ended.some((one) => one.mid === mid))
+      .map((entry) => ({ ...entry, direction: 'inactive' as const }));
     await accept(pc, apply({ media }, answer.description));
     if (pc.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
   }
@@ -191,17 +203,18 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   /** There is nothing to carry, and so nothing to repair. */
   function end(): void {
     drop();
-    for (const track of lines.keys()) track.id = null;
+    for (const track of tracks()) track.id = null;
     lines.clear();
     onState('closed');
   }
 
   async function rebuild(): Promise<void> {
-    const tracks = [...lines.keys()];
-    if (tracks.length === 0) return end();
+    // The node asks for backups anew.
+    const kept = tracks();
+    if (kept.length === 0) return end();
     peer?.close();
     const pc = open();
-    for (const track of tracks) addLine(pc, track);
+    for (const track of kept) lines.set(track, openLine(pc, track));
     const next = await describe(pc);
     const answer = await deps.restart(next).catch((error) => {
       // The server has ended the tracks together with the permission to publish.
@@ -217,31 +230,30 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     publish: (tracks) => takeTurn(() => publishWithRetry(tracks)),
     unpublish: (track) => takeTurn(() => unpublish(track)),
     async replace(track, media) {
-      await lines.get(track)?.sender.replaceTrack(media);
+      for (const sent of encodingsOf(track)) await lines.get(sent)?.sender.replaceTrack(media);
     },
-    async setLayers(trackId, layers) {
-      const sender = [...lines].find(([track]) => track.id === trackId)?.[1].sender;
-      if (!sender) return;
-      const parameters = sender.getParameters();
-      // A stream that carries all layers is on as long as one of them is wanted.
-      for (const encoding of parameters.encodings)
-        encoding.active = layers.some(({ rid, enabled }) => enabled && rid === (encoding.rid ?? rid));
-      await sender.setParameters(parameters);
+    async setLayers(trackId, layers, isBackup) {
+      const track = tracks().find(({ id }) => id === trackId);
+      if (!track) return;
+      const sent = encodingsOf(track)[isBackup ? 1 : 0];
+      const sender = sent && lines.get(sent)?.sender;
+      if (!sender) return takeTurn(() => addBackup(track));
+      await setActive(sender, layers);
     },
     restart: () => takeTurn(rebuild),
     reset() {
-      const tracks = [...lines.keys()];
+      const kept = tracks();
       drop();
       lines.clear();
-      for (const track of tracks) track.id = null;
-      return tracks.length > 0 ? takeTurn(() => publishWithRetry(tracks)) : Promise.resolve();
+      for (const track of kept) track.id = null;
+      return kept.length > 0 ? takeTurn(() => publishWithRetry(kept)) : Promise.resolve();
     },
     async getStats(track) {
       return (await lines.get(track)?.sender.getStats()) ?? null;
     },
     trackAt: (mid) => trackAt(mid)?.id ?? null,
     get tracks() {
-      return [...lines.keys()];
+      return tracks();
     },
     get peer() {
       return peer;
@@ -253,9 +265,29 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   };
 }
 
-const cidOf = (track: LocalTrack): string => track.mediaStreamTrack.id;
+const isTrack = (sent: Sent): sent is LocalTrack => !sent.backupOf;
 
-function addTransceiver(pc: RTCPeerConnection, track: LocalTrack, options: EncodingOptions): RTCRtpTransceiver {
+const cidOf = ({ mediaStreamTrack, backupOf }: Sent): string => mediaStreamTrack.id + (backupOf ? '~' : '');
+
+function openLine(pc: RTCPeerConnection, track: Sent): RTCRtpTransceiver {
+  const line = addTransceiver(pc, track, track.options);
+  const { degradationPreference } = track.options;
+  // Where the browser does not know it, it goes on as it would.
+  if (degradationPreference) void line.sender.setParameters({ ...line.sender.getParameters(), degradationPreference });
+  // A camera that was released has nothing to send until it is captured again.
+  if (track.mediaStreamTrack.readyState === 'ended') void line.sender.replaceTrack(null);
+  return line;
+}
+
+/** Turns the encodings of these layers on, all others off; one stream with all layers is on for any of them. */
+async function setActive(sender: RTCRtpSender, layers: readonly { rid: string; enabled: boolean }[]): Promise<void> {
+  const parameters = sender.getParameters();
+  for (const encoding of parameters.encodings)
+    encoding.active = layers.some(({ rid, enabled }) => enabled && rid === (encoding.rid ?? rid));
+  await sender.setParameters(parameters);
+}
+
+function addTransceiver(pc: RTCPeerConnection, track: Sent, options: EncodingOptions): RTCRtpTransceiver {
   const media = track.mediaStreamTrack;
   const sendEncodings = encodingsFor(track.source, media, options);
   const line = pc.addTransceiver(media, {
@@ -263,7 +295,7 @@ function addTransceiver(pc: RTCPeerConnection, track: LocalTrack, options: Encod
     ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
   });
   const mode = sendEncodings[0]?.scalabilityMode;
-  if (mode && mode[1] !== '1' && encodingsOf(line)[0]?.scalabilityMode !== mode) {
+  if (mode && parametersOf(line)[0]?.scalabilityMode !== mode) {
     // The browser ignored it: of this codec it has no layers at all.
     line.stop();
     return addTransceiver(pc, track, { ...options, codec: 'vp8' });
@@ -272,11 +304,12 @@ function addTransceiver(pc: RTCPeerConnection, track: LocalTrack, options: Encod
   return line;
 }
 
-const encodingsOf = (line: RTCRtpTransceiver): Encoding[] => line.sender.getParameters().encodings;
+const parametersOf = (line: RTCRtpTransceiver): Encoding[] => line.sender.getParameters().encodings;
 
-function offerOf(track: LocalTrack, line: RTCRtpTransceiver | undefined): TrackOffer {
+function offerOf(track: Sent, line: RTCRtpTransceiver | undefined): TrackOffer {
   const media = track.mediaStreamTrack;
-  const layers = track.kind === 'video' && line ? layersOf(encodingsOf(line), media) : [];
+  const { backupCodec = isScalable(track.options) } = track.options;
+  const layers = track.kind === 'video' && line ? layersOf(parametersOf(line), media) : [];
   return {
     cid: cidOf(track),
     kind: track.kind === 'audio' ? 'AUDIO' : 'VIDEO',
@@ -284,6 +317,8 @@ function offerOf(track: LocalTrack, line: RTCRtpTransceiver | undefined): TrackO
     muted: track.isMutedByUser,
     ...(track.name && { name: track.name }),
     ...(track.metadata && { metadata: track.metadata }),
+    ...(track.backupOf?.id && { backupOf: track.backupOf.id }),
+    ...(backupCodec && !track.backupOf && { backupCodec: 'VP8' as const }),
     ...(layers.length > 0 ? { layers } : {}),
   };
 }

@@ -42,6 +42,8 @@ export const PublishTrack = Type.Object({
   /** The application's own text, up to SIGNALING_MAX_TRACK_METADATA_BYTES. */
   metadata: Type.Optional(Type.String({ maxLength: trackMetadataBytesMax })),
   muted: Type.Optional(Type.Boolean()),
+  backupCodec: Type.Optional(Type.Enum(['VP8'])),
+  backupOf: Type.Optional(TrackId),
   layers: Type.Optional(
     Type.Array(
       Type.Object({
@@ -288,8 +290,9 @@ export const signalingServerFrames = serverFrames({
     data: Type.Object({
       trackId: Type.String(),
       layers: Type.Array(Type.Object({ rid: Type.String(), enabled: Type.Boolean() })),
+      backup: Type.Optional(Type.Boolean()),
     }),
-    when: 'Layers that nobody watches may be turned off.',
+    when: 'Layers that nobody watches may be turned off. With `backup` those of the backup codec, which is to be published if it is not.',
   },
   speakers: {
     data: Type.Object({
