@@ -254,6 +254,24 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     tab.assertClean();
   });
 
+  test('[DASH-73] a call is shared by a link that opens without signing in and without names', async () => {
+    const page = await tab.open(`/p/${project.id}/calls/${lively.callId}?env=development`, 'Call in standup');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await assertAccessible(page, 'sharing a call');
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    const url =
+      (await page
+        .getByText(/shared-call#/)
+        .first()
+        .textContent()) ?? '';
+    const anybody = await kit.visit();
+    await anybody.page.goto(url.trim());
+    await anybody.page.getByText(/The uplink of Participant \d lost up to 14 %/).waitFor();
+    await assertAccessible(anybody.page, 'a shared call');
+    assert.doesNotMatch((await anybody.page.locator('main').textContent()) ?? '', /ada|grace|standup/);
+    for (const one of [tab, anybody]) one.assertClean();
+  });
+
   test('[DOCS-4] the documentation is accessible in both themes and fits 320 pixels', async () => {
     // One page of each kind; that of all calls is the longest by far, and has no colour that the others have not.
     for (const path of ['/docs', '/docs/reference/usage']) {

@@ -25,7 +25,9 @@ export function detailOf(records: CallRecords, { withoutNames }: { withoutNames:
   const nameOf = (identity: string): string =>
     withoutNames ? `Participant ${identities.indexOf(identity) + 1}` : identity;
   const tracks = publishedTracks(records, nameOf);
-  const participants = identities.map((identity) => participantOf(records, identity, nameOf(identity), tracks));
+  const participants = withSenders(
+    identities.map((identity) => participantOf(records, identity, nameOf(identity), tracks)),
+  );
   return {
     ...call,
     roomName: withoutNames ? null : call.roomName,
@@ -49,6 +51,19 @@ function publishedTracks({ stays, steps }: CallRecords, nameOf: (identity: strin
       return [[id, { of, source: text(data['source']) }] as const];
     }),
   );
+}
+
+/** Whoever has samples of sending a track published it, also where the step that says so is gone. */
+function withSenders(participants: readonly CallParticipant[]): CallParticipant[] {
+  const senders = new Map(
+    participants.flatMap(({ name, tracks }) =>
+      tracks.filter(({ way }) => way === 'out').map(({ id }) => [id, name] as const),
+    ),
+  );
+  return participants.map((one) => ({
+    ...one,
+    tracks: one.tracks.map((track) => ({ ...track, of: track.of ?? senders.get(track.id) ?? null })),
+  }));
 }
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

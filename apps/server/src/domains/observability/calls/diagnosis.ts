@@ -24,7 +24,7 @@ const whole = (value: number): string => String(Math.round(value));
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`;
 const what = ({ kind, source }: CallTrack): string =>
   source?.toLowerCase().replaceAll('_', ' ') ?? (kind === 'audio' ? 'sound' : 'picture');
-const ofWhom = (track: CallTrack): string => (track.of === null ? what(track) : `${track.of}'s ${what(track)}`);
+const ofWhom = (track: CallTrack): string => (track.of === null ? `a ${what(track)}` : `${track.of}'s ${what(track)}`);
 
 export const trackRules: readonly TrackRule[] = [
   {
