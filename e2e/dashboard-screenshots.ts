@@ -11,7 +11,7 @@ import { fillProject } from './dashboard-seed.ts';
 
 const [folder = 'docs/screenshots', ...named] = process.argv.slice(2);
 const isReadme = folder === 'docs/screenshots';
-const readmeSet = ['overview', 'test-call', 'chat-explorer', 'webhook'];
+const readmeSet = ['overview', 'test-call', 'call', 'chat-explorer', 'webhook'];
 const wanted = named.length > 0 ? named : isReadme ? readmeSet : null;
 const isWanted = (name: string): boolean => wanted === null || wanted.includes(name);
 const looks: Readonly<Record<string, VisitOptions>> = {
@@ -43,7 +43,7 @@ async function namelessKey(page: Page): Promise<void> {
 
 /** Addresses of a project in which something happens, and what is opened there first. */
 function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
-  const { room, conversation, stream, webhook, connectionId, errorId } = lively;
+  const { room, conversation, stream, webhook, connectionId, errorId, callId } = lively;
   const press = (key: string) => (page: Page) => page.keyboard.press(key);
   const click = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
   const at = (path: string): string => `/p/${id}/${path}`;
@@ -67,6 +67,8 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['new-stream', at('live-streams'), click('New stream')],
     ['stream', at(`live-streams/${stream.id}`)],
     ['stream-hosts', at(`live-streams/${stream.id}?tab=hosts`)],
+    ['calls', at('calls')],
+    ['call', at(`calls/${callId}`)],
     ['connections', at('connections')],
     ['connection', at(`connections/${connectionId}`)],
     ['errors', at('errors')],
@@ -108,7 +110,9 @@ async function everyPage(): Promise<void> {
     const visit = await kit.visit({ as: owner, ...options });
     for (const [name, path, open] of pagesOf(id, lively)) {
       const page = await visit.open(path);
-      await page.waitForLoadState('networkidle');
+      // The stream of changes stays open, so the network is never idle.
+      await page.waitForLoadState('load');
+      await page.locator('[aria-busy="true"], [data-busy="true"]').first().waitFor({ state: 'detached' });
       await open?.(page);
       await take(page, name, look);
     }

@@ -221,8 +221,7 @@ export async function listSteps(db: Queryable, connections: readonly string[], l
 
 /** Removes a part of what is too old; gives how much. */
 export const deleteOldSamples = (db: Db, before: string, limit: number): Promise<number> =>
-  db.execute(sql`
-    delete from call_samples where (connection, at) in (
+  db.execute(sql`delete from call_samples where (connection, at) in (
       select connection, at from call_samples where at < ${before} limit ${limit})`);
 
 export const deleteOldCalls = (db: Db, before: string, limit: number): Promise<number> =>
