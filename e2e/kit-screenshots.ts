@@ -32,6 +32,7 @@ const pictures: readonly (readonly [file: string, options: OpenOptions, open?: (
   ...(['light', 'dark'] as const).flatMap((theme) => [
     [`pre-join-${theme}`, { ...desk, exhibit: 'pre-join', theme }] as const,
     [`call-people-${theme}`, { ...desk, exhibit: 'call with people', theme }] as const,
+    [`call-chat-${theme}`, { ...desk, exhibit: 'call with chat', theme }] as const,
     [`call-settings-${theme}`, { ...desk, exhibit: 'call of 5', theme }, openSettings] as const,
     [`chat-${theme}`, { ...square, exhibit: 'chat', theme }, hideEmoji] as const,
     [`conversations-${theme}`, { ...narrow, exhibit: 'conversations', theme }] as const,
@@ -40,6 +41,7 @@ const pictures: readonly (readonly [file: string, options: OpenOptions, open?: (
   ['call-screen-share', { ...desk, exhibit: 'call, screen share' }],
   ['call-phone', { ...phone, exhibit: 'call of 5' }],
   ['call-phone-screen-share', { ...phone, exhibit: 'call, screen share' }],
+  ['call-phone-chat', { ...phone, exhibit: 'call with chat' }],
   ['chat-phone', { ...phone, viewport: { width: 390, height: 720 }, exhibit: 'chat' }, hideEmoji],
   ['stream', { viewport: { width: 640, height: 360 }, deviceScaleFactor: 2, exhibit: 'stream-live' }],
   ['pre-join-phone', { ...phone, exhibit: 'pre-join' }],

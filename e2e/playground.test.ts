@@ -138,6 +138,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await host.getByText('1 viewer').waitFor();
     await viewer.getByRole('textbox', { name: 'Message' }).fill('hi from a viewer');
     await viewer.keyboard.press('Enter');
+    const chat = host.getByRole('button', { name: 'Chat', exact: true });
+    await chat.getByText('1', { exact: true }).waitFor();
+    await chat.click();
     await host.getByText('hi from a viewer').waitFor();
     await host.getByRole('button', { name: 'End the stream' }).click();
     await viewer.getByText('The stream has ended.').waitFor();

@@ -23,7 +23,7 @@ import {
 import { camera, crowd, devices, joinableRoom, type Look, person, room, tone } from './fakes.ts';
 import type { Exhibit } from './gallery.ts';
 import { sampleConversation } from './sample-conversation.ts';
-import { sampleMessages } from './sample-messages.ts';
+import { sampleMessage } from './sample-messages.ts';
 
 const nothing = (): void => {};
 const choices: JoinChoices = { name: 'Ada Lovelace', hasMicrophone: true, hasCamera: true };
@@ -60,9 +60,16 @@ const call = (name: string, people: Parameters<typeof room>[0], state = {}, prop
   ),
 });
 
-/** Two who talk about what is shown. */
+const said = [
+  ['Grace', 'Is the plan for the second quarter the last one?'],
+  ['Alan', 'Yes, I sent it an hour ago.'],
+  ['me', 'I see it. The third page has the numbers.'],
+  ['Grace', 'Good. Let us begin with those.'],
+].map(([senderId = '', text = ''], index) => sampleMessage(index + 1, { senderId, text }));
+
+/** Beside the call. */
 function CallChat() {
-  const [conversation] = useState(() => sampleConversation({ messages: sampleMessages(1, 6), present: ['me', 'ada'] }));
+  const [conversation] = useState(() => sampleConversation({ messages: said, present: ['me', 'Grace', 'Alan'] }));
   Object.assign(window, { sampleConversation: conversation });
   return <Chat conversation={conversation} userId="me" />;
 }

@@ -11,6 +11,7 @@ export function initialsOf(name: string): string {
 /** The same person has the same colour on every page. White is readable on each: only the hue differs. */
 export function colourOf(identity: string): string {
   let hash = 0;
-  for (const letter of identity) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 360;
-  return `oklch(0.48 0.13 ${hash})`;
+  for (const letter of identity) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 100_003;
+  // The golden angle: hashes that are near each other are of other colours.
+  return `oklch(0.48 0.13 ${(hash * 137) % 360})`;
 }
