@@ -12,9 +12,10 @@ import {
 } from './retransmission.ts';
 import { ntpSeconds, type ReceptionReport, type SenderReport, writeSenderReport } from './rtcp.ts';
 import { sequenceDistance, timestampDistance } from './rtp.ts';
+import { writeActiveTargets } from './svc/active-targets.ts';
 import { SvcFilter } from './svc/svc-filter.ts';
 import type { SvcPlace } from './svc/svc-place.ts';
-import { type PacketTemplate, stamp } from './template.ts';
+import { type PacketTemplate, replaceDescriptor, stamp } from './template.ts';
 import { EVERY_FRAME } from './temporal.ts';
 import { TemporalFilter } from './temporal-filter.ts';
 
@@ -179,10 +180,11 @@ export class Subscription {
     this.#retransmission?.record(sequence, packet.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
     const isRed = packet.plain !== undefined && !isPlain;
     const payloadType = isRed ? (this.ids.redPayloadType ?? 0) : this.ids.payloadType;
-    stamp(template.packet, payloadType, sequence, timestamp, this.ids.ssrc);
+    const bytes = (packet.svc && this.#describe(template, packet.svc)) ?? template.packet;
+    stamp(bytes, payloadType, sequence, timestamp, this.ids.ssrc);
     this.packets += 1;
-    this.octets += template.packet.length;
-    this.#outlet.rtp(template.packet, packet.now);
+    this.octets += bytes.length;
+    this.#outlet.rtp(bytes, packet.now);
   }
 
   #precedesSwitch(sequence: number): boolean {
@@ -209,6 +211,16 @@ export class Subscription {
     } else if (this.#precedesSwitch(packet.sequence) || !svc.takes(packet, place)) return false;
     this.#current = svc.isSettled ? this.#target : svc.spatial;
     return true;
+  }
+
+  /** The packet with the layers that this subscriber gets as the active ones, where it would say others. */
+  #describe(template: PacketTemplate, place: SvcPlace): Buffer | undefined {
+    const { frame } = place;
+    const { packet, descriptorAt } = template;
+    if (!frame || descriptorAt === 0) return undefined;
+    const mask = this.#svc?.takeActive(place);
+    if (mask === undefined) return undefined;
+    return replaceDescriptor(template, (to, at) => writeActiveTargets(packet, descriptorAt, frame, mask, to, at));
   }
 
   /** Receivers wait for the end of a picture: here it may come before the publisher's. */

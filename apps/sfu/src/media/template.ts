@@ -15,6 +15,7 @@ const SENT_IDS: Extensions = {
 };
 /** What fits behind a head of one byte (RFC 8285 4.2). */
 const SHORT_BYTES_MAX = 16;
+const LONG_BYTES_MAX = 255;
 const ONE_BYTE_PROFILE = 0xbede;
 const TWO_BYTE_PROFILE = 0x1000;
 
@@ -27,6 +28,8 @@ export class PacketTemplate {
   /** The packet; valid until the next `build`. */
   packet: Buffer = this.#bytes;
   payloadStart = 0;
+  /** Where the dependency descriptor is, behind all other extensions; 0 when there is none. */
+  descriptorAt = 0;
 
   /** False when the packet does not fit. `gap` leaves room before the payload (RTX puts a sequence number there). */
   build(view: RtpView, payloadStart: number, payloadEnd: number, ids: Extensions, nowMs: number, gap = 0): boolean {
@@ -38,8 +41,10 @@ export class PacketTemplate {
     const isWide = descriptorBytes > SHORT_BYTES_MAX;
     let at = this.#writeOwn(toAbsSendTime(nowMs), isWide);
     if (view.extensionStart !== 0) at = this.#passExtensions(view, ids, at, isWide);
+    this.descriptorAt = 0;
     if (descriptorBytes > 0) {
       at = this.#writeHead(SENT_IDS.dependencyDescriptor ?? 0, descriptorBytes, at, isWide);
+      this.descriptorAt = at;
       at += view.buffer.copy(bytes, at, descriptorAt, descriptorAt + descriptorBytes);
     }
     while ((at & 3) !== 0) bytes[at++] = 0;
@@ -86,6 +91,29 @@ export class PacketTemplate {
     }
     return at;
   }
+}
+
+const described = Buffer.alloc(BYTES_MAX);
+
+/**
+ * A copy with another dependency descriptor, which `write` puts where it is told; its length. Undefined when that does
+ * not fit. Valid until the next.
+ */
+export function replaceDescriptor(
+  { packet, payloadStart, descriptorAt }: PacketTemplate,
+  write: (to: Buffer, at: number) => number,
+): Buffer | undefined {
+  const isWide = packet.readUInt16BE(RTP_HEADER_BYTES) === TWO_BYTE_PROFILE;
+  packet.copy(described, 0, 0, descriptorAt);
+  const length = write(described, descriptorAt);
+  if (length > (isWide ? LONG_BYTES_MAX : SHORT_BYTES_MAX)) return undefined;
+  if (isWide) described[descriptorAt - 1] = length;
+  else described[descriptorAt - 1] = ((described[descriptorAt - 1] ?? 0) & 0xf0) | (length - 1);
+  let at = descriptorAt + length;
+  while ((at & 3) !== 0) described[at++] = 0;
+  described.writeUInt16BE((at - RTP_HEADER_BYTES - 4) >> 2, RTP_HEADER_BYTES + 2);
+  const end = at + packet.copy(described, at, payloadStart);
+  return described.subarray(0, end);
 }
 
 /** Writes what is the subscriber's own over a packet. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { descriptorOf, type Shape, SvcSource, toBytes } from '../../../testkit/svc.ts';
+import { writeActiveTargets } from './active-targets.ts';
 import { DependencyReader } from './dependency-descriptor.ts';
 
 const L3T3: Shape = { mode: 'key', spatial: 3, temporal: 3, hasSizes: true };
@@ -83,4 +84,25 @@ test('[MED-11] no descriptor makes its reader throw or hang', () => {
     }),
     { numRuns: 3000 },
   );
+});
+
+test('[MED-86] other active targets are written into any descriptor, and nothing else is changed', () => {
+  const key = descriptorOf(L3T3, { ...first, fdiffs: [], chains: [0, 0, 0], hasStructure: true });
+  const delta = { ...first, isKey: false, frameNumber: 8, fdiffs: [1, 3], chains: [1, 2, 250] };
+  for (const bytes of [key, descriptorOf(L3T3, delta), descriptorOf(L3T3, { ...delta, active: 7 }), [0xc1, 0, 8]]) {
+    const [reader, theirs] = [new DependencyReader(), new DependencyReader()];
+    for (const one of [reader, theirs]) read(one, key);
+    const before = read(reader, bytes);
+    assert.ok(before);
+    const to = new Uint8Array(200).fill(0xff);
+    const length = writeActiveTargets(Uint8Array.from([9, ...bytes]), 1, before, 0b111, to, 5);
+    const after = theirs.read(to, 5, length);
+    assert.equal(after?.active, 0b111);
+    const { spatial, temporal, dtis, fdiffs, chains, isStart, isEnd, frameNumber } = before;
+    assert.deepEqual(
+      [after.spatial, after.temporal, after.dtis, after.fdiffs, after.chains, after.isStart, after.isEnd],
+      [spatial, temporal, dtis, fdiffs, chains, isStart, isEnd],
+    );
+    assert.equal(after.frameNumber, frameNumber);
+  }
 });

@@ -5,6 +5,8 @@ import { DependencyStructure } from './dependency-structure.ts';
 /** Start, end, template id and frame number: what every packet has. */
 const MANDATORY_BYTES = 3;
 const TEMPLATE_IDS = 64;
+/** Five flags follow what every packet has. */
+export const FLAGS_END = MANDATORY_BYTES * 8 + 5;
 const FDIFFS_MAX = 32;
 
 /** What one packet says of its frame (AV1 RTP specification, appendix A). */
@@ -22,6 +24,11 @@ export interface DependencyFrame {
   active: number;
   /** The packet announces the structure. */
   hasStructure: boolean;
+  /** Or which targets are active. */
+  hasActive: boolean;
+  /** Where in the packet's bits that is said, or would be, and where the descriptor ends; from its beginning. */
+  activeAt: number;
+  endAt: number;
 }
 
 const bits = new BitReader();
@@ -48,6 +55,7 @@ export class DependencyReader {
     const has = length > MANDATORY_BYTES ? readFlags() : NOTHING;
     const structure = has.structure ? DependencyStructure.read(bits) : this.#structure;
     if (!structure) return undefined;
+    const activeAt = length > MANDATORY_BYTES ? bits.at - start * 8 : FLAGS_END;
     let active = has.structure ? structure.allTargets : this.#active;
     if (has.active) active = bits.read(structure.targetCount);
     const template = structure.templates[(templateId + TEMPLATE_IDS - structure.idOffset) % TEMPLATE_IDS];
@@ -64,7 +72,11 @@ export class DependencyReader {
       chains: has.chains ? readMany(structure.chainCount, 8) : template.chains,
       active,
       hasStructure: has.structure,
+      hasActive: has.active,
+      activeAt,
+      endAt: 0,
     };
+    frame.endAt = Math.max(bits.at - start * 8, activeAt);
     if (bits.isOver) return undefined;
     if (has.structure || has.active) this.#adopt(frame);
     return frame;

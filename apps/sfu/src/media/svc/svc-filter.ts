@@ -39,6 +39,8 @@ export class SvcFilter {
   #frame = -1;
   #isTaken = false;
   #dropped = new SkippedNumbers(SEQUENCE_BITS);
+  /** The active targets as the receiver was told. */
+  #said = 0;
 
   /** The subscriber's stream begins with this key frame. */
   start({ sequence, timestamp }: SvcPacket, { frame, spatial }: SvcPlace): void {
@@ -67,6 +69,19 @@ export class SvcFilter {
   /** The decode target that goes out; undefined where the stream has none. */
   get target(): number | undefined {
     return this.#structure && this.#target;
+  }
+
+  /**
+   * The targets that this packet is to call active, because the receiver would wait for others; undefined where what it
+   * says already is right. Asked once for each packet that goes out.
+   */
+  takeActive({ frame }: SvcPlace): number | undefined {
+    if (!frame || frame.structure !== this.#structure) return undefined;
+    if (frame.hasStructure || frame.hasActive) this.#said = frame.active;
+    const mask = frame.structure.maskOf(this.#target, frame.active);
+    if (mask === this.#said || !frame.isStart) return undefined;
+    this.#said = mask;
+    return mask;
   }
 
   /** False for a packet that is dropped; the next one then takes its number. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Mode, SvcSource } from '../../../testkit/svc.ts';
 import { Publication } from '../publication.ts';
-import { findExtension, newRtpView, readRtp } from '../rtp.ts';
+import { extensionLength, findExtension, newRtpView, readRtp } from '../rtp.ts';
 import { Subscription } from '../subscription.ts';
+import { DependencyReader } from './dependency-descriptor.ts';
 import { readVp9Layers } from './vp9-layers.ts';
 
 const PICTURE_MS = 33;
@@ -15,6 +16,9 @@ interface Received {
   spatial: number;
   temporal: number;
   hasDescriptor: boolean;
+  /** As the subscriber reads its own packets. */
+  active: number | undefined;
+  fdiffs: readonly number[] | undefined;
 }
 
 /** A camera in three spatial and two temporal layers, and who watches it. */
@@ -61,12 +65,16 @@ const keyOf = (timestamp: number, spatial: number): number => timestamp * 8 + sp
 function watch(publication: Publication, target: number) {
   const received: Received[] = [];
   const view = newRtpView();
+  const reader = new DependencyReader();
   const take = (packet: Buffer) => {
     assert.ok(readRtp(packet, view));
     const { spatial } = readVp9Layers(packet, view.payloadStart, view.payloadEnd);
     const temporal = (packet[view.payloadStart + 2] ?? 0) >> 5;
     const { sequence, timestamp, marker } = view;
-    received.push({ sequence, timestamp, marker, spatial, temporal, hasDescriptor: findExtension(view, 12) >= 0 });
+    const at = findExtension(view, 12);
+    const frame = at < 0 ? undefined : reader.read(packet, at, extensionLength);
+    const { active, fdiffs } = frame ?? {};
+    received.push({ sequence, timestamp, marker, spatial, temporal, hasDescriptor: at >= 0, active, fdiffs });
   };
   const ids = { ssrc: 1, rtxSsrc: 2, payloadType: 98, redPayloadType: undefined, rtxPayloadType: 99 };
   const subscription = new Subscription(publication, ids, { rtp: take, rtcp: () => {} }, () => 0);
@@ -274,4 +282,25 @@ test('[MED-86] a stream in one layer is forwarded whole, whatever was announced'
     publication.layers.map(({ rid, height }) => [rid, height]),
     [['', 360]],
   );
+});
+
+test('[MED-86] the descriptor calls those layers active that the subscriber gets, and says the rest as it was', () => {
+  const { publication, give, sentFrames } = stage('full');
+  const low = watch(publication, 0);
+  const { subscription, received } = watch(publication, 2);
+  give({ isKey: true });
+  give();
+  subscription.setTarget(1);
+  give();
+  give();
+  give({ isKey: true });
+  give();
+  const activeOf = (packets: readonly Received[]) =>
+    [...Map.groupBy(packets, ({ timestamp }) => timestamp).values()].map((picture) => picture.at(-1)?.active);
+  // Two targets a layer: at the full frame rate, and at half of it.
+  assert.deepEqual(activeOf(received), [0b111111, 0b111111, 0b1111, 0b1111, 0b1111, 0b1111]);
+  assert.deepEqual(activeOf(low.received), [0b11, 0b11, 0b11, 0b11, 0b11, 0b11]);
+  for (const { timestamp, spatial, fdiffs } of [...received, ...low.received])
+    assert.deepEqual(fdiffs, sentFrames.get(keyOf(timestamp, spatial))?.fdiffs);
+  pictures(received);
 });
