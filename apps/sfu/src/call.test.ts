@@ -50,6 +50,31 @@ test('[MED-30] two pages see and hear each other', { skip }, async () => {
   );
 });
 
+test('[MED-91] the node counts what it carries', { skip }, async () => {
+  const counted = async (series: string) => {
+    const text = await (await fetch(`${call.node.node.internalUrl}/metrics`)).text();
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`parley_media_${series}`))
+        ?.split(' ')[1] ?? 0,
+    );
+  };
+  for (const series of [
+    'rooms',
+    'packets_total{process="0",direction="in"}',
+    'packets_total{process="0",direction="out"}',
+    'key_frame_requests_total{process="0",direction="out"}',
+    'estimate_bytes_per_second',
+  ])
+    await eventually(async () => (await counted(series)) > 0, `${series} stays at zero`);
+  const layers = ['0', '1', '2'].map((layer) => `video_subscriptions{process="0",layer="${layer}"}`);
+  await eventually(
+    async () => (await Promise.all(layers.map(counted))).reduce((sum, count) => sum + count, 0) === 2,
+    'not both videos are counted',
+  );
+});
+
 test('[MED-31] the layer follows the subscriber’s setting down and up without losing the picture', {
   skip,
 }, async () => {
