@@ -90,6 +90,21 @@ const TABLE: Record<string, MetricRow> = {
     help: 'Delay of the event loop over the last second, 99th percentile.',
     series: one(({ loopDelaySeconds }) => loopDelaySeconds),
   },
+  parley_media_pipes: {
+    kind: 'gauge',
+    help: 'Other processes that share a room with this one.',
+    series: one(({ pipes }) => pipes),
+  },
+  parley_media_piped_tracks: {
+    kind: 'gauge',
+    help: 'Tracks that go to another process, once for each of them.',
+    series: one(({ pipedTracks }) => pipedTracks),
+  },
+  parley_media_pipe_datagrams_lost_total: {
+    kind: 'counter',
+    help: 'Datagrams lost on the way from other processes.',
+    series: one(({ pipeDatagramsLost }) => pipeDatagramsLost),
+  },
   parley_media_cpu_seconds_total: {
     kind: 'counter',
     help: 'Processor time.',
@@ -106,6 +121,9 @@ const NOTHING: WorkerLoad = {
   outBytes: 0,
   outPackets: 0,
   dataDropped: 0,
+  pipes: 0,
+  pipedTracks: 0,
+  pipeDatagramsLost: 0,
   estimateBps: 0,
   layers: [],
   counters: {

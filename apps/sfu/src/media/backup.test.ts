@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { MediaEvent, MediaEventName, MediaEvents } from '@parley/contract/media-control';
 import type { Codec, MediaEntry } from '@parley/media-description';
+import { alone } from '../../testkit/alone.ts';
 import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
 import { Room } from './room.ts';
@@ -54,6 +55,7 @@ function stage() {
       random: () => 0.5,
       newTrackId: () => `trk_${++ids}`,
       newTransport,
+      newLegs: () => alone,
       candidates: () => [],
       emit: (event) => events.push(event),
       onDataDropped() {},

@@ -3,7 +3,16 @@ import type { LocalTrack } from './local-track.ts';
 /** What is sent on a line: a track, or the same once more in its backup codec. */
 export type Sent = Pick<
   LocalTrack,
-  'id' | 'kind' | 'source' | 'name' | 'options' | 'mediaStreamTrack' | 'isMutedByUser' | 'isStopped' | 'mutedByServer'
+  | 'id'
+  | 'kind'
+  | 'source'
+  | 'name'
+  | 'metadata'
+  | 'options'
+  | 'mediaStreamTrack'
+  | 'isMutedByUser'
+  | 'isStopped'
+  | 'mutedByServer'
 > & { backupOf?: LocalTrack };
 
 /** The same once more in VP8, in layers as a camera has them. */
@@ -12,6 +21,7 @@ export const backupOf = (track: LocalTrack): Sent => ({
   kind: track.kind,
   source: track.source,
   name: track.name,
+  metadata: track.metadata,
   options: { ...track.options, codec: 'vp8' },
   mediaStreamTrack: track.mediaStreamTrack,
   isMutedByUser: track.isMutedByUser,

@@ -170,7 +170,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       one.direction = 'inactive';
       await one.sender.replaceTrack(null);
     }
-    const answer = await requestUnpublish(pc, trackId);
+    const answer = await requestUnpublish(deps, trackId, () => peer === pc);
     if (!answer) return;
     await pc.setLocalDescription();
     // Asked twice, the server may have nothing more to say of it.
@@ -179,25 +179,6 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       .map((entry) => ({ ...entry, direction: 'inactive' as const }));
     await accept(pc, apply({ media }, answer.description));
     if (pc.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
-  }
-
-  /** Null when there is nothing left to end: another session has begun, or none will. */
-  async function requestUnpublish(
-    pc: RTCPeerConnection,
-    trackId: string,
-  ): Promise<{ description: Description } | null> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await deps.unpublish([trackId]);
-      } catch (error) {
-        if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
-        const isBack = await whenConnected().then(
-          () => true,
-          () => false,
-        );
-        if (!isBack || peer !== pc) return null;
-      }
-    }
   }
 
   /** There is nothing to carry, and so nothing to repair. */
@@ -263,6 +244,26 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       lines.clear();
     },
   };
+}
+
+/** Null when there is nothing left to end: another session has begun, or none will. */
+async function requestUnpublish(
+  { unpublish, whenConnected }: PublisherDeps,
+  trackId: string,
+  isCurrent: () => boolean,
+): Promise<{ description: Description } | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await unpublish([trackId]);
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
+      const isBack = await whenConnected().then(
+        () => true,
+        () => false,
+      );
+      if (!isBack || !isCurrent()) return null;
+    }
+  }
 }
 
 const isTrack = (sent: Sent): sent is LocalTrack => !sent.backupOf;
