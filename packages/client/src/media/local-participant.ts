@@ -264,11 +264,16 @@ export class LocalParticipant {
     const { publish, publishAudio, publishVideo } = this.#granted();
     const isOpen = publishAudio === publishVideo;
     if (publish && (isOpen || (kind === 'audio' ? publishAudio : publishVideo))) return;
-    throw notAllowed('PUBLISH', publish ? `publish ${kind}` : 'publish', 'speaker()');
+    const message = publish
+      ? `This RTC token allows publishing, but not ${kind}.`
+      : 'This RTC token does not allow publishing. `publish` is false unless you set it. Mint the token with `permissions: speaker()` or `{ publish: true }`.';
+    throw new PermissionError({ code: 'SVC_PUBLISH_NOT_ALLOWED', message });
   }
 
   #assertMayUseData(): void {
-    if (!this.#granted().publishData) throw notAllowed('DATA', 'send data', '{ publishData: true }');
+    if (this.#granted().publishData) return;
+    const message = 'This RTC token does not allow data. Mint it with `permissions: { publishData: true }`.';
+    throw new PermissionError({ code: 'SVC_DATA_NOT_ALLOWED', message });
   }
 
   #granted(): Permissions {
@@ -276,9 +281,3 @@ export class LocalParticipant {
     throw new ConnectionError('client', NOT_CONNECTED);
   }
 }
-
-const notAllowed = (what: string, act: string, permissions: string): PermissionError =>
-  new PermissionError({
-    code: `SVC_${what}_NOT_ALLOWED`,
-    message: `This RTC token does not allow you to ${act}. Mint it with \`permissions: ${permissions}\`.`,
-  });
