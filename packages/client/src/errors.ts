@@ -101,7 +101,7 @@ const MESSAGES: Partial<Record<DisconnectReason, string>> = {
   client: 'This client closed the connection.',
   token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
   token_revoked: 'Your backend revoked the token.',
-  rate_limited: 'Too many connections.',
+  rate_limited: 'Too many connections from this address or user.',
   forbidden: "Refused. Check the allowed origins and the token's permissions.",
   protocol: 'Client and server are not of one version.',
 };
