@@ -291,7 +291,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     assert.equal(await player.getByRole('button', { name: 'Turn on sound' }).count(), 0);
     await says('stream-audio-blocked', /Turn on sound/);
     await says('stream-reconnecting', /Reconnecting/);
-    await says('stream-error', /token is not valid/);
+    await says('stream-error', /Your access has ended/);
     await says('stream-ended', /The stream has ended\./);
     assert.equal(await player.getByRole('button').count(), 0);
     await page.close();

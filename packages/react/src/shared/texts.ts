@@ -1,4 +1,4 @@
-const access = 'You may not be in this call any more. Ask for a new invitation.';
+const access = 'Your access has ended. Ask for a new invitation.';
 const network = 'The connection was lost. Check your network.';
 
 export const sharedTexts: { errors: Readonly<Record<string, string>> } = {
