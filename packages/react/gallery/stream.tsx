@@ -1,4 +1,4 @@
-import type { ParleyError, ParticipantState, RoomState } from '@parley/client';
+import { ConnectionError, type ParticipantState, type RoomState } from '@parley/client';
 import { type LiveStreamState, StreamStage } from '../src/index.ts';
 import type { Exhibit } from './gallery.ts';
 
@@ -108,7 +108,7 @@ export const streamExhibits: readonly Exhibit[] = [
     element: () => (
       <StreamStage
         state={at({
-          error: { message: 'The token is not valid any more.' } as ParleyError,
+          error: new ConnectionError('token_expired'),
           roomPart: { connection: 'disconnected' },
         })}
         onStartAudio={nothing}
