@@ -91,7 +91,7 @@ export const questions: Record<string, Question> = {
   'sfu-pipes': {
     title: 'A room over two media processes',
     peers:
-      'No peer: one publisher and 40 subscribers over DTLS-SRTP, in one media process and by turns in two, CPU time of all media processes together.',
+      'No peer: one publisher and 75 subscribers over DTLS-SRTP, in one media process and by turns in two, CPU time of all media processes together.',
     load: () => import('./sfu-pipes.ts'),
   },
   observability: {

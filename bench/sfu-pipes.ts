@@ -10,9 +10,9 @@ import type { PeerRequest } from './sfu-peers.ts';
 
 /** What a packet costs in a room over two media processes, all of their CPU time together, against a room in one. */
 const FLOOR = 1.15;
-const SUBSCRIBERS = 40;
-/** A room is spread when its process is busy: with few packets only the waking of a second process would be measured. */
-const PACKETS_PER_SECOND = 400;
+const SUBSCRIBERS = 75;
+/** A room is spread when its process is busy: in a small one only the waking of a second process would be measured. */
+const PACKETS_PER_SECOND = 200;
 const PACKET_BYTES = 1100;
 const WARM_UP_MS = 2000;
 const MEASURE_MS = 4000;

@@ -49,6 +49,13 @@ const specified = {
 
 /** Ours, beyond the specification. 0 means "none" where the minimum is 0. */
 const added = {
+  SIGNALING_MAX_PARTICIPANTS_OF_LARGE_ROOMS: int(
+    0,
+    'participants',
+    'Participants that a room may ask for with `maxParticipants`; 0 for no more than any room has',
+    0,
+    1000,
+  ),
   SIGNALING_MAX_DATA_SENT_PER_SECOND: int(
     50,
     'messages',

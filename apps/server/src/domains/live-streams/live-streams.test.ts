@@ -203,10 +203,31 @@ test('[LIVE-5] viewers only watch, are counted by the node, and cannot be a host
   ]);
 });
 
-test('[LIVE-6] the audience has its own ceiling, apart from the room’s', async () => {
-  const small = await startRooms({ env: { SIGNALING_MAX_PARTICIPANTS_PER_ROOM: '1', LIVE_STREAM_MAX_VIEWERS: '3' } });
+/** A room of its own accord, up to what the deployment lets it. */
+async function assertLargeRooms(url: string, api: TestProject['api']): Promise<void> {
+  const usual = await api.call('createRoom', { body: { name: 'usual' } });
+  const large = await api.call('createRoom', { body: { name: 'large', maxParticipants: 5 } });
+  assert.deepEqual([usual.maxParticipants, large.maxParticipants], [1, 2]);
+  for (const [room, places] of [[usual, 1] as const, [large, 2] as const]) {
+    const joins = ['a', 'b', 'c'].map(async (participantIdentity) => {
+      const { token } = await api.call('mintRtcToken', { roomId: room.id, body: { participantIdentity } });
+      return joinRoom(url, token);
+    });
+    const outcomes = await Promise.allSettled(joins);
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, places);
+  }
+}
+
+test('[LIVE-6] [RTC-105] the audience has its own ceiling, apart from the room’s, and a room one that it asked for', async () => {
+  const env = {
+    SIGNALING_MAX_PARTICIPANTS_PER_ROOM: '1',
+    SIGNALING_MAX_PARTICIPANTS_OF_LARGE_ROOMS: '2',
+    LIVE_STREAM_MAX_VIEWERS: '3',
+  };
+  const small = await startRooms({ env });
   try {
     const project = await small.newProject();
+    await assertLargeRooms(small.url, project.api);
     const { id } = await project.api.call('createLiveStream', { body: { title: 'Small', hostIdentity: 'ada' } });
     const host = await project.api.call('registerHost', { streamId: id, body: { identity: 'ada' } });
     await joinRoom(small.url, host.rtc.token);

@@ -65,7 +65,10 @@ export type Rooms = ReturnType<typeof createRoomsDomain>;
 export function createRoomsDomain(deps: RoomsDeps) {
   const { db, bus, fleet, limits } = deps;
   const { processId } = fleet.watch;
-  const participantsMax = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
+  const participantsMax = {
+    usual: limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM,
+    large: limits.SIGNALING_MAX_PARTICIPANTS_OF_LARGE_ROOMS,
+  };
   const dataFallback = {
     sentPerSecond: limits.SIGNALING_MAX_DATA_SENT_PER_SECOND,
     receivedPerSecond: limits.SIGNALING_MAX_DATA_RECEIVED_PER_SECOND,

@@ -1,10 +1,11 @@
 import type { Participant, Room, RoomSession, Track } from '@parley/contract';
 import type { MediaParticipantSnapshot, MediaTrack } from '@parley/contract/media-control';
+import { ceilingOf, type ParticipantsMax } from './ceiling.ts';
 import type { StoredRoom } from './room-store.ts';
 import type { StoredSession } from './session-store.ts';
 
 /** The record. Counts are null when the node that knows them cannot be reached. */
-export function toRoom(room: StoredRoom, participantsMax: number, isReachable: boolean): Room {
+export function toRoom(room: StoredRoom, participantsMax: ParticipantsMax, isReachable: boolean): Room {
   const isKnown = room.serverName === null || isReachable;
   // What is only ours stays here: this record also travels in frames, which are not stripped.
   const {
@@ -19,7 +20,7 @@ export function toRoom(room: StoredRoom, participantsMax: number, isReachable: b
   return {
     ...shown,
     publicId: room.id,
-    maxParticipants: Math.min(ownMax ?? participantsMax, participantsMax),
+    maxParticipants: ceilingOf(ownMax, participantsMax),
     participantCount: isKnown ? joinedCount : null,
     publisherCount: isKnown ? publisherCount : null,
   };

@@ -13,6 +13,7 @@ import { type Db, isDuplicate, type Tx } from '../../core/db.ts';
 import { type Answer, page } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import { metadataJson } from '../../core/safe-json.ts';
+import type { ParticipantsMax } from './ceiling.ts';
 import type { Departures } from './departures.ts';
 import type { PlacementService } from './placement.ts';
 import { toRoom } from './records.ts';
@@ -37,7 +38,7 @@ export interface RoomDeps {
   roomChange: RoomChange;
   departures: Departures;
   placement: PlacementService;
-  participantsMax: number;
+  participantsMax: ParticipantsMax;
 }
 
 const idPattern = /^room_[0-9a-z]{24}$/;

@@ -6,6 +6,7 @@ import type { Tx } from '../../core/db.ts';
 import { type Ids, randomBase62 } from '../../core/ids.ts';
 import { clockLeewaySeconds } from '../../core/tokens.ts';
 import type { Standing } from '../end-users/index.ts';
+import { ceilingOf, type ParticipantsMax } from './ceiling.ts';
 import type { Departures } from './departures.ts';
 import type { Placement } from './placement.ts';
 import { toParticipant } from './records.ts';
@@ -30,7 +31,7 @@ export interface SessionDeps {
   departures: Departures;
   standing: Pick<Standing, 'assertHoldsIn'>;
   processId: string;
-  participantsMax: number;
+  participantsMax: ParticipantsMax;
   /** Viewers of a live stream; 0 for no ceiling. */
   viewersMax: number;
 }
@@ -73,12 +74,8 @@ export function createSessions(deps: SessionDeps) {
     await departures.end(tx, record, room.id, { id: old.id }, 'DUPLICATE_IDENTITY');
   }
 
-  const ceilingOf = (room: StoredRoom, token: StoredToken): number | null =>
-    token.kind === 'MEMBER'
-      ? Math.min(room.participantsMax ?? participantsMax, participantsMax)
-      : viewersMax === 0
-        ? null
-        : viewersMax;
+  const ceilingFor = (room: StoredRoom, token: StoredToken): number | null =>
+    token.kind === 'MEMBER' ? ceilingOf(room.participantsMax, participantsMax) : viewersMax === 0 ? null : viewersMax;
 
   /** Holds a place: the token, the room, the identity and the cap are decided in one transaction. */
   async function admit(given: StoredToken, connectionId: string): Promise<Admission> {
@@ -90,7 +87,7 @@ export function createSessions(deps: SessionDeps) {
       const place = await takePlace(tx, {
         id: room.id,
         kind: token.kind,
-        max: ceilingOf(room, token),
+        max: ceilingFor(room, token),
         newSessionId: ids.newId('roomSession'),
         at,
       });
