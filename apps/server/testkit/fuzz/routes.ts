@@ -42,6 +42,7 @@ const OUT_OF_REACH: Readonly<Record<string, string>> = {
   'createFirstAccount by none': 'takes a token that only a server prints',
   'verifyEmail by none': 'takes a token that only a mail has',
   'readVerificationLink by none': 'takes a token that only a mail has',
+  'readSharedCall by none': 'takes the token of a link',
   'confirmPasswordReset by none': 'takes a token that only a mail has',
   'finishLogin by none': 'takes a proof that only the person has',
   'loginWithPasskey by none': 'takes what only an authenticator makes',

@@ -60,6 +60,7 @@ export async function createWorld(
   // Members, participants and hosts: nobody of another world has this name.
   const guest = `guest-${++worldNumber}`;
   const room = await createRoomPart(service, api, guest);
+  const callId = await someCall(service, project, environment, room.client);
   const chat = await createChatPart(api, guest);
   const stream = await api.call('createLiveStream', { body: { title: 'world', hostIdentity: OWNER } });
   await api.call('registerHost', { streamId: stream.id, body: { identity: guest } });
@@ -76,6 +77,7 @@ export async function createWorld(
       ...room.ids,
       ...chat.ids,
       ...ofProject.ids,
+      callId,
       passkeyId: holder.passkeyId,
       streamId: stream.id,
       identity: guest,
@@ -128,6 +130,18 @@ async function joinPlainly(service: TestService, room: Room, token: string): Pro
   });
   assert.equal(answer.status, 201, await answer.clone().text());
   return known(answer.headers.get('location')?.split('/').at(-1));
+}
+
+/** Whoever tells how the call was makes it one that can be read. */
+async function someCall(
+  service: TestService,
+  { id: projectId, owner }: TestProject,
+  environment: Environment,
+  { token, connectionId }: Awaited<ReturnType<typeof joinAs>>,
+): Promise<string> {
+  const body = { connectionId, type: 'stats.sample' as const, data: { everyMs: 5_000, count: 1, tracks: [] } };
+  await eventually(async () => (await service.as(token).call('sendTelemetry', { body })).accepted);
+  return known((await owner.api.call('listProjectCalls', { projectId, query: { environment } }))[0]).id;
 }
 
 /** A join that is refused leaves an error. */
