@@ -26,6 +26,12 @@ export const questions: Record<string, Question> = {
       'Ours is the whole service over HTTP: key, limits, idempotency, counters, outbox, fan-out. **Bare Fastify** is the same route with one `pg` insert a request and nothing else (**key check + insert** also looks the key up); **no database** is our own route, its key check, limits and validation included, that answers at once with a record made up on the spot. All over the same load generator in a process of its own, 256 connections with one request each at a time; what fewer connections give stands beside.',
     load: () => import('./chat-send.ts'),
   },
+  'chat-lone': {
+    title: 'A message while little happens',
+    peers:
+      'Far from the peak no batch has anything to gather, and each message pays for everything: most deployments live there. The **bare server** takes a frame over `ws`, commits one `pg` insert and writes one answer and ten frames as long as ours; **bare PGlite** is one insert a message into a folder, without a socket. All at an even rate from a process of its own, by CPU time of server and database.',
+    load: () => import('./chat-lone.ts'),
+  },
   'chat-history': {
     title: 'Reading history',
     peers:

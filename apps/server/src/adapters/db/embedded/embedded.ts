@@ -95,9 +95,13 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
     }
   }
 
-  /** All of it is on its way to the worker at once; the worker keeps the order. */
-  const batch = (statements: readonly Sql[]): Promise<Row[][]> =>
-    transaction((tx) => Promise.all(statements.map((statement) => tx.query(statement))));
+  /** One message to the worker, which carries it out whole: it needs no turn of a transaction. */
+  async function batch(statements: readonly Sql[]): Promise<Row[][]> {
+    scope.assertOutside();
+    const sent = statements.map(({ text, values }) => ({ text, values: values.map(encodeValue) }));
+    const results = await translated(turns.ofStatement(() => thread.session().batch(sent)));
+    return results.map(({ rows }) => rows);
+  }
 
   async function script(...texts: readonly string[]): Promise<void> {
     scope.assertOutside();

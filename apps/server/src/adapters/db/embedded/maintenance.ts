@@ -30,8 +30,8 @@ const neediest = `
 export function createMaintenance({ run, isFree, isIdle }: MaintenanceDeps) {
   return function maintain(): void {
     if (!isFree()) return;
-    if (Number(run(logBytes).result.rows[0]?.['bytes']) > logBytesMax) return void run('checkpoint');
-    const table = run(neediest).result.rows[0];
+    if (Number(run(logBytes).results[0]?.rows[0]?.['bytes']) > logBytesMax) return void run('checkpoint');
+    const table = run(neediest).results[0]?.rows[0];
     if (!table) return;
     if (table['is_dirty'] && (isIdle() || table['is_urgent'])) run(`vacuum (analyze) ${table['name']}`);
     else if (isIdle()) run(`analyze ${table['name']}`);

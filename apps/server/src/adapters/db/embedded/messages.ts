@@ -18,8 +18,14 @@ export interface Engine {
   initdbWasmModule: WebAssembly.Module;
 }
 
+export interface WireStatement {
+  text: string;
+  values: WireValue[];
+}
+
 export type Request =
-  | { id: number; kind: 'statement'; text: string; values: WireValue[] }
+  | ({ id: number; kind: 'statement' } & WireStatement)
+  | { id: number; kind: 'batch'; statements: WireStatement[] }
   | { id: number; kind: 'script'; text: string }
   | { id: number; kind: 'dump' }
   | { id: number; kind: 'close' };
@@ -33,7 +39,7 @@ export interface StatementResult {
 }
 
 export type Reply =
-  | { id: number; status: 'done'; result: StatementResult }
+  | { id: number; status: 'done'; results: StatementResult[] }
   | { id: number; status: 'dumped'; tar: Uint8Array }
   | { id: number; status: 'failed'; error: WireError }
   | { status: 'ready' };

@@ -4,12 +4,15 @@ import { DatabaseUnavailable } from '../../../core/db.ts';
 import type { Log } from '../../../core/log.ts';
 import type { WireValue } from '../shared/values.ts';
 import { loadEngine } from './engine.ts';
-import type { Reply, Request, StatementResult, WireError, WorkerStart } from './messages.ts';
+import type { Reply, Request, StatementResult, WireError, WireStatement, WorkerStart } from './messages.ts';
+import { noResult } from './wire-reader.ts';
 
 /** One life of the worker. When it crashes its session rejects everything, so that no transaction goes on in the next. */
 export interface Session {
   statement(text: string, values: WireValue[]): Promise<StatementResult>;
-  script(text: string): Promise<StatementResult>;
+  /** Several as one transaction. */
+  batch(statements: WireStatement[]): Promise<StatementResult[]>;
+  script(text: string): Promise<void>;
   dump(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
@@ -120,7 +123,12 @@ async function openSession(
     if (outbox.length === 0) queueMicrotask(flush);
     outbox.push({ ...request, id });
     return new Promise((resolve, reject) => {
-      pending.set(id, { resolve, reject, sentAt: performance.now(), isLimited: request.kind === 'statement' });
+      pending.set(id, {
+        resolve,
+        reject,
+        sentAt: performance.now(),
+        isLimited: request.kind === 'statement' || request.kind === 'batch',
+      });
     });
   }
 
@@ -167,8 +175,11 @@ async function openSession(
   worker.on('exit', onExit);
 
   return {
-    statement: async (text, values) => resultOf(await post({ kind: 'statement', text, values })),
-    script: async (text) => resultOf(await post({ kind: 'script', text })),
+    statement: async (text, values) => resultsOf(await post({ kind: 'statement', text, values }))[0] ?? noResult(),
+    batch: async (statements) => resultsOf(await post({ kind: 'batch', statements })),
+    async script(text) {
+      await post({ kind: 'script', text });
+    },
     async dump() {
       const reply = await post({ kind: 'dump' });
       if (reply.status !== 'dumped') throw new Error(`Unexpected reply ${reply.status}.`);
@@ -195,16 +206,19 @@ function started(worker: Worker): Promise<void> {
   });
 }
 
-function resultOf(reply: Reply): StatementResult {
+function resultsOf(reply: Reply): StatementResult[] {
   if (reply.status !== 'done') throw new Error(`Unexpected reply ${reply.status}.`);
-  const { result } = reply;
-  for (const column of result.byteColumns) {
-    for (const row of result.rows) {
+  reply.results.forEach(withBuffers);
+  return reply.results;
+}
+
+function withBuffers({ rows, byteColumns }: StatementResult): void {
+  for (const column of byteColumns) {
+    for (const row of rows) {
       const value = row[column];
       if (value instanceof Uint8Array) row[column] = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
   }
-  return result;
 }
 
 const vendorError = ({ message, ...fields }: WireError): Error => Object.assign(new Error(message), fields);

@@ -3,9 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, protocol } from '@electric-sql/pglite';
 import { planner } from '../shared/planner.ts';
 import { createStatementNames } from '../shared/statement-names.ts';
-import type { WireValue } from '../shared/values.ts';
 import { createMaintenance } from './maintenance.ts';
-import type { Engine, Reply, Request, WireError, WorkerStart } from './messages.ts';
+import type { Engine, Reply, Request, WireError, WireStatement, WorkerStart } from './messages.ts';
 import { initDbStartParams } from './template.ts';
 import { warmUp } from './warm-up.ts';
 import { type Answer, readAnswer } from './wire-reader.ts';
@@ -36,7 +35,7 @@ scheduleMaintenance();
 if (start.dataFolder !== null) guardDiskSpace(start.dataFolder, start.freeBytesMin);
 reply({ status: 'ready' });
 // Tests start hundreds of databases in memory, each for a few statements.
-if (start.dataFolder !== null) await warmUp((text, values) => exchange(extended('', text, values)), isIdle);
+if (start.dataFolder !== null) await warmUp((text, values) => once({ text, values }), isIdle);
 
 async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promise<PGlite> {
   if (dataFolder === null) {
@@ -99,8 +98,12 @@ function guardDiskSpace(folder: string, freeBytesMin: number): void {
 function answer(request: Request): void {
   if (request.kind === 'close') return void close(request.id);
   if (request.kind === 'dump') return void dump(request.id);
-  const { result, error } = request.kind === 'script' ? script(request.text) : statement(request.text, request.values);
-  reply(error ? { id: request.id, status: 'failed', error } : { id: request.id, status: 'done', result });
+  const { results, error } = request.kind === 'script' ? script(request.text) : carryOut(statementsOf(request));
+  reply(error ? { id: request.id, status: 'failed', error } : { id: request.id, status: 'done', results });
+}
+
+function statementsOf(request: Extract<Request, { kind: 'statement' | 'batch' }>): readonly WireStatement[] {
+  return request.kind === 'batch' ? request.statements : [request];
 }
 
 function script(text: string): Answer {
@@ -111,27 +114,35 @@ function script(text: string): Answer {
   return exchange(serialize.query(text));
 }
 
-// One message for the whole exchange: PGlite's own `query` crosses into WebAssembly six times.
-function statement(text: string, values: WireValue[]): Answer {
-  const name = names.nameOf(text) ?? '';
-  const answered = exchange(extended(name, text, values));
-  // After an error it is unknown whether the statement was stored: deallocating it is allowed either way.
-  if (name && !answered.error) prepared.add(name);
-  else if (name && !prepared.has(name)) {
-    exchange(Buffer.concat([serialize.close({ type: 'S', name }), serialize.sync()]));
+/**
+ * One message for the whole exchange: PGlite's own `query` crosses into WebAssembly six times. What is before one Sync is
+ * one transaction.
+ */
+function carryOut(statements: readonly WireStatement[]): Answer {
+  const parts: Uint8Array[] = [];
+  const fresh = new Set<string>();
+  for (const { text, values } of statements) {
+    const name = names.nameOf(text) ?? '';
+    if (!prepared.has(name) && !fresh.has(name)) parts.push(serialize.parse({ text, name }));
+    if (name && !prepared.has(name)) fresh.add(name);
+    parts.push(...executing(name, values));
+  }
+  const answered = exchange(Buffer.concat([...parts, serialize.sync()]));
+  // After an error it is unknown whether a statement was stored: deallocating it is allowed either way.
+  for (const name of fresh) {
+    if (!answered.error) prepared.add(name);
+    else exchange(Buffer.concat([serialize.close({ type: 'S', name }), serialize.sync()]));
   }
   return answered;
 }
 
-function extended(name: string, text: string, values: WireValue[]): Uint8Array {
-  const parts = [
-    serialize.bind({ statement: name, values }),
-    serialize.describe({ type: 'P' }),
-    serialize.execute(),
-    serialize.sync(),
-  ];
-  if (!prepared.has(name)) parts.unshift(serialize.parse({ text, name }));
-  return Buffer.concat(parts);
+function executing(name: string, values: WireStatement['values']): Uint8Array[] {
+  return [serialize.bind({ statement: name, values }), serialize.describe({ type: 'P' }), serialize.execute()];
+}
+
+/** Without a name, of which nothing is kept. */
+function once({ text, values }: WireStatement): Answer {
+  return exchange(Buffer.concat([serialize.parse({ text }), ...executing('', values), serialize.sync()]));
 }
 
 function exchange(message: Uint8Array): Answer {
@@ -155,7 +166,7 @@ async function close(id: number): Promise<void> {
   isClosing = true;
   try {
     await pg.close();
-    reply({ id, status: 'done', result: { rows: [], count: 0, command: 'CLOSE', byteColumns: [] } });
+    reply({ id, status: 'done', results: [] });
   } catch (error) {
     reply({ id, status: 'failed', error: wireError(error) });
   }

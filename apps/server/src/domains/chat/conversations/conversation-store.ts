@@ -1,7 +1,7 @@
 import type { ChatMemberRole, Conversation, ConversationStatus, ConversationType } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
-import { empty, json, raw, type Sql, sql } from '../../../core/sql.ts';
+import { empty, few, json, raw, type Sql, sql } from '../../../core/sql.ts';
 import type { Reference } from '../references.ts';
 
 /** What the rules ask of a conversation, and the caller's place in it. */
@@ -212,8 +212,9 @@ export async function markConversationDeleted(tx: Tx, scope: ProjectScope, id: s
  */
 export function lockConversations(uuids: readonly string[]): Sql {
   const inOrder = [...new Set(uuids)].sort();
+  // Few: a list of unknown length would be planned anew each time, in which it is known.
   return sql`
-    select from unnest(${inOrder}::uuid[]) as given (id)
+    select from ${few(sql`unnest(${inOrder}::uuid[]) as given (id)`, inOrder.length)} given
     cross join lateral (select from conversations c where c.id = given.id limit 1 for update) locked`;
 }
 

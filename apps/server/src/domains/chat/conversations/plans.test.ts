@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastingPlans } from '../../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../../testkit/kit/test-database.ts';
+import { sql } from '../../../core/sql.ts';
 import { dispatchedOnInsert } from '../../webhooks/index.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { type ReactionItem, storeReactions } from '../messages/reaction-store.ts';
 import { createStoreMessages, type SendItem } from '../messages/send-store.ts';
+import { lockConversations } from './conversation-store.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -75,4 +77,13 @@ test('[STO-15] a deletion goes by row, planned on empty tables too', async () =>
   );
   assert.match(plans, /Update on attachments/, plans);
   assert.doesNotMatch(plans, readsTable, plans);
+});
+
+test('[RUN-34] the lock of a send is planned once, not with every message', async () => {
+  const { db } = database;
+  for (let n = 0; n < 10; n++) await db.batch([lockConversations(['00000000-0000-0000-0000-000000000001'])]);
+  const [lock] = await db.query(sql`
+    select generic_plans > 0 as "isLasting", custom_plans as custom from pg_prepared_statements
+    where statement like '%unnest(%for update%' and statement not like '%pg_prepared_statements%'`);
+  assert.deepEqual(lock, { isLasting: true, custom: 5 });
 });
