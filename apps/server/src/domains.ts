@@ -87,6 +87,7 @@ export function createDomains(deps: DomainDeps) {
   const observability = createObservability({
     ...tools,
     retentionDays: limits.OBSERVABILITY_RETENTION_DAYS,
+    assertNotArchived: access.assertNotArchived,
     nodeLoad: (name, from, until) => fleet.loadOf(name, from, until),
     isStillIn: async (caller, token) => {
       const session = token === undefined ? null : await accounts.authenticateSession(token).catch(() => null);

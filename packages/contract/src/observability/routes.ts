@@ -108,7 +108,7 @@ export const observabilityRoutes = routes({
     body: NewCallLink,
     isBodyOptional: true,
     returns: [201, CallLink],
-    throws: ['SVC_CALL_NOT_FOUND'],
+    throws: ['SVC_CALL_NOT_FOUND', 'SVC_PROJECT_ARCHIVED'],
     does: 'Makes a link by which anybody reads this call for 24 hours without signing in, if wanted without names.',
   },
   readSharedCall: {

@@ -10,6 +10,8 @@ import { detailOf } from './detail.ts';
 
 export interface CallsDeps {
   db: Db;
+  /** Fails for an archived project: it gives out nothing new. */
+  assertNotArchived: (projectId: string) => Promise<void>;
   clock: Clock;
   cursors: Cursors;
   /** What a media node said of itself in a time. */
@@ -23,7 +25,14 @@ const staysMax = 200;
 const samplesMax = 20_000;
 const stepsMax = 5_000;
 
-export function createCalls({ db, clock, cursors, nodeLoad, links }: CallsDeps & { links: CallLinks }) {
+export function createCalls({
+  db,
+  clock,
+  cursors,
+  nodeLoad,
+  assertNotArchived,
+  links,
+}: CallsDeps & { links: CallLinks }) {
   async function detail(scope: ProjectScope, id: string, withoutNames: boolean): Promise<CallDetail> {
     const call = (await findCall(db, scope, id)) ?? fail('SVC_CALL_NOT_FOUND');
     const stays = await listStays(db, scope, call, staysMax);
@@ -58,6 +67,7 @@ export function createCalls({ db, clock, cursors, nodeLoad, links }: CallsDeps &
     get: (scope: ProjectScope, id: string) => detail(scope, id, false),
     /** A link that opens without signing in. */
     async share(scope: ProjectScope, id: string, withoutNames: boolean) {
+      await assertNotArchived(scope.projectId);
       if (!(await findCall(db, scope, id))) fail('SVC_CALL_NOT_FOUND');
       const { environment } = scope;
       return recorded(links.write(scope, id, withoutNames), {
