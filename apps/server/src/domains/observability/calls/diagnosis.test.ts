@@ -87,6 +87,24 @@ test('[OBS-27] the node, the bandwidth and the steps have rules of their own', (
   const bandwidth = [90, 80].map((kbps, sample) => ({ at: at(sample + 1), kbps }));
   assert.deepEqual(ofGrace([], { bandwidth, steps: [step] }), [
     ['RECONNECTED', 'Grace was cut off and came back at 10:02:00.'],
-    ['LOW_BANDWIDTH', 'Grace could send less than 90 kbit/s from 10:02:05 to 10:02:10.'],
+    ['LOW_BANDWIDTH', 'Grace could send at most 90 kbit/s from 10:02:05 to 10:02:10.'],
   ]);
+});
+
+test('[OBS-27] of one kind the longest are named, also of very many samples', () => {
+  // Every other sample stands still, of four pictures.
+  const points = Array.from({ length: 2_000 }, (_, sample) => ({
+    at: at(sample),
+    ...fine,
+    freezeMs: sample % 2 === 0 ? 2_000 : 0,
+    lossPercent: sample % 4 < 2 ? 9 : 0,
+  }));
+  const tracks = ['a', 'b', 'c', 'd'].map((id) => ({ ...track('in', 'video', []), id, points }));
+  const named = diagnose([{ name: 'Grace', tracks, bandwidth: [], steps: [] }], []);
+  assert.deepEqual(
+    ['FREEZE', 'DOWNLINK_LOSS'].map((rule) => named.filter((one) => one.rule === rule).length),
+    [20, 20],
+  );
+  const always = Array.from({ length: 130_000 }, (_, sample) => ({ at: at(sample), kbps: 90 }));
+  assert.equal(ofGrace([], { bandwidth: always }).length, 1);
 });

@@ -1,4 +1,4 @@
-import type { CallFinding, CallParticipant, CallPoint, CallTrack } from '@parley/contract';
+import type { CallFinding, CallParticipant, CallPoint, CallStep, CallTrack } from '@parley/contract';
 
 /** A rule names what it looks at, from where on it is wrong, and for how long it has to be. */
 interface TrackRule {
@@ -9,6 +9,8 @@ interface TrackRule {
   isBad: (value: number) => boolean;
   /** So many samples in a row. */
   samplesMin: number;
+  /** Said of the path, which every track of the participant shares. */
+  isOfPath?: true;
   say: (told: Told) => string;
 }
 
@@ -35,6 +37,7 @@ export const trackRules: readonly TrackRule[] = [
     valueOf: ({ lossPercent }) => lossPercent,
     isBad: (value) => value >= 5,
     samplesMin: 2,
+    isOfPath: true,
     say: ({ name, worst, during }) => `The uplink of ${name} lost up to ${whole(worst)} % ${during}.`,
   },
   {
@@ -44,6 +47,7 @@ export const trackRules: readonly TrackRule[] = [
     valueOf: ({ lossPercent }) => lossPercent,
     isBad: (value) => value >= 5,
     samplesMin: 2,
+    isOfPath: true,
     say: ({ name, worst, during }) => `The downlink of ${name} lost up to ${whole(worst)} % ${during}.`,
   },
   {
@@ -53,6 +57,7 @@ export const trackRules: readonly TrackRule[] = [
     valueOf: ({ rttMs }) => rttMs,
     isBad: (value) => value >= 400,
     samplesMin: 2,
+    isOfPath: true,
     say: ({ name, worst, during }) => `The round trip of ${name} was up to ${whole(worst)} ms ${during}.`,
   },
   {
@@ -62,6 +67,7 @@ export const trackRules: readonly TrackRule[] = [
     valueOf: ({ jitterMs }) => jitterMs,
     isBad: (value) => value >= 60,
     samplesMin: 2,
+    isOfPath: true,
     say: ({ name, worst, during }) => `Sound reached ${name} with up to ${whole(worst)} ms of jitter ${during}.`,
   },
   {
@@ -96,9 +102,13 @@ const bandwidthRule = {
   isBad: (value: number): boolean => value < 150,
   samplesMin: 2,
 };
-const stepRules: Readonly<
-  Record<string, { rule: string; because: string; say: (name: string, at: string) => string }>
-> = {
+interface StepRule {
+  rule: string;
+  because: string;
+  say: (name: string, at: string) => string;
+}
+
+const stepRules: Readonly<Record<string, StepRule>> = {
   'signaling.reconnected': {
     rule: 'RECONNECTED',
     because: 'The connection was lost and came back.',
@@ -129,7 +139,9 @@ interface Sampled {
 interface Stretch {
   from: string;
   until: string;
-  values: number[];
+  count: number;
+  highest: number;
+  sum: number;
 }
 
 /** Every stretch of samples in a row that are bad; one unknown sample in between does not end it. */
@@ -153,86 +165,114 @@ export function stretchesOf(
       continue;
     }
     if (open === null) {
-      open = { from: at, until: at, values: [] };
+      open = { from: at, until: at, count: 0, highest: value, sum: 0 };
       found.push(open);
     }
     open.until = at;
-    open.values.push(value);
+    open.count++;
+    open.highest = Math.max(open.highest, value);
+    open.sum += value;
   }
-  return found.filter(({ values }) => values.length >= samplesMin);
+  return found.filter(({ count }) => count >= samplesMin);
 }
 
 const clock = (at: string): string => at.slice(11, 19);
 const during = ({ from, until }: Stretch): string =>
   from === until ? `at ${clock(from)}` : `from ${clock(from)} to ${clock(until)}`;
 
-/** What was wrong with a call, as far as samples and steps show it; times in the sentences are UTC. */
-export function diagnose(
-  participants: readonly Pick<CallParticipant, 'name' | 'tracks' | 'bandwidth' | 'steps'>[],
-  nodes: readonly { name: string; points: readonly { at: string; cpuPercent: number | null }[] }[],
-): CallFinding[] {
-  const findings = [...participants.flatMap(ofParticipant), ...nodes.flatMap(ofNode)];
-  return findings.sort((a, b) => a.from.localeCompare(b.from) || a.rule.localeCompare(b.rule));
+/** A finding whose sentence is not said yet: who published a track is known only when everybody was looked at. */
+export interface Draft extends Omit<CallFinding, 'sentence'> {
+  say: () => string;
 }
 
-function ofParticipant({
-  name,
-  tracks,
-  bandwidth,
-  steps,
-}: Pick<CallParticipant, 'name' | 'tracks' | 'bandwidth' | 'steps'>): CallFinding[] {
+type Observed = Pick<CallParticipant, 'name' | 'tracks' | 'bandwidth' | 'steps'>;
+type ObservedNode = { name: string; points: readonly { at: string; cpuPercent: number | null }[] };
+
+/** More of one kind tell nothing new; the longest are kept. */
+const perRuleMax = 20;
+
+/** What was wrong with a call, as far as samples and steps show it; times in the sentences are UTC. */
+export const diagnose = (participants: readonly Observed[], nodes: readonly ObservedNode[]): CallFinding[] =>
+  findingsOf([...participants.flatMap(draftsOf), ...nodes.flatMap(draftsOfNode)]);
+
+/** In the order of time. */
+export const findingsOf = (drafts: readonly Draft[]): CallFinding[] =>
+  drafts
+    .toSorted((a, b) => compare(a.from, b.from) || compare(a.rule, b.rule))
+    .map(({ say, ...draft }) => ({ ...draft, sentence: say() }));
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** What was wrong with one participant. */
+export function draftsOf({ name, tracks, bandwidth, steps }: Observed): Draft[] {
   const low = stretchesOf(
     bandwidth.map(({ at, kbps }) => ({ at, value: kbps })),
     bandwidthRule.isBad,
     bandwidthRule.samplesMin,
   );
   return [
-    ...onePerPath(tracks.flatMap((track) => trackRules.flatMap((rule) => ofTrack(name, track, rule)))),
-    ...low.map((stretch) => ({
-      ...bounds(stretch, bandwidthRule, name, null),
-      sentence: `${name} could send less than ${whole(Math.max(...stretch.values))} kbit/s ${during(stretch)}.`,
-    })),
-    ...steps.flatMap(({ at, type, trackId }) => {
-      const rule = stepRules[type];
-      if (!rule) return [];
-      const { rule: named, because, say } = rule;
-      const sentence = say(name, clock(at));
-      return [{ rule: named, because, participant: name, trackId, from: at, until: at, sentence }];
-    }),
+    ...trackRules.flatMap((rule) => ofTracks(name, tracks, rule)),
+    ...longest(
+      low.map((stretch) => ({
+        ...bounds(stretch, bandwidthRule, name, null),
+        say: () => `${name} could send at most ${whole(stretch.highest)} kbit/s ${during(stretch)}.`,
+      })),
+    ),
+    ...Object.entries(stepRules).flatMap(([type, rule]) =>
+      steps
+        .filter((step) => step.type === type)
+        .slice(0, perRuleMax)
+        .map((step) => ofStep(name, step, rule)),
+    ),
   ];
 }
 
-function ofTrack(name: string, track: CallTrack, rule: TrackRule): CallFinding[] {
-  if (!rule.appliesTo(track)) return [];
+const ofStep = (name: string, { at, trackId }: CallStep, { rule, because, say }: StepRule): Draft => ({
+  rule,
+  because,
+  participant: name,
+  trackId,
+  from: at,
+  until: at,
+  say: () => say(name, clock(at)),
+});
+
+function ofTracks(name: string, tracks: readonly CallTrack[], rule: TrackRule): Draft[] {
+  const found = tracks.filter(rule.appliesTo).flatMap((track) => ofTrack(name, track, rule));
+  return longest(rule.isOfPath ? onePerPath(found) : found);
+}
+
+function ofTrack(name: string, track: CallTrack, rule: TrackRule): Draft[] {
   const samples = track.points.map((point) => ({ at: point.at, value: rule.valueOf(point) }));
   return stretchesOf(samples, rule.isBad, rule.samplesMin).map((stretch) => {
-    const { values } = stretch;
-    const told = { name, track, worst: Math.max(...values), sum: values.reduce((sum, one) => sum + one, 0) };
-    return { ...bounds(stretch, rule, name, track.id), sentence: rule.say({ ...told, during: during(stretch) }) };
+    const told = { name, track, worst: stretch.highest, sum: stretch.sum, during: during(stretch) };
+    return { ...bounds(stretch, rule, name, track.id), say: () => rule.say(told) };
   });
 }
 
-const ofPath: readonly string[] = ['UPLINK_LOSS', 'DOWNLINK_LOSS', 'HIGH_ROUND_TRIP', 'JITTER'];
+const lengthOf = ({ from, until }: Draft): number => Date.parse(until) - Date.parse(from);
 
-/** Tracks share their path: what is said of it by several of them at one time is said once, by the longest. */
-function onePerPath(findings: readonly CallFinding[]): CallFinding[] {
-  const lengthOf = ({ from, until }: CallFinding): number => Date.parse(until) - Date.parse(from);
-  const kept: CallFinding[] = [];
-  for (const finding of findings.toSorted((a, b) => lengthOf(b) - lengthOf(a))) {
-    const isSaid = kept.some(
-      (one) => one.rule === finding.rule && one.from <= finding.until && finding.from <= one.until,
-    );
-    if (!ofPath.includes(finding.rule) || !isSaid) kept.push(finding);
+const longest = (drafts: readonly Draft[]): readonly Draft[] =>
+  drafts.length <= perRuleMax ? drafts : drafts.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, perRuleMax);
+
+/** Tracks share their path: what several of them say of it at one time is said once, by the longest. */
+function onePerPath(drafts: readonly Draft[]): Draft[] {
+  const kept: Draft[] = [];
+  for (const draft of drafts.toSorted((a, b) => compare(a.from, b.from))) {
+    const last = kept.at(-1);
+    if (last === undefined || draft.from > last.until) kept.push(draft);
+    else if (lengthOf(draft) > lengthOf(last)) kept[kept.length - 1] = draft;
   }
   return kept;
 }
 
-function ofNode({ name, points }: { name: string; points: readonly { at: string; cpuPercent: number | null }[] }) {
+export function draftsOfNode({ name, points }: ObservedNode): Draft[] {
   const samples = points.map(({ at, cpuPercent }) => ({ at, value: cpuPercent }));
-  return stretchesOf(samples, nodeRule.isBad, nodeRule.samplesMin).map((stretch) => ({
+  const busy = stretchesOf(samples, nodeRule.isBad, nodeRule.samplesMin).map((stretch) => ({
     ...bounds(stretch, nodeRule, null, null),
-    sentence: `The media node ${name} was at up to ${whole(Math.max(...stretch.values))} % CPU ${during(stretch)}.`,
+    say: () => `The media node ${name} was at up to ${whole(stretch.highest)} % CPU ${during(stretch)}.`,
   }));
+  return [...longest(busy)];
 }
 
 const bounds = (
