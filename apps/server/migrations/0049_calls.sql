@@ -13,7 +13,7 @@ create table calls (
   worst_score double precision
 );
 create index calls_newest on calls (project_id, environment, started_at desc, id desc);
-create index calls_worst on calls (project_id, environment, worst_score, started_at desc, id desc);
+create index calls_worst on calls (project_id, environment, worst_score, id);
 create index calls_age on calls (last_at);
 
 -- How one connection did in it: sums, so that each batch of samples only adds.
@@ -24,6 +24,8 @@ create table call_scores (
   sound_count integer not null default 0,
   picture_sum double precision not null default 0,
   picture_count integer not null default 0,
+  -- The time that its samples account for, one after the other.
+  sampled_until timestamptz not null,
   score double precision
 );
 create index call_scores_of_call on call_scores (call_id);

@@ -4,8 +4,10 @@ import type { ChangeKind, ChangeNotice } from '@parley/contract';
 import { emit, streamEvents } from '../../../testkit/clients/webhooks.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { Person } from '../../../testkit/kit/people.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
 import type { TestService } from '../../../testkit/kit/service.ts';
 import { sharedService } from '../../../testkit/kit/shared-service.ts';
+import { createChangeStream } from './change-stream.ts';
 
 let service: TestService;
 before(async () => {
@@ -65,4 +67,29 @@ test('[OBS-22] the stream tells what the role may read, and ends when the person
   assert.ok(!stream.kinds().includes('keys') && !stream.kinds().includes('audit'), stream.seen.text);
   await project.owner.api.call('removeProjectMember', { projectId: project.id, userId: viewer.userId });
   await eventually(() => assert.ok(stream.seen.hasEnded));
+});
+
+test('[OBS-22] a stream that fails while it begins stops watching, and ends nothing else', async () => {
+  const left: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const open = createChangeStream({
+    changes: {
+      note: () => {},
+      async watch(_scope, listener) {
+        listener(['members']);
+        await begun.promise;
+        return () => left.push('watching');
+      },
+    },
+    bus: { onGap: () => () => left.push('listening') } as never,
+    clock: createFakeClock(),
+    isStillIn: async () => {
+      throw new Error('the database is gone');
+    },
+  });
+  const stream = open({ userId: 'u', role: 'OWNER', environment: 'DEVELOPMENT' } as never, undefined);
+  await new Promise(setImmediate);
+  begun.resolve();
+  assert.ok((await stream).content.destroyed);
+  assert.deepEqual(left, ['listening', 'watching']);
 });

@@ -59,6 +59,8 @@ export function createChangeStream({ changes, bus, clock, isStillIn }: ChangeStr
         done(error);
       },
     });
+    // Nobody else may listen yet, or any more: without a listener an error would end the process.
+    content.on('error', () => {});
     const look = async (): Promise<void> => {
       if (!leaving.signal.aborted && !(await isStillIn(caller, token))) leaving.abort();
     };
@@ -77,6 +79,8 @@ export function createChangeStream({ changes, bus, clock, isStillIn }: ChangeStr
       content.destroy();
       throw error;
     }
+    // Who was let go meanwhile could not stop what had not begun.
+    if (content.destroyed) stopWatching();
     // Said only now: whoever reads everything once after it misses nothing.
     content.push(': connected\n\n');
     keepAlive(content, look, leaving.signal).catch((error) => content.destroy(error));

@@ -18,6 +18,7 @@ export interface KnownConnection {
   projectId: string;
   environment: Environment;
   roomId: string;
+  identity: string;
   roomName: string | null;
   callId: string;
   joinedAt: string;
@@ -27,7 +28,8 @@ export interface KnownConnection {
 export async function listKnown(tx: Tx, keys: readonly SampledConnection[]): Promise<KnownConnection[]> {
   return tx.query<KnownConnection>(sql`
     select distinct c.id, c.connection_id as "connectionId", c.project_id as "projectId", c.environment,
-           c.room_id as "roomId", c.room_name as "roomName", p.room_session_id as "callId", p.created_at as "joinedAt"
+           c.room_id as "roomId", c.participant_identity as identity, c.room_name as "roomName",
+           p.room_session_id as "callId", p.created_at as "joinedAt"
     from jsonb_to_recordset(${json(keys)}::jsonb)
            as k("projectId" uuid, environment text, "connectionId" text, "roomId" text, identity text)
     join connections c on c.project_id = k."projectId" and c.environment = k.environment
@@ -78,17 +80,30 @@ type StoredSums = ScoreSums & { connection: string };
 const sumColumns = sql`sound_sum as "soundSum", sound_count as "soundCount", picture_sum as "pictureSum",
   picture_count as "pictureCount"`;
 
+/** Until when the samples of these connections account for their time. */
+export async function sampledUntil(tx: Tx, connections: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.query<{ connection: string; until: string }>(sql`
+    select connection, sampled_until as until from call_scores where connection = any(${connections}::uuid[])`);
+  return new Map(rows.map(({ connection, until }) => [connection, until]));
+}
+
 /** Adds, and gives what it comes to. */
-export async function addScores(tx: Tx, rows: readonly (StoredSums & { callId: string })[]): Promise<StoredSums[]> {
+export async function addScores(
+  tx: Tx,
+  rows: readonly (StoredSums & { callId: string; until: string })[],
+): Promise<StoredSums[]> {
   return tx.query<StoredSums>(sql`
-    insert into call_scores as s (connection, call_id, sound_sum, sound_count, picture_sum, picture_count)
-    select u.connection, u."callId", sum(u."soundSum"), sum(u."soundCount"), sum(u."pictureSum"), sum(u."pictureCount")
+    insert into call_scores as s
+      (connection, call_id, sound_sum, sound_count, picture_sum, picture_count, sampled_until)
+    select u.connection, u."callId", sum(u."soundSum"), sum(u."soundCount"), sum(u."pictureSum"), sum(u."pictureCount"),
+      max(u.until)
     from jsonb_to_recordset(${json(rows)}::jsonb) as u(connection uuid, "callId" text, "soundSum" double precision,
-      "soundCount" integer, "pictureSum" double precision, "pictureCount" integer)
+      "soundCount" integer, "pictureSum" double precision, "pictureCount" integer, until timestamptz)
     group by 1, 2 order by 1
     on conflict (connection) do update set sound_sum = s.sound_sum + excluded.sound_sum,
       sound_count = s.sound_count + excluded.sound_count, picture_sum = s.picture_sum + excluded.picture_sum,
-      picture_count = s.picture_count + excluded.picture_count
+      picture_count = s.picture_count + excluded.picture_count,
+      sampled_until = greatest(s.sampled_until, excluded.sampled_until)
     returning connection, ${sumColumns}`);
 }
 

@@ -62,3 +62,8 @@ test('[OBS-24] what a client sends is believed as far as it makes sense', () => 
   for (const [data, reads] of cases)
     assert.deepEqual(readBatch(data)?.tracks.map(({ loss }) => loss) ?? null, reads, JSON.stringify(data));
 });
+
+test('[OBS-25] what is about a short time is small', () => {
+  const short = readBatch({ ...sentBy(8), count: 1, everyMs: 1_000 }) ?? assert.fail();
+  assert.ok(pack(short).length <= 33);
+});

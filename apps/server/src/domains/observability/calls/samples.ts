@@ -23,8 +23,9 @@ const everyMsMin = 1_000;
 const everyMsMax = 60_000;
 /** Of any measure: more is nonsense. */
 const valueMax = 10_000_000;
-/** Two kilobytes a participant and minute, in batches of 20 seconds. */
-const packedBytesMax = 660;
+/** Two kilobytes a participant and minute: the SDK sends batches of 20 seconds, and no batch is larger. */
+const bytesPerSecond = 33;
+const packedBytesMax = 20 * bytesPerSecond;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -78,12 +79,16 @@ const weightOf = ({ loss, freeze, kbps }: TrackSamples): number =>
   Math.max(0, ...freeze.map((value) => value ?? 0)) * 10 +
   Math.max(0, ...kbps.map((value) => value ?? 0)) / 1e3;
 
+/** The time that a batch is about. */
+export const spanMsOf = ({ everyMs, count }: Pick<SampleBatch, 'everyMs' | 'count'>): number => everyMs * count;
+
 /** Deflated, and small enough whatever the size of the call: the tracks that have least to tell are left out. */
 export function pack(batch: SampleBatch): Buffer {
+  const bytesMax = Math.min(packedBytesMax, (spanMsOf(batch) / 1000) * bytesPerSecond);
   const tracks = batch.tracks.toSorted((a, b) => weightOf(b) - weightOf(a));
   for (let left = tracks.length; ; left--) {
     const packed = deflateRawSync(JSON.stringify(wireOf({ ...batch, tracks: tracks.slice(0, left) })), { level: 9 });
-    if (packed.length <= packedBytesMax || left === 0) return packed;
+    if (packed.length <= bytesMax || left === 0) return packed;
   }
 }
 

@@ -6,12 +6,14 @@ import type { Log } from '../../../core/log.ts';
 import {
   addScores,
   insertSamples,
+  type KnownConnection,
   listKnown,
   type SampledConnection,
+  sampledUntil,
   updateScores,
   upsertCalls,
 } from './call-store.ts';
-import { pack, readBatch } from './samples.ts';
+import { pack, readBatch, spanMsOf } from './samples.ts';
 import { type ScoreSums, scoreOf, sumsOf } from './scoring.ts';
 
 export interface SampleWriterDeps {
@@ -24,12 +26,15 @@ export interface SampleWriterDeps {
 interface Item extends SampledConnection {
   at: string;
   packed: string;
+  spanMs: number;
   sums: ScoreSums;
 }
 
 const batchMax = 200;
 /** Samples are best effort: beyond this many waiting, new ones are dropped. */
 const waitingMax = 5_000;
+/** One batch may come early: the last one when somebody leaves, or after an outage. */
+const aheadMsMax = 25_000;
 
 /** Stores what clients measured, and what it is worth. */
 export function createSampleWriter({ db, clock, log, changes }: SampleWriterDeps) {
@@ -47,42 +52,66 @@ export function createSampleWriter({ db, clock, log, changes }: SampleWriterDeps
   }
 
   return {
-    /** False when they make no sense, belong to another caller, or could not be stored. */
+    /** False when they make no sense, belong to another caller, come too often, or could not be stored. */
     async take(from: SampledConnection, data: Readonly<Record<string, unknown>>): Promise<boolean> {
       const batch = readBatch(data);
       if (batch === null) return false;
-      const item = { ...from, at: iso(clock.now()), packed: pack(batch).toString('base64'), sums: sumsOf(batch) };
+      const packed = pack(batch).toString('base64');
+      const item = { ...from, at: iso(clock.now()), packed, spanMs: spanMsOf(batch), sums: sumsOf(batch) };
       return batcher.add(item).catch(() => false);
     },
     settled: () => batcher.flush(),
   };
 }
 
-const keyOf = ({ projectId, environment, connectionId }: Omit<SampledConnection, 'roomId' | 'identity'>): string =>
-  `${projectId}/${environment}/${connectionId}`;
+type KeyParts = Pick<SampledConnection, 'projectId' | 'environment' | 'connectionId' | 'roomId' | 'identity'>;
+
+/** With room and identity: a connection is only its own participant's, whoever else names it in the same write. */
+const keyOf = ({ projectId, environment, connectionId, roomId, identity }: KeyParts): string =>
+  JSON.stringify([projectId, environment, connectionId, roomId, identity]);
 
 async function writeItems(tx: Tx, items: readonly Item[]): Promise<ReadonlySet<Item>> {
   const known = new Map((await listKnown(tx, items.map(bare))).map((row) => [keyOf(row), row]));
-  const stored = items.flatMap((item) => {
+  const own = items.flatMap((item) => {
     const row = known.get(keyOf(item));
-    return row && row.roomId === item.roomId ? [{ item, row }] : [];
+    return row ? [{ item, row }] : [];
   });
-  if (stored.length === 0) return new Set();
+  if (own.length === 0) return new Set();
+  // Locks the calls: what is read of their connections after it holds.
   await upsertCalls(
     tx,
-    stored.map(({ item: { at }, row }) => ({ ...row, at })),
+    own.map(({ item: { at }, row }) => ({ ...row, at })),
   );
+  const stored = inTheirTime(own, await sampledUntil(tx, [...new Set(own.map(({ row }) => row.id))]));
+  if (stored.length === 0) return new Set();
   await insertSamples(
     tx,
     stored.map(({ item: { at, packed }, row }) => ({ connection: row.id, at, packed })),
   );
   const sums = await addScores(
     tx,
-    stored.map(({ item, row }) => ({ connection: row.id, callId: row.callId, ...item.sums })),
+    stored.map(({ item, row, until }) => ({ connection: row.id, callId: row.callId, until, ...item.sums })),
   );
   const scores = sums.map((row) => ({ connection: row.connection, score: scoreOf(row) }));
   await updateScores(tx, scores, [...new Set(stored.map(({ row }) => row.callId))]);
   return new Set(stored.map(({ item }) => item));
+}
+
+interface Owned {
+  item: Item;
+  row: KnownConnection;
+}
+
+/** Those that account for no more time than has passed since the first of their connection. */
+function inTheirTime(own: readonly Owned[], sampled: Map<string, string>): (Owned & { until: string })[] {
+  return own.flatMap(({ item, row }) => {
+    const at = Date.parse(item.at);
+    const before = Date.parse(sampled.get(row.id) ?? item.at);
+    if (before - aheadMsMax > at) return [];
+    const until = iso(Math.max(before, at) + item.spanMs);
+    sampled.set(row.id, until);
+    return [{ item, row, until }];
+  });
 }
 
 const bare = ({ projectId, environment, connectionId, roomId, identity }: Item): SampledConnection => ({
