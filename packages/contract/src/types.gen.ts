@@ -146,7 +146,7 @@ export interface Call {
 
 export interface CallDetail {
   id: string;
-  roomId: string;
+  roomId: string | null;
   roomName: string | null;
   startedAt: string;
   lastAt: string;
@@ -1380,6 +1380,10 @@ export interface ReadReceipt {
   lastReadAt: string | null;
 }
 
+export interface ReadSharedCall {
+  token: string;
+}
+
 export interface ReadState {
   userId: string;
   lastReadMessageId: string | null;
@@ -1717,10 +1721,6 @@ export interface Session {
 
 export interface ShareCallQuery {
   environment?: string;
-}
-
-export interface SharedCall {
-  token: string;
 }
 
 export type SigningAlgorithm = 'HS256' | 'EdDSA' | 'ES256';
@@ -2263,7 +2263,7 @@ export interface RouteRecords {
   listProjectCalls: { input: { projectId: string; query?: CallsQuery }; answer: Call[] };
   getProjectCall: { input: { projectId: string; callId: string; query?: GetProjectCallQuery }; answer: CallDetail };
   shareCall: { input: { projectId: string; callId: string; query?: ShareCallQuery; body?: Partial<NewCallLink> }; answer: CallLink };
-  readSharedCall: { input: { body: SharedCall }; answer: CallDetail };
+  readSharedCall: { input: { body: ReadSharedCall }; answer: CallDetail };
   streamProjectChanges: { input: { projectId: string; query?: StreamProjectChangesQuery }; answer: undefined };
   sendTelemetry: { input: { body: TelemetryEvent }; answer: TelemetryAccepted };
   getUsage: { input: {}; answer: Usage };

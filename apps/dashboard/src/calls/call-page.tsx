@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
-import { useProject } from '../frame/project.tsx';
+import { askFor, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { useFilter } from '../frame/url.ts';
 import { Button } from '../kit/button.tsx';
@@ -15,7 +15,7 @@ import { ShareDialog } from './share-dialog.tsx';
 export default function CallPage() {
   const { callId = '' } = useParams<{ callId: string }>();
   const api = useApi();
-  const { project, environment, to } = useProject();
+  const { project, environment, to, may } = useProject();
   const query = useQuery(callQuery(api, project.id, environment, callId));
   const [trackId, setTrackId] = useFilter('track');
   const [isSharing, setSharing] = useState(false);
@@ -29,7 +29,13 @@ export default function CallPage() {
         call && (
           <>
             <Button onClick={() => download(call)}>Export JSON</Button>
-            <Button onClick={() => setSharing(true)}>Share</Button>
+            <Button
+              disabled={!may('room:manage')}
+              title={may('room:manage') ? undefined : askFor('room:manage')}
+              onClick={() => setSharing(true)}
+            >
+              Share
+            </Button>
           </>
         )
       }

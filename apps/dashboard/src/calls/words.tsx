@@ -3,15 +3,21 @@ import { Badge, type Tone } from '../kit/badge.tsx';
 import { NoData } from '../kit/empty-state.tsx';
 import { decimal } from '../kit/numbers.ts';
 
-const toneOf = (score: number): Tone => (score >= 3.8 ? 'ok' : score >= 3 ? 'warn' : 'bad');
-const wordOf = (score: number): string => (score >= 3.8 ? 'good' : score >= 3 ? 'poor' : 'bad');
+/** The words of the MOS scale; the first whose bound is reached. */
+const grades: readonly { from: number; word: string; tone: Tone }[] = [
+  { from: 4, word: 'good', tone: 'ok' },
+  { from: 3, word: 'fair', tone: 'warn' },
+  { from: 2, word: 'poor', tone: 'bad' },
+];
+const worstGrade = { word: 'bad', tone: 'bad' } as const;
 
 /** From 1 to 5, in a colour and in a word. */
 export function Score({ score }: { score: number | null }) {
   if (score === null) return <NoData />;
+  const { word, tone } = grades.find(({ from }) => score >= from) ?? worstGrade;
   return (
-    <Badge tone={toneOf(score)} shape={score >= 3.8 ? 'dot' : 'square'}>
-      {decimal(score)}, {wordOf(score)}
+    <Badge tone={tone} shape={tone === 'ok' ? 'dot' : 'square'}>
+      {decimal(score)}, {word}
     </Badge>
   );
 }

@@ -95,6 +95,8 @@ export type CallFinding = Static<typeof CallFinding>;
 
 export const CallDetail = Type.Object({
   ...Call.properties,
+  /** Null in a call that is shared without names. */
+  roomId: text,
   findings: Type.Array(CallFinding),
   participants: Type.Array(CallParticipant),
   nodes: Type.Array(
@@ -115,4 +117,4 @@ export type CallsQuery = Static<typeof CallsQuery>;
 
 export const NewCallLink = Type.Object({ withoutNames: Type.Optional(Type.Boolean()) });
 export const CallLink = Type.Object({ url: Type.String(), expiresAt: Timestamp });
-export const SharedCall = Type.Object({ token: Type.String({ minLength: 1, maxLength: 2048 }) });
+export const ReadSharedCall = Type.Object({ token: Type.String({ minLength: 1, maxLength: 2048 }) });

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { routes, type TObject, type TProperties } from '../route.ts';
 import { EnvironmentQuery } from '../schema.ts';
-import { Call, CallDetail, CallLink, CallsQuery, NewCallLink, SharedCall } from './call-schemas.ts';
+import { Call, CallDetail, CallLink, CallsQuery, NewCallLink, ReadSharedCall } from './call-schemas.ts';
 import {
   ClassifiedError,
   Connection,
@@ -104,6 +104,8 @@ export const observabilityRoutes = routes({
   shareCall: {
     at: 'POST /v1/projects/{projectId}/calls/{callId}/links',
     ...inProject,
+    // Whoever may only look does not decide who else does.
+    needs: 'room:manage',
     audit: 'call.shared',
     body: NewCallLink,
     isBodyOptional: true,
@@ -115,9 +117,9 @@ export const observabilityRoutes = routes({
     at: 'POST /v1/shared-calls/read',
     by: ['none'],
     budget: 60,
-    body: SharedCall,
+    body: ReadSharedCall,
     returns: [200, CallDetail],
-    throws: ['SVC_INVALID_TOKEN_LINK', 'SVC_CALL_NOT_FOUND'],
+    throws: ['SVC_INVALID_TOKEN_LINK', 'SVC_CALL_NOT_FOUND', 'SVC_PROJECT_ARCHIVED'],
     does: 'Reads the call of a link.',
   },
   streamProjectChanges: {

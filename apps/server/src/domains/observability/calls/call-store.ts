@@ -207,14 +207,16 @@ export async function listStays(
     order by c.started_at, c.id limit ${limit}`);
 }
 
+/** The newest of each connection. */
 export async function listSamples(
   db: Queryable,
   connections: readonly string[],
-  limit: number,
+  limitOfEach: number,
 ): Promise<{ connection: string; at: string; packed: Buffer }[]> {
   return db.query(sql`
-    select connection, at, packed from call_samples where connection = any(${connections}::uuid[])
-    order by at desc limit ${limit}`);
+    select s.connection, s.at, s.packed from unnest(${connections}::uuid[]) as k(id)
+    cross join lateral (
+      select connection, at, packed from call_samples where connection = k.id order by at desc limit ${limitOfEach}) s`);
 }
 
 interface StepRow {
@@ -226,12 +228,19 @@ interface StepRow {
   data: Record<string, unknown>;
 }
 
-/** The steps of these connections but for figures. */
-export async function listSteps(db: Queryable, connections: readonly string[], limit: number): Promise<StepRow[]> {
+/** The steps of these connections but for figures; of one with too many, those that the server saw come first. */
+export async function listSteps(
+  db: Queryable,
+  connections: readonly string[],
+  limitOfEach: number,
+): Promise<StepRow[]> {
   return db.query<StepRow>(sql`
-    select connection, type, source, timestamp, received_at as "receivedAt", data from connection_events
-    where connection = any(${connections}::uuid[]) and type <> 'stats.report'
-    order by received_at, id limit ${limit}`);
+    select e.connection, e.type, e.source, e.timestamp, e.received_at as "receivedAt", e.data
+    from unnest(${connections}::uuid[]) as k(id)
+    cross join lateral (
+      select * from connection_events where connection = k.id and type <> 'stats.report'
+      order by source = 'CLIENT', received_at, id limit ${limitOfEach}) e
+    order by e.received_at, e.id`);
 }
 
 /** Removes a part of what is too old; gives how much. */

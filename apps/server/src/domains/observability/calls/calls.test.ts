@@ -101,8 +101,11 @@ test('[OBS-26] [OBS-27] samples make a call with scores and a sentence that name
 });
 
 test('[OBS-28] a link shows one call without a sign-in, without names if wanted, for 24 hours', async () => {
-  const { project, call } = await badCall(service);
+  const { project, room, ada, call } = await badCall(service);
   const { api } = project.owner;
+  const told = { trackId: 'tr_a', reason: 'ada went away', source: 'the mouth of ada' };
+  const said = { connectionId: ada.connectionId, type: 'track.published' as const, data: told };
+  assert.ok((await service.as(ada.token).call('sendTelemetry', { body: said })).accepted);
   const target = { projectId: project.id, callId: call.id };
   const share = (withoutNames: boolean) => api.call('shareCall', { ...target, body: { withoutNames } });
   const anybody = service.as('');
@@ -111,7 +114,10 @@ test('[OBS-28] a link shows one call without a sign-in, without names if wanted,
   assert.equal(new URL(named.url).pathname, '/shared-call');
   assert.deepEqual(await open(named.url), await api.call('getProjectCall', target));
   const nameless = await open((await share(true)).url);
-  assert.doesNotMatch(JSON.stringify(nameless), /ada|grace/);
+  assert.doesNotMatch(JSON.stringify(nameless), /ada|grace|node-1|tr_a/);
+  for (const secret of [room.id, room.name, ada.connectionId]) assert.ok(!JSON.stringify(nameless).includes(secret));
+  assert.equal(nameless.participants[0]?.stays[0]?.connectionId, 'connection-1');
+  assert.equal(nameless.roomId, null);
   assert.match(nameless.findings[0]?.sentence ?? '', /^The uplink of Participant \d lost/);
   const token = new URL(named.url).hash.slice(1);
   for (const forged of [token.slice(0, -2), `A${token.slice(1)}`, 'nothing'])
@@ -123,6 +129,10 @@ test('[OBS-28] a link shows one call without a sign-in, without names if wanted,
   const elsewhere = { projectId: stranger.id, callId: call.id };
   await assert.rejects(stranger.owner.api.call('getProjectCall', elsewhere), failure('SVC_CALL_NOT_FOUND'));
   await assert.rejects(stranger.owner.api.call('shareCall', { ...elsewhere, body: {} }), failure('SVC_CALL_NOT_FOUND'));
+  const viewer = await project.member('VIEWER');
+  await assert.rejects(viewer.api.call('shareCall', { ...target, body: {} }), failure('SVC_PERMISSION_DENIED'));
   const [entry] = await api.call('listAuditLogs', { projectId: project.id, query: { action: 'call.shared' } });
   assert.equal(entry?.resourceId, call.id);
+  await api.call('archiveProject', { projectId: project.id });
+  await assert.rejects(open(named.url), failure('SVC_PROJECT_ARCHIVED'));
 });

@@ -10,7 +10,7 @@ import { detailOf } from './detail.ts';
 
 export interface CallsDeps {
   db: Db;
-  /** Fails for an archived project: it gives out nothing new. */
+  /** Fails for a project that is archived or gone: it gives out nothing. */
   assertNotArchived: (projectId: string) => Promise<void>;
   clock: Clock;
   cursors: Cursors;
@@ -22,8 +22,17 @@ const pageSize = 50;
 const daysDefault = 7;
 const dayMs = 24 * 60 * 60 * 1000;
 const staysMax = 200;
+/** Of a call in all, and of a connection: six hours. */
 const samplesMax = 20_000;
+const samplesOfEachMax = 1_080;
 const stepsMax = 5_000;
+const stepsOfEachMax = 250;
+/** Anybody with the link may read it: so long one answer is good for all of them. */
+const sharedMs = 5_000;
+const sharedMax = 8;
+
+const share = (inAll: number, ofEach: number, count: number): number =>
+  Math.min(ofEach, Math.ceil(inAll / Math.max(1, count)));
 
 export function createCalls({
   db,
@@ -38,12 +47,30 @@ export function createCalls({
     const stays = await listStays(db, scope, call, staysMax);
     const connections = stays.map((stay) => stay.id);
     const servers = [...new Set(stays.flatMap(({ serverName }) => serverName ?? []))];
-    const [samples, steps, nodes] = await Promise.all([
-      listSamples(db, connections, samplesMax),
-      listSteps(db, connections, stepsMax),
+    const [steps, nodes] = await Promise.all([
+      listSteps(db, connections, share(stepsMax, stepsOfEachMax, connections.length)),
       Promise.all(servers.map(async (name) => ({ name, points: await nodeLoad(name, call.startedAt, call.lastAt) }))),
     ]);
-    return detailOf({ call, stays, samples, steps, nodes }, { withoutNames });
+    const samplesOfEach = share(samplesMax, samplesOfEachMax, connections.length);
+    const readSamples = (own: readonly string[]) => listSamples(db, own, samplesOfEach);
+    return detailOf({ call, stays, steps, nodes, readSamples }, { withoutNames });
+  }
+
+  const shared = new Map<string, { until: number; detail: Promise<CallDetail> }>();
+
+  /** Also for those who ask while it is read. */
+  function sharedDetail(scope: ProjectScope, id: string, withoutNames: boolean): Promise<CallDetail> {
+    const key = JSON.stringify([scope.projectId, scope.environment, id, withoutNames]);
+    const now = clock.now();
+    for (const [one, { until }] of shared) if (until <= now) shared.delete(one);
+    const known = shared.get(key);
+    if (known) return known.detail;
+    const [oldest] = shared.keys();
+    if (oldest !== undefined && shared.size >= sharedMax) shared.delete(oldest);
+    const read = detail(scope, id, withoutNames);
+    shared.set(key, { until: now + sharedMs, detail: read });
+    read.catch(() => shared.delete(key));
+    return read;
   }
 
   return {
@@ -76,9 +103,10 @@ export function createCalls({
         metadata: { withoutNames },
       });
     },
-    readShared: (token: string) => {
+    async readShared(token: string): Promise<CallDetail> {
       const { scope, id, withoutNames } = links.read(token);
-      return detail(scope, id, withoutNames);
+      await assertNotArchived(scope.projectId);
+      return sharedDetail(scope, id, withoutNames);
     },
   };
 }

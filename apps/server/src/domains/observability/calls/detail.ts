@@ -1,82 +1,94 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallDetail, CallParticipant, CallPoint, CallTrack } from '@parley/contract';
 import { iso } from '../../../core/clock.ts';
 import { orderTimeline } from '../timeline.ts';
 import type { CallRow, listSamples, listSteps, StayRow } from './call-store.ts';
-import { diagnose } from './diagnosis.ts';
+import { type Draft, draftsOf, draftsOfNode, findingsOf } from './diagnosis.ts';
+import { namelessOf, trackSourceOf } from './nameless.ts';
 import { type SampleBatch, type TrackSamples, unpack } from './samples.ts';
 import { noScore, pictureScoreOf, type ScoreSums, scoreOf, soundOf } from './scoring.ts';
+
+type StoredSamples = Awaited<ReturnType<typeof listSamples>>;
 
 /** Everything that is stored of a call. */
 export interface CallRecords {
   call: CallRow;
   stays: readonly StayRow[];
-  samples: Awaited<ReturnType<typeof listSamples>>;
   steps: Awaited<ReturnType<typeof listSteps>>;
   nodes: CallDetail['nodes'];
+  /** Of one participant at a time: those of everybody may be more than we want to hold. */
+  readSamples: (connections: readonly string[]) => Promise<StoredSamples>;
 }
 
 /** More are drawn by nobody; of several the worst value stands for all. */
 const pointsMax = 120;
+/** Of a participant; a browser has fewer. */
+const tracksMax = 64;
+/** Batches that are read before others get their turn. */
+const batchesPerTurn = 100;
 
-/** The call as it is shown. `withoutNames`: participants are numbered, and the room has no name. */
-export function detailOf(records: CallRecords, { withoutNames }: { withoutNames: boolean }): CallDetail {
-  const { call, stays, nodes } = records;
+/** The call as it is shown. `withoutNames`: whatever could name somebody is numbered or left out. */
+export async function detailOf(records: CallRecords, { withoutNames }: { withoutNames: boolean }): Promise<CallDetail> {
+  const { call, stays } = records;
   const identities = [...new Set(stays.map(({ identity }) => identity))];
-  const nameOf = (identity: string): string =>
-    withoutNames ? `Participant ${identities.indexOf(identity) + 1}` : identity;
-  const tracks = publishedTracks(records, nameOf);
-  const participants = withSenders(
-    identities.map((identity) => participantOf(records, identity, nameOf(identity), tracks)),
-  );
-  return {
+  const names = new Map(identities.map((one, at) => [one, withoutNames ? `Participant ${at + 1}` : one]));
+  const nodes = records.nodes.map((node, at) => (withoutNames ? { ...node, name: `Node ${at + 1}` } : node));
+  const published = publishedTracks(records, names);
+  const participants: CallParticipant[] = [];
+  const drafts: Draft[] = nodes.flatMap(draftsOfNode);
+  for (const [identity, name] of names) {
+    const participant = await participantOf(records, identity, name, published);
+    drafts.push(...draftsOf(participant));
+    thinOut(participant);
+    participants.push(participant);
+    await nextTurn();
+  }
+  nameSenders(participants);
+  const detail = {
     ...call,
-    roomName: withoutNames ? null : call.roomName,
-    findings: diagnose(participants, nodes),
-    participants: participants.map((one) => ({
-      ...one,
-      tracks: one.tracks.map((track) => ({ ...track, points: thin(track.points) })),
-    })),
-    nodes,
+    findings: findingsOf(drafts),
+    participants,
+    nodes: nodes.map(({ name, points }) => ({ name, points: buckets(points).map(busiest) })),
   };
+  return withoutNames ? namelessOf(detail) : detail;
 }
 
 type Published = ReadonlyMap<string, { of: string; source: string | null }>;
 
-function publishedTracks({ stays, steps }: CallRecords, nameOf: (identity: string) => string): Published {
-  const byConnection = new Map(stays.map(({ id, identity }) => [id, nameOf(identity)]));
+/** As the server saw it: a client could claim the track of another. */
+function publishedTracks({ stays, steps }: CallRecords, names: ReadonlyMap<string, string>): Published {
+  const byConnection = new Map(stays.map(({ id, identity }) => [id, names.get(identity)]));
   return new Map(
-    steps.flatMap(({ connection, type, data }) => {
+    steps.flatMap(({ connection, type, source: seenBy, data }) => {
       const [of, id] = [byConnection.get(connection), text(data['trackId'])];
-      if (type !== 'track.published' || of === undefined || id === null) return [];
-      return [[id, { of, source: text(data['source']) }] as const];
+      if (type !== 'track.published' || seenBy !== 'SERVER' || of === undefined || id === null) return [];
+      return [[id, { of, source: trackSourceOf(data['source']) }] as const];
     }),
   );
 }
 
 /** Whoever has samples of sending a track published it, also where the step that says so is gone. */
-function withSenders(participants: readonly CallParticipant[]): CallParticipant[] {
+function nameSenders(participants: readonly CallParticipant[]): void {
   const senders = new Map(
     participants.flatMap(({ name, tracks }) =>
       tracks.filter(({ way }) => way === 'out').map(({ id }) => [id, name] as const),
     ),
   );
-  return participants.map((one) => ({
-    ...one,
-    tracks: one.tracks.map((track) => ({ ...track, of: track.of ?? senders.get(track.id) ?? null })),
-  }));
+  for (const { tracks } of participants) for (const track of tracks) track.of ??= senders.get(track.id) ?? null;
 }
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-function participantOf(records: CallRecords, identity: string, name: string, published: Published): CallParticipant {
+async function participantOf(
+  records: CallRecords,
+  identity: string,
+  name: string,
+  published: Published,
+): Promise<CallParticipant> {
   const stays = records.stays.filter((stay) => stay.identity === identity);
-  const ids = new Set(stays.map(({ id }) => id));
   const sums = stays.reduce(addSums, noScore);
   const steps = stays.flatMap(({ id }) => orderTimeline(records.steps.filter(({ connection }) => connection === id)));
-  const batches = records.samples
-    .filter(({ connection }) => ids.has(connection))
-    .map(({ at, packed }) => ({ batch: unpack(packed), lastMs: Date.parse(at) }))
-    .sort((a, b) => a.lastMs - b.lastMs);
+  const measured = await measuredOf(await records.readSamples(stays.map(({ id }) => id)), published);
   return {
     name,
     score: scoreOf(sums),
@@ -96,10 +108,7 @@ function participantOf(records: CallRecords, identity: string, name: string, pub
       trackId: text(data['trackId']),
       detail: text(data['code']) ?? text(data['reason']) ?? text(data['source']),
     })),
-    tracks: tracksOf(batches, published),
-    bandwidth: batches.flatMap(({ batch, lastMs }) =>
-      batch.bandwidth.map((kbps, index) => ({ at: timeOf(batch, lastMs, index), kbps })),
-    ),
+    ...measured,
   };
 }
 
@@ -114,18 +123,34 @@ const addSums = (a: ScoreSums, b: ScoreSums): ScoreSums => ({
 const timeOf = ({ everyMs, count }: SampleBatch, lastMs: number, index: number): string =>
   iso(lastMs - (count - 1 - index) * everyMs);
 
-function tracksOf(batches: readonly { batch: SampleBatch; lastMs: number }[], published: Published): CallTrack[] {
+type Measured = Pick<CallParticipant, 'tracks' | 'bandwidth'>;
+
+async function measuredOf(samples: StoredSamples, published: Published): Promise<Measured> {
   const tracks = new Map<string, CallTrack>();
-  for (const { batch, lastMs } of batches) {
-    for (const samples of batch.tracks) {
-      const { id, way, kind } = samples;
-      const { of = null, source = null } = published.get(id) ?? {};
-      const track = tracks.get(`${way}/${id}`) ?? { id, way, kind, of, source, points: [] };
-      tracks.set(`${way}/${id}`, track);
-      for (let at = 0; at < batch.count; at++) track.points.push(pointOf(samples, at, timeOf(batch, lastMs, at)));
-    }
+  const bandwidth: Measured['bandwidth'] = [];
+  const stored = samples.map(({ at, packed }) => ({ packed, lastMs: Date.parse(at) }));
+  for (const [index, { packed, lastMs }] of stored.sort((a, b) => a.lastMs - b.lastMs).entries()) {
+    if (index % batchesPerTurn === batchesPerTurn - 1) await nextTurn();
+    const batch = unpack(packed);
+    const times = Array.from({ length: batch.count }, (_, at) => timeOf(batch, lastMs, at));
+    for (const [at, time] of times.entries()) bandwidth.push({ at: time, kbps: batch.bandwidth[at] ?? null });
+    for (const track of batch.tracks) addPoints(tracks, track, times, published);
   }
-  return [...tracks.values()];
+  return { tracks: [...tracks.values()], bandwidth };
+}
+
+function addPoints(
+  tracks: Map<string, CallTrack>,
+  samples: TrackSamples,
+  times: readonly string[],
+  published: Published,
+): void {
+  const { id, way, kind } = samples;
+  const known = tracks.get(`${way}/${id}`);
+  if (known === undefined && tracks.size >= tracksMax) return;
+  const track = known ?? { id, way, kind, of: null, source: null, ...published.get(id), points: [] };
+  tracks.set(`${way}/${id}`, track);
+  for (const [at, time] of times.entries()) track.points.push(pointOf(samples, at, time));
 }
 
 const pointOf = (
@@ -143,28 +168,45 @@ const pointOf = (
   height: height[index] ?? null,
 });
 
-/** At most so many points: of those that fall together the worst. */
-export function thin(points: readonly CallPoint[]): CallPoint[] {
-  const each = Math.ceil(points.length / pointsMax);
-  if (each <= 1) return [...points];
-  return Array.from({ length: Math.ceil(points.length / each) }, (_, at) =>
-    worst(points.slice(at * each, (at + 1) * each)),
-  );
+/** Leaves of everything as much as is drawn. */
+function thinOut(participant: CallParticipant): void {
+  for (const track of participant.tracks) track.points = buckets(track.points).map(worst);
+  participant.bandwidth = buckets(participant.bandwidth).map(narrowest);
 }
 
-function worst(points: readonly CallPoint[]): CallPoint {
-  const over = (name: keyof Omit<CallPoint, 'at'>, pick: (...values: number[]) => number): number | null => {
-    const values = points.flatMap((point) => point[name] ?? []);
-    return values.length === 0 ? null : pick(...values);
-  };
-  return {
-    at: points[0]?.at ?? '',
-    kbps: over('kbps', Math.min),
-    lossPercent: over('lossPercent', Math.max),
-    rttMs: over('rttMs', Math.max),
-    jitterMs: over('jitterMs', Math.max),
-    fps: over('fps', Math.min),
-    freezeMs: over('freezeMs', Math.max),
-    height: over('height', Math.min),
-  };
+/** At most so many, each with those that fall together. */
+export function buckets<T>(points: readonly T[]): [T, ...T[]][] {
+  const each = Math.max(1, Math.ceil(points.length / pointsMax));
+  return Array.from({ length: Math.ceil(points.length / each) }, (_, at) =>
+    points.slice(at * each, (at + 1) * each),
+  ).filter((bucket): bucket is [T, ...T[]] => bucket.length > 0);
 }
+
+type Points<T> = readonly [T, ...T[]];
+
+/** Of one measure; null where none of them knows it. */
+function over<T>(points: readonly T[], valueOf: (point: T) => number | null, pick: (a: number, b: number) => number) {
+  const values = points.flatMap((point) => valueOf(point) ?? []);
+  return values.length === 0 ? null : values.reduce((a, b) => pick(a, b));
+}
+
+const worst = (points: Points<CallPoint>): CallPoint => ({
+  at: points[0].at,
+  kbps: over(points, ({ kbps }) => kbps, Math.min),
+  lossPercent: over(points, ({ lossPercent }) => lossPercent, Math.max),
+  rttMs: over(points, ({ rttMs }) => rttMs, Math.max),
+  jitterMs: over(points, ({ jitterMs }) => jitterMs, Math.max),
+  fps: over(points, ({ fps }) => fps, Math.min),
+  freezeMs: over(points, ({ freezeMs }) => freezeMs, Math.max),
+  height: over(points, ({ height }) => height, Math.min),
+});
+
+const narrowest = (points: Points<Measured['bandwidth'][number]>) => ({
+  at: points[0].at,
+  kbps: over(points, ({ kbps }) => kbps, Math.min),
+});
+
+const busiest = (points: Points<CallDetail['nodes'][number]['points'][number]>) => ({
+  at: points[0].at,
+  cpuPercent: over(points, ({ cpuPercent }) => cpuPercent, Math.max),
+});

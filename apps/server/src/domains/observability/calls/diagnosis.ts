@@ -252,7 +252,7 @@ function ofTrack(name: string, track: CallTrack, rule: TrackRule): Draft[] {
 
 const lengthOf = ({ from, until }: Draft): number => Date.parse(until) - Date.parse(from);
 
-const longest = (drafts: readonly Draft[]): readonly Draft[] =>
+const longest = (drafts: Draft[]): Draft[] =>
   drafts.length <= perRuleMax ? drafts : drafts.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, perRuleMax);
 
 /** Tracks share their path: what several of them say of it at one time is said once, by the longest. */
@@ -272,7 +272,7 @@ export function draftsOfNode({ name, points }: ObservedNode): Draft[] {
     ...bounds(stretch, nodeRule, null, null),
     say: () => `The media node ${name} was at up to ${whole(stretch.highest)} % CPU ${during(stretch)}.`,
   }));
-  return [...longest(busy)];
+  return longest(busy);
 }
 
 const bounds = (

@@ -6,7 +6,13 @@ import { createLog } from '../../../core/log.ts';
 import type { Sql } from '../../../core/sql.ts';
 import { createSampleWriter } from './writer.ts';
 
-const alice = { projectId: 'p', environment: 'DEVELOPMENT', connectionId: 'c', roomId: 'r', identity: 'alice' } as const;
+const alice = {
+  projectId: 'p',
+  environment: 'DEVELOPMENT',
+  connectionId: 'c',
+  roomId: 'r',
+  identity: 'alice',
+} as const;
 const known = { ...alice, id: 'row-1', roomName: null, callId: 'call', joinedAt: '2026-01-01T00:00:00.000Z' };
 
 /** A writer whose database knows the connection of Alice only, and keeps until when it was sampled. */
@@ -22,8 +28,7 @@ function writer() {
       return [];
     },
     async execute({ text, values }: Sql) {
-      if (text.includes('into call_samples'))
-        written.samples += (JSON.parse(String(values[0])) as unknown[]).length;
+      if (text.includes('into call_samples')) written.samples += (JSON.parse(String(values[0])) as unknown[]).length;
       return 1;
     },
   };
