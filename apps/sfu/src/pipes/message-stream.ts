@@ -3,8 +3,9 @@ const CHUNK_BYTES = 1100;
 const LENGTH_BYTES = 4;
 /** Chunks on their way at once. */
 const WINDOW = 128;
-/** What may wait for the other end. */
+/** What may wait for the other end; data has half of it, so that it never keeps out what the room stands on. */
 const QUEUED_BYTES_MAX = 8 << 20;
+const QUEUED_DATA_BYTES_MAX = QUEUED_BYTES_MAX / 2;
 const MESSAGE_BYTES_MAX = 4 << 20;
 const RESEND_MS_MIN = 60;
 const RESEND_MS_MAX = 1000;
@@ -42,8 +43,9 @@ export class MessageStream {
   }
 
   /** False when too much waits already: the message is not sent. */
-  push(message: Buffer, now: number): boolean {
-    if (this.#queuedBytes + message.length > QUEUED_BYTES_MAX || message.length > MESSAGE_BYTES_MAX) return false;
+  push(message: Buffer, isData: boolean, now: number): boolean {
+    const bytesMax = isData ? QUEUED_DATA_BYTES_MAX : QUEUED_BYTES_MAX;
+    if (this.#queuedBytes + message.length > bytesMax || message.length > MESSAGE_BYTES_MAX) return false;
     const head = Buffer.alloc(LENGTH_BYTES);
     head.writeUInt32BE(message.length);
     const bytes = Buffer.concat([head, message]);
@@ -51,6 +53,11 @@ export class MessageStream {
     this.#queuedBytes += bytes.length;
     this.#fill(now);
     return true;
+  }
+
+  /** Whether data would be refused. */
+  get isCongested(): boolean {
+    return this.#queuedBytes > QUEUED_DATA_BYTES_MAX;
   }
 
   #fill(now: number): void {

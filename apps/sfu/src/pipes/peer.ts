@@ -24,6 +24,8 @@ export class Peer implements PipeListener {
   readonly #pipe: Pipe;
   readonly #taps = new Map<number, Tap>();
   readonly #remotes = new Map<number, RemoteTrack>();
+  /** Rooms that are gone here, while the other process could not be told. */
+  readonly #unlinks = new Set<string>();
 
   constructor(deps: PeerDeps) {
     this.name = deps.name;
@@ -40,8 +42,19 @@ export class Peer implements PipeListener {
     return this.#taps.size;
   }
 
+  /** False when too much waits already. */
   send(message: LegMessage): boolean {
-    return this.#pipe.sendMessage(Buffer.from(JSON.stringify(message)));
+    const isSent = this.#pipe.sendMessage(Buffer.from(JSON.stringify(message)), message.is === 'data');
+    // The room is closed here: nobody else will say it again.
+    if (message.is === 'unlink' && !isSent) this.#unlinks.add(message.room);
+    // Opened again, it is linked.
+    if (message.is === 'state') this.#unlinks.delete(message.room);
+    return isSent;
+  }
+
+  /** Whether what is large had better wait. */
+  get isCongested(): boolean {
+    return this.#pipe.isCongested;
   }
 
   addRemote(description: TrackDescription): RemoteTrack {
@@ -100,7 +113,12 @@ export class Peer implements PipeListener {
   /** Every 20 ms. */
   tick(now: number): void {
     this.#pipe.tick(now);
+    if (!this.isCongested) this.#sendUnlinks();
     for (const [track, tap] of this.#taps) if (tap.isExpired(now)) this.dropTap(track);
+  }
+
+  #sendUnlinks(): void {
+    for (const room of this.#unlinks) if (this.send({ room, is: 'unlink' })) this.#unlinks.delete(room);
   }
 
   close(): void {

@@ -148,8 +148,12 @@ export class Pipe {
   }
 
   /** In order and without loss, as long as the pipe is open; false when too much waits already. */
-  sendMessage(bytes: Buffer): boolean {
-    return !this.#isClosed && this.#messages.push(bytes, this.#clock.now());
+  sendMessage(bytes: Buffer, isData = false): boolean {
+    return !this.#isClosed && this.#messages.push(bytes, isData, this.#clock.now());
+  }
+
+  get isCongested(): boolean {
+    return this.#messages.isCongested;
   }
 
   #writeChunk(number: number, bytes: Buffer): void {

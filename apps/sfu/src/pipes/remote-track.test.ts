@@ -3,6 +3,7 @@ import { afterEach, test } from 'node:test';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
 import { eventually } from '../../testkit/node.ts';
 import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
+import { SvcSource } from '../../testkit/svc.ts';
 import type { TrackOwner } from '../media/other-legs.ts';
 import { Publication } from '../media/publication.ts';
 import { newRtpView, readRtp } from '../media/rtp.ts';
@@ -42,8 +43,24 @@ function newCamera(requests: number[]): Publication {
   return publication;
 }
 
+/** Camera whose one stream has all layers. */
+function newSvcCamera(requests: number[]): Publication {
+  const publication = new Publication({
+    id: 'trk_svc',
+    request: { cid: 'c', kind: 'VIDEO', source: 'CAMERA', layers: ['0', '1', '2'].map((rid) => ({ rid })) },
+    encoding: { codec: { name: 'VP9', pt: 98 }, red: undefined },
+    mid: '0',
+    rids: [],
+    extensionIds: { dependencyDescriptor: 12 },
+    publishedAt: 0,
+    events: { keyFrameNeeded: (ssrc) => requests.push(ssrc), started() {}, audioLevel() {}, queued() {} },
+  });
+  publication.bind(1, undefined);
+  return publication;
+}
+
 /** Two processes' worth of legs in this one, with one room, and a network between them that can be made bad. */
-async function openLegs() {
+async function openLegs(newTrack = newCamera) {
   const clock = { time: 1000, now: () => clock.time, wall: () => clock.time };
   const fail = (error: unknown): never => {
     throw error;
@@ -51,7 +68,7 @@ async function openLegs() {
   const sockets = [await PipeSocket.open(HOST, fail), await PipeSocket.open(HOST, fail)] as const;
   const proxies = [await startUdpProxy(sockets[0].port), await startUdpProxy(sockets[1].port)] as const;
   const requests: number[] = [];
-  const camera = newCamera(requests);
+  const camera = newTrack(requests);
   const offered: Publication[] = [];
   const newRoom = (publications: Publication[]): LeggedRoom => {
     const member: TrackOwner & { isPlain: boolean; permissions: typeof permissions } = {
@@ -174,4 +191,35 @@ test('[PIPE-6] mute, another transport and the end of a track are known in the o
   await eventually(() => offered.length === 0, 'the track did not end');
   legs[0]?.execute({ order: 'close', peer: '1' });
   assert.equal(legs[0]?.load().pipes, 0);
+});
+
+test('[PIPE-8] spatial layers of one stream are one stream on a pipe, and each subscriber gets its own of them', async () => {
+  const { clock, camera, requests, remote } = await openLegs(newSvcCamera);
+  const source = new SvcSource({ mode: 'full', spatial: 3, temporal: 1, hasSizes: true });
+  const show = (isKey: boolean): void => {
+    for (const packet of source.picture({ isKey }).flatMap(({ packets }) => packets)) {
+      assert.ok(readRtp(packet, view));
+      camera.receive(view, 0, clock.now());
+    }
+  };
+  assert.deepEqual([remote.layers.length, remote.isSimulcast, remote.describe(0).simulcast], [3, false, false]);
+  show(true);
+  const [middle, top] = [subscribe(remote, 1), subscribe(remote, 2)];
+  await eventually(() => requests.length > 0, 'no keyframe was asked for');
+  show(true);
+  for (let picture = 1; picture < 5; picture += 1) show(false);
+  await eventually(() => top.got.length === 5 * 6, 'not every packet of all layers came');
+  assert.equal(middle.got.length, 5 * 4, 'without the layer above its own');
+  assert.deepEqual(
+    remote.layers.map(({ upstream }) => upstream === remote.layers[0]?.upstream),
+    [true, true, true],
+  );
+
+  remote.unsubscribe(top.subscription);
+  const wanted = () => {
+    camera.takeDemand(clock.now());
+    return camera.layers.map(({ isEnabled }) => isEnabled);
+  };
+  await eventually(() => wanted()[2] === false, 'the publisher sends on what nobody wants');
+  assert.deepEqual(wanted(), [true, true, false]);
 });

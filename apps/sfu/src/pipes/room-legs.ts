@@ -42,6 +42,8 @@ export class RoomLegs implements OtherLegs {
   readonly #numbers: TrackNumbers;
   readonly #onClosed: () => void;
   readonly #peers = new Set<Peer>();
+  /** Those that missed something, because too much was on its way to them: they get the state anew. */
+  readonly #stale = new Set<Peer>();
   readonly #owners = new Map<string, RemoteOwner>();
   readonly #remotes = new Map<string, Remote>();
   /** Of our own tracks, once there was somebody to tell them. */
@@ -64,12 +66,13 @@ export class RoomLegs implements OtherLegs {
   /** The room is in that process too. */
   link(peer: Peer): void {
     this.#peers.add(peer);
-    peer.send({ room: this.#room.id, ...this.#state(false) });
+    this.#send(peer, this.#state(false));
   }
 
   /** The room is not there any more. */
   unlink(peer: Peer): void {
     if (!this.#peers.delete(peer)) return;
+    this.#stale.delete(peer);
     for (const owner of [...this.#owners.values()]) if (owner.peer === peer) this.#dropOwner(owner);
     for (const number of this.#numberOf.values()) peer.dropTap(number);
   }
@@ -86,7 +89,8 @@ export class RoomLegs implements OtherLegs {
     const number = this.#numberOf.get(publication) ?? this.#numbers.take(publication, this);
     this.#numberOf.set(publication, number);
     const { id, request, encoding, mid, extensionIds, publishedAt, isMuted, isMutedByServer } = publication;
-    const rids = publication.layers.length > 1 ? publication.layers.map(({ rid }) => rid) : [];
+    // Of one stream with several layers the other process makes them itself.
+    const rids = publication.isSimulcast ? publication.layers.map(({ rid }) => rid) : [];
     const { codec, red } = encoding;
     const described = { codec, ...(red && { red }) };
     return {
@@ -95,8 +99,17 @@ export class RoomLegs implements OtherLegs {
     };
   }
 
-  #tell(message: DistributiveOmit<LegMessage, 'room'>): void {
-    for (const peer of this.#peers) peer.send({ room: this.#room.id, ...message });
+  #tell(message: RoomMessage): void {
+    for (const peer of this.#peers) this.#send(peer, message);
+  }
+
+  #send(peer: Peer, message: RoomMessage): void {
+    if (!peer.send({ room: this.#room.id, ...message })) this.#stale.add(peer);
+  }
+
+  #refresh(peer: Peer): void {
+    this.#stale.delete(peer);
+    this.#send(peer, this.#state(true));
   }
 
   joined(participant: Member): void {
@@ -170,7 +183,7 @@ export class RoomLegs implements OtherLegs {
     for (const participant of participants) this.#addOwner(participant, peer);
     for (const { owner, track } of tracks) this.#onTrack(owner, track, peer);
     // Ours may have come before that process was told of the room's other legs.
-    if (!isAnswer) peer.send({ room: this.#room.id, ...this.#state(true) });
+    if (!isAnswer) this.#send(peer, this.#state(true));
   }
 
   #addOwner({ id, identity, hasData }: LegParticipant, peer: Peer): void {
@@ -218,6 +231,7 @@ export class RoomLegs implements OtherLegs {
   }
 
   tick(now: number): void {
+    for (const peer of [...this.#stale]) if (!peer.isCongested) this.#refresh(peer);
     for (const { track } of this.#remotes.values()) track.tick(now);
   }
 
@@ -234,6 +248,7 @@ export class RoomLegs implements OtherLegs {
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+type RoomMessage = DistributiveOmit<LegMessage, 'room'>;
 
 const describeParticipant = ({ id, identity, isPlain, permissions }: Member): LegParticipant => ({
   id,

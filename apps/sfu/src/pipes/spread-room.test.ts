@@ -140,7 +140,7 @@ test('[PIPE-12] a process that is killed takes only those in it: the room goes o
   const far = portOf(room, 'bob') === portOf(room, 'ada') ? 'cy' : 'bob';
   const near = far === 'cy' ? bob : cy;
   const index = Number(portOf(room, far)) - kit.config.udpPort;
-  process.kill(kit.node.pids()[index] ?? 0, 'SIGKILL');
+  process.kill(kit.node.pids()[index] ?? assert.fail('no such process'), 'SIGKILL');
   const closed = await eventually(() => eventsOf('participant.closed', room)[0], 'nobody was told');
   assert.deepEqual([closed.data], [{ ...closed.data, participant: `ps_${far}`, reason: 'MEDIA_FAILURE' }]);
   assert.equal(eventsOf('participant.closed', room).length, 1);
