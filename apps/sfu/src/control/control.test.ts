@@ -264,7 +264,7 @@ test('[MED-41] a crashed media process takes only its rooms, and comes back', as
     await control.command('room.open', { room });
     await control.command('participant.add', add(room, `ps_${room}`));
   }
-  const victim = kit.node.pids()[0] ?? 0;
+  const victim = kit.node.pids()[0] ?? assert.fail('no process');
   process.kill(victim, 'SIGKILL');
   await eventually(() => control.events.some(({ type }) => type === 'room.closed'), 'no controller was notified');
   const lost = control.events.flatMap(({ type, data }) => (type === 'room.closed' ? [data] : []));
@@ -289,7 +289,7 @@ test('[MED-41] a crashed media process takes only its rooms, and comes back', as
 test('[MED-46] a room asked for while the only media process starts again waits for it instead of being refused', async () => {
   const kit = await startTestNode({ SFU_PROCESSES: '1' });
   const control = await kit.connect();
-  process.kill(kit.node.pids()[0] ?? 0, 'SIGKILL');
+  process.kill(kit.node.pids()[0] ?? assert.fail('no process'), 'SIGKILL');
   await eventually(() => !kit.node.isReady(), 'the process lives');
   let refusals = 0;
   // Refusals that do not wait would be hundreds before the process is back.

@@ -1,4 +1,5 @@
 import type {
+  MediaAddress,
   MediaCommand,
   MediaCommandName,
   MediaRequests,
@@ -15,10 +16,12 @@ import type { Worker } from './workers.ts';
 /** How long `room.open` waits for a media process that is restarting; less than the control plane waits for us. */
 const READY_MS_MAX = 4_000;
 
+type RoutedWorker = Pick<Worker, 'isReady' | 'whenReady' | 'request'>;
+
 interface ExecutorDeps {
   directory: Directory;
-  workers: readonly Worker[];
-  spread: Spread;
+  workers: readonly RoutedWorker[];
+  spread: Pick<Spread, 'place' | 'link'>;
   /** Rooms at most. */
   capacity: number;
   clock: MediaClock;
@@ -31,11 +34,11 @@ type Execute = (controller: Controller, command: MediaCommand) => Promise<MediaR
 /** Routes a command to the media process that has its participant, or to all that have its room. */
 export function createExecutor(deps: ExecutorDeps): Execute {
   const { directory, workers, spread, capacity, clock, isDraining } = deps;
-  const legsOf = (room: string): Worker[] => directory.legsOf(room).flatMap((index) => workers[index] ?? []);
-  const findWorker = (room: string, participant?: string): Worker | undefined =>
+  const legsOf = (room: string): RoutedWorker[] => directory.legsOf(room).flatMap((index) => workers[index] ?? []);
+  const findWorker = (room: string, participant?: string): RoutedWorker | undefined =>
     workers[directory.workerOf(room, participant) ?? -1];
 
-  function getWorker(room: string, participant?: string): Worker {
+  function getWorker(room: string, participant?: string): RoutedWorker {
     const worker = findWorker(room, participant);
     if (!worker) throw new MediaError('NOT_FOUND', 'No such room on this node.');
     return worker;
@@ -82,26 +85,37 @@ export function createExecutor(deps: ExecutorDeps): Execute {
   async function add(controller: Controller, command: MediaCommand<'participant.add'>) {
     const { room, participant, identity } = command.data;
     const first = getWorker(room);
-    const index = directory.legOf(command.data) ?? spread.place(room, identity) ?? -1;
+    const known = directory.legOf(command.data);
+    const index = known ?? spread.place(room, identity) ?? -1;
     const worker = workers[index] ?? first;
     const settings = directory.settingsOf(room);
     // Not awaited: a command that follows this one must not overtake it.
     const opened = worker !== first && settings ? openLeg(controller, index, settings) : undefined;
     if (opened && settings) directory.open(settings, index, controller.id);
     const disown = directory.own({ room, participant }, identity, controller.id, index);
+    const added = worker.request(command);
     try {
-      const [answer] = await Promise.all([worker.request(command), opened]);
-      const elsewhere = legsOf(room).filter((leg) => leg !== worker);
-      const others = await Promise.all(elsewhere.map((leg) => leg.request({ type: 'snapshot', data: { room } })));
-      const rooms = others.flatMap((other) => other.rooms);
-      return {
-        ...answer,
-        participants: [...answer.participants, ...rooms.flatMap(({ participants }) => participants)],
-      };
+      const [answer] = await Promise.all([added, opened]);
+      const elsewhere = await othersOf(room, worker);
+      return { ...answer, participants: [...answer.participants, ...elsewhere] };
     } catch (error) {
+      // The process may have let in whom the control plane will hear no more of.
+      if (known === undefined) await added.then(() => remove(worker, { room, participant })).catch(() => {});
       disown();
       throw error;
     }
+  }
+
+  const remove = (worker: RoutedWorker, address: MediaAddress) =>
+    worker.request({ type: 'participant.remove', data: { ...address, reason: 'MEDIA_FAILURE' } });
+
+  /** Who is in the room's other processes. One that ends just now has nobody any more. */
+  async function othersOf(room: string, worker: RoutedWorker) {
+    const elsewhere = legsOf(room).filter((leg) => leg !== worker);
+    const answers = await Promise.all(
+      elsewhere.map((leg) => leg.request({ type: 'snapshot', data: { room } }).catch(() => ({ rooms: [] }))),
+    );
+    return answers.flatMap(({ rooms }) => rooms).flatMap(({ participants }) => participants);
   }
 
   async function attach(controller: Controller, command: MediaCommand<'participant.attach'>) {
@@ -181,7 +195,7 @@ function joinLegs(legs: readonly MediaRoomSnapshot[]): MediaRoomSnapshot[] {
 }
 
 /** The running process with the fewest participants, then with the fewest rooms. */
-function leastLoaded(workers: readonly Worker[], directory: Directory): number | undefined {
+function leastLoaded(workers: readonly RoutedWorker[], directory: Directory): number | undefined {
   const ranked = workers
     .map(({ isReady }, index) => ({ index, isReady }))
     .filter(({ isReady }) => isReady)
