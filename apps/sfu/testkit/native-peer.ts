@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { type Description, fromSdp, toSdp } from '@parley/media-description';
 import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import * as native from 'node-datachannel';
+import { forgottenOnceClosed } from '../src/media/native-part.ts';
 
 /** The node's side as a native peer takes it: with its candidates in the one video line. */
 export function remoteSdp(description: Description, hasData: boolean): string {
@@ -23,7 +24,7 @@ export function newPeer(name: string) {
   connection.onStateChange(() => {});
   const video = new native.Video('0', 'SendRecv');
   video.addVP8Codec(96);
-  return { connection, track: connection.addTrack(video) };
+  return { connection, track: forgottenOnceClosed(connection.addTrack(video)) };
 }
 
 export const parametersOf = (connection: native.PeerConnection) => {

@@ -1,6 +1,7 @@
 import { type Description, fromSdp, toSdp } from '@parley/media-description';
 import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import * as native from 'node-datachannel';
+import { forgottenOnceClosed } from '../src/media/native-part.ts';
 
 /** Candidates of the node go into the one video line; the rest is as for any transport. */
 const remoteSdp = (description: Description, hasData: boolean): string => {
@@ -31,7 +32,7 @@ export class RtpPeer {
     this.#candidates = udpPort ? [`udp 2130706431 127.0.0.1 ${udpPort} host`] : [];
     const video = new native.Video('0', 'SendRecv');
     video.addVP8Codec(96);
-    this.#track = this.#peer.addTrack(video);
+    this.#track = forgottenOnceClosed(this.#peer.addTrack(video));
     this.#track.onMessage((packet) => {
       const type = (packet[1] ?? 0) & 0x7f;
       if (type >= 72 && type <= 76) return;

@@ -6,6 +6,7 @@ import { everything } from '../../testkit/call.ts';
 import type { CommandRefused, ControlClient } from '../../testkit/control-client.ts';
 import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, freeUdpPort, startTestNode } from '../../testkit/node.ts';
+import { forgottenOnceClosed } from './native-part.ts';
 
 after(collectPeers);
 
@@ -67,7 +68,7 @@ test('[MED-64] a receiver that reads too slowly misses data and keeps its transp
   const offer = await eventually(() => control.events.find(({ type }) => type === 'sub.offer'), 'no offer came');
   assert.ok(offer.type === 'sub.offer');
   const { connection, track } = newPeer('slow');
-  const channel = connection.createDataChannel('reliable', { negotiated: true, id: 0 });
+  const channel = forgottenOnceClosed(connection.createDataChannel('reliable', { negotiated: true, id: 0 }));
   let received = 0;
   channel.onMessage(() => {
     received += 1;

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { rtpPacket } from '../../testkit/packets.ts';
+import { forgottenOnceClosed } from './native-part.ts';
 
 after(collectPeers);
 
@@ -88,7 +89,7 @@ test('[MED-11] an admitted peer that sends garbage as media, reports and data ha
   );
   assert.ok(offer.type === 'sub.offer');
   const sub = newPeer('sub');
-  const channel = sub.connection.createDataChannel('reliable', { negotiated: true, id: 0 });
+  const channel = forgottenOnceClosed(sub.connection.createDataChannel('reliable', { negotiated: true, id: 0 }));
   sub.connection.setRemoteDescription(remoteSdp(offer.data.description, true), 'offer');
   sub.connection.setLocalDescription('answer');
   await control.command('sub.answer', {

@@ -8,6 +8,7 @@ import type { Description } from '@parley/media-description';
 import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually } from '../../testkit/node.ts';
 import { freeUdpPort } from '../../testkit/ports.ts';
+import { endPeers } from '../../testkit/rtp-peer.ts';
 import { candidatesOf } from '../announce.ts';
 import { Legs } from '../pipes/legs.ts';
 import { PipeSocket } from '../pipes/pipe-socket.ts';
@@ -57,6 +58,8 @@ test('[MED-45] a closed transport leaves nothing in memory', async () => {
     collectGarbage();
     return references.every((reference) => reference.deref() === undefined);
   }, 'a transport is still in memory');
+  // The library goes through all that it still knows: an address of something collected would end this process.
+  endPeers();
 });
 
 test('[MED-47] a peer that knocks before its answer was taken is let in, however eager', async () => {
@@ -82,18 +85,19 @@ test('[MED-47] a peer that knocks before its answer was taken is let in, however
       media: [{ mid: 'data', kind: 'data', direction: 'sendrecv' }],
     };
     const { connection, track } = newPeer(`peer-${round}`);
-    connection.setRemoteDescription(remoteSdp(offer, true), 'offer');
-    connection.setLocalDescription('answer');
-    // Long enough for its first checks to be under way.
-    await sleep(round % 20);
-    transport.acceptAnswer({ ...parametersOf(connection), media: [] });
-    await eventually(() => transport.isOpen, `${name} did not open`);
-    transport.close();
-    track.close();
-    connection.close();
+    try {
+      connection.setRemoteDescription(remoteSdp(offer, true), 'offer');
+      connection.setLocalDescription('answer');
+      // Long enough for its first checks to be under way.
+      await sleep(round % 20);
+      transport.acceptAnswer({ ...parametersOf(connection), media: [] });
+      await eventually(() => transport.isOpen, `${name} did not open`);
+    } finally {
+      for (const part of [transport, track, connection]) part.close();
+    }
   };
-  for (let round = 0; round < 200; round += 40)
-    await Promise.all(Array.from({ length: 40 }, (_, index) => connectEarly(round + index)));
+  for (let round = 0; round < 48; round += 16)
+    await Promise.all(Array.from({ length: 16 }, (_, index) => connectEarly(round + index)));
 });
 
 /** The publishing side of a participant, without anybody at the other end. */
@@ -287,6 +291,6 @@ test('[RUN-32] the sweep of a media node looks at each transport once, however m
   open(3, 6);
   const many = looksOfASweep();
   engine.close();
-  assert.ok(few > 0);
+  assert.equal(few, 3, 'who publishes nothing has one transport');
   assert.equal(many, 2 * few);
 });

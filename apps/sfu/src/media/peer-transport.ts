@@ -10,6 +10,7 @@ import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import * as native from 'node-datachannel';
 import type { Certificate } from './certificate.ts';
 import { newIceCredentials } from './ice-credentials.ts';
+import { forgottenOnceClosed } from './native-part.ts';
 
 export interface PeerTransportListener {
   /** Media can be sent from now on. */
@@ -82,7 +83,7 @@ export class PeerTransport {
     this.#connection.onStateChange(this.#guard((state: string) => this.#onState(STATES[state] ?? 'NEW')));
     const media = new native.Video('0', 'SendRecv');
     media.addVP8Codec(96);
-    this.#track = this.#connection.addTrack(media);
+    this.#track = forgottenOnceClosed(this.#connection.addTrack(media));
     this.#track.onOpen(
       this.#guard(() => {
         this.#isOpen = true;
@@ -119,11 +120,8 @@ export class PeerTransport {
     for (const name of ['reliable', 'lossy'] as const) {
       const { id } = DATA_CHANNELS[name];
       const isLossy = name === 'lossy';
-      const channel = this.#connection.createDataChannel(name, {
-        negotiated: true,
-        id,
-        ...(isLossy && { unordered: true, maxRetransmits: 0 }),
-      });
+      const settings = { negotiated: true, id, ...(isLossy && { unordered: true, maxRetransmits: 0 }) };
+      const channel = forgottenOnceClosed(this.#connection.createDataChannel(name, settings));
       channel.onMessage(
         this.#guard((message: string | Buffer | ArrayBuffer) => {
           const bytes = typeof message === 'string' ? Buffer.from(message) : new Uint8Array(message);
