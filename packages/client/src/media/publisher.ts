@@ -274,7 +274,8 @@ function openLine(pc: RTCPeerConnection, track: Sent): RTCRtpTransceiver {
   const line = addTransceiver(pc, track, track.options);
   const { degradationPreference } = track.options;
   // Where the browser does not know it, it goes on as it would.
-  if (degradationPreference) void line.sender.setParameters({ ...line.sender.getParameters(), degradationPreference });
+  if (degradationPreference)
+    line.sender.setParameters({ ...line.sender.getParameters(), degradationPreference }).catch(() => {});
   // A camera that was released has nothing to send until it is captured again.
   if (track.mediaStreamTrack.readyState === 'ended') void line.sender.replaceTrack(null);
   return line;
