@@ -79,7 +79,8 @@ test('[PIPE-7] data has half of the queue of a pipe: who comes is told though no
   let sent = 0;
   while (sendData() > 0) sent += 1;
   assert.ok(sent > 0);
-  rooms[0].joined(newMember('ps_cy'));
+  // Not a member of the room, so that the state would not make up for it.
+  rooms[0].joined(newMember('ps_cy', 'x'.repeat(3 * MEGABYTE)));
   path.isUp = true;
   await until(() => knownThere().includes('ps_cy'));
   assert.equal(sendData(), 1, 'there is place again');

@@ -162,7 +162,7 @@ test('[SDK-21] a transport that may not be restarted, because publishing was for
   assert.deepEqual([publisher.peer, publisher.tracks, track.id, states], [null, [], null, ['closed']]);
 });
 
-/** A camera, and what its line was told; `isOld`: of a browser that ignores layers in one stream. */
+/** A camera, and what its line was told; `isOld`: of a browser that ignores layers in one stream and refuses parameters. */
 async function publishCamera(options: EncodingOptions, isOld = false) {
   const offered: { tracks: unknown }[] = [];
   const lines: { encodings: RTCRtpEncodingParameters[]; isStopped: boolean; parameters: unknown }[] = [];
@@ -173,6 +173,7 @@ async function publishCamera(options: EncodingOptions, isOld = false) {
     const sender = {
       getParameters: () => ({ encodings }),
       async setParameters(parameters: unknown) {
+        if (isOld) throw new TypeError('Unknown parameter.');
         line.parameters = parameters;
       },
     };
@@ -213,6 +214,8 @@ test('[SDK-111] what is kept when it gets too slow is set on the sender', async 
     encodings: lines[0]?.encodings,
     degradationPreference: 'maintain-resolution',
   });
+  const old = await publishCamera({ degradationPreference: 'maintain-resolution' }, true);
+  assert.equal(old.offered.length, 1, 'a browser that refuses it publishes all the same');
 });
 
 test('[SDK-110] a browser that ignores layers in one stream sends VP8 in several', async () => {
