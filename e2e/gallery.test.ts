@@ -251,6 +251,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await receive('two');
     await receive('mine', 'me');
     await button.getByText('2', { exact: true }).waitFor();
+    const size = page.viewportSize() ?? assert.fail();
     await page.setViewportSize({ width: 390, height: 720 });
     await button.click();
     await page.getByText('two', { exact: true }).waitFor();
@@ -265,7 +266,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.getByRole('button', { name: 'Close' }).click();
     await button.waitFor();
     assert.equal(await button.textContent(), '', 'it was read');
-    await page.close();
+    await page.setViewportSize(size);
   });
 
   test('[KIT-32] what is done to the sound and to the picture is switched in the settings, and the speaker tried', async () => {
@@ -277,14 +278,12 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.getByRole('checkbox', { name: 'Blur my background' }).waitFor();
     await page.getByRole('button', { name: 'Test the speaker' }).click();
     await page.getByRole('button', { name: 'Test the speaker' }).and(page.locator(':enabled')).waitFor();
-    await page.close();
   });
 
   test('[KIT-33] an error is told in the text of its code, and one without a text in its own words', async () => {
     const page = await alone('errors in another language');
     await page.getByText('Der Anruf ist voll.').waitFor();
     await page.getByText('Something of the application.').waitFor();
-    await page.close();
   });
 
   test('[KIT-34] a permission that is taken during the call takes its buttons with it', async () => {
@@ -294,7 +293,6 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.evaluate(() => window.sampleRoom.allow({ publishVideo: false }));
     await camera.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Microphone', exact: true }).waitFor();
-    await page.close();
   });
 
   test('[KIT-35] who was removed does not join again because the component is shown again, only by asking for it', async () => {
@@ -308,7 +306,6 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.getByRole('button', { name: 'Leave call' }).click();
     await page.getByRole('button', { name: 'Join again' }).click();
     await page.getByText('Nobody else is here yet').waitFor();
-    await page.close();
   });
 
   test('[KIT-2] no error in the console', () => assert.deepEqual(gallery.problems, []));

@@ -175,6 +175,7 @@ test('[RTC-93] who closes the connection, or the tab, without DELETE is gone wit
   const [sender, watcher] = [await open('whip', await mint('closer')), await open('whep', await mint('closed'))];
   await soon(async () => assert.ok((await received(watcher.page)).frames > 10));
   await watcher.page.evaluate(() => window.plain.peer.close());
+  await eventually(async () => assert.deepEqual(await present(), ['closer']), goneWithin);
   await sender.page.close();
   await eventually(async () => assert.deepEqual(await present(), []), goneWithin);
 });
