@@ -17,6 +17,9 @@ interface Batches {
 
 const batchMaxDefault = 1_000;
 
+/** How long samples of calls, and of the nodes that they were on, are kept. */
+export const sampleDays = 7;
+
 /**
  * Deletes batch by batch until nothing is left or the turn is over: a backlog of any size is worked off at the pace of
  * the database, and no statement runs into its time limit. Of several sources each gets a batch in turn, so that a long

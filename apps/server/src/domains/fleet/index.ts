@@ -2,7 +2,7 @@ import type { FleetTotals, fleetRoutes, MediaReach } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db, Tx } from '../../core/db.ts';
-import { type Turn as ChoreTurn, deleteInBatches } from '../../core/delete-in-batches.ts';
+import { type Turn as ChoreTurn, deleteInBatches, sampleDays } from '../../core/delete-in-batches.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
@@ -67,7 +67,6 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   loadOf(name: string, from: string, until: string): Promise<{ at: string; cpuPercent: number | null }[]>;
 }
 
-const sampleDays = 7;
 const dayMs = 24 * 60 * 60 * 1000;
 /** Anybody may ask for it, as often as they like. */
 const reachTtlMs = 5_000;

@@ -1,7 +1,7 @@
 import type { observabilityRoutes } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
-import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
+import { deleteInBatches, sampleDays, type Turn } from '../../core/delete-in-batches.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
@@ -41,7 +41,6 @@ export interface Observability extends Domain<typeof observabilityRoutes> {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-const sampleDays = 7;
 const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {

@@ -230,6 +230,8 @@ async function runScript(ask: (text: string) => Promise<unknown>, texts: readonl
   } catch (error) {
     // A text with its own BEGIN leaves the connection inside it when it fails.
     await rollback(() => ask('rollback'));
+    // And what an earlier text set would be in force for whoever has the connection next.
+    await rollback(() => ask('reset all'));
     throw error;
   }
 }

@@ -36,6 +36,14 @@ test('[CHATWS-13] [CHATWS-15] on a restored database conversations have a new ep
   const later = await startService({ beside: service });
   assert.deepEqual(await ask(later, { since: 0, epoch }), { epoch, recovered: true });
   await later.stop();
+
+  // The data was away once more and is back in this database.
+  await service.adapters.db.execute(sql`update chat_lineage set mark = 'another cluster'`);
+  const back = await startService({ beside: service });
+  const third = await ask(back, { since: 0, epoch });
+  assert.equal(third.recovered, false);
+  assert.equal(new Set([old.epoch, epoch, third.epoch]).size, 3);
+  await back.stop();
   await restored.stop();
   await service.stop();
 });

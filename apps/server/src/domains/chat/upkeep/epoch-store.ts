@@ -13,7 +13,8 @@ async function findMark(db: Queryable): Promise<string> {
 
 /**
  * Gives every conversation a new epoch when the data has been moved here from another database; true when it has. One
- * row says so for all of them (`epochOf`), however many there are.
+ * row says so for all of them, however many there are. It stands on the one before it: data that comes back to a
+ * database has not the epochs that it had there.
  */
 export async function renewEpochs(db: Db): Promise<boolean> {
   const mark = await findMark(db);
@@ -22,7 +23,8 @@ export async function renewEpochs(db: Db): Promise<boolean> {
     const changed = await tx.execute(sql`
       insert into chat_lineage (mark) values (${mark}) on conflict (is_one)
       do update set mark = excluded.mark,
-        seed = case when chat_lineage.mark = ${anyMark} then chat_lineage.seed else excluded.mark end
+        seed = case when chat_lineage.mark = ${anyMark} then chat_lineage.seed
+                    else md5(coalesce(chat_lineage.seed, '') || excluded.mark) end
       where chat_lineage.mark <> excluded.mark`);
     return changed > 0 && known !== undefined && known.mark !== anyMark;
   });
