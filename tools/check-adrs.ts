@@ -8,7 +8,7 @@ import { finishCheck, repositoryFiles } from './repository-files.ts';
 
 const link = String.raw`\[\d{4}\]\(\S+?\)`;
 const status = new RegExp(
-  String.raw`^Status: (?:accepted(?:, supersedes ${link}(?:, ${link})*)?|superseded by \[(\d{4})\]\((\S+)\)), \d{4}-\d\d-\d\d$`,
+  String.raw`^Status: (?:accepted(?:, (?:supersedes|superseded in part by) ${link}(?:, ${link})*)?|superseded by \[(\d{4})\]\((\S+)\)), \d{4}-\d\d-\d\d$`,
 );
 const sections = ['## Context', '## Decision', '## Consequence'];
 
@@ -23,7 +23,7 @@ function problemsOf(path: string): string[] {
   const [, successor, target = ''] = status.exec(statusOf(path)) ?? [];
   if (!status.test(statusOf(path)))
     found.push(
-      'the third line is no Status: "accepted", "accepted, supersedes [0077](…)" or "superseded by [0081](…)", and a date',
+      'the third line is no Status: "accepted", "accepted, supersedes [0077](…)", "accepted, superseded in part by [0145](…)" or "superseded by [0081](…)", and a date',
     );
   if (successor !== undefined && !statusOf(join(dirname(path), target)).includes(`[${number}](`))
     found.push(`the Status of ${successor} does not say that it supersedes ${number}`);
