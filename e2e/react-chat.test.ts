@@ -185,6 +185,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.keyboard.press('Enter');
     await soon(async () => assert.equal(await field.inputValue(), 'hello @Ada Lovelace '));
     await page.getByRole('button', { name: 'Emoji' }).press('Enter');
+    await page.locator('.parley-emoji button:focus').waitFor();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await soon(async () => assert.equal(await field.inputValue(), 'hello @Ada Lovelace 😄'));

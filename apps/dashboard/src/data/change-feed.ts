@@ -82,6 +82,7 @@ async function readOnce(
         setOpen(true);
         // What was loaded before the first stream is a moment old at most: it need not be asked for at once.
         if (isFirst) await wait(restMs, ending.signal);
+        if (ending.signal.aborted) return hasOpened;
         tell(null);
       }
       const [, data] = /^event: change\ndata: (.*)$/m.exec(frame) ?? [];

@@ -42,6 +42,7 @@ export function createMissedChanges({ db, bus, clock }: MissedChangesDeps): { db
   return {
     db: {
       ...db,
+      query: (statement) => db.query(statement),
       execute: (statement) => watch(db.execute(statement)),
       transaction: (work) => watch(db.transaction(work)),
       batch: (statements) => watch(db.batch(statements)),

@@ -20,12 +20,15 @@ export const uploadKey = (id: string): string => `chat/${id}/0`;
 
 /** Removes files that were never completed, never used, or whose message is gone; gives how many. */
 export function createSweep({ db, blobs, clock, storage }: SweepDeps): (turn?: Turn) => Promise<number> {
+  async function removeFile({ id, blobKey }: { id: string; blobKey: string }): Promise<void> {
+    // What came after the file was completed lies where it was first sent to.
+    for (const key of new Set([blobKey, uploadKey(id)])) await blobs.delete(key);
+  }
+
   async function removeSome(now: string, limit: number): Promise<number> {
     const expired = await takeExpired(db, now, limit);
     if (expired.length === 0) return 0;
-    // What came after the file was completed lies where it was first sent to.
-    const keys = new Set(expired.flatMap(({ id, blobKey }) => [blobKey, uploadKey(id)]));
-    await Promise.all([...keys].map((key) => blobs.delete(key)));
+    await Promise.all(expired.map(removeFile));
     const ids = expired.map(({ id }) => id);
     await db.transaction(async (tx) => storage.giveBack(tx, await deleteAttachments(tx, ids)));
     return ids.length;
