@@ -138,7 +138,7 @@ export interface Call {
   roomId: string;
   roomName: string | null;
   startedAt: string;
-  lastAt: string;
+  lastSampleAt: string;
   participantCount: number;
   score: number | null;
   worstScore: number | null;
@@ -149,7 +149,7 @@ export interface CallDetail {
   roomId: string | null;
   roomName: string | null;
   startedAt: string;
-  lastAt: string;
+  lastSampleAt: string;
   participantCount: number;
   score: number | null;
   worstScore: number | null;
@@ -182,8 +182,8 @@ export interface CallLink {
 export interface CallParticipant {
   name: string;
   score: number | null;
-  mos: number | null;
-  picture: number | null;
+  audioMos: number | null;
+  videoScore: number | null;
   stays: Array<{
     connectionId: string;
     state: string;
@@ -220,9 +220,9 @@ export interface CallStep {
 
 export interface CallTrack {
   id: string;
-  way: 'out' | 'in';
+  direction: 'out' | 'in';
   kind: 'audio' | 'video';
-  of: string | null;
+  publisher: string | null;
   source: string | null;
   points: CallPoint[];
 }

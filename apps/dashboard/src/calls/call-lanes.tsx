@@ -6,7 +6,7 @@ import { markOf } from './words.tsx';
 /** Who was there when, and what they did: one lane a participant. The list of steps below says the same in words. */
 export function CallLanes({ call }: { call: CallDetail }) {
   const start = Math.min(Date.parse(call.startedAt), ...stayTimes(call).map(({ from }) => from));
-  const end = Math.max(Date.parse(call.lastAt), ...stayTimes(call).map(({ until }) => until), start + 1_000);
+  const end = Math.max(Date.parse(call.lastSampleAt), ...stayTimes(call).map(({ until }) => until), start + 1_000);
   const placeOf = (at: string): string => `${((Date.parse(at) - start) / (end - start)) * 100}%`;
   return (
     <section className="panel stack-small" aria-labelledby="lanes">

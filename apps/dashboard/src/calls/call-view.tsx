@@ -29,7 +29,7 @@ export function CallView({
           { label: 'Score', value: <Score score={call.score} />, note: 'of 5' },
           { label: 'Worst of a participant', value: <Score score={call.worstScore} /> },
           { label: 'Participants', value: call.participants.length },
-          { label: 'Length', value: span(Date.parse(call.lastAt) - Date.parse(call.startedAt)) },
+          { label: 'Length', value: span(Date.parse(call.lastSampleAt) - Date.parse(call.startedAt)) },
         ]}
       />
       <Findings call={call} onTrack={onTrack} />
@@ -85,8 +85,16 @@ function Participants({ participants }: { participants: readonly CallParticipant
       columns={[
         { head: 'Participant', cell: ({ name }) => name },
         { head: 'Score', cell: ({ score }) => <Score score={score} /> },
-        { head: 'Sound (MOS)', align: 'end', cell: ({ mos }) => (mos === null ? <NoData /> : decimal(mos)) },
-        { head: 'Picture', align: 'end', cell: ({ picture }) => (picture === null ? <NoData /> : decimal(picture)) },
+        {
+          head: 'Sound (MOS)',
+          align: 'end',
+          cell: ({ audioMos }) => (audioMos === null ? <NoData /> : decimal(audioMos)),
+        },
+        {
+          head: 'Picture',
+          align: 'end',
+          cell: ({ videoScore }) => (videoScore === null ? <NoData /> : decimal(videoScore)),
+        },
         { head: 'Connections', align: 'end', cell: ({ stays }) => stays.length },
         {
           head: 'Path',

@@ -79,7 +79,7 @@ function columns({ to }: CurrentProject): readonly Column<Call>[] {
       head: 'Room',
       cell: ({ roomId, roomName }) => <Link href={to(`rooms/${roomId}`)}>{roomName ?? roomId}</Link>,
     },
-    { head: 'Length', cell: ({ startedAt, lastAt }) => span(Date.parse(lastAt) - Date.parse(startedAt)) },
+    { head: 'Length', cell: ({ startedAt, lastSampleAt }) => span(Date.parse(lastSampleAt) - Date.parse(startedAt)) },
     { head: 'Participants', align: 'end', cell: ({ participantCount }) => participantCount },
     { head: 'Score', cell: ({ score }) => <Score score={score} /> },
     { head: 'Worst of a participant', cell: ({ worstScore }) => <Score score={worstScore} /> },

@@ -51,7 +51,7 @@ export function TrackCharts({
     );
   }
   const sides = sidesOf(call, chosen.id);
-  const sender = call.participants.find(({ name }) => name === chosen.of);
+  const sender = call.participants.find(({ name }) => name === chosen.publisher);
   return (
     <>
       <div className="filters">
@@ -91,4 +91,5 @@ export function TrackCharts({
   );
 }
 
-const sideWords = ({ name, way }: TrackSide): string => (way === 'out' ? `Sent by ${name}` : `Received by ${name}`);
+const sideWords = ({ name, direction }: TrackSide): string =>
+  direction === 'out' ? `Sent by ${name}` : `Received by ${name}`;

@@ -13,15 +13,15 @@ const point = (ms: number, kbps: number): CallPoint => ({
   freezeMs: null,
   height: null,
 });
-const participant = (name: string, way: 'out' | 'in', points: CallPoint[]): CallParticipant => ({
+const participant = (name: string, direction: 'out' | 'in', points: CallPoint[]): CallParticipant => ({
   name,
   score: null,
-  mos: null,
-  picture: null,
+  audioMos: null,
+  videoScore: null,
   stays: [],
   steps: [],
   bandwidth: [],
-  tracks: [{ id: 'tr', way, kind: 'audio', of: 'ada', source: null, points }],
+  tracks: [{ id: 'tr', direction, kind: 'audio', publisher: 'ada', source: null, points }],
 });
 
 test('[DASH-72] both sides of a track are over one time, who sent it first', () => {
@@ -31,8 +31,8 @@ test('[DASH-72] both sides of a track are over one time, who sent it first', () 
   ];
   const { series, rows } = sidesOf({ participants }, 'tr');
   assert.deepEqual(series, [
-    { name: 'ada', way: 'out' },
-    { name: 'grace', way: 'in' },
+    { name: 'ada', direction: 'out' },
+    { name: 'grace', direction: 'in' },
   ]);
   assert.deepEqual(
     rows.map(({ points }) => points.map((one) => one?.kbps ?? null)),

@@ -2,7 +2,7 @@ import type { CallDetail, CallPoint } from '@parley/contract';
 
 export interface TrackSide {
   name: string;
-  way: 'out' | 'in';
+  direction: 'out' | 'in';
 }
 
 interface SideRow {
@@ -23,15 +23,15 @@ export function sidesOf(
 ): { series: TrackSide[]; rows: SideRow[] } {
   const sides = participants
     .flatMap(({ name, tracks }) =>
-      tracks.filter(({ id }) => id === trackId).map(({ way, points }) => ({ name, way, points })),
+      tracks.filter(({ id }) => id === trackId).map(({ direction, points }) => ({ name, direction, points })),
     )
-    .sort((a, b) => Number(a.way === 'in') - Number(b.way === 'in'))
+    .sort((a, b) => Number(a.direction === 'in') - Number(b.direction === 'in'))
     .slice(0, sidesMax);
   const stepOf = ({ at }: CallPoint): number => Math.floor(Date.parse(at) / stepMs);
   const byStep = sides.map(({ points }) => new Map(points.map((point) => [stepOf(point), point])));
   const steps = [...new Set(byStep.flatMap((points) => [...points.keys()]))].sort((a, b) => a - b);
   return {
-    series: sides.map(({ name, way }) => ({ name, way })),
+    series: sides.map(({ name, direction }) => ({ name, direction })),
     rows: steps.map((step) => ({
       at: new Date(step * stepMs).toISOString(),
       points: byStep.map((points) => points.get(step) ?? null),

@@ -29,9 +29,9 @@ const sourceWords: Readonly<Record<string, string>> = {
   SCREEN_SHARE_AUDIO: 'sound of the screen',
 };
 
-export const trackWords = ({ of, source, kind }: Pick<CallTrack, 'of' | 'source' | 'kind'>): string => {
+export const trackWords = ({ publisher, source, kind }: Pick<CallTrack, 'publisher' | 'source' | 'kind'>): string => {
   const what = sourceWords[source ?? ''] ?? (kind === 'audio' ? 'sound' : 'picture');
-  return of === null ? what : `${of}, ${what}`;
+  return publisher === null ? what : `${publisher}, ${what}`;
 };
 
 /** Steps that are drawn in a lane, and how. */

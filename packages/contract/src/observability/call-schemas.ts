@@ -18,7 +18,7 @@ export const Call = Type.Object({
   roomName: text,
   startedAt: Timestamp,
   /** When the last sample of it came. */
-  lastAt: Timestamp,
+  lastSampleAt: Timestamp,
   participantCount: Type.Integer(),
   score,
   /** That of the participant who had it worst. */
@@ -42,10 +42,10 @@ export type CallPoint = Static<typeof CallPoint>;
 
 export const CallTrack = Type.Object({
   id: Type.String(),
-  way: Type.Enum(['out', 'in']),
+  direction: Type.Enum(['out', 'in']),
   kind: Type.Enum(['audio', 'video']),
   /** Who published it, where that is known. */
-  of: text,
+  publisher: text,
   source: text,
   points: Type.Array(CallPoint),
 });
@@ -63,8 +63,8 @@ export type CallStep = Static<typeof CallStep>;
 export const CallParticipant = Type.Object({
   name: Type.String(),
   score,
-  mos: number,
-  picture: number,
+  audioMos: number,
+  videoScore: number,
   stays: Type.Array(
     Type.Object({
       connectionId: Type.String(),

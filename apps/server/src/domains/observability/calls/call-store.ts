@@ -130,13 +130,13 @@ export interface CallRow {
   roomId: string;
   roomName: string | null;
   startedAt: string;
-  lastAt: string;
+  lastSampleAt: string;
   participantCount: number;
   score: number | null;
   worstScore: number | null;
 }
 
-const callColumns = sql`id, room_id as "roomId", room_name as "roomName", started_at as "startedAt", last_at as "lastAt",
+const callColumns = sql`id, room_id as "roomId", room_name as "roomName", started_at as "startedAt", last_at as "lastSampleAt",
   participant_count as "participantCount", score, worst_score as "worstScore"`;
 
 interface CallFilter {

@@ -31,7 +31,7 @@ const stepsOfEachMax = 250;
 const sharedMs = 5_000;
 const sharedMax = 8;
 
-const share = (inAll: number, ofEach: number, count: number): number =>
+const portion = (inAll: number, ofEach: number, count: number): number =>
   Math.min(ofEach, Math.ceil(inAll / Math.max(1, count)));
 
 export function createCalls({
@@ -48,10 +48,12 @@ export function createCalls({
     const connections = stays.map((stay) => stay.id);
     const servers = [...new Set(stays.flatMap(({ serverName }) => serverName ?? []))];
     const [steps, nodes] = await Promise.all([
-      listSteps(db, connections, share(stepsMax, stepsOfEachMax, connections.length)),
-      Promise.all(servers.map(async (name) => ({ name, points: await nodeLoad(name, call.startedAt, call.lastAt) }))),
+      listSteps(db, connections, portion(stepsMax, stepsOfEachMax, connections.length)),
+      Promise.all(
+        servers.map(async (name) => ({ name, points: await nodeLoad(name, call.startedAt, call.lastSampleAt) })),
+      ),
     ]);
-    const samplesOfEach = share(samplesMax, samplesOfEachMax, connections.length);
+    const samplesOfEach = portion(samplesMax, samplesOfEachMax, connections.length);
     const readSamples = (own: readonly string[]) => listSamples(db, own, samplesOfEach);
     return detailOf({ call, stays, steps, nodes, readSamples }, { withoutNames });
   }

@@ -11,7 +11,7 @@ const call = {
   roomId: 'room',
   roomName: 'room',
   startedAt: iso(start),
-  lastAt: iso(start),
+  lastSampleAt: iso(start),
   participantCount: 2,
   score: null,
   worstScore: null,
@@ -79,7 +79,7 @@ test('[OBS-27] who published a track is what the server saw, with a source that 
   const trackIn = async (own: CallRecords['steps']) =>
     (await detailOf(records(1, { steps: own }), { withoutNames: false })).participants[0]?.tracks[0];
   const seen = await trackIn(steps);
-  assert.deepEqual([seen?.of, seen?.source], ['ada', 'CAMERA']);
+  assert.deepEqual([seen?.publisher, seen?.source], ['ada', 'CAMERA']);
   const odd = await trackIn([published('ada', 'SERVER', { trackId: 'tr_a', source: 'a word of its own' })]);
-  assert.deepEqual([odd?.of, odd?.source], ['ada', null]);
+  assert.deepEqual([odd?.publisher, odd?.source], ['ada', null]);
 });

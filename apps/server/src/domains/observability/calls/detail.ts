@@ -53,16 +53,16 @@ export async function detailOf(records: CallRecords, { withoutNames }: { without
   return withoutNames ? namelessOf(detail) : detail;
 }
 
-type Published = ReadonlyMap<string, { of: string; source: string | null }>;
+type Published = ReadonlyMap<string, { publisher: string; source: string | null }>;
 
 /** As the server saw it: a client could claim the track of another. */
 function publishedTracks({ stays, steps }: CallRecords, names: ReadonlyMap<string, string>): Published {
   const byConnection = new Map(stays.map(({ id, identity }) => [id, names.get(identity)]));
   return new Map(
     steps.flatMap(({ connection, type, source: seenBy, data }) => {
-      const [of, id] = [byConnection.get(connection), text(data['trackId'])];
-      if (type !== 'track.published' || seenBy !== 'SERVER' || of === undefined || id === null) return [];
-      return [[id, { of, source: trackSourceOf(data['source']) }] as const];
+      const [publisher, id] = [byConnection.get(connection), text(data['trackId'])];
+      if (type !== 'track.published' || seenBy !== 'SERVER' || publisher === undefined || id === null) return [];
+      return [[id, { publisher, source: trackSourceOf(data['source']) }] as const];
     }),
   );
 }
@@ -71,10 +71,10 @@ function publishedTracks({ stays, steps }: CallRecords, names: ReadonlyMap<strin
 function nameSenders(participants: readonly CallParticipant[]): void {
   const senders = new Map(
     participants.flatMap(({ name, tracks }) =>
-      tracks.filter(({ way }) => way === 'out').map(({ id }) => [id, name] as const),
+      tracks.filter(({ direction }) => direction === 'out').map(({ id }) => [id, name] as const),
     ),
   );
-  for (const { tracks } of participants) for (const track of tracks) track.of ??= senders.get(track.id) ?? null;
+  for (const { tracks } of participants) for (const track of tracks) track.publisher ??= senders.get(track.id) ?? null;
 }
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
@@ -92,8 +92,8 @@ async function participantOf(
   return {
     name,
     score: scoreOf(sums),
-    mos: soundOf(sums),
-    picture: pictureScoreOf(sums),
+    audioMos: soundOf(sums),
+    videoScore: pictureScoreOf(sums),
     stays: stays.map(({ connectionId, state, startedAt, endedAt, transport }) => ({
       connectionId,
       state,
@@ -145,11 +145,11 @@ function addPoints(
   times: readonly string[],
   published: Published,
 ): void {
-  const { id, way, kind } = samples;
-  const known = tracks.get(`${way}/${id}`);
+  const { id, way: direction, kind } = samples;
+  const known = tracks.get(`${direction}/${id}`);
   if (known === undefined && tracks.size >= tracksMax) return;
-  const track = known ?? { id, way, kind, of: null, source: null, ...published.get(id), points: [] };
-  tracks.set(`${way}/${id}`, track);
+  const track = known ?? { id, direction, kind, publisher: null, source: null, ...published.get(id), points: [] };
+  tracks.set(`${direction}/${id}`, track);
   for (const [at, time] of times.entries()) track.points.push(pointOf(samples, at, time));
 }
 
@@ -185,8 +185,8 @@ export function buckets<T>(points: readonly T[]): [T, ...T[]][] {
 type Points<T> = readonly [T, ...T[]];
 
 /** Of one measure; null where none of them knows it. */
-function over<T>(points: readonly T[], valueOf: (point: T) => number | null, pick: (a: number, b: number) => number) {
-  const values = points.flatMap((point) => valueOf(point) ?? []);
+function over<T>(points: readonly T[], measure: (point: T) => number | null, pick: (a: number, b: number) => number) {
+  const values = points.flatMap((point) => measure(point) ?? []);
   return values.length === 0 ? null : values.reduce((a, b) => pick(a, b));
 }
 

@@ -17,9 +17,9 @@ const points = (bad: readonly Partial<CallPoint>[]): CallPoint[] =>
   [{}, ...bad, {}].map((one, sample) => ({ at: at(sample), ...fine, ...one }));
 const track = (way: 'out' | 'in', kind: 'audio' | 'video', bad: readonly Partial<CallPoint>[]): CallTrack => ({
   id: `${way}-${kind}`,
-  way,
+  direction: way,
   kind,
-  of: way === 'in' ? 'Ada' : 'Grace',
+  publisher: way === 'in' ? 'Ada' : 'Grace',
   source: kind === 'audio' ? 'MICROPHONE' : 'CAMERA',
   points: points(bad),
 });

@@ -26,14 +26,15 @@ const whole = (value: number): string => String(Math.round(value));
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`;
 const what = ({ kind, source }: CallTrack): string =>
   source?.toLowerCase().replaceAll('_', ' ') ?? (kind === 'audio' ? 'sound' : 'picture');
-const ofWhom = (track: CallTrack): string => (track.of === null ? `a ${what(track)}` : `${track.of}'s ${what(track)}`);
+const ofWhom = (track: CallTrack): string =>
+  track.publisher === null ? `a ${what(track)}` : `${track.publisher}'s ${what(track)}`;
 
 export const trackRules: readonly TrackRule[] = [
   {
     rule: 'UPLINK_LOSS',
     because:
       'At least 5 % of the packets that a participant sent did not reach the media node, for 10 seconds or more.',
-    appliesTo: ({ way }) => way === 'out',
+    appliesTo: ({ direction }) => direction === 'out',
     valueOf: ({ lossPercent }) => lossPercent,
     isBad: (value) => value >= 5,
     samplesMin: 2,
@@ -43,7 +44,7 @@ export const trackRules: readonly TrackRule[] = [
   {
     rule: 'DOWNLINK_LOSS',
     because: 'At least 5 % of the packets of a track did not reach a participant, for 10 seconds or more.',
-    appliesTo: ({ way }) => way === 'in',
+    appliesTo: ({ direction }) => direction === 'in',
     valueOf: ({ lossPercent }) => lossPercent,
     isBad: (value) => value >= 5,
     samplesMin: 2,
@@ -53,7 +54,7 @@ export const trackRules: readonly TrackRule[] = [
   {
     rule: 'HIGH_ROUND_TRIP',
     because: 'The way to the media node and back took 400 ms or more, for 10 seconds or more.',
-    appliesTo: ({ way }) => way === 'out',
+    appliesTo: ({ direction }) => direction === 'out',
     valueOf: ({ rttMs }) => rttMs,
     isBad: (value) => value >= 400,
     samplesMin: 2,
@@ -63,7 +64,7 @@ export const trackRules: readonly TrackRule[] = [
   {
     rule: 'JITTER',
     because: 'Packets of a sound came apart by 60 ms or more, for 10 seconds or more.',
-    appliesTo: ({ kind, way }) => kind === 'audio' && way === 'in',
+    appliesTo: ({ kind, direction }) => kind === 'audio' && direction === 'in',
     valueOf: ({ jitterMs }) => jitterMs,
     isBad: (value) => value >= 60,
     samplesMin: 2,
@@ -73,7 +74,7 @@ export const trackRules: readonly TrackRule[] = [
   {
     rule: 'FREEZE',
     because: 'A picture that was received stood still for a second or more within 5 seconds.',
-    appliesTo: ({ kind, way }) => kind === 'video' && way === 'in',
+    appliesTo: ({ kind, direction }) => kind === 'video' && direction === 'in',
     valueOf: ({ freezeMs }) => freezeMs,
     isBad: (value) => value >= 1_000,
     samplesMin: 1,
@@ -82,7 +83,7 @@ export const trackRules: readonly TrackRule[] = [
   {
     rule: 'LOW_FRAME_RATE',
     because: 'A picture that was received had fewer than 8 frames a second, for 10 seconds or more.',
-    appliesTo: ({ kind, way, source }) => kind === 'video' && way === 'in' && source !== 'SCREEN_SHARE',
+    appliesTo: ({ kind, direction, source }) => kind === 'video' && direction === 'in' && source !== 'SCREEN_SHARE',
     valueOf: ({ fps, kbps }) => ((kbps ?? 0) > 0 ? fps : null),
     isBad: (value) => value < 8,
     samplesMin: 2,
