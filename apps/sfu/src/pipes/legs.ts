@@ -1,8 +1,8 @@
 import type { MediaClock } from '../media/clock.ts';
 import type { Publication } from '../media/publication.ts';
 import type { LegMessage } from './leg-messages.ts';
-import { Peer } from './peer.ts';
 import type { PipeSettings } from './pipe.ts';
+import { PipePeer } from './pipe-peer.ts';
 import type { PipeSocket } from './pipe-socket.ts';
 import { type LeggedRoom, RoomLegs } from './room-legs.ts';
 
@@ -25,7 +25,7 @@ export interface PipesLoad {
 export class Legs {
   readonly #socket: PipeSocket;
   readonly #clock: MediaClock;
-  readonly #peers = new Map<string, Peer>();
+  readonly #peers = new Map<string, PipePeer>();
   readonly #rooms = new Map<string, RoomLegs>();
   readonly #published = new Map<number, { publication: Publication; legs: RoomLegs }>();
   #nextTrack = 1;
@@ -62,7 +62,7 @@ export class Legs {
   #open(name: string, settings: PipeSettings): void {
     const before = this.#peers.get(name);
     if (before) this.#close(before);
-    const peer = new Peer({
+    const peer = new PipePeer({
       name,
       settings,
       socket: this.#socket,
@@ -76,11 +76,11 @@ export class Legs {
     this.#peers.set(name, peer);
   }
 
-  #onMessage(message: LegMessage, from: Peer): void {
+  #onMessage(message: LegMessage, from: PipePeer): void {
     this.#rooms.get(message.room)?.onMessage(message, from);
   }
 
-  #close(peer: Peer): void {
+  #close(peer: PipePeer): void {
     this.#peers.delete(peer.name);
     for (const room of this.#rooms.values()) room.unlink(peer);
     peer.close();

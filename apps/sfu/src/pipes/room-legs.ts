@@ -4,7 +4,7 @@ import type { DataSender, OtherLegs, TrackOwner } from '../media/other-legs.ts';
 import type { Participant } from '../media/participant.ts';
 import type { Publication } from '../media/publication.ts';
 import type { LegMessage, LegParticipant, LegState } from './leg-messages.ts';
-import type { Peer } from './peer.ts';
+import type { PipePeer } from './pipe-peer.ts';
 import type { RemoteTrack, TrackDescription } from './remote-track.ts';
 
 /** What other processes are told of a participant. */
@@ -21,7 +21,7 @@ export interface LeggedRoom {
 }
 
 interface RemoteOwner extends TrackOwner, DataSender {
-  readonly peer: Peer;
+  readonly peer: PipePeer;
   readonly publications: Map<string, Publication>;
   hasData: boolean;
 }
@@ -41,9 +41,9 @@ export class RoomLegs implements OtherLegs {
   readonly #room: LeggedRoom;
   readonly #numbers: TrackNumbers;
   readonly #onClosed: () => void;
-  readonly #peers = new Set<Peer>();
+  readonly #peers = new Set<PipePeer>();
   /** Those that missed something, because too much was on its way to them: they get the state anew. */
-  readonly #stale = new Set<Peer>();
+  readonly #stale = new Set<PipePeer>();
   readonly #owners = new Map<string, RemoteOwner>();
   readonly #remotes = new Map<string, Remote>();
   /** Of our own tracks, once there was somebody to tell them. */
@@ -59,18 +59,18 @@ export class RoomLegs implements OtherLegs {
     return this.#owners.values();
   }
 
-  isLinked(peer: Peer): boolean {
+  isLinked(peer: PipePeer): boolean {
     return this.#peers.has(peer);
   }
 
   /** The room is in that process too. */
-  link(peer: Peer): void {
+  link(peer: PipePeer): void {
     this.#peers.add(peer);
     this.#send(peer, this.#state(false));
   }
 
   /** The room is not there any more. */
-  unlink(peer: Peer): void {
+  unlink(peer: PipePeer): void {
     if (!this.#peers.delete(peer)) return;
     this.#stale.delete(peer);
     for (const owner of [...this.#owners.values()]) if (owner.peer === peer) this.#dropOwner(owner);
@@ -103,11 +103,11 @@ export class RoomLegs implements OtherLegs {
     for (const peer of this.#peers) this.#send(peer, message);
   }
 
-  #send(peer: Peer, message: RoomMessage): void {
+  #send(peer: PipePeer, message: RoomMessage): void {
     if (!peer.send({ room: this.#room.id, ...message })) this.#stale.add(peer);
   }
 
-  #refresh(peer: Peer): void {
+  #refresh(peer: PipePeer): void {
     this.#stale.delete(peer);
     this.#send(peer, this.#state(true));
   }
@@ -158,12 +158,12 @@ export class RoomLegs implements OtherLegs {
   }
 
   /** What the room's part in another process says. */
-  onMessage(message: LegMessage, peer: Peer): void {
+  onMessage(message: LegMessage, peer: PipePeer): void {
     if (message.is === 'state') this.#onState(message, peer);
     else if (this.#peers.has(peer)) this.#onChange(message, peer);
   }
 
-  #onChange(message: Exclude<LegMessage, LegState>, peer: Peer): void {
+  #onChange(message: Exclude<LegMessage, LegState>, peer: PipePeer): void {
     if (message.is === 'participant') this.#addOwner(message.participant, peer);
     else if (message.is === 'participant.gone') this.#dropOwner(this.#owners.get(message.id));
     else if (message.is === 'track') this.#onTrack(message.owner, message.track, peer);
@@ -172,7 +172,7 @@ export class RoomLegs implements OtherLegs {
     else this.unlink(peer);
   }
 
-  #onState({ isAnswer, participants, tracks }: LegState, peer: Peer): void {
+  #onState({ isAnswer, participants, tracks }: LegState, peer: PipePeer): void {
     this.#peers.add(peer);
     const there = new Set(participants.map(({ id }) => id));
     const published = new Set(tracks.map(({ track }) => track.id));
@@ -186,7 +186,7 @@ export class RoomLegs implements OtherLegs {
     if (!isAnswer) this.#send(peer, this.#state(true));
   }
 
-  #addOwner({ id, identity, hasData }: LegParticipant, peer: Peer): void {
+  #addOwner({ id, identity, hasData }: LegParticipant, peer: PipePeer): void {
     const known = this.#owners.get(id);
     if (known) known.hasData = hasData;
     else {
@@ -201,7 +201,7 @@ export class RoomLegs implements OtherLegs {
     this.#owners.delete(owner.id);
   }
 
-  #onTrack(ownerId: string, description: TrackDescription, peer: Peer): void {
+  #onTrack(ownerId: string, description: TrackDescription, peer: PipePeer): void {
     const known = this.#remotes.get(description.id);
     if (known?.track.number === description.number) {
       known.track.update(description);

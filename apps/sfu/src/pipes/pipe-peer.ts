@@ -7,27 +7,27 @@ import type { PipeSocket } from './pipe-socket.ts';
 import { RemoteTrack, type TrackDescription } from './remote-track.ts';
 import { Tap } from './tap.ts';
 
-interface PeerDeps {
+interface PipePeerDeps {
   name: string;
   settings: PipeSettings;
   socket: PipeSocket;
   clock: MediaClock;
   /** The track of our own with this number, if this peer may have it. */
-  published(track: number, peer: Peer): Publication | undefined;
-  message(message: LegMessage, peer: Peer): void;
+  published(track: number, peer: PipePeer): Publication | undefined;
+  message(message: LegMessage, peer: PipePeer): void;
 }
 
 /** Another media process: the pipe to it, what it gets of our tracks and what we get of its. */
-export class Peer implements PipeListener {
+export class PipePeer implements PipeListener {
   readonly name: string;
-  readonly #deps: PeerDeps;
+  readonly #deps: PipePeerDeps;
   readonly #pipe: Pipe;
   readonly #taps = new Map<number, Tap>();
   readonly #remotes = new Map<number, RemoteTrack>();
   /** Rooms that are gone here, while the other process could not be told. */
   readonly #unlinks = new Set<string>();
 
-  constructor(deps: PeerDeps) {
+  constructor(deps: PipePeerDeps) {
     this.name = deps.name;
     this.#deps = deps;
     this.#pipe = new Pipe(deps.settings, deps.socket, deps.clock, this);
