@@ -25,7 +25,7 @@ export function createCredential(credential: Credential): CredentialSource {
       if (SvcError.is(cause)) throw cause;
       throw new ConnectionError('network', {
         code: 'token_unavailable',
-        message: 'The `token` function failed; see `cause`. The next attempt asks it again.',
+        message: 'The `token` function failed; see `cause`.',
         cause,
       });
     }

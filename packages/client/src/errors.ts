@@ -41,7 +41,7 @@ export class ParleyError extends Error {
   readonly [BRAND] = true;
 
   constructor({ code, message, retryable = false, requestId, cause, baseUrl = '' }: ParleyErrorFields) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, cause ? { cause } : undefined);
     this.code = code;
     this.retryable = retryable;
     this.requestId = requestId;
@@ -98,12 +98,12 @@ export class MediaError extends ParleyError {
 
 /** Of both sockets; what only a room can say is in signal/. */
 const MESSAGES: Partial<Record<DisconnectReason, string>> = {
-  client: 'This client closed the connection.',
-  token_expired: 'The token is not valid any more. Pass `token` as a function that fetches a new one.',
-  token_revoked: 'Your backend revoked the token.',
-  rate_limited: 'Too many connections from this address or user.',
+  client: 'Closed by this client.',
+  token_expired: 'The token expired. Pass `token` as a function that fetches a new one.',
+  token_revoked: 'Your backend revoked the token. Mint a new one if the user may come back.',
+  rate_limited: 'Too many connections.',
   forbidden: "Refused. Check the allowed origins and the token's permissions.",
-  protocol: 'Client and server are not of one version.',
+  protocol: 'Client and server do not match.',
 };
 const UNREACHABLE = 'The server cannot be reached. Check its address and the network.';
 const RETRYABLE: readonly DisconnectReason[] = ['rate_limited', 'node_lost', 'network'];
@@ -123,7 +123,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   SVC_NOT_A_MEMBER: 'Add the user from your backend, then join again.',
   SVC_SCOPE_MISSING: 'Mint the token with it, or without `scopes`.',
   SVC_CONVERSATION_ARCHIVED: 'It is read-only.',
-  SVC_ORIGIN_NOT_ALLOWED: 'Add it in the dashboard, under Settings.',
+  SVC_ORIGIN_NOT_ALLOWED: 'Add it in the dashboard.',
 };
 
 const PERMISSION_CODES = /_(NOT_ALLOWED|FORBIDDEN|DENIED|SCOPE_MISSING|NOT_A_MEMBER|BANNED)$/;

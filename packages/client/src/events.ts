@@ -54,7 +54,7 @@ export function createEmitter<E extends EventMap>(): Emitter<E> {
         };
         const fail = (): void => {
           end();
-          const message = `No ${String(name)} came before the time was up or the signal aborted.`;
+          const message = `No ${String(name)} came in time.`;
           reject(new ConnectionError('client', { code: 'timeout', message, cause: signal?.reason }));
         };
         const timer = timeoutMs === undefined ? undefined : setTimeout(fail, timeoutMs);

@@ -149,5 +149,5 @@ export function openLink<P extends Protocol>({
 const tooLarge = (type: string, bytes: number, limit: number): ApiError =>
   new ApiError({
     code: 'SVC_FRAME_TOO_LARGE',
-    message: `This ${type} takes ${bytes} bytes; the server allows ${limit}. Send less, or upload it as an attachment.`,
+    message: `This ${type} takes ${bytes} bytes of at most ${limit}. Send less, or an attachment.`,
   });

@@ -68,7 +68,7 @@ export class LiveStream {
 
   get #stay(): { conversation: Conversation; role: StreamCredentials['role'] } {
     if (this.#joined) return this.#joined;
-    throw new SvcError({ code: 'not_joined', message: 'The stream is not joined. Await join() first.' });
+    throw new SvcError({ code: 'not_joined', message: 'Not joined: await join() first.' });
   }
 
   #credentials(): Promise<StreamCredentials> {

@@ -46,8 +46,7 @@ export const systemRuntime: Runtime = {
 
 const NO_WEBSOCKET = {
   code: 'no_websocket',
-  message:
-    'This runtime has no WebSocket; Node has one since 22. Set globalThis.WebSocket to that of the package "ws".',
+  message: 'No WebSocket. Set globalThis.WebSocket to that of the package "ws".',
 };
 
 /** `crypto.randomUUID` is missing on pages without https. */

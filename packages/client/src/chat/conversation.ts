@@ -171,7 +171,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     async retry(clientMessageId) {
       const pending = timeline.pending(clientMessageId);
       if (!pending?.error)
-        throw new SvcError({ code: 'nothing_to_retry', message: 'No failed message has this clientMessageId.' });
+        throw new SvcError({ code: 'nothing_to_retry', message: 'No message failed with this clientMessageId.' });
       return deliver(clientMessageId, pending.draft);
     },
     discard(target) {

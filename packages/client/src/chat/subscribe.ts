@@ -19,7 +19,7 @@ export function refusalOf(item: { code?: string } | undefined, ref: string, limi
   const code = `SVC_${item?.code ?? 'INTERNAL'}`;
   const message =
     code === 'SVC_SUBSCRIPTION_LIMIT'
-      ? `A chat connection holds at most ${limit} conversations. leave() one of them, or make a second Chat.`
+      ? `A chat holds at most ${limit} conversations. leave() one, or make another Chat.`
       : `The conversation "${ref}" cannot be joined.`;
   return errorFrom({ svcCode: code, message });
 }

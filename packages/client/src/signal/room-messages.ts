@@ -3,10 +3,9 @@ import type { DisconnectReason } from '../errors.ts';
 /** What only a room can say, and what to do about it. */
 export const ROOM_MESSAGES: Partial<Record<DisconnectReason, string>> = {
   room_closed: 'The room is closed or does not exist.',
-  duplicate_identity: 'The same identity joined elsewhere. Give each tab or device its own.',
+  duplicate_identity: 'This identity joined elsewhere. Give each tab or device its own.',
   removed: 'Your backend removed this participant.',
   room_full: 'The room is full: see its `maxParticipants`.',
-  node_lost: 'The media server went away, and no other took the room. connect() again later.',
-  no_media:
-    'This network lets no media through. Open UDP to the media server, or TCP 3478 or 443. checkConnection() tells what works.',
+  node_lost: 'The media server went away. connect() again later.',
+  no_media: 'This network lets no media through. Open UDP to the media server, or TCP 3478 or 443.',
 };
