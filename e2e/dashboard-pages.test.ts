@@ -87,17 +87,20 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     return walker;
   }
 
-  /** Few documents for all pages: inside of one a page is as far away as a click. Side by side: most of it is waiting. */
+  /** Side by side: most of it is waiting. */
   async function eachPage(check: (tab: Tab) => Promise<void>, clean: { expected?: RegExp } = {}): Promise<void> {
     const left = [...pagesOf(project.id, lively).entries()];
     const walk = async (walker: Walker): Promise<void> => {
-      await walker.visit.open('/nowhere', 'Not found');
       for (let next = left.shift(); next; next = left.shift()) {
         const [index, one] = next;
+        // A document of its own: what another page has loaded is not asked for again while the stream is open.
+        await walker.visit.open('/nowhere', 'Not found');
         const meets: Tab['meets'] = (what) => {
           walker.meeting = what && { fills: one.fills, what };
         };
-        await check({ page: walker.visit.page, one, index, meets });
+        await check({ page: walker.visit.page, one, index, meets }).catch((cause: unknown) => {
+          throw new Error(`on ${one.path}`, { cause });
+        });
         meets(null);
       }
       walker.visit.assertClean(clean);
