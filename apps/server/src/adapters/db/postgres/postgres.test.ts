@@ -162,7 +162,10 @@ test('[RUN-31] postgres: what a script set for a build that failed does not outl
   t.after(close);
   const db = createPostgres({ url: direct ?? '', poolSize: 1, statementTimeoutMs: 7_000 });
   t.after(() => db.close());
-  await assert.rejects(db.script('set statement_timeout = 0', 'select nonsense', 'reset statement_timeout'), /nonsense/);
+  await assert.rejects(
+    db.script('set statement_timeout = 0', 'select nonsense', 'reset statement_timeout'),
+    /nonsense/,
+  );
   assert.deepEqual(await db.query(sql`show statement_timeout`), [{ statement_timeout: '7s' }]);
 });
 
