@@ -46,6 +46,8 @@ interface Tab {
   index: number;
   /** From now on every request that fills this page gets this instead of its answer; null lets it through. */
   meets(what: ((route: Route) => Promise<void>) | null): void;
+  /** Of what the page has done since the last look. */
+  assertClean: Visit['assertClean'];
 }
 
 /** Looks away from a page, or back at it. */
@@ -98,34 +100,34 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
         const meets: Tab['meets'] = (what) => {
           walker.meeting = what && { fills: one.fills, what };
         };
-        await check({ page: walker.visit.page, one, index, meets }).catch((cause: unknown) => {
+        const { page, assertClean } = walker.visit;
+        await check({ page, one, index, meets, assertClean }).catch((cause: unknown) => {
           throw new Error(`on ${one.path}`, { cause });
         });
         meets(null);
+        assertClean(clean);
       }
-      walker.visit.assertClean(clean);
     };
     await Promise.all(walkers.map(walk));
   }
 
   test('[DASH-1] [DASH-2] [DASH-3] [DASH-4] [DASH-5] every page is busy, explains a failure, is mended by another try, accessible in both themes, fits 320 pixels and outlives a lost network', async () => {
-    await eachPage(
-      async (tab) => {
-        const { page, one } = tab;
-        await isBusyUntilAnswered(tab);
-        await isMendedByAnotherTry(tab);
-        await survivesALostNetwork(tab);
-        await assertAccessible(page, one.heading);
-        await inOtherLooks(page, one.heading);
-        for (const name of one.tabs ?? []) {
-          await page.getByRole('tab', { name }).click();
-          await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
-          await assertAccessible(page, `${one.heading}, ${name}`, { within: 'main' });
-          await inOtherLooks(page, `${one.heading}, ${name}`);
-        }
-      },
-      { expected: ownDoing },
-    );
+    await eachPage(async (tab) => {
+      const { page, one } = tab;
+      await isBusyUntilAnswered(tab);
+      await isMendedByAnotherTry(tab);
+      await survivesALostNetwork(tab);
+      // From here on every answer is the service's own.
+      tab.assertClean({ expected: ownDoing });
+      await assertAccessible(page, one.heading);
+      await inOtherLooks(page, one.heading);
+      for (const name of one.tabs ?? []) {
+        await page.getByRole('tab', { name }).click();
+        await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+        await assertAccessible(page, `${one.heading}, ${name}`, { within: 'main' });
+        await inOtherLooks(page, `${one.heading}, ${name}`);
+      }
+    });
     for (const path of [`/p/${project.id}/settings`, '/nowhere']) {
       const page = await tab.open(path);
       await assertAccessibleInBothThemes(page, path);
