@@ -65,6 +65,11 @@ export async function openGallery(): Promise<Gallery> {
       await page.locator('#root > *').waitFor();
       return page;
     },
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // A socket that the browser opened ahead, and has not used, would keep it open for minutes.
+        server.closeAllConnections();
+      }),
   };
 }
