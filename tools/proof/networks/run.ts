@@ -22,12 +22,19 @@ const HEALED_MS_MAX = 5000;
 const [roundsText = '3', certFile = '', keyFile = '', authorityFile = '', reportFile = '', only = ''] =
   process.argv.slice(2);
 const rounds = Number(roundsText);
-const median = (values: readonly (number | null)[]): number | null =>
-  values.includes(null) ? null : ([...values].sort((a, b) => Number(a) - Number(b))[values.length >> 1] ?? null);
+
+/** Nearest rank; a call that was never connected counts as the slowest. */
+function percentile(values: readonly (number | null)[], share: number): number | null {
+  const sorted = [...values].sort((a, b) => (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY));
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+}
+
+/** What 19 calls of 20 stay under. */
+const p95 = (values: readonly (number | null)[]): number | null => percentile(values, 0.95);
 
 function isMet({ barMs, moves }: Row, outcomes: readonly Outcome[]): boolean {
-  const connected = median(outcomes.map(({ connectedMs }) => connectedMs));
-  const healed = median(outcomes.map(({ healedMs }) => healedMs));
+  const connected = p95(outcomes.map(({ connectedMs }) => connectedMs));
+  const healed = p95(outcomes.map(({ healedMs }) => healedMs));
   return (
     outcomes.every(({ sees, isSeen, hears, isHeard }) => sees && isSeen && hears && isHeard) &&
     connected !== null &&
@@ -36,7 +43,15 @@ function isMet({ barMs, moves }: Row, outcomes: readonly Outcome[]): boolean {
   );
 }
 
-const ms = (values: readonly (number | null)[]): string => values.map((value) => value ?? 'never').join(', ');
+const LISTED_MAX = 10;
+
+function ms(values: readonly (number | null)[]): string {
+  const said = (value: number | null): string => String(value ?? 'never');
+  if (values.length <= LISTED_MAX) return values.map(said).join(', ');
+  const [p50, most, worst] = [0.5, 0.95, 1].map((share) => said(percentile(values, share)));
+  return `p50 ${p50}, p95 ${most}, worst ${worst} of ${values.length} calls`;
+}
+
 const yes = (values: readonly boolean[]): string => (values.every(Boolean) ? 'yes' : 'no');
 
 function lineOf(row: Row, outcomes: readonly Outcome[]): string {
@@ -61,10 +76,10 @@ const heading = `# Calls from every kind of network
 
 Made by \`node tools/proof/networks.ts\` (root, iproute2, nftables, Chromium, Firefox); do not edit. One server in production with \`PUBLIC_URL\`, a certificate and a data folder, its media node beside it; Chromium, or Debian's Firefox ESR where it is named, in network namespaces behind nftables on the same machine, a new browser each time; the other participant a Chromium in an open network. Each figure is one call.
 
-- Connected: from \`connect()\` until both peer connections are, token, socket and camera included. The median counts against the bar.
+- Connected: from \`connect()\` until both peer connections are, token, socket and camera included. 19 calls of 20 must stay under the bar; of ten calls or fewer, all.
 - Path: by what media goes; \`relay\` is our own TURN, \`tls\` that on port 443 of the server.
 - Pictures and messages: from the network, into it.
-- 200 ms and 3 % loss: 100 ms and 3 % of the packets each way, by the suite's UDP proxy in the gateway; TCP has the delay, and a round trip more for 3 % of its chunks.
+- 200 ms and 3 % loss: 100 ms and 3 % of the packets each way, by the suite's UDP proxy in the gateway; TCP has the delay, and a round trip more for 3 % of its chunks. Where a flight of our DTLS is lost, the call waits a second: the library's timer, RFC 6347's default.
 - Address changed: the interface goes, another with another gateway comes; healed when pictures move both ways again, new ones.
 
 | Network | Path | Connected, ms | First picture, ms | Pictures | Messages | Healed, ms | Bar | | Measured |
