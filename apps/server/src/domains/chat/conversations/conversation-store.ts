@@ -212,6 +212,7 @@ export async function markConversationDeleted(tx: Tx, scope: ProjectScope, id: s
  */
 export function lockConversations(uuids: readonly string[]): Sql {
   const inOrder = [...new Set(uuids)].sort();
+  if (inOrder.length === 1) return sql`select from conversations where id = ${inOrder[0]} for update`;
   // Few: a list of unknown length would be planned anew each time, in which it is known.
   return sql`
     select from ${few(sql`unnest(${inOrder}::uuid[]) as given (id)`, inOrder.length)} given

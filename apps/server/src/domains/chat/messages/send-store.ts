@@ -2,7 +2,7 @@ import type { Message, MessageType } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db } from '../../../core/db.ts';
 import type { DispatchedOnInsert } from '../../../core/event-store.ts';
-import { empty, json, raw, type Sql, sql, statements } from '../../../core/sql.ts';
+import { empty, join, json, raw, type Sql, sql, statements } from '../../../core/sql.ts';
 import { lockConversations } from '../conversations/conversation-store.ts';
 import { newMessageText } from './json-store.ts';
 
@@ -95,19 +95,29 @@ interface References {
   files: boolean;
 }
 
-function createInsertBatch(dispatchedOnInsert: DispatchedOnInsert): (items: readonly SendItem[]) => Sql {
-  const statement = insertStatement(dispatchedOnInsert);
-  return (items) =>
-    statement(
-      {
-        messages: items.some(({ draft }) => draft.replyTo !== undefined),
-        files: items.some(({ draft }) => draft.attachmentId !== undefined),
-      },
-      { items: json(items.map(inputOf)) },
-    );
+/** Far from the peak most batches are of one message, which needs no list, no numbering and no grouping (ADR 153). */
+interface Shape extends References {
+  isLone: boolean;
 }
 
-const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at: number) => ({
+function createInsertBatch(dispatchedOnInsert: DispatchedOnInsert): (items: readonly SendItem[]) => Sql {
+  const statement = insertStatement(dispatchedOnInsert);
+  return (items) => {
+    const isLone = items.length === 1;
+    const shape = {
+      isLone,
+      messages: items.some(({ draft }) => draft.replyTo !== undefined),
+      files: items.some(({ draft }) => draft.attachmentId !== undefined),
+    };
+    const inputs = items.map(inputOf);
+    return statement(
+      shape,
+      isLone ? { ...inputs[0], metadata: json(items[0]?.draft.metadata ?? {}) } : { items: json(inputs) },
+    );
+  };
+}
+
+const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at: number): Input => ({
   at,
   eventId,
   conversationId,
@@ -141,18 +151,52 @@ const attached = raw(`attached as (
     update attachments a set status = 'ATTACHED', message_id = m.id, expires_at = null
     from placed m where a.id = m.attachment_id),`);
 
+/** What a statement is given of a message, and the type of each. */
+const columns = {
+  at: 'int',
+  eventId: 'text',
+  conversationId: 'uuid',
+  name: 'text',
+  isUser: 'boolean',
+  id: 'text',
+  type: 'text',
+  text: 'text',
+  senderId: 'text',
+  replyTo: 'text',
+  clientMessageId: 'text',
+  attachmentId: 'text',
+  metadata: 'jsonb',
+  clientSentAt: 'double precision',
+  createdAt: 'text',
+} as const;
+type Input = { [Name in keyof typeof columns]: unknown };
+/** A message by its fields, or several as a list. */
+type Values = Partial<Input> & { items?: string };
+
+const eachColumn = (write: (name: keyof Input, type: string) => Sql): Sql =>
+  join(Object.entries(columns).map(([name, type]) => write(name as keyof Input, type)));
+const listInput = (at: (name: keyof Values) => unknown): Sql =>
+  sql`select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
+    ${eachColumn((name, type) => raw(`"${name}" ${type}`))})`;
+const loneInput = (at: (name: keyof Values) => unknown): Sql =>
+  sql`select ${eachColumn((name, type) => sql`${at(name)}${raw(`::${type} as "${name}"`)}`)}`;
+
+const totals = raw(`select "conversationId" as id, count(*) as total, max("createdAt")::timestamptz as last_at,
+                 (array_agg(id order by at desc))[1] as last_id
+          from numbered group by "conversationId"`);
+const loneTotal = raw(`select "conversationId" as id, 1 as total, "createdAt"::timestamptz as last_at, id as last_id
+          from numbered`);
+const lastOfSenders = raw(`select distinct on (conversation_id, sender_id) * from placed where sender_id is not null
+          order by conversation_id, sender_id, seq desc`);
+
 /**
  * What a draft refers to is looked up row by row and by one index alone (`lateral … limit 1`, the other conditions
  * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
  */
 const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
-  statements<References, { items: string }>(
-    ({ messages, files }, at) => sql`
-  with input as (
-    select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
-      at int, "eventId" text, "conversationId" uuid, name text, "isUser" boolean, id text, type text, text text,
-      "senderId" text, "replyTo" text, "clientMessageId" text, "attachmentId" text, metadata jsonb,
-      "clientSentAt" double precision, "createdAt" text)),
+  statements<Shape, Values>(
+    ({ messages, files, isLone }, at) => sql`
+  with input as (${isLone ? loneInput(at) : listInput(at)}),
   checked as materialized (
     select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,
       ${messages ? raw('coalesce(r.thread_root_id, r.id)') : raw('null::text')} as root_id,
@@ -179,14 +223,13 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
     ${messages ? replyTarget : empty}
     ${files ? file : empty}),
   numbered as (
-    select *, row_number() over (partition by "conversationId" order by at) as n from checked where problem is null),
+    select *, ${isLone ? raw('1') : raw('row_number() over (partition by "conversationId" order by at)')} as n
+    from checked where problem is null),
   bumped as (
     update conversations c set last_seq = c.last_seq + b.total, last_change = c.last_change + b.total,
       message_count = c.message_count + b.total, last_position = c.last_change + b.total,
       last_message_id = b.last_id, last_message_at = b.last_at
-    from (select "conversationId" as id, count(*) as total, max("createdAt")::timestamptz as last_at,
-                 (array_agg(id order by at desc))[1] as last_id
-          from numbered group by "conversationId") b
+    from (${isLone ? loneTotal : totals}) b
     where c.id = b.id
     returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
   placed as materialized (
@@ -213,8 +256,7 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
   seen as (
     update conversation_members p set last_read_seq = s.seq, last_read_position = s.position,
       last_read_message_id = s.id, last_read_at = s.created_at
-    from (select distinct on (conversation_id, sender_id) * from placed where sender_id is not null
-          order by conversation_id, sender_id, seq desc) s
+    from (${isLone ? raw('select * from placed') : lastOfSenders}) s
     where p.conversation_id = s.conversation_id and p.user_id = s.sender_id and p.last_read_seq < s.seq),
   recorded as (
     insert into events (id, project_id, environment, type, topic, data, created_at, dispatched_at)
