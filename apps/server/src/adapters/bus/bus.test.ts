@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
 import { startTcpProxy } from '../../../testkit/peers/tcp-proxy.ts';
+import type { Bus } from '../../core/ports.ts';
 import { createRedis } from '../redis.ts';
 import { busContract } from './bus.contract.ts';
 import { createMemoryBus } from './memory.ts';
@@ -32,8 +33,73 @@ suite('redis', { skip: testRedisUrl === undefined && 'no PARLEY_TEST_REDIS_URL' 
   }),
 );
 
+/** Processes of one Redis of their own, which counts what it is asked. */
+async function openCounted(t: TestContext) {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const openOne = async () => {
+    const redis = createRedis({ url: own.url, prefix: 'counted:' });
+    await redis.ready();
+    const bus = await openRedisBus({ redis, onError, graceMs: 200 });
+    t.after(async () => {
+      await bus.close();
+      await redis.close();
+    });
+    return { redis, bus };
+  };
+  const [one, two] = [await openOne(), await openOne()];
+  const callsOf = async (command: string): Promise<number> => {
+    const text = await one.redis.command((client) => client.info('commandstats'));
+    return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  };
+  const heard = () => one.redis.command((client) => client.pubSubChannels('counted:bus/*'));
+  return { one, two, callsOf, heard };
+}
+
 const skip = !hasRedisServer && 'no redis-server on this machine';
 const onError = (error: unknown) => assert.fail(String(error));
+
+test('[STA-8] redis: a topic is heard while somebody listens and a little longer; a turn is one command', {
+  skip,
+}, async (t) => {
+  const { one, two, callsOf, heard } = await openCounted(t);
+  const topics = Array.from({ length: 500 }, (_, i) => `topic/${i}`);
+  const received: unknown[] = [];
+  const subscribeAll = (bus: Bus) =>
+    Promise.all(topics.map((topic) => bus.subscribe(topic, (message) => received.push(message))));
+
+  const before = await callsOf('subscribe');
+  const stops = await subscribeAll(one.bus);
+  const more = await subscribeAll(one.bus);
+  assert.equal((await callsOf('subscribe')) - before, 1);
+  assert.equal((await heard()).length, 500);
+
+  for (const topic of [...topics, ...topics]) two.bus.publish(topic, topic);
+  await eventually(() => received.length === 2_000);
+  // The first time Redis has to be told the script.
+  assert.ok((await callsOf('eval')) + (await callsOf('evalsha')) <= 2);
+
+  for (const stop of stops) stop();
+  assert.equal((await heard()).length, 500, 'others still listen');
+  for (const stop of more) stop();
+  const back = await subscribeAll(one.bus);
+  assert.equal((await callsOf('subscribe')) - before, 1, 'they returned at once');
+  for (const stop of back.slice(1)) stop();
+  await eventually(async () => assert.deepEqual(await heard(), ['counted:bus/topic/0']));
+  assert.equal(await callsOf('unsubscribe'), 1);
+});
+
+test('[STA-8] redis: who comes back to a topic that is no longer heard hears it again', { skip }, async (t) => {
+  const { one, two, heard } = await openCounted(t);
+  for (let round = 0; round < 3; round++) {
+    const received: unknown[] = [];
+    const stop = await one.bus.subscribe('topic', (message) => received.push(message));
+    two.bus.publish('topic', round);
+    await eventually(() => assert.deepEqual(received, [round]));
+    stop();
+    await eventually(async () => assert.deepEqual(await heard(), []));
+  }
+});
 
 /** A process's bus, with a count of its gaps. */
 async function openProcess(url: string) {

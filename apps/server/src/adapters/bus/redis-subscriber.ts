@@ -4,6 +4,7 @@ export interface SubscriberDeps {
   redis: Redis;
   /** A channel of this process alone: what it sends there must come back. */
   beatChannel: string;
+  onMessage: (text: string, channel: string) => void;
   /** The connection was lost, or dead without a sign, and messages flow again. */
   onGap: () => void;
 }
@@ -11,10 +12,21 @@ export interface SubscriberDeps {
 // After so many missed beats in a row the connection counts as dead. With the time to reconnect that is below 5 s.
 const missesMax = 3;
 const beatMs = 800;
+/** Of one SUBSCRIBE: Redis does nothing else meanwhile. */
+const channelsMax = 1_000;
 
-/** A subscriber connection that sends itself heartbeats, and is replaced when it does not hear them. */
-export function createSubscriber({ redis, beatChannel, onGap }: SubscriberDeps) {
-  const channels = new Map<string, { listener: (text: string) => void; ready: Promise<void> }>();
+/**
+ * A connection that hears the channels it was asked for. What is asked for in one turn of the loop is one command. It
+ * sends itself heartbeats, and is replaced when it does not hear them.
+ */
+export function createSubscriber({ redis, beatChannel, onMessage, onGap }: SubscriberDeps) {
+  /** What this process wants to hear, and when messages arrive. */
+  const wanted = new Map<string, Promise<void>>();
+  /** Those of them that Redis has not confirmed, and of which it was not asked to just now. */
+  const unheard = new Set<string>();
+  /** Left while there was no connection: the library would subscribe them again. */
+  const abandoned = new Set<string>();
+  let joining: { channels: string[]; done: Promise<void> } | null = null;
   let beatsHeard = 0;
   let misses = 0;
   let isLost = false;
@@ -26,26 +38,70 @@ export function createSubscriber({ redis, beatChannel, onGap }: SubscriberDeps) 
       if (opened === client) isLost = true;
     };
     opened.on('error', lose).on('reconnecting', lose);
-    opened.on('ready', () => subscribeAll(opened));
+    opened.on('ready', () => renew(opened, wanted.keys()));
     opened.connect().catch(() => {}); // rejects only when closed before it was ever connected
     return opened;
   }
 
   // Channels the library has subscribed again by itself cost nothing here; those added meanwhile are new to it.
-  async function subscribeAll(opened: RedisClient): Promise<void> {
+  async function renew(opened: RedisClient, channels: Iterable<string>): Promise<void> {
     try {
-      for (const [channel, { listener }] of channels) await opened.subscribe(channel, listener);
+      await subscribe(opened, [...channels]);
       await opened.subscribe(beatChannel, onBeat);
+      const left = [...abandoned].filter((channel) => !wanted.has(channel));
+      abandoned.clear();
+      leaveNow(left);
       beat();
     } catch {
       isLost = true; // lost again: the next 'ready' comes here too
     }
   }
 
+  /** Rejects when the connection is lost meanwhile, or Redis refuses. */
+  async function subscribe(opened: RedisClient, channels: readonly string[]): Promise<void> {
+    for (let at = 0; at < channels.length; at += channelsMax) {
+      const some = channels.slice(at, at + channelsMax);
+      await opened.subscribe(some, onMessage);
+      for (const channel of some) unheard.delete(channel);
+    }
+  }
+
+  /** With all others of this turn. */
+  function join(channel: string): Promise<void> {
+    if (joining) {
+      joining.channels.push(channel);
+      return joining.done;
+    }
+    const channels = [channel];
+    const done = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      joining = null;
+      return joinNow(channels.filter((one) => wanted.has(one)));
+    });
+    joining = { channels, done };
+    return done;
+  }
+
+  async function joinNow(channels: readonly string[]): Promise<void> {
+    try {
+      await subscribe(client, channels);
+    } catch {
+      // Asked again when there is a connection, or with the next beat; a gap follows.
+      for (const channel of channels) if (wanted.has(channel)) unheard.add(channel);
+      isLost = true;
+    }
+  }
+
+  function leaveNow(channels: readonly string[]): void {
+    if (channels.length === 0) return;
+    client.unsubscribe([...channels], onMessage).catch(() => {
+      for (const channel of channels) abandoned.add(channel);
+    });
+  }
+
   function onBeat(): void {
     beatsHeard += 1;
     misses = 0;
-    if (!isLost) return;
+    if (!isLost || unheard.size > 0) return;
     isLost = false;
     onGap();
   }
@@ -55,7 +111,8 @@ export function createSubscriber({ redis, beatChannel, onGap }: SubscriberDeps) 
   }
 
   const watch = setInterval(() => {
-    beat();
+    if (unheard.size > 0 && client.isReady) void renew(client, unheard);
+    else beat();
     misses += 1;
     if (misses <= missesMax) return;
     isLost = true;
@@ -69,12 +126,20 @@ export function createSubscriber({ redis, beatChannel, onGap }: SubscriberDeps) 
 
   return {
     /** Resolves once messages arrive; at once while there is no connection, for then `onGap` follows. */
-    async listen(channel: string, listener: (text: string) => void): Promise<void> {
-      const known = channels.get(channel);
-      if (known) return await known.ready;
-      const ready = client.isReady ? client.subscribe(channel, listener).catch(() => {}) : Promise.resolve();
-      channels.set(channel, { listener, ready });
-      await ready;
+    listen(channel: string): Promise<void> {
+      const known = wanted.get(channel);
+      if (known) return known;
+      const ready = join(channel);
+      wanted.set(channel, ready);
+      return ready;
+    },
+    /** All in one command. */
+    leave(channels: readonly string[]): void {
+      for (const channel of channels) {
+        wanted.delete(channel);
+        unheard.delete(channel);
+      }
+      leaveNow(channels);
     },
     /** Resolves when its own heartbeat arrives; after `withinMs` it counts as lost, and `onGap` follows. */
     async firstBeat(withinMs: number): Promise<void> {

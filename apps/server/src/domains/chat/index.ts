@@ -119,6 +119,7 @@ export function createChat(deps: ChatDeps) {
       run: () => chatSocket.refreshPresence(),
       ...everyProcess,
     },
+    { name: 'chat-parking', everyMs: 5_000, run: async () => hub.parkIdle(), ...everyProcess },
     { name: 'chat-channels', everyMs: 30_000, run: async () => hub.evictIdle(), ...everyProcess },
     { name: 'chat-catch-up', everyMs: 1_500, run: catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },

@@ -3,7 +3,7 @@ import type { Db } from '../../../core/db.ts';
 import type { Bus, Unsubscribe } from '../../../core/ports.ts';
 import { type ChangeEntry, topicOf } from './change.ts';
 import { type Channel, createChannel, recentMs } from './channel.ts';
-import { findChannel } from './channel-store.ts';
+import { type ChannelRow, findChannel } from './channel-store.ts';
 
 /** What travels between processes. */
 export type Envelope =
@@ -23,23 +23,33 @@ interface ChannelsDeps {
 
 interface Open {
   channel: Channel;
-  unsubscribe: Unsubscribe;
+  /** Null while it is parked: nobody has listened for some seconds, and this process does not hear of it. */
+  unsubscribe: Unsubscribe | null;
   /** When the last listener left. */
   idleSince: number;
 }
 
-/** The conversations open in this process: opened at the first need, evicted when they had no subscriber for a while. */
+/**
+ * The conversations open in this process: opened at the first need, parked when they had no subscriber for some seconds,
+ * evicted after minutes.
+ */
 export type Channels = ReturnType<typeof createChannels>;
 
 /** Quiet conversations kept for those who come back. */
 const idleMax = 5_000;
+/** For those who come back at once, as after a change of networks. */
+const parkAfterMs = 5_000;
+
+/** Nothing happened since, so that all it knows still holds; read marks are no changes, members are read again. */
+const isAsLeft = ({ epoch, head }: Channel, now: ChannelRow): boolean => epoch === now.epoch && head === now.lastChange;
 
 export function createChannels({ db, bus, clock, onMessage }: ChannelsDeps) {
   const open = new Map<string, Open>();
   const opening = new Map<string, Promise<Channel | null>>();
 
   async function load(uuid: string): Promise<Channel | null> {
-    const row = await findChannel(db, uuid);
+    const parked = open.get(uuid)?.channel;
+    const row = parked ?? (await findChannel(db, uuid));
     if (!row) return null;
     // Subscribe first, read then: what happens in between arrives twice rather than never.
     const early: Envelope[] = [];
@@ -49,35 +59,56 @@ export function createChannels({ db, bus, clock, onMessage }: ChannelsDeps) {
     const current = await findChannel(db, uuid);
     if (!current) {
       unsubscribe();
+      open.delete(uuid);
       return null;
     }
-    const channel = createChannel(current);
+    const channel = parked && isAsLeft(parked, current) ? parked : createChannel(current);
+    channel.forgetMembers();
     open.set(uuid, { channel, unsubscribe, idleSince: clock.now() });
     receive = (message) => onMessage(channel, message);
     for (const message of early) receive(message);
     return channel;
   }
 
-  function evict({ channel, unsubscribe }: Open): void {
-    open.delete(channel.uuid);
-    unsubscribe();
+  function park(entry: Open): void {
+    entry.unsubscribe?.();
+    entry.unsubscribe = null;
   }
+
+  function evict(entry: Open): void {
+    open.delete(entry.channel.uuid);
+    park(entry);
+  }
+
+  /** Those that get changes. */
+  const live = (): Open[] => [...open.values()].filter(({ unsubscribe }) => unsubscribe !== null);
 
   return {
     /** Up to date from now on; null when there is no such conversation. */
     async get(uuid: string): Promise<Channel | null> {
       const known = open.get(uuid);
-      if (known) return known.channel.status === 'DELETED' ? null : known.channel;
+      if (known?.unsubscribe) return known.channel.status === 'DELETED' ? null : known.channel;
       const running = opening.get(uuid);
       if (running) return running;
       const started = load(uuid).finally(() => opening.delete(uuid));
       opening.set(uuid, started);
       return started;
     },
-    /** False once it was evicted: it gets no changes and must be opened again. */
-    isOpen: (channel: Channel): boolean => open.get(channel.uuid)?.channel === channel,
+    /** False once it was parked or evicted: it gets no changes and must be opened again. */
+    isOpen(channel: Channel): boolean {
+      const known = open.get(channel.uuid);
+      return known?.channel === channel && known.unsubscribe !== null;
+    },
     find: (uuid: string): Channel | undefined => open.get(uuid)?.channel,
-    all: (): Channel[] => [...open.values()].map(({ channel }) => channel),
+    all: (): Channel[] => live().map(({ channel }) => channel),
+    /** Hears no more of conversations that nobody here listens to. */
+    parkIdle(): void {
+      const now = clock.now();
+      for (const entry of live()) {
+        if (entry.channel.listeners.size > 0) entry.idleSince = now;
+        else if (now - entry.idleSince >= parkAfterMs) park(entry);
+      }
+    },
     evictIdle(): void {
       const now = clock.now();
       const idle: Open[] = [];

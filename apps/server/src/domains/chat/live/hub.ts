@@ -26,7 +26,7 @@ export interface HubDeps {
 export interface Hub {
   /** The channel of a conversation, up to date from now on; null when there is no such conversation. */
   open(uuid: string): Promise<Channel | null>;
-  /** False once it was evicted: it gets no changes and must be opened again. */
+  /** False once it was parked or evicted: it gets no changes and must be opened again. */
   isOpen(channel: Channel): boolean;
   /** Where a user stands; from memory where it is known. */
   memberOf(channel: Channel, userId: string): Promise<MemberView>;
@@ -51,6 +51,7 @@ export interface Hub {
   recover(events: readonly StoredEvent[]): void;
   /** Looks into the store for changes that no message announced. */
   catchUp(): Promise<void>;
+  parkIdle(): void;
   evictIdle(): void;
   start(): void;
   stop(): void;
@@ -136,6 +137,7 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
       for (const [topic, change] of upTo) bus.publish(topic, { upTo: change } satisfies Envelope);
     },
     catchUp: catchUp.catchUp,
+    parkIdle: channels.parkIdle,
     evictIdle: channels.evictIdle,
     start() {
       stopListening = bus.onGap(onGap);
