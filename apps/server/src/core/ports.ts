@@ -46,13 +46,23 @@ interface CounterHit {
 export interface ExpiringSets {
   /** Adds or refreshes. `isNew` is false when the member was there and had not expired. */
   touch(set: string, member: string, ttlMs: number, value?: string): Promise<{ isNew: boolean }>;
+  /** Many at once; whether each was new, in their order. Sets of one thing (`presence/x`, `away/x`) go in one command. */
+  touchAll(entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]>;
   remove(set: string, member: string): Promise<boolean>;
+  /** Many at once; whether each was there, in their order. */
+  removeAll(entries: readonly ExpiringEntry[]): Promise<boolean[]>;
   /** Members that have not expired. */
   members(set: string): Promise<ExpiringMember[]>;
   count(set: string): Promise<number>;
   /** Takes out up to `limit` expired members of all sets whose name starts with `prefix`. */
   sweep(prefix: string, limit: number): Promise<{ set: string; member: string; value: string }[]>;
   close(): Promise<void>;
+}
+
+export interface ExpiringEntry {
+  set: string;
+  member: string;
+  value?: string;
 }
 
 interface ExpiringMember {

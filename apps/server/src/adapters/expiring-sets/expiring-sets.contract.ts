@@ -35,6 +35,30 @@ export function expiringSetsContract(
     assert.deepEqual(await first.touch('room/1', 'bob', 5_000), { isNew: true });
   });
 
+  test(`[STA-3] ${name}: many at once are as each alone, over sets, in the order they were given`, async () => {
+    const { first, second } = opened;
+    await first.touch('bulk/a', 'ada', 10_000, 'v1');
+    const entries = [
+      { set: 'bulk/a', member: 'bob', value: 'b' },
+      { set: 'bulk/b', member: 'ada' },
+      { set: 'bulk/a', member: 'ada' },
+    ];
+    assert.deepEqual(await second.touchAll(entries, 20_000), [true, true, false]);
+    assert.deepEqual(await first.touchAll(entries.toReversed(), 20_000), [false, false, false]);
+    const known = new Map((await first.members('bulk/a')).map(({ member, value }) => [member, value]));
+    assert.deepEqual([...known].sort(), [
+      ['ada', ''],
+      ['bob', 'b'],
+    ]);
+    const crowd = Array.from({ length: 1_200 }, (_, i) => ({ set: `bulk/${i % 7}`, member: `u${i}`, value: 'x' }));
+    assert.deepEqual(new Set(await first.touchAll(crowd, 20_000)), new Set([true]));
+    assert.equal(await second.count('bulk/3'), 171);
+    const gone = [{ set: 'bulk/a', member: 'ada' }, { set: 'bulk/b', member: 'nobody' }, ...crowd];
+    assert.deepEqual((await second.removeAll(gone)).slice(0, 3), [true, false, true]);
+    assert.deepEqual([await first.count('bulk/3'), await first.count('bulk/a')], [0, 1]);
+    assert.deepEqual([await first.touchAll([], 1_000), await first.removeAll([])], [[], []]);
+  });
+
   test(`[STA-3] ${name}: removing says whether the member was there`, async () => {
     const { first, second } = opened;
     await first.touch('room/2', 'ada', 10_000);

@@ -30,7 +30,7 @@ test('[STA-3] redis: sets that nobody sweeps end by themselves', { skip }, async
   t.after(close);
   const [redis] = connections;
   assert.ok(redis);
-  await createRedisExpiringSets(redis).touch('a', 'm', 1_000);
+  await createRedisExpiringSets(redis).touch('a', 'm', 1_000, 'value');
   const lives = await keysOf(redis);
   assert.ok((lives.get('set:a') ?? -1) > 0 && (lives.get('values:a') ?? -1) > 0);
 });

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { ExpiringSets } from '../../core/ports.ts';
+import type { ExpiringEntry, ExpiringSets } from '../../core/ports.ts';
 
 interface Entry {
   value: string;
@@ -21,16 +21,21 @@ export function createMemoryExpiringSets(clock: Clock): ExpiringSets {
     return wasThere;
   }
 
+  /** True when it was not there. */
+  function put({ set, member, value = '' }: ExpiringEntry, ttlMs: number): boolean {
+    const members = sets.get(set) ?? new Map<string, Entry>();
+    sets.set(set, members);
+    const now = clock.now();
+    const isNew = (members.get(member)?.expiresAt ?? 0) <= now;
+    members.set(member, { value, expiresAt: now + ttlMs });
+    return isNew;
+  }
+
   return {
-    async touch(set, member, ttlMs, value = '') {
-      const members = sets.get(set) ?? new Map<string, Entry>();
-      sets.set(set, members);
-      const now = clock.now();
-      const isNew = (members.get(member)?.expiresAt ?? 0) <= now;
-      members.set(member, { value, expiresAt: now + ttlMs });
-      return { isNew };
-    },
+    touch: async (set, member, ttlMs, value) => ({ isNew: put({ set, member, value }, ttlMs) }),
+    touchAll: async (entries, ttlMs) => entries.map((entry) => put(entry, ttlMs)),
     remove: async (set, member) => take(set, member),
+    removeAll: async (entries) => entries.map(({ set, member }) => take(set, member)),
     members: async (set) => live(set).map(([member, { value, expiresAt }]) => ({ member, value, expiresAt })),
     count: async (set) => live(set).length,
     async sweep(prefix, limit) {

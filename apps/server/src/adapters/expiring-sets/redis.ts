@@ -1,26 +1,53 @@
-import type { ExpiringSets } from '../../core/ports.ts';
+import type { ExpiringEntry, ExpiringSets } from '../../core/ports.ts';
 import { listOf, type Redis } from '../redis.ts';
 
 // A set is a sorted set (member by expiry) and a hash (values). `expiring` has each set by its earliest expiry.
 const index = 'expiring';
-const keysOf = (set: string) => [`set:${set}`, `values:${set}`, index];
+const keysOf = (set: string) => [`set:${set}`, `values:${set}`];
+/** Of one command: Redis does nothing else meanwhile. */
+const entriesMax = 500;
 
-// Keys outlive their last member by a day, in case no process sweeps them.
+/**
+ * Sets one after the other: its name, the number of members, and each with its value; two keys a set behind the index.
+ * Each step is for all members of a set. Keys outlive their last member by a day, in case no process sweeps them.
+ */
 const touch = `
-local member, value, ttl, set = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local known = tonumber(redis.call('ZSCORE', KEYS[1], member)) or 0
-local expires = string.format('%.0f', now + ttl)
-redis.call('ZADD', KEYS[1], expires, member)
-redis.call('HSET', KEYS[2], member, value)
-redis.call('ZADD', KEYS[3], 'LT', expires, set)
-local keep = string.format('%.0f', ttl + 86400000)
-redis.call('PEXPIRE', KEYS[1], keep)
-redis.call('PEXPIRE', KEYS[2], keep)
-return known <= now and 1 or 0`;
+local ttl, at, key, answer = tonumber(ARGV[2]), 3, 2, {}
+local expires, keep = string.format('%.0f', now + ttl), string.format('%.0f', ttl + 86400000)
+while at <= #ARGV do
+  local set, count = ARGV[at], tonumber(ARGV[at + 1])
+  local names, scores, values, hasValue = {}, {}, {}, false
+  for i = 1, count do
+    local member, value = ARGV[at + 2 * i], ARGV[at + 2 * i + 1]
+    names[i] = member
+    scores[2 * i - 1], scores[2 * i] = expires, member
+    values[2 * i - 1], values[2 * i] = member, value
+    if value ~= '' then hasValue = true end
+  end
+  for _, known in ipairs(redis.call('ZMSCORE', KEYS[key], unpack(names))) do
+    answer[#answer + 1] = (tonumber(known) or 0) <= now and 1 or 0
+  end
+  redis.call('ZADD', KEYS[key], unpack(scores))
+  redis.call('PEXPIRE', KEYS[key], keep)
+  if hasValue then
+    redis.call('HSET', KEYS[key + 1], unpack(values))
+    redis.call('PEXPIRE', KEYS[key + 1], keep)
+  else
+    redis.call('HDEL', KEYS[key + 1], unpack(names))
+  end
+  redis.call('ZADD', KEYS[1], 'LT', expires, set)
+  at, key = at + 2 + 2 * count, key + 2
+end
+return answer`;
 
 const remove = `
-redis.call('HDEL', KEYS[2], ARGV[2])
-return redis.call('ZREM', KEYS[1], ARGV[2])`;
+local answer = {}
+for at = 2, #ARGV do
+  local key = 2 * at - 2
+  answer[at - 1] = redis.call('ZREM', KEYS[key], ARGV[at])
+  redis.call('HDEL', KEYS[key + 1], ARGV[at])
+end
+return answer`;
 
 const members = `
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES')
@@ -75,11 +102,40 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     count: redis.script(count),
     sweep: redis.script(sweep),
   };
+  async function touchSome(entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]> {
+    const sets = Map.groupBy(entries.keys(), (at) => entries[at]?.set ?? '');
+    const args = [...sets].flatMap(([set, places]) => [
+      set,
+      places.length,
+      ...places.flatMap((at) => [entries[at]?.member ?? '', entries[at]?.value ?? '']),
+    ]);
+    const answers = listOf(await scripts.touch([index, ...[...sets.keys()].flatMap(keysOf)], [ttlMs, ...args]));
+    const isNew = new Array<boolean>(entries.length);
+    for (const [place, at] of [...sets.values()].flat().entries()) isNew[at] = answers[place] === 1;
+    return isNew;
+  }
+
+  async function removeSome(entries: readonly ExpiringEntry[]): Promise<boolean[]> {
+    const keys = [index, ...entries.flatMap(({ set }) => keysOf(set))];
+    const members = entries.map(({ member }) => member);
+    return listOf(await scripts.remove(keys, members)).map((count) => count === 1);
+  }
+
+  const touchAll = (entries: readonly ExpiringEntry[], ttlMs: number) =>
+    inParts(entries, (some) => touchSome(some, ttlMs));
+  const removeAll = (entries: readonly ExpiringEntry[]) => inParts(entries, removeSome);
+
   return {
-    async touch(set, member, ttlMs, value = '') {
-      return { isNew: (await scripts.touch(keysOf(set), [member, value, ttlMs, set])) === 1 };
+    touchAll,
+    removeAll,
+    async touch(set, member, ttlMs, value) {
+      const [isNew = false] = await touchAll([{ set, member, value }], ttlMs);
+      return { isNew };
     },
-    remove: async (set, member) => (await scripts.remove(keysOf(set), [member])) === 1,
+    async remove(set, member) {
+      const [wasThere = false] = await removeAll([{ set, member }]);
+      return wasThere;
+    },
     async members(set) {
       const flat = listOf(await scripts.members(keysOf(set), []));
       return inTriples(flat).map(([member, value, expiresAt]) => ({ member, value, expiresAt: Number(expiresAt) }));
@@ -91,6 +147,15 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     },
     close: async () => {},
   };
+}
+
+async function inParts(
+  entries: readonly ExpiringEntry[],
+  work: (some: readonly ExpiringEntry[]) => Promise<boolean[]>,
+): Promise<boolean[]> {
+  const parts: Promise<boolean[]>[] = [];
+  for (let at = 0; at < entries.length; at += entriesMax) parts.push(work(entries.slice(at, at + entriesMax)));
+  return (await Promise.all(parts)).flat();
 }
 
 function inTriples(flat: readonly (string | number)[]): [string, string, string][] {

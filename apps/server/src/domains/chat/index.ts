@@ -27,6 +27,7 @@ import { createHandlers } from './handlers.ts';
 import { createConnectionLog } from './live/connections.ts';
 import { createHub } from './live/hub.ts';
 import { createPresence } from './live/presence.ts';
+import { createPresenceRefresh, placeOf, presenceTurns } from './live/presence-refresh.ts';
 import { type Client, createSubscriptions } from './live/subscriptions.ts';
 import { createTyping } from './live/typing.ts';
 import { createMessages } from './messages/edit.ts';
@@ -34,7 +35,7 @@ import { createHistory } from './messages/history.ts';
 import { createReactions } from './messages/reactions.ts';
 import { createSends } from './messages/send.ts';
 import { createThreads } from './messages/threads.ts';
-import { createChatSocket, placeOf, presenceTurns, quietly } from './socket.ts';
+import { createChatSocket, quietly } from './socket.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens, type StandingOfUsers } from './tokens.ts';
 import { renewEpochs } from './upkeep/epoch-store.ts';
@@ -91,6 +92,7 @@ export function createChat(deps: ChatDeps) {
   const reactions = createReactions({ ...deps, messages, hub });
   const reads = createReads({ ...deps, entries, hub, messages });
   const presence = createPresence({ ...deps, hub });
+  const presenceRefresh = createPresenceRefresh(presence.refreshAll);
   const typing = createTyping({ ...deps, hub });
   const attachments = createAttachments({ ...deps, entries });
   const connections = createConnectionLog(deps);
@@ -100,8 +102,14 @@ export function createChat(deps: ChatDeps) {
     ...deps,
     hub,
     targets,
-    onEnter: (client, subscription) => noteAfter(client, presence.enter(placeOf(client, subscription))),
-    onLeave: (client, subscription) => noteAfter(client, presence.leave(placeOf(client, subscription))),
+    onEnter(client, subscription) {
+      presenceRefresh.entered(client, subscription);
+      noteAfter(client, presence.enter(placeOf(client, subscription)));
+    },
+    onLeave(client, subscription) {
+      presenceRefresh.left(client, subscription);
+      noteAfter(client, presence.leave(placeOf(client, subscription)));
+    },
   });
   const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
   const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });
@@ -116,7 +124,7 @@ export function createChat(deps: ChatDeps) {
     {
       name: 'chat-presence-refresh',
       everyMs: refreshMs / presenceTurns,
-      run: () => chatSocket.refreshPresence(),
+      run: async () => quietly(log, presenceRefresh.refresh()),
       ...everyProcess,
     },
     { name: 'chat-parking', everyMs: 5_000, run: async () => hub.parkIdle(), ...everyProcess },
@@ -135,7 +143,7 @@ export function createChat(deps: ChatDeps) {
 
   return {
     handlers: createHandlers({ ...deps, ...parts, threads, attachments, tokens, dashboard }),
-    sockets: [chatSocket.socket],
+    sockets: [chatSocket],
     chores,
     /** The dispatcher's callback for what a killed process left. */
     recover: hub.recover,

@@ -15,8 +15,9 @@ import type { Entries } from './conversations/entries.ts';
 import type { Reads } from './conversations/reads.ts';
 import { fitting, fittingPage } from './live/change.ts';
 import type { ConnectionLog } from './live/connections.ts';
-import type { Place, PresenceOf } from './live/presence.ts';
-import type { ChatConnection, ChatSession, Client, Subscription, Subscriptions } from './live/subscriptions.ts';
+import type { PresenceOf } from './live/presence.ts';
+import { placeOf } from './live/presence-refresh.ts';
+import type { ChatConnection, ChatSession, Client, Subscriptions } from './live/subscriptions.ts';
 import type { TypingOf } from './live/typing.ts';
 import type { Messages } from './messages/edit.ts';
 import type { History } from './messages/history.ts';
@@ -42,35 +43,17 @@ interface ChatSocketDeps {
   connections: ConnectionLog;
 }
 
-interface ChatSocket {
-  socket: AnySocket;
-  /** Refreshes the presence of one slice of the sockets; all are done after `presenceTurns` calls. */
-  refreshPresence(): Promise<void>;
-}
-
 const presenceDataMax = 1024;
-/** In slices: other commands to the shared store must not queue behind a refresh of all sockets. */
-export const presenceTurns = 60;
 /** What an answer needs beside the page it carries, and a page beside its one record. */
 const frameSlack = 512;
-
-export const placeOf = (client: Client, { channel, userId, since }: Subscription): Place => ({
-  conversationId: channel.conversationId,
-  userId,
-  connectionId: client.connection.id,
-  status: client.status,
-  since,
-  lastSeenAt: client.connection.lastSeenAt,
-});
 
 /** Presence and typing may fail with the shared store; chat goes on without them. */
 export const quietly = (log: Log, work: Promise<unknown>): void =>
   void work.catch((error) => log.debug({ error }, 'presence not announced'));
 
-export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
-  const { clock, limits, tokens, presence, subscriptions, connections, log } = deps;
+export function createChatSocket(deps: ChatSocketDeps): AnySocket {
+  const { clock, limits, tokens, subscriptions, connections } = deps;
   const clients = new Map<string, Client>();
-  let [opened, turn] = [0, 0];
   const heartbeatTimeoutMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
 
   async function authenticate(token: string): Promise<ChatSession> {
@@ -136,8 +119,7 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
     connectBudget: 'CHAT_CONNECT_RATE_LIMIT' as const,
     authenticate,
     opened(connection: ChatConnection) {
-      const presenceTurn = opened++ % presenceTurns;
-      const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0, presenceTurn };
+      const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0 };
       clients.set(connection.id, client);
       connections.note(factsOf(client));
       hello(connection);
@@ -156,18 +138,7 @@ export function createChatSocket(deps: ChatSocketDeps): ChatSocket {
     handlers: createFrameHandlers(deps, { clientOf, refresh, noteUse: (client) => connections.note(factsOf(client)) }),
   };
 
-  return {
-    socket: socket<ChatSession, ChatClientFrames, ChatServerFrames>(definition),
-    async refreshPresence() {
-      turn = (turn + 1) % presenceTurns;
-      for (const client of clients.values()) {
-        if (client.presenceTurn !== turn) continue;
-        for (const subscription of client.subscriptions.values()) {
-          if (subscription.isPresent) quietly(log, presence.refresh(placeOf(client, subscription)));
-        }
-      }
-    },
-  };
+  return socket<ChatSession, ChatClientFrames, ChatServerFrames>(definition);
 }
 
 interface SocketParts {

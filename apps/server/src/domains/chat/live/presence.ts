@@ -39,31 +39,59 @@ const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
 export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
+  let entering: { places: Place[]; done: Promise<void> } | null = null;
   const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
 
-  async function refresh({ conversationId, connectionId, ...seen }: Place): Promise<boolean> {
-    const { userId, status } = seen;
-    const value = JSON.stringify(seen satisfies Seen);
-    await expiringSets.touch(connectionsOf(conversationId), connectionId, ttlMs, value);
-    const { isNew } = await expiringSets.touch(usersOf(conversationId), userId, ttlMs);
-    // Also after an expiry that was published as a leave: a user who sends again has entered again.
-    if (isNew) hub.broadcast(conversationId, 'presence', { userId, status, event: 'enter' });
-    return isNew;
+  /** All of them in one command; says of each whether its user was not there before. */
+  async function refreshAll(places: readonly Place[]): Promise<boolean[]> {
+    const connections = places.map(({ conversationId, connectionId, ...seen }) => ({
+      set: connectionsOf(conversationId),
+      member: connectionId,
+      value: JSON.stringify(seen satisfies Seen),
+    }));
+    const users = places.map(({ conversationId, userId }) => ({ set: usersOf(conversationId), member: userId }));
+    const touched = await expiringSets.touchAll([...connections, ...users], ttlMs);
+    const entered = new Set<string>();
+    return places.map((place, at) => {
+      const isNew = touched[places.length + at] === true;
+      const { conversationId, userId, status } = place;
+      // Also after an expiry that was published as a leave: a user who sends again has entered again.
+      if (isNew && !entered.has(keyOf(place))) {
+        hub.broadcast(conversationId, 'presence', { userId, status, event: 'enter' });
+      }
+      if (isNew) entered.add(keyOf(place));
+      return isNew;
+    });
   }
 
-  /** Another tab of a user who is away makes them online. */
-  async function enter(place: Place): Promise<void> {
-    const { conversationId, userId, status } = place;
-    const isNew = await refresh(place);
-    if (isNew || status === 'ONLINE') {
-      const isChanged = await setStatus(conversationId, userId, status);
-      if (isChanged && !isNew) publishUpdate(conversationId, userId, status);
+  /** All who enter in one turn are handled together. Another tab of a user who is away makes them online. */
+  function enter(place: Place): Promise<void> {
+    entering ??= { places: [], done: nextTurn().then(enterAll) };
+    entering.places.push(place);
+    return entering.done;
+  }
+
+  async function enterAll(): Promise<void> {
+    const online = (entering?.places ?? []).filter(({ status }) => status === 'ONLINE');
+    const keys = new Set(online.map(keyOf));
+    // One of their other tabs enters online just now.
+    const away = (entering?.places ?? []).filter((place) => place.status === 'AWAY' && !keys.has(keyOf(place)));
+    const rest = (entering?.places ?? []).filter((place) => place.status === 'AWAY' && keys.has(keyOf(place)));
+    entering = null;
+    const isNew = await refreshAll([...online, ...away, ...rest]);
+    const wereAway = await expiringSets.removeAll(
+      online.map(({ conversationId, userId }) => ({ set: awayOf(conversationId), member: userId })),
+    );
+    for (const [at, { conversationId, userId }] of online.entries()) {
+      if (wereAway[at] && !isNew[at]) publishUpdate(conversationId, userId, 'ONLINE');
     }
+    const newAway = away.filter((_, at) => isNew[online.length + at]);
+    await Promise.all(newAway.map(({ conversationId, userId }) => setStatus(conversationId, userId, 'AWAY')));
   }
 
   async function update(place: Place, data: Record<string, unknown> | null | undefined): Promise<void> {
     const { conversationId, userId } = place;
-    const isNew = await refresh(place);
+    const [isNew] = await refreshAll([place]);
     const status = place.status === 'ONLINE' ? 'ONLINE' : await statusOf(conversationId, userId);
     await setStatus(conversationId, userId, status);
     if (!isNew) publishUpdate(conversationId, userId, status, data);
@@ -106,7 +134,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
 
   async function leaveAll(conversationId: string, places: readonly Place[]): Promise<void> {
     const set = connectionsOf(conversationId);
-    await Promise.all(places.map(({ connectionId }) => expiringSets.remove(set, connectionId)));
+    await expiringSets.removeAll(places.map(({ connectionId }) => ({ set, member: connectionId })));
     await settle(conversationId, new Set(places.map(({ userId }) => userId)));
   }
 
@@ -161,8 +189,10 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     }
   }
 
-  return { refresh, enter, update, leave, list, sweep };
+  return { refreshAll, enter, update, leave, list, sweep };
 }
+
+const keyOf = ({ conversationId, userId }: Place): string => `${conversationId}/${userId}`;
 
 /** One connection of a user, as of its last refresh. */
 type Seen = Omit<Place, 'conversationId' | 'connectionId'>;

@@ -31,8 +31,6 @@ export interface Client {
   subscriptions: Map<string, Subscription>;
   status: 'ONLINE' | 'AWAY';
   messagesSent: number;
-  /** Which of the refreshes of presence is its own. */
-  presenceTurn: number;
 }
 
 export interface Subscription extends Listener {

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readLimits } from '@parley/contract';
+import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
+import { createMemoryExpiringSets } from '../../../adapters/expiring-sets/memory.ts';
+import { createCursors } from '../../../core/cursors.ts';
+import { createKeyring } from '../../../core/keyring.ts';
+import type { Hub } from './hub.ts';
+import { createPresence, type Place } from './presence.ts';
+import { createPresenceRefresh, presenceTurns } from './presence-refresh.ts';
+import type { Client, Subscription } from './subscriptions.ts';
+
+/** What the refresh reads of a client and of a subscription. */
+function sit(conversationId: string, at: number): [Client, Subscription] {
+  const client = { connection: { id: `c${at}`, lastSeenAt: 0 }, status: 'ONLINE' };
+  const subscription = { channel: { conversationId }, userId: `u${at}`, since: 0 };
+  return [client as Client, subscription as Subscription];
+}
+
+test('[STA-10] all people of a conversation are refreshed together, once a round; one without people costs nothing', async () => {
+  const calls: (readonly Place[])[] = [];
+  const refresh = createPresenceRefresh(async (places) => void calls.push(places));
+  const round = async () => {
+    calls.length = 0;
+    for (let turn = 0; turn < presenceTurns; turn++) await refresh.refresh();
+    return calls;
+  };
+  const people = Array.from({ length: 300 }, (_, at) => sit(`conv${at % 3}`, at));
+  for (const person of people) refresh.entered(...person);
+  assert.deepEqual(
+    (await round()).map((places) => [new Set(places.map((place) => place.conversationId)).size, places.length]),
+    [
+      [1, 100],
+      [1, 100],
+      [1, 100],
+    ],
+  );
+  for (const person of people.slice(1)) refresh.left(...person);
+  assert.deepEqual(
+    (await round()).map((places) => places.map(({ connectionId }) => connectionId)),
+    [['c0']],
+  );
+  for (const person of people.slice(0, 1)) refresh.left(...person);
+  assert.deepEqual(await round(), []);
+});
+
+/** Presence on sets that count what they are asked. */
+function openPresence() {
+  const sets = createMemoryExpiringSets(createFakeClock());
+  const asked: string[] = [];
+  const said: unknown[] = [];
+  const counted = Object.fromEntries(
+    Object.entries(sets).map(([name, call]) => [
+      name,
+      (...args: never[]) => {
+        asked.push(name);
+        return (call as (...args: never[]) => unknown)(...args);
+      },
+    ]),
+  ) as unknown as typeof sets;
+  const hub = {
+    broadcast: (conversationId: string, _: string, fields: object) => said.push({ conversationId, ...fields }),
+  };
+  const presence = createPresence({
+    expiringSets: counted,
+    cursors: createCursors(createKeyring('a key of this test')),
+    hub: hub as unknown as Hub,
+    limits: readLimits({}).limits,
+  });
+  return { presence, asked, said };
+}
+
+const placeIn = (conversationId: string, at: number, status: Place['status'] = 'ONLINE'): Place => ({
+  conversationId,
+  userId: `u${at}`,
+  connectionId: `c${at}/${status}`,
+  status,
+  since: 0,
+  lastSeenAt: 0,
+});
+
+test('[STA-10] who enters in one turn does so in one command, and each is announced', async () => {
+  const { presence, asked, said } = openPresence();
+  await Promise.all(Array.from({ length: 500 }, (_, at) => presence.enter(placeIn(`conv${at % 50}`, at))));
+  assert.deepEqual(asked, ['touchAll', 'removeAll']);
+  assert.equal(said.length, 500);
+});
+
+test('[STA-10] [PRES-1] tabs of one user that enter in one turn are one user, online if one of them is', async () => {
+  const { presence, said } = openPresence();
+  await Promise.all([presence.enter(placeIn('conv', 1, 'AWAY')), presence.enter(placeIn('conv', 1, 'ONLINE'))]);
+  assert.deepEqual(said, [{ conversationId: 'conv', userId: 'u1', status: 'ONLINE', event: 'enter' }]);
+  const { body } = await presence.list('conv', { limit: 10 });
+  assert.deepEqual(
+    body.map(({ status, connections }) => [status, connections]),
+    [['ONLINE', 2]],
+  );
+});
