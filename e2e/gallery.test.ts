@@ -10,7 +10,12 @@ import { type Gallery, openGallery } from './gallery-kit.ts';
 
 declare global {
   interface Window {
-    sampleRoom: { published: string[]; remove(): void; allow(permissions: object): void };
+    sampleRoom: {
+      published: string[];
+      remove(): void;
+      record(isRecording: boolean): void;
+      allow(permissions: object): void;
+    };
     sampleConversation: SampleConversation;
   }
 }
@@ -306,6 +311,28 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.getByRole('button', { name: 'Leave call' }).click();
     await page.getByRole('button', { name: 'Join again' }).click();
     await page.getByText('Nobody else is here yet').waitFor();
+  });
+
+  test('[KIT-36] a call that is recorded says so above its tiles, in words that can be replaced, and says when it ends', async () => {
+    const page = await alone('call, recorded');
+    const sign = page.getByRole('status').getByText('Recording', { exact: true });
+    await sign.waitFor();
+    await eventually(async () => assert.deepEqual(await overlapping(page), []));
+    const { bottom } = await sign.evaluate((element) => element.getBoundingClientRect().toJSON());
+    const tops = await page
+      .locator('.parley-tile')
+      .evaluateAll((tiles) => tiles.map((one) => one.getBoundingClientRect().top));
+    assert.ok(tops.length === 5 && tops.every((top) => top >= bottom), 'no tile is covered');
+    await show(page, 'call, recorded, in another language');
+    await page.getByRole('status').getByText('Aufnahme', { exact: true }).waitFor();
+    await show(page, 'call without questions');
+    await page.getByText('Nobody else is here yet').waitFor();
+    assert.equal(await sign.count(), 0);
+    await page.evaluate(() => window.sampleRoom.record(true));
+    await sign.waitFor();
+    await page.evaluate(() => window.sampleRoom.record(false));
+    await sign.waitFor({ state: 'detached' });
+    await page.getByRole('status').getByText('Recording off').waitFor({ state: 'attached' });
   });
 
   test('[KIT-2] no error in the console', () => assert.deepEqual(gallery.problems, []));

@@ -269,6 +269,17 @@ export const callExhibits: readonly Exhibit[] = [
   ),
   call('call, joining', [], { connection: 'connecting' }),
   call('call, reconnecting', crowd(3), { connection: 'reconnecting', reconnectingSince: 0 }),
+  call('call, recorded', crowd(5), { isRecording: true }),
+  {
+    name: 'call, recorded, in another language',
+    element: () => (
+      <ParleyTexts value={{ recording: 'Aufnahme' }}>
+        <div className="gallery-notices">
+          <Notices room={room(crowd(2), { isRecording: true })} />
+        </div>
+      </ParleyTexts>
+    ),
+  },
   call('call, removed', [], {
     connection: 'disconnected',
     error: new ConnectionError('removed'),

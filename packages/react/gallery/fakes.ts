@@ -235,11 +235,14 @@ export function joinableRoom(own: Devices | null): Room {
   let self = person({ seed: 0, isLocal: true });
   const fake = room([self]);
   const state = sampleStore<RoomState>({ ...fake.state.getSnapshot(), connection: 'idle', self: null });
-  const listeners = new Set<(now: RoomState['connection'], before: RoomState['connection']) => void>();
+  const listeners = new Set<{ event: string; listener: (...values: unknown[]) => void }>();
+  const emit = (event: string, ...values: unknown[]): void => {
+    for (const entry of [...listeners]) if (entry.event === event) entry.listener(...values);
+  };
   const set = async (connection: RoomState['connection']): Promise<void> => {
     const { connection: before } = state.getSnapshot();
     state.set({ ...state.getSnapshot(), connection, self: connection === 'connected' ? self : null });
-    for (const listener of [...listeners]) listener(connection, before);
+    emit('connectionStateChanged', connection, before);
   };
   const published: string[] = [];
   const publish = (source: string) => async (): Promise<null> => {
@@ -252,10 +255,10 @@ export function joinableRoom(own: Devices | null): Room {
     devices: own,
     published,
     self: { ...fake.self, setMicrophone: publish('microphone'), setCamera: publish('camera') },
-    on(event: string, listener: () => void) {
-      if (event !== 'connectionStateChanged') return () => {};
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    on(event: string, listener: (...values: unknown[]) => void) {
+      const entry = { event, listener };
+      listeners.add(entry);
+      return () => listeners.delete(entry);
     },
     async connect() {
       if (state.getSnapshot().connection === 'connecting' || state.getSnapshot().connection === 'connected') return;
@@ -268,6 +271,10 @@ export function joinableRoom(own: Devices | null): Room {
     remove() {
       state.set({ ...state.getSnapshot(), error: new ConnectionError('removed') });
       return set('disconnected');
+    },
+    record(isRecording: boolean) {
+      state.set({ ...state.getSnapshot(), isRecording });
+      emit('recordingChanged', isRecording);
     },
     allow(permissions: Partial<Permissions>) {
       self = { ...self, permissions: { ...everything, ...permissions } };

@@ -1,6 +1,7 @@
 import type { Devices, ParticipantState, Room } from '@parley/client';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect } from 'react';
 import { useParticipant } from '../hooks/use-call.ts';
+import { useLatest } from '../hooks/use-latest.ts';
 import type { Reactions } from '../hooks/use-reactions.ts';
 import { useSize } from '../hooks/use-size.ts';
 import { HandIcon, LeaveIcon, ScreenIcon, ScreenOffIcon } from '../icons.tsx';
@@ -134,8 +135,7 @@ function useToggles(
 
 /** Single letters, except where somebody types. */
 function useShortcuts(actions: Readonly<Record<string, () => void>> | false): void {
-  const now = useRef(actions);
-  now.current = actions;
+  const now = useLatest(actions);
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent): void => {
       const { key, ctrlKey, metaKey, altKey } = event;

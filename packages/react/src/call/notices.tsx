@@ -8,7 +8,7 @@ import { useProblem } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 
 interface NoticeProps {
-  kind?: 'warn' | 'bad';
+  kind?: 'warn' | 'bad' | 'recording';
   icon?: ReactNode;
   children: ReactNode;
   action?: ReactNode;
@@ -31,15 +31,16 @@ export interface NoticesProps {
   onDismiss?: () => void;
 }
 
-/** What stands between the user and a good call: a lost connection, sound that is not played, a weak network. */
+/** What one must know of the call: that it is recorded, a lost connection, sound that is not played, a weak network. */
 export function Notices({ room, error, onDismiss }: NoticesProps) {
   const texts = useTexts();
-  const { connection, isAudioBlocked } = useStore(room.state);
+  const { connection, isAudioBlocked, isRecording } = useStore(room.state);
   const problem = useProblem(error);
   const quality = useLasting(useQuality(room));
   const isPoor = connection === 'connected' && (quality === 'poor' || quality === 'lost');
   return (
     <div className="parley parley-notices" role="status">
+      {isRecording && <Notice kind="recording">{texts.recording}</Notice>}
       {connection === 'reconnecting' && (
         <Notice kind="warn" icon={<span className="parley-spinner" />}>
           {texts.reconnecting}

@@ -48,6 +48,7 @@ export const callTexts = {
   screenOf: (name: string): string => `Screen of ${name}`,
   noPicture: (name: string): string => `${name} sends no picture`,
   pausedForBandwidth: 'Paused: slow connection',
+  recording: 'Recording',
   connecting: 'Joining…',
   quality: (quality: Quality): string => `Connection ${quality}`,
   pin: (name: string): string => `Pin ${name}`,

@@ -1,5 +1,6 @@
 import type { Room } from '@parley/client';
-import { useEffect, useRef } from 'react';
+import { useEffect } from 'react';
+import { useLatest } from '../hooks/use-latest.ts';
 import type { JoinChoices } from './pre-join.tsx';
 
 /** In place of devices: publishes what the application has, once the room is joined. */
@@ -12,8 +13,7 @@ export function usePublished(
   publish: Publish | undefined,
   onError: (error: unknown) => void,
 ): void {
-  const given = useRef({ choices, publish, onError });
-  given.current = { choices, publish, onError };
+  const given = useLatest({ choices, publish, onError });
   useEffect(() => {
     const start = async (): Promise<void> => {
       const { choices: chosen, publish: own, onError: fail } = given.current;

@@ -1,7 +1,8 @@
 import type { Conversation, Message } from '@parley/client/chat';
 import { usePresence } from '@parley/client/react';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { useTyping } from '../hooks/chat.ts';
+import { useLatest } from '../hooks/use-latest.ts';
 import { sameName } from '../shared/names.ts';
 import { usePanel } from '../shared/panel-scope.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
@@ -60,8 +61,7 @@ export function Chat(props: ChatProps) {
         : undefined,
     [conversation, userId, panel],
   );
-  const given = useRef({ nameOf, mayDelete, attachmentUrl });
-  given.current = { nameOf, mayDelete, attachmentUrl };
+  const given = useLatest({ nameOf, mayDelete, attachmentUrl });
   const hasUrls = attachmentUrl !== undefined;
   const scope = useMemo<ChatScope>(
     () => ({

@@ -3,6 +3,7 @@ import { useMessages } from '@parley/client/react';
 import { useEffect, useRef, useState } from 'react';
 import { useReadMarks } from '../hooks/chat.ts';
 import { useOlderMessages } from '../hooks/history.ts';
+import { useLatest } from '../hooks/use-latest.ts';
 import { ChevronDownIcon, ChevronUpIcon } from '../icons.tsx';
 import { usePanel } from '../shared/panel-scope.ts';
 import { useTexts } from '../texts.tsx';
@@ -111,8 +112,7 @@ function useMarkRead(conversation: Conversation | null, newest: string | null, i
 function useOwnInView(messages: readonly Message[], userId: string, showEnd: () => void): void {
   const last = messages.at(-1);
   const sent = last?.id === null && last.senderId === userId ? last.clientMessageId : null;
-  const show = useRef(showEnd);
-  show.current = showEnd;
+  const show = useLatest(showEnd);
   useEffect(() => {
     if (sent !== null) show.current();
   }, [sent]);

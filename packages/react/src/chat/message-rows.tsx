@@ -1,5 +1,6 @@
 import type { Message } from '@parley/client/chat';
-import { type Ref, useCallback, useMemo, useRef } from 'react';
+import { type Ref, useCallback, useMemo } from 'react';
+import { useLatest } from '../hooks/use-latest.ts';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { MessageRow } from './message-row.tsx';
@@ -26,8 +27,7 @@ export function MessageRows({ messages, marks, unreadKey, onSeen, onShow, handle
   const texts = useTexts();
   const { userId, nameOf } = useChatScope();
   const keys = useMemo(() => messages.map((message) => keyOf(message, userId)), [messages, userId]);
-  const current = useRef(onShow);
-  current.current = onShow;
+  const current = useLatest(onShow);
   const show = useCallback((message: Message) => current.current(message), []);
   return (
     <VirtualList keys={keys} label={texts.messages} estimate={ESTIMATE_PX} onSeen={onSeen} handle={handle}>

@@ -1,6 +1,7 @@
 import type { Conversation, Message } from '@parley/client/chat';
 import { useMessages } from '@parley/client/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useLatest } from '../hooks/use-latest.ts';
 import { CloseIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
 import { useTexts } from '../texts.tsx';
@@ -69,8 +70,7 @@ function useReplies(
   onError: (error: unknown) => void,
 ): readonly Message[] {
   const [replies, setReplies] = useState<readonly Message[]>([]);
-  const report = useRef(onError);
-  report.current = onError;
+  const report = useLatest(onError);
   useEffect(() => {
     if (!conversation || id === null) return;
     const ending = new AbortController();

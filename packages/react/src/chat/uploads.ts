@@ -1,5 +1,6 @@
 import type { Conversation } from '@parley/client/chat';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { useLatest } from '../hooks/use-latest.ts';
 
 export interface Upload {
   id: number;
@@ -23,8 +24,7 @@ let made = 0;
 /** Files on their way: each is sent as a message of its own once it is stored. */
 export function useUploads(conversation: Conversation | null, replyTo: string | null): Uploads {
   const [list, setList] = useState<readonly Upload[]>([]);
-  const latest = useRef(list);
-  latest.current = list;
+  const latest = useLatest(list);
   useEffect(
     () => () => {
       for (const { ending } of latest.current) ending.abort();

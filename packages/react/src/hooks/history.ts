@@ -1,5 +1,6 @@
 import type { Conversation } from '@parley/client/chat';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useLatest } from './use-latest.ts';
 
 export interface OlderMessages {
   hasOlder: boolean;
@@ -32,8 +33,7 @@ export function useOlderMessages(
 ): OlderMessages {
   const position = useRef(start(null));
   const [state, setState] = useState({ hasOlder: false, isLoading: false });
-  const report = useRef(onError);
-  report.current = onError;
+  const report = useLatest(onError);
 
   const loadOlder = useCallback((): Promise<boolean> => {
     const at = position.current;

@@ -1,5 +1,6 @@
 import type { ParleyError } from '@parley/client';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { useLatest } from './use-latest.ts';
 
 export interface Captured {
   track: MediaStreamTrack | null;
@@ -12,8 +13,7 @@ const NOTHING: Captured = { track: null, problem: null };
 /** Holds a device open while it is wanted; opens it again when `reason` changes (another device was chosen). */
 export function useCapture(isWanted: boolean, capture: () => Promise<MediaStreamTrack>, reason: unknown): Captured {
   const [captured, setCaptured] = useState(NOTHING);
-  const open = useRef(capture);
-  open.current = capture;
+  const open = useLatest(capture);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `reason` is what makes the device be opened again.
   useEffect(() => {
     if (!isWanted) return;

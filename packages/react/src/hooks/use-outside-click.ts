@@ -1,12 +1,12 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type RefObject, useEffect } from 'react';
+import { useLatest } from './use-latest.ts';
 
 /** Calls when somebody points outside of the element; false: not now. */
 export function useOutsideClick(
   element: RefObject<HTMLElement | null> | false,
   onOutside: (target: Node) => void,
 ): void {
-  const act = useRef(onOutside);
-  act.current = onOutside;
+  const act = useLatest(onOutside);
   useEffect(() => {
     if (!element) return;
     const onDown = ({ target }: PointerEvent): void => {
