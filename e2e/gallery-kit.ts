@@ -17,7 +17,8 @@ export interface Gallery {
   close(): Promise<void>;
 }
 
-export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'deviceScaleFactor' | 'isMobile'> {
+export interface OpenOptions
+  extends Pick<BrowserContextOptions, 'viewport' | 'deviceScaleFactor' | 'isMobile' | 'hasTouch'> {
   exhibit?: string;
   /** Left out: as the system. */
   theme?: 'light' | 'dark';

@@ -80,6 +80,42 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.close();
   });
 
+  test('[KIT-37] a list that is thrown has messages in every frame, and around the view once it rests', async () => {
+    const page = await open('chat-100000');
+    await row(page, '100000:').waitFor();
+    const areFilled = await list(page).evaluate(async (element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      // Between two frames, as browsers scroll; then the frame that is painted.
+      const next = (): Promise<void> =>
+        new Promise((resolve) => setTimeout(() => requestAnimationFrame(() => resolve())));
+      const filled: boolean[] = [];
+      for (let jump = 0; jump < 10; jump++) {
+        element.scrollTop -= 40_000;
+        await next();
+        filled.push(
+          [0.1, 0.5, 0.9].every((part) =>
+            document.elementFromPoint(left + width / 2, top + height * part)?.closest('.parley-row'),
+          ),
+        );
+      }
+      return filled;
+    });
+    assert.deepEqual(areFilled, Array(10).fill(true));
+    await soon(async () => {
+      const beyond = await list(page).evaluate((element) => {
+        const frame = element.getBoundingClientRect();
+        const boxes = [...element.querySelectorAll('.parley-row')].map((one) => one.getBoundingClientRect());
+        return [frame.top - (boxes[0]?.top ?? 0), (boxes.at(-1)?.bottom ?? 0) - frame.bottom];
+      });
+      assert.ok(
+        beyond.every((pixels) => pixels >= 200),
+        beyond.join(),
+      );
+    });
+    await assertStacked(page);
+    await page.close();
+  });
+
   test('[KIT-24] what is seen stays where it is when older pages come and heights change', async () => {
     const page = await open('chat-pages');
     await soon(async () => assert.equal(await lastNumber(page), 400));

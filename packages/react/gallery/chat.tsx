@@ -194,10 +194,17 @@ export const chatExhibits: readonly Exhibit[] = [...exhibits, ...streamExhibits]
   element: () => <Fragment key={name}>{element()}</Fragment>,
 }));
 
+/** Every seventh answers one of long ago. */
+const withAnswers = (messages: readonly Message[]): readonly Message[] =>
+  messages.map((message, at) => {
+    const replyTo = at % 7 === 0 ? (messages[at - 40_000]?.id ?? null) : null;
+    return replyTo === null ? message : { ...message, replyTo };
+  });
+
 /** Shown only alone: it would make the whole page slow. */
 export const chatAlone: readonly Exhibit[] = [
   {
     name: 'chat-100000',
-    element: () => <SampleChat messages={sampleMessages(1, 100_000)} present={['me', 'grace']} />,
+    element: () => <SampleChat messages={withAnswers(sampleMessages(1, 100_000))} present={['me', 'grace']} />,
   },
 ];

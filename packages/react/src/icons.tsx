@@ -2,7 +2,7 @@
 const icon = (path: string) =>
   function Icon() {
     return (
-      <svg className="parley-icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <svg className="parley-icon" viewBox="0 0 24 24" aria-hidden="true">
         <path d={path} />
       </svg>
     );
@@ -46,15 +46,13 @@ export const ChevronLeftIcon = /* @__PURE__ */ icon('M15 6l-6 6 6 6');
 export const ChevronRightIcon = /* @__PURE__ */ icon('M9 6l6 6-6 6');
 export const CloseIcon = /* @__PURE__ */ icon('M6 6l12 12M18 6L6 18');
 export const CheckIcon = /* @__PURE__ */ icon('M5 12.5l4.5 4.5L19 7.5');
-export const MoreIcon = /* @__PURE__ */ icon(
-  'M13 5a1 1 0 1 1-2 0 1 1 0 0 1 2 0zM13 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0zM13 19a1 1 0 1 1-2 0 1 1 0 0 1 2 0z',
-);
+export const MoreIcon = /* @__PURE__ */ icon('M11.5 5h1M11.5 12h1M11.5 19h1');
 export const PauseIcon = /* @__PURE__ */ icon('M9 5v14M15 5v14');
 export const WarningIcon = /* @__PURE__ */ icon('M12 4L2.5 20h19zM12 10v4.5M12 17.2v.1');
 export const FullscreenIcon = /* @__PURE__ */ icon('M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5');
 export const ReplyIcon = /* @__PURE__ */ icon('M10 5L4 11l6 6M4.5 11H14a6 6 0 0 1 6 6v2');
 export const EditIcon = /* @__PURE__ */ icon('M4 20l1-4.5L16 4.5l3.5 3.5-11 11zM13.5 7l3.5 3.5');
-export const TrashIcon = /* @__PURE__ */ icon('M4 7h16M9 7V4h6v3M6.5 7l1 13h9l1-13M10 11v5M14 11v5');
+export const TrashIcon = /* @__PURE__ */ icon('M4 7h16M9 7V4h6v3M6.5 7l1 13h9l1-13');
 export const FileIcon = /* @__PURE__ */ icon('M6 3h8l4 4v14H6zM14 3v4h4');
 export const AttachIcon = /* @__PURE__ */ icon('M12 5v14M5 12h14');
 export const SendIcon = /* @__PURE__ */ icon('M4 12L20 4.5 15 20l-3.5-6.5zM11.5 13.5L20 4.5');

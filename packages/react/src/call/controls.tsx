@@ -82,7 +82,7 @@ export function Controls(props: ControlsProps) {
           <ControlButton
             {...shared}
             label={texts.shareScreen}
-            hint={isSharing ? texts.stopShare : texts.startShare}
+            hint={isSharing ? texts.stopShare : texts.shareScreen}
             icon={isSharing ? <ScreenOffIcon /> : <ScreenIcon />}
             isPressed={isSharing}
             shortcut={shortcut('s')}
@@ -94,7 +94,7 @@ export function Controls(props: ControlsProps) {
             <ControlButton
               {...shared}
               label={texts.raiseHand}
-              hint={isRaised ? texts.lowerHandHint : texts.raiseHandHint}
+              hint={isRaised ? texts.lowerHand : texts.raiseHand}
               icon={<HandIcon />}
               isPressed={isRaised}
               shortcut={shortcut('h')}

@@ -3,10 +3,12 @@ import { useStore } from '@parley/client/react';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useCapture } from '../hooks/use-capture.ts';
 import { Avatar } from '../shared/avatar.tsx';
+import { constantStore } from '../shared/constant-store.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { chosenOf, DeviceSelect } from './device-menu.tsx';
 import { Level } from './level.tsx';
+import { PictureFrame } from './media.tsx';
 import { MediaSwitch } from './media-switch.tsx';
 
 export interface JoinChoices {
@@ -106,7 +108,7 @@ export function PreJoin(props: PreJoinProps) {
   );
 }
 
-const noDevices = { getSnapshot: () => null, subscribe: () => () => {} };
+const noDevices = /* @__PURE__ */ constantStore(null);
 const never: Capture = () => new Promise(() => {});
 
 /** What to open, and when to open it again. */
@@ -144,18 +146,7 @@ function Preview({ track, isOn, problem, name, isMirrored }: PreviewProps) {
   useEffect(() => {
     if (ref.current) ref.current.srcObject = track && new MediaStream([track]);
   }, [track]);
-  if (track)
-    return (
-      <video
-        className="parley-picture"
-        ref={ref}
-        autoPlay
-        playsInline
-        muted
-        aria-label={texts.pictureOf(name || texts.you)}
-        data-mirrored={isMirrored || undefined}
-      />
-    );
+  if (track) return <PictureFrame frame={ref} label={texts.pictureOf(name || texts.you)} isMirrored={isMirrored} />;
   return (
     <div className="parley-tile-empty">
       <Avatar identity={name} name={name} />

@@ -1,12 +1,11 @@
 import { SmileIcon } from '../icons.tsx';
 import { Menu } from '../shared/menu.tsx';
+import { QUICK_EMOJI } from '../shared/quick-emoji.ts';
 import { useTexts } from '../texts.tsx';
-
-export const REACTIONS = ['👍', '❤️', '😂', '👏', '🎉', '😮'] as const;
 
 export function ReactionMenu({ onReact }: { onReact: (emoji: string) => void }) {
   const texts = useTexts();
-  const items = REACTIONS.map((emoji) => ({
+  const items = QUICK_EMOJI.map((emoji) => ({
     label: texts.reactWith(emoji),
     icon: <span className="parley-emoji">{emoji}</span>,
     onSelect: () => onReact(emoji),

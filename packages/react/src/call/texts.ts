@@ -17,11 +17,9 @@ export const callTexts = {
   level: 'Microphone level',
 
   shareScreen: 'Share screen',
-  startShare: 'Share screen',
   stopShare: 'Stop sharing',
   raiseHand: 'Raise hand',
-  raiseHandHint: 'Raise hand',
-  lowerHandHint: 'Lower hand',
+  lowerHand: 'Lower hand',
   react: 'React',
   reactWith: (emoji: string): string => `React with ${emoji}`,
   captions: 'Captions',

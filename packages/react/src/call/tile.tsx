@@ -22,7 +22,7 @@ export interface TileProps {
 }
 
 /** One participant: picture or initials, name, and in words what a picture cannot say. */
-export const Tile = memo(function Tile({ participant, of = 'camera', ...props }: TileProps) {
+export const Tile = /* @__PURE__ */ memo(function Tile({ participant, of = 'camera', ...props }: TileProps) {
   const texts = useTexts();
   const { identity, isLocal, isSpeaking } = participant;
   const isScreen = of === 'screen';

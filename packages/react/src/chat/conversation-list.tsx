@@ -1,4 +1,3 @@
-import type { Message } from '@parley/client/chat';
 import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
 import { useStore } from '@parley/client/react';
 import { useConversations } from '../hooks/chat.ts';
@@ -6,6 +5,7 @@ import { Avatar } from '../shared/avatar.tsx';
 import { sameName } from '../shared/names.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
+import { saidText } from './said.ts';
 
 export interface ConversationListProps {
   store: ChatStore;
@@ -64,7 +64,7 @@ function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: s
             <em>{texts.draft}</em> {draft}
           </>
         ) : (
-          lastMessage && lastText(lastMessage)
+          lastMessage && saidText(lastMessage, texts, nameOf)
         )}
       </span>
       {unread > 0 && (
@@ -75,12 +75,6 @@ function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: s
       )}
     </>
   );
-
-  function lastText({ senderId, text, deleted, attachment }: Message): string {
-    if (deleted) return texts.deleted;
-    const said = text ?? (attachment ? texts.sentFile(attachment.filename) : '');
-    return senderId === null ? said : texts.says(nameOf(senderId), said);
-  }
 
   /** The time of today, the day of any other. */
   function whenText(ms: number): string {

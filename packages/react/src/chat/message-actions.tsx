@@ -2,6 +2,7 @@ import type { Conversation, Message } from '@parley/client/chat';
 import { useRef } from 'react';
 import { EditIcon, ReplyIcon, TrashIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
+import { QUICK_EMOJI } from '../shared/quick-emoji.ts';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { EmojiButton } from './emoji-button.tsx';
@@ -15,8 +16,6 @@ export async function toggleReaction(
   const isReacted = reactions.some((one) => one.emoji === emoji && one.reacted);
   if (id !== null) await conversation?.[isReacted ? 'unreact' : 'react'](id, emoji);
 }
-
-const QUICK = ['👍', '❤️', '😂'] as const;
 
 /** What can be done with a stored message. */
 export function MessageActions({ message, messageKey }: { message: Message; messageKey: string }) {
@@ -32,7 +31,7 @@ export function MessageActions({ message, messageKey }: { message: Message; mess
   const isMine = message.senderId === userId;
   return (
     <fieldset ref={bar} className="parley-actions" aria-label={texts.messageActions}>
-      {QUICK.map((emoji) => (
+      {QUICK_EMOJI.slice(0, 3).map((emoji) => (
         <IconButton key={emoji} label={texts.reactWith(emoji)} onClick={() => react(emoji)}>
           {emoji}
         </IconButton>

@@ -9,6 +9,7 @@ import { usePanel } from '../shared/panel-scope.ts';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { MessageRows, type MessageRowsHandle } from './message-rows.tsx';
+import { saidText } from './said.ts';
 import type { Seen } from './scroller.ts';
 import { useNews } from './use-news.ts';
 
@@ -59,10 +60,9 @@ export function MessageList() {
     rows.current?.show(goalAt, 'start');
     setGoal(null);
   }, [goalAt]);
-  const showMessage = (message: Message): void => rows.current?.show(messages.indexOf(message), 'center');
   return (
     <div className="parley-messages">
-      {isLoading && seen.first < AHEAD && messages.length > 0 && (
+      {isLoading && seen.first < AHEAD && length > 0 && (
         <p className="parley-pill parley-loading">{texts.loadingOlder}</p>
       )}
       {unread && !isUnreadSeen && length > 0 && (
@@ -71,15 +71,8 @@ export function MessageList() {
           {texts.jumpToUnread(unread.count)}
         </button>
       )}
-      {messages.length === 0 && !isLoading && conversation && <p className="parley-empty">{texts.noMessages}</p>}
-      <MessageRows
-        handle={rows}
-        messages={messages}
-        marks={marks}
-        unreadKey={news.startKey}
-        onSeen={setSeen}
-        onShow={showMessage}
-      />
+      {length === 0 && !isLoading && conversation && <p className="parley-empty">{texts.noMessages}</p>}
+      <MessageRows handle={rows} messages={messages} marks={marks} unreadKey={news.startKey} onSeen={setSeen} />
       {!seen.isAtEnd && (
         <button type="button" className="parley-pill parley-to-newest" onClick={() => rows.current?.showEnd()}>
           <ChevronDownIcon />
@@ -87,14 +80,10 @@ export function MessageList() {
         </button>
       )}
       <p className="parley-hidden" role="status">
-        {news.said && said(news.said)}
+        {news.said && saidText(news.said, texts, nameOf)}
       </p>
     </div>
   );
-
-  function said({ senderId, text, attachment }: Message): string {
-    return texts.says(nameOf(senderId ?? ''), text ?? texts.sentFile(attachment?.filename ?? ''));
-  }
 }
 
 const indexOfId = (messages: readonly Message[], id: string): number =>

@@ -22,7 +22,7 @@ export interface MessageRowProps {
 }
 
 /** One message, with the day and the mark of what is new above it where they belong. */
-export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
+export const MessageRow = /* @__PURE__ */ memo(function MessageRow(props: MessageRowProps) {
   const { message, previous, isUnreadStart, isFocused } = props;
   const texts = useTexts();
   const { userId, nameOf, editing, conversation } = useChatScope();

@@ -1,10 +1,10 @@
 import type { Message } from '@parley/client/chat';
-import { type Ref, useCallback, useMemo } from 'react';
+import { memo, type RefObject, useCallback, useMemo } from 'react';
 import { useLatest } from '../hooks/use-latest.ts';
 import { useTexts } from '../texts.tsx';
 import { useChatScope } from './context.ts';
 import { MessageRow } from './message-row.tsx';
-import { findById, keyOf, readersAt } from './rows.ts';
+import { finderOf, keyOf, readersAt } from './rows.ts';
 import type { Seen } from './scroller.ts';
 import { VirtualList, type VirtualListHandle } from './virtual-list.tsx';
 
@@ -16,19 +16,29 @@ interface MessageRowsProps {
   /** The first message that was not seen. */
   unreadKey: string | null;
   onSeen: (seen: Seen) => void;
-  onShow: (message: Message) => void;
-  handle?: Ref<MessageRowsHandle>;
+  handle: RefObject<MessageRowsHandle | null>;
 }
 
 /** A row with a name and one line of text. */
 const ESTIMATE_PX = 56;
 
-export function MessageRows({ messages, marks, unreadKey, onSeen, onShow, handle }: MessageRowsProps) {
+/** Drawn anew for messages and scrolling, not for what those around it make of what is seen. */
+export const MessageRows = /* @__PURE__ */ memo(function MessageRows({
+  messages,
+  marks,
+  unreadKey,
+  onSeen,
+  handle,
+}: MessageRowsProps) {
   const texts = useTexts();
   const { userId, nameOf } = useChatScope();
   const keys = useMemo(() => messages.map((message) => keyOf(message, userId)), [messages, userId]);
-  const current = useLatest(onShow);
-  const show = useCallback((message: Message) => current.current(message), []);
+  const find = useMemo(() => finderOf(messages), [messages]);
+  const latest = useLatest(messages);
+  const show = useCallback(
+    (message: Message) => handle.current?.show(latest.current.indexOf(message), 'center'),
+    [handle],
+  );
   return (
     <VirtualList keys={keys} label={texts.messages} estimate={ESTIMATE_PX} onSeen={onSeen} handle={handle}>
       {(index, isFocused) => {
@@ -39,7 +49,7 @@ export function MessageRows({ messages, marks, unreadKey, onSeen, onShow, handle
           <MessageRow
             message={message}
             previous={messages[index - 1]}
-            answered={findById(messages, message.replyTo)}
+            answered={find(message.replyTo)}
             readers={texts.listOf(readers.map(nameOf))}
             isUnreadStart={unreadKey !== null && keys[index] === unreadKey}
             isFocused={isFocused}
@@ -49,4 +59,4 @@ export function MessageRows({ messages, marks, unreadKey, onSeen, onShow, handle
       }}
     </VirtualList>
   );
-}
+});

@@ -3,9 +3,27 @@ import { describe, test } from 'node:test';
 import type { Message } from '@parley/client/chat';
 import { sampleMessage } from '../../gallery/sample-messages.ts';
 import { choicesFor, completed, mentionAt } from './mentions.ts';
-import { continues, keyOf, readersAt, startsDay, threadOf, withLinks } from './rows.ts';
+import { continues, finderOf, keyOf, readersAt, startsDay, threadOf, withLinks } from './rows.ts';
 
 const message = (seq: number, more: Partial<Message> = {}): Message => sampleMessage(seq, { senderId: 'ada', ...more });
+
+test('[KIT-37] the message that is answered is found by one walk over the list, however many answers there are', () => {
+  let reads = 0;
+  const counted = (one: Message): Message => ({
+    ...one,
+    get id() {
+      reads++;
+      return one.id;
+    },
+  });
+  const messages = Array.from({ length: 1000 }, (_, at) => counted(message(at + 1)));
+  const find = finderOf(messages);
+  assert.equal(find(null), undefined);
+  assert.equal(reads, 0, 'a list without answers pays nothing');
+  for (const seq of [1, 500, 1000]) assert.equal(find(`m${seq}`), messages[seq - 1]);
+  assert.equal(find('elsewhere'), undefined);
+  assert.equal(reads, 1000);
+});
 
 describe('[KIT-22] what a list of messages shows between them', () => {
   test('the name is said once for messages that follow each other, and again after a while, an answer or a day', () => {

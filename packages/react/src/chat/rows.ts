@@ -19,9 +19,18 @@ export const continues = (message: Message, previous: Message | undefined): bool
   !startsDay(message, previous) &&
   Date.parse(message.createdAt) - Date.parse(previous.createdAt) < TOGETHER_MS;
 
-/** The message of an id, looked for backwards: what is answered is mostly near. */
-export const findById = (messages: readonly Message[], id: string | null): Message | undefined =>
-  id === null ? undefined : messages.findLast((message) => message.id === id);
+/** Finds messages by their ids. The first that is asked for pays for all, so that none costs a walk over the list. */
+export function finderOf(messages: readonly Message[]): (id: string | null) => Message | undefined {
+  let known: Map<string | null, Message> | undefined;
+  return (id) => {
+    if (id === null) return;
+    if (!known) {
+      known = new Map();
+      for (const message of messages) known.set(message.id, message);
+    }
+    return known.get(id);
+  };
+}
 
 /** Whose mark is at this message: read up to here and not to the next one. */
 export function readersAt(
@@ -42,7 +51,7 @@ export function threadOf(root: Message, loaded: readonly Message[], read: readon
   const known = new Set(live.map(({ id }) => id));
   const replies = [...read.filter(({ id }) => id !== root.id && !known.has(id)), ...live];
   const seqOf = ({ seq }: Message): number => seq ?? Number.POSITIVE_INFINITY;
-  return [findById(loaded, root.id) ?? root, ...replies.sort((a, b) => seqOf(a) - seqOf(b) || 0)];
+  return [loaded.findLast(({ id }) => id === root.id) ?? root, ...replies.sort((a, b) => seqOf(a) - seqOf(b) || 0)];
 }
 
 const LINK = /(https?:\/\/[^\s<>"]*[^\s<>".,:;!?)\]}'])/;

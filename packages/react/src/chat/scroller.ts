@@ -6,6 +6,8 @@ import { type Align, endOf, type Range, rangeOf, topFor, type View } from './win
 const END_PX = 8;
 /** Drawn beyond the view, so that a quick wheel does not outrun the page. */
 const AROUND_PX = 400;
+/** Without scrolling for so long, what is around the view is drawn after a jump too. */
+const REST_MS = 100;
 
 /** What is seen of the list. */
 export interface Seen extends Range {
@@ -22,7 +24,14 @@ export interface Scroller {
   /** The row with the focus. */
   focused: number;
   onSeen: (seen: Seen) => void;
-  mount(frame: HTMLElement | null, list: HTMLElement | null, setView: (view: View) => void): (() => void) | undefined;
+  /** What the next commit draws. */
+  view(): View;
+  /** Its rows, with those around it. */
+  rangeOf(offsets: Offsets, view: View): Range;
+  /** Of React's external stores: what they tell is drawn before the frame is painted, a state would come a frame later. */
+  subscribe(redraw: () => void): () => void;
+  /** `redraw` is for what is measured before there is a subscriber. */
+  mount(frame: HTMLElement | null, list: HTMLElement | null, redraw: (view: View) => void): (() => void) | undefined;
   /** After each commit, before it is painted. */
   commit(keys: readonly string[], offsets: Offsets, change: ListChange, range: Range): void;
   show(index: number, align: Align): void;
@@ -31,12 +40,13 @@ export interface Scroller {
   focus(index: number): void;
 }
 
-export const drawnRange = (offsets: Offsets, view: View): Range => rangeOf(offsets, view, AROUND_PX);
-
 export function createScroller(): Scroller {
   let frame: HTMLElement;
   let list: HTMLElement;
-  let setView: (view: View) => void;
+  let view: View = { top: 0, height: 800 };
+  let redraw: (view: View) => void;
+  let around = AROUND_PX;
+  let rest: ReturnType<typeof setTimeout>;
   let observer: ResizeObserver;
   const observed = new Set<Element>();
   let keys: readonly string[] = [];
@@ -54,36 +64,37 @@ export function createScroller(): Scroller {
   const rowsNow = (): HTMLElement[] => [...list.children] as HTMLElement[];
   const indexOf = (row: HTMLElement): number => Number(row.dataset['index']);
 
-  /** Measures the rows that are drawn and puts them where they belong, with the anchor where it was. */
+  /**
+   * Measures the rows that are drawn and puts them where they belong, with the anchor where it was. All is read before
+   * anything is written: each reading after a writing would be one more layout of the page.
+   */
   function settle({ index, into }: Anchor): void {
+    const now = viewNow();
     // In a closed panel nothing has a height; opened, the frame gets one, and this runs again.
-    if (!frame.clientHeight) return;
+    if (!now.height) return;
     const rows = rowsNow();
-    // Every row, so without stopping at the first.
-    const isMeasured =
-      rows.filter((row) => offsets.setHeight(indexOf(row), row.getBoundingClientRect().height)).length > 0;
-    if (isMeasured) {
-      list.style.height = `${offsets.total()}px`;
-      for (const row of rows) row.style.top = `${offsets.offsetOf(indexOf(row))}px`;
-    }
-    const view = viewNow();
+    for (const row of rows) offsets.setHeight(indexOf(row), row.getBoundingClientRect().height);
+    list.style.height = `${offsets.total()}px`;
+    for (const row of rows) row.style.top = `${offsets.offsetOf(indexOf(row))}px`;
+    const end = endOf(offsets, now.height);
     const top = isAtEnd
-      ? endOf(offsets, view.height)
+      ? end
       : goal
-        ? topFor(offsets, goal.index, view, goal.align)
-        : offsets.offsetOf(index) + into;
+        ? topFor(offsets, goal.index, now, goal.align)
+        : Math.min(end, offsets.offsetOf(index) + into);
     // Less is what the browser rounds.
-    if (Math.abs(top - view.top) >= 1) frame.scrollTop = top;
-    draw(isMeasured);
+    if (Math.abs(top - now.top) >= 1) frame.scrollTop = top;
+    draw({ ...now, top });
   }
 
-  /** Asks for another commit when other rows are in view than are drawn, or were measured. */
-  function draw(isMeasured: boolean): void {
-    const view = viewNow();
-    const { first, last } = drawnRange(offsets, view);
-    if (isMeasured || first !== drawn.first || last !== drawn.last) setView(view);
-    else goal = null;
-    const seen = { ...rangeOf(offsets, view, 0), isAtEnd };
+  /** Asks for another commit when rows near the view are missing; some too many do no harm. */
+  function draw(now: View): void {
+    const { first, last } = rangeOf(offsets, now, around / 2);
+    if (first < drawn.first || last > drawn.last) {
+      view = now;
+      redraw(view);
+    } else goal = null;
+    const seen = { ...rangeOf(offsets, now, 0), isAtEnd };
     const telling = [...Object.values(seen), keys.length].join();
     if (telling === told) return;
     told = telling;
@@ -110,11 +121,17 @@ export function createScroller(): Scroller {
     row.focus({ preventScroll: true });
   }
 
+  /** Thrown so fast that nothing of before is seen, a list draws the view alone: half the work of a frame. */
   function onScroll(): void {
-    const { top, height } = viewNow();
-    if (!height) return;
-    isAtEnd = offsets.total() - top - height < END_PX;
-    draw(false);
+    const now = viewNow();
+    if (!now.height) return;
+    isAtEnd = offsets.total() - now.top - now.height < END_PX;
+    const { first, last } = rangeOf(offsets, now, 0);
+    const isJump = first > drawn.last || last < drawn.first;
+    around = isJump ? 0 : AROUND_PX;
+    clearTimeout(rest);
+    if (isJump) rest = setTimeout(onScroll, REST_MS);
+    draw(now);
   }
 
   const scroller: Scroller = {
@@ -129,9 +146,15 @@ export function createScroller(): Scroller {
     },
     focused: -1,
     onSeen: () => {},
-    mount(givenFrame, givenList, givenSetView) {
+    view: () => view,
+    rangeOf: (rows, of) => rangeOf(rows, of, around),
+    subscribe(listener) {
+      redraw = listener;
+      return () => {};
+    },
+    mount(givenFrame, givenList, givenRedraw) {
       if (!givenFrame || !givenList) return;
-      [frame, list, setView] = [givenFrame, givenList, givenSetView];
+      [frame, list, redraw] = [givenFrame, givenList, givenRedraw];
       // Text that is edited, a picture that came, another width: heights change without a commit of the list.
       observer = new ResizeObserver(() => settle(anchorNow()));
       observer.observe(frame);
@@ -139,6 +162,7 @@ export function createScroller(): Scroller {
       return () => {
         givenFrame.removeEventListener('scroll', onScroll);
         observer.disconnect();
+        clearTimeout(rest);
         observed.clear();
       };
     },

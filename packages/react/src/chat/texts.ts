@@ -1,7 +1,7 @@
 const time = /* @__PURE__ */ new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const day = /* @__PURE__ */ new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 const shortDay = /* @__PURE__ */ new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const units = ['B', 'kB', 'MB', 'GB'] as const;
+const prefixes = ['', 'k', 'M', 'G'] as const;
 
 /** What the chat says. */
 export const chatTexts = {
@@ -60,8 +60,8 @@ export const chatTexts = {
   formatDay: (at: Date) => day.format(at),
   formatShortDay: (at: Date) => shortDay.format(at),
   formatSize: (bytes: number) => {
-    const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-    return `${Math.round((bytes / 1000 ** power) * 10) / 10} ${units[power]}`;
+    const power = Math.min(3, Math.floor(Math.log10(bytes || 1) / 3));
+    return `${Math.round((bytes / 1000 ** power) * 10) / 10} ${prefixes[power]}B`;
   },
   listOf: (names: readonly string[]) => names.join(', '),
 };

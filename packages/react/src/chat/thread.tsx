@@ -48,14 +48,7 @@ export function Thread({ root, onClose, names }: ThreadProps) {
           </IconButton>
         </header>
         <div className="parley-messages">
-          <MessageRows
-            handle={rows}
-            messages={messages}
-            marks={NO_MARKS}
-            unreadKey={null}
-            onSeen={() => {}}
-            onShow={(message) => rows.current?.show(messages.indexOf(message), 'center')}
-          />
+          <MessageRows handle={rows} messages={messages} marks={NO_MARKS} unreadKey={null} onSeen={() => {}} />
         </div>
         <Composer replyTo={root} names={names} />
       </section>

@@ -2,17 +2,17 @@ import {
   type FocusEvent,
   type KeyboardEvent,
   type ReactNode,
-  type Ref,
-  useImperativeHandle,
+  type RefObject,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
+  useSyncExternalStore,
 } from 'react';
 import { changeOf, type ListChange, movedBy } from './list-change.ts';
 import type { Offsets } from './offsets.ts';
-import { createScroller, drawnRange, type Scroller, type Seen } from './scroller.ts';
-import { type Align, endOf, type Range } from './window.ts';
+import { createScroller, type Scroller, type Seen } from './scroller.ts';
+import { type Align, endOf, type Range, type View } from './window.ts';
 
 export interface VirtualListHandle {
   show(index: number, align: Align): void;
@@ -26,7 +26,7 @@ interface VirtualListProps {
   /** Of a row that was not drawn yet, in pixels. */
   estimate: number;
   onSeen: (seen: Seen) => void;
-  handle?: Ref<VirtualListHandle>;
+  handle: RefObject<VirtualListHandle | null>;
   /** What is inside a row. */
   children: (index: number, isFocused: boolean) => ReactNode;
 }
@@ -39,23 +39,24 @@ export function VirtualList({ keys, label, estimate, onSeen, handle, children }:
   const [scroller] = useState(createScroller);
   const frame = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const [view, setView] = useState({ top: 0, height: 800 });
+  const [, redraw] = useState<View>();
+  const view = useSyncExternalStore(scroller.subscribe, scroller.view, scroller.view);
   const [focusedKey, setFocusedKey] = useState<string | null>(null);
   const [hasFocus, setHasFocus] = useState(false);
 
   const { change, offsets } = useChangedOffsets(scroller, keys, estimate);
   const top = scroller.isAtEnd ? endOf(offsets, view.height) : carried(scroller, offsets, change, view.top);
-  const range = drawnRange(offsets, { ...view, top });
+  const range = scroller.rangeOf(offsets, { ...view, top });
   const focused = focusedKey === null ? -1 : movedBy(change, scroller.focused);
   const kept = hasFocus ? focused : -1;
   const tabStop = kept >= 0 || (focused >= range.first && focused <= range.last) ? focused : range.last;
 
-  useLayoutEffect(() => scroller.mount(frame.current, list.current, setView), [scroller]);
+  useLayoutEffect(() => scroller.mount(frame.current, list.current, redraw), [scroller]);
   useLayoutEffect(() => {
+    handle.current = scroller;
     scroller.onSeen = onSeen;
     scroller.commit(keys, offsets, change, range);
   });
-  useImperativeHandle(handle, () => scroller);
 
   const onFocus = ({ target }: FocusEvent): void => {
     const index = rowOf(target);

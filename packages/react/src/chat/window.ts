@@ -12,7 +12,7 @@ export interface Range {
   readonly last: number;
 }
 
-export type Align = 'start' | 'center' | 'end' | 'nearest';
+export type Align = 'start' | 'center' | 'nearest';
 
 /** The rows to draw: those in view and so many pixels around them. */
 export function rangeOf(offsets: Offsets, { top, height }: View, around: number): Range {
@@ -28,7 +28,6 @@ export function topFor(offsets: Offsets, index: number, { top, height }: View, a
   const end = start + offsets.heightOf(index);
   const tops: Readonly<Record<Align, number>> = {
     start,
-    end: end - height,
     center: (start + end - height) / 2,
     nearest: start < top ? start : end > top + height ? Math.min(start, end - height) : top,
   };

@@ -2,11 +2,11 @@ import type { Conversation } from '@parley/client/chat';
 import type { ChatStore, ConversationEntry } from '@parley/client/chat-store';
 import { useStore } from '@parley/client/react';
 import { useEffect, useState } from 'react';
+import { constantStore } from '../shared/constant-store.ts';
 
 export { useChat, useChatStore, useConversation, useMessages, usePresence } from '@parley/client/react';
 
-const NOBODY: readonly string[] = [];
-const nobody = { getSnapshot: () => NOBODY, subscribe: () => () => {} };
+const nobody = /* @__PURE__ */ constantStore<readonly string[]>([]);
 
 /** The ids of those who type now, without this user. */
 export function useTyping(conversation: Conversation | null): readonly string[] {

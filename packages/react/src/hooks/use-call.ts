@@ -1,9 +1,18 @@
-import type { Devices, DevicesState, ParticipantState, Quality, Room, TrackSource, TrackState } from '@parley/client';
+import type {
+  Devices,
+  DevicesState,
+  ParticipantState,
+  Quality,
+  Room,
+  RoomState,
+  TrackSource,
+  TrackState,
+} from '@parley/client';
 import { useStore } from '@parley/client/react';
 import { useMemo, useSyncExternalStore } from 'react';
 
 /** One part of the room's state: renders again only when that part is another object. */
-function useRoomPart<T>({ state }: Room, select: (snapshot: ReturnType<typeof state.getSnapshot>) => T): T {
+function useRoomPart<T>({ state }: Room, select: (snapshot: RoomState) => T): T {
   const read = (): T => select(state.getSnapshot());
   return useSyncExternalStore(state.subscribe, read, read);
 }
@@ -17,12 +26,13 @@ export function useParticipants(room: Room): readonly ParticipantState[] {
 
 /** One of them, or null while they are not in the room. Without an identity: oneself. */
 export function useParticipant(room: Room, identity?: string): ParticipantState | null {
-  return useRoomPart(room, ({ participants, self }) =>
-    identity === undefined || identity === self?.identity
-      ? self
-      : (participants.find((one) => one.identity === identity) ?? null),
-  );
+  return useRoomPart(room, (state) => oneOf(state, identity));
 }
+
+const oneOf = ({ participants, self }: RoomState, identity: string | undefined): ParticipantState | null =>
+  identity === undefined || identity === self?.identity
+    ? self
+    : (participants.find((one) => one.identity === identity) ?? null);
 
 export interface PublishedTrack {
   participant: ParticipantState;
@@ -59,11 +69,10 @@ export function useActiveSpeakers(room: Room): readonly ParticipantState[] {
 
 /** How well a participant is connected; without an identity: oneself. */
 export function useQuality(room: Room, identity?: string): Quality | null {
-  return useRoomPart(room, ({ quality, participants, self }) =>
-    identity === undefined || identity === self?.identity
-      ? quality
-      : (participants.find((one) => one.identity === identity)?.quality ?? null),
-  );
+  return useRoomPart(room, (state) => {
+    const one = oneOf(state, identity);
+    return one === state.self ? state.quality : (one?.quality ?? null);
+  });
 }
 
 /** Microphones, cameras and speakers, and which of them are chosen. */
