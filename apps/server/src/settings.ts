@@ -316,7 +316,19 @@ const mediaNodeRows: readonly SettingRow[] = [
     'SFU_ROOM_SPREAD_PERCENT',
     'off, or 0 to 100',
     '60',
-    'how busy a media process may be, in percent of a core, before those who join its rooms go to another process of the node. off: a room stays in one process.',
+    'how busy a media process may be, in percent of a core, before those who join its rooms go to another process of the node, and from there to another node of the region. off: a room stays in one process.',
+  ],
+  [
+    'SFU_PIPE_PORT',
+    'port, 0 or off',
+    '4600',
+    'UDP port of its first process for pipes to other nodes; each further process has the next one. 0: any that are free. off: rooms of this node stay on it.',
+  ],
+  [
+    'SFU_PIPE_HOST',
+    'host',
+    'host of SFU_INTERNAL_URL, else SFU_INTERNAL_HOST',
+    'host that other nodes send to by pipes. It must be in SFU_ALLOWED_HOSTS.',
   ],
   ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
   [

@@ -6,6 +6,7 @@ import { Announcer, candidatesOf, machine, type Sources } from './announce.ts';
 import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.ts';
 import { Directory } from './control/directory.ts';
 import { createExecutor } from './control/executor.ts';
+import { FleetPipes } from './control/fleet-pipes.ts';
 import { startControlServer } from './control/server.ts';
 import { Spread } from './control/spread.ts';
 import { Worker } from './control/workers.ts';
@@ -61,7 +62,25 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   const iceKey = randomBytes(ICE_KEY_BYTES);
   const workers: Worker[] = [];
   const spread = new Spread({ workers, directory, busyPercent: config.roomSpreadPercent });
-  await startWorkers({ config, clock, directory, announcer, ports, iceKey, workers, spread, onError });
+  const fleetPipes = new FleetPipes({ workers, directory, secrets: config.secrets, host: config.pipes?.host ?? null });
+  const lifecycle: { ready(): unknown } = { ready: () => {} };
+  const onReady = (index: number): void => {
+    fleetPipes.restore(index);
+    lifecycle.ready();
+  };
+  await startWorkers({
+    config,
+    clock,
+    directory,
+    announcer,
+    ports,
+    iceKey,
+    workers,
+    spread,
+    fleetPipes,
+    onReady,
+    onError,
+  });
   const stopWorkers = async (error: unknown): Promise<never> => {
     await Promise.all(workers.map((worker) => worker.stop()));
     throw error;
@@ -80,18 +99,24 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     mayMovePort: config.mayMoveInternalPort,
     clock,
     controller: (id) => directory.controller(id),
-    execute: createExecutor({ directory, workers, spread, capacity: config.capacity, clock, isDraining }),
+    execute: createExecutor({ directory, workers, spread, fleetPipes, capacity: config.capacity, clock, isDraining }),
     isDraining,
     isReady,
     metrics: { token: config.metricsToken, render: () => renderMetrics(workers) },
     turn,
+    pipes: () => fleetPipes.describe(),
     onError,
   }).catch(async (error: unknown) => {
     await turn?.relay.close();
     return stopWorkers(notListening(error, config));
   });
   const internalUrl = config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`;
-  const sweep = setInterval(() => evictLostControllers(directory, workers, clock.now()), SWEEP_MS);
+  // A process that restarted has other pipes: servers learn of them by the greeting.
+  lifecycle.ready = () => fleetPipes.hasMet && server.greetAgain();
+  const sweep = setInterval(() => {
+    evictLostControllers(directory, workers, clock.now());
+    fleetPipes.tick(clock.now());
+  }, SWEEP_MS);
   const tellAddresses = () => {
     for (const [index, { announcedPort }] of ports.entries())
       workers[index]?.announce(candidatesOf(announcer.addresses, announcedPort));
@@ -172,12 +197,19 @@ interface WorkersDeps {
   /** They are put here. */
   workers: Worker[];
   spread: Spread;
+  fleetPipes: FleetPipes;
+  onReady(index: number): void;
   onError(error: unknown): void;
 }
 
+const fleetPipesOf = ({ pipes }: NodeConfig, index: number) =>
+  pipes
+    ? { host: pipes.bindHost, port: pipes.port === 0 ? 0 : pipes.port + index, mayMovePort: pipes.mayMovePort }
+    : undefined;
+
 /** All media processes or none: a node that can only carry a part does not start. */
 async function startWorkers(deps: WorkersDeps): Promise<void> {
-  const { config, clock, directory, announcer, ports, iceKey, workers, spread, onError } = deps;
+  const { config, clock, directory, announcer, ports, iceKey, workers, spread, fleetPipes, onReady, onError } = deps;
   const started = ports.map(
     ({ udpPort, announcedPort }, index) =>
       new Worker({
@@ -188,12 +220,16 @@ async function startWorkers(deps: WorkersDeps): Promise<void> {
           udpPort,
           bindAddress: config.bindAddress,
           candidates: candidatesOf(announcer.addresses, announcedPort),
+          fleetPipes: fleetPipesOf(config, index),
         },
         onEvent: (event, worker) => directory.emit(event, worker),
         onLost: (lost) => {
           spread.lose(lost);
+          fleetPipes.lose(lost);
           for (const room of directory.roomsOf(lost)) directory.lose(room, lost);
         },
+        onReady,
+        onSilence: (own, peer, isSilent) => fleetPipes.onSilence(own, peer, isSilent),
         onError,
       }),
   );

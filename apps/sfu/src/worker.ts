@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { idPrefixes } from '@parley/contract/ids';
 import { initLogger, PeerConnection } from 'node-datachannel';
@@ -38,17 +39,38 @@ const newTrackId = (): string =>
 // The supervisor wrote it.
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
 let { candidates } = settings;
-const { engine, legs, pipePort } = await startEngine();
+const { engine, legs, pipePort, fleetPort } = await startEngine();
 
 async function startEngine() {
   try {
     const socket = await PipeSocket.open(PIPE_HOST, report);
-    const legs = new Legs(socket, systemClock);
-    return { engine: createEngine(legs), legs, pipePort: socket.port };
+    const fleetSocket = settings.fleetPipes ? await openFleetSocket(settings.fleetPipes) : null;
+    const legs = new Legs(socket, systemClock, fleetSocket);
+    legs.onSilence = (peer, isSilent) => send({ kind: 'silence', peer, isSilent });
+    return { engine: createEngine(legs), legs, pipePort: socket.port, fleetPort: fleetSocket?.port ?? null };
   } catch (error) {
     send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
     process.exit(1);
   }
+}
+
+async function openFleetSocket({ host, port, mayMovePort }: NonNullable<WorkerSettings['fleetPipes']>) {
+  try {
+    const { address } = await lookup(host);
+    return await PipeSocket.open(address, report, port).catch((error: unknown) => {
+      if (codeOf(error) !== 'EADDRINUSE') throw error;
+      if (mayMovePort) return PipeSocket.open(address, report);
+      throw new Error(`UDP port ${port} for pipes to other nodes (SFU_PIPE_PORT) is taken`);
+    });
+  } catch (error) {
+    // No address of this machine: the control port is refused for it too, with a sentence for the operator.
+    if (codeOf(error) === undefined) throw error;
+    return null;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 function createEngine(legs: Legs): Engine {
@@ -110,4 +132,4 @@ setInterval(() => {
   loopDelay.reset();
   send({ kind: 'load', load: { ...engine.load(), cpuMicros: user + system, memoryBytes, loopDelaySeconds } });
 }, LOAD_MS);
-send({ kind: 'ready', pipePort });
+send({ kind: 'ready', pipePort, fleetPort });

@@ -30,6 +30,7 @@ export type {
   MediaCommand,
   MediaCommandFrame,
   MediaCommandName,
+  MediaNodePipes,
   MediaPermissions,
   MediaRequests,
   MediaTrackChoice,
@@ -107,6 +108,7 @@ export const mediaEventAudience: Record<MediaEventName, 'owner' | 'room'> = {
   speakers: 'room',
   quality: 'room',
   'room.closed': 'room',
+  'node.silent': 'room',
 };
 
 /** An event without its number on the wire; the union of all, or the one of a name. */

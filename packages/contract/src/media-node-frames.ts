@@ -7,6 +7,7 @@ import {
   MEDIA_CONTROL_DATA_BYTES_MAX,
   type MediaCommandName,
   mediaAddress,
+  NodePipes,
   Permissions,
 } from './media-requests.ts';
 import { ConnectionQuality, TrackKind, TrackSource } from './rooms/enums.ts';
@@ -102,7 +103,10 @@ export type MediaSubscribeResult = Static<typeof SubscribeResult>;
 
 /** Name → what comes back. Every command is answered exactly once. */
 export const mediaResponses = {
-  'room.open': Type.Object({ created: Type.Boolean() }),
+  /** `busy`: there is somebody in the room, and all processes of the node are as busy as they may get by those who join. */
+  'room.open': Type.Object({ created: Type.Boolean(), busy: Type.Optional(Type.Boolean()) }),
+  'node.meet': Empty,
+  'room.link': Type.Object({ unknown: Type.Array(Text), pipes: Type.Optional(NodePipes) }),
   'room.close': Type.Object({ closed: Type.Boolean() }),
   'participant.add': Type.Object({ participant: ParticipantSnapshot, participants: Type.Array(ParticipantSnapshot) }),
   'participant.attach': Type.Object({ participant: ParticipantSnapshot }),
@@ -204,6 +208,8 @@ export const mediaEvents = {
     updates: Type.Array(Type.Object({ identity: Text, quality: ConnectionQuality, score: Type.Number() })),
   }),
   'room.closed': Type.Object({ room: Text, reason: CloseReason }),
+  /** Another node of the room is not heard on any pipe. Repeated while that is so. */
+  'node.silent': Type.Object({ room: Text, node: Text }),
 } satisfies Record<string, TObject>;
 
 export type MediaEventName = keyof typeof mediaEvents;
@@ -225,6 +231,8 @@ const Hello = Type.Object({
   turn: Type.Optional(
     Type.Object({ urls: Type.Array(Type.String({ pattern: '^turns?:', maxLength: 300 }), { maxItems: 8 }) }),
   ),
+  /** How other nodes reach it; left out when rooms of it stay on it. */
+  pipes: Type.Optional(NodePipes),
 });
 export type MediaHello = Static<typeof Hello>;
 

@@ -100,6 +100,23 @@ const choice = {
 const Fallback = Type.Object({ sentPerSecond: Count, receivedPerSecond: Count });
 export type DataFallback = Static<typeof Fallback>;
 
+/**
+ * The pipes of a node: where others reach each of its media processes, and what is new at each start of it. `id` is
+ * another one whenever any of it is. Keys come from the fleet's secret and both tickets.
+ */
+export const NodePipes = Type.Object({
+  id: Text,
+  host: Text,
+  ends: Type.Array(
+    Type.Object({
+      port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+      ticket: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+    }),
+    { maxItems: 256 },
+  ),
+});
+export type MediaNodePipes = Static<typeof NodePipes>;
+
 const TrackChoice = Type.Object(choice);
 export type MediaTrackChoice = Static<typeof TrackChoice>;
 
@@ -110,6 +127,18 @@ export const mediaRequests = {
     room: Text,
     emptyTimeoutSeconds: Type.Optional(Count),
     dataFallback: Type.Optional(Fallback),
+  }),
+  /** Another node of the fleet, which rooms may be linked to from now on. Idempotent; the newest counts. */
+  'node.meet': Type.Object({ node: Text, pipes: NodePipes }),
+  /**
+   * On which other nodes the room is: those before that are left out are not of the room any more. `own` is what the
+   * control plane holds for this node's pipes; the answer has them when they are others by now, and in `unknown` the
+   * nodes that are to be met first, as they are now.
+   */
+  'room.link': Type.Object({
+    room: Text,
+    own: Text,
+    nodes: Type.Array(Type.Object({ node: Text, pipes: Text }), { maxItems: 64 }),
   }),
   /** Removes everybody. Idempotent. */
   'room.close': Type.Object({ room: Text, reason: CloseReason }),

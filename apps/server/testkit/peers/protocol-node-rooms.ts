@@ -146,6 +146,11 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
           });
         return { created: !room };
       }
+      case 'node.meet':
+        return {};
+      case 'room.link':
+        roomOf(frame.data.room).openedBy.add(controller);
+        return { unknown: [] };
       case 'room.close': {
         const room = rooms.get(frame.data.room);
         for (const one of [...(room?.participants.values() ?? [])]) if (room) close(room, one, frame.data.reason);

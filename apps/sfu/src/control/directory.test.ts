@@ -4,6 +4,7 @@ import type { MediaEvent } from '@parley/contract/media-control';
 import { systemClock } from '../media/clock.ts';
 import { Directory } from './directory.ts';
 import { createExecutor } from './executor.ts';
+import { FleetPipes } from './fleet-pipes.ts';
 import { Spread } from './spread.ts';
 import type { Worker } from './workers.ts';
 
@@ -36,7 +37,8 @@ test('[MED-78] a room that closes just before it is opened again stays in the di
   } as unknown as Worker;
   const workers = [worker];
   const spread = new Spread({ workers, directory, busyPercent: null });
-  const deps = { directory, workers, spread, capacity: 10, clock: systemClock, isDraining: () => false };
+  const fleetPipes = new FleetPipes({ workers, directory, secrets: [], host: null });
+  const deps = { directory, workers, spread, fleetPipes, capacity: 10, clock: systemClock, isDraining: () => false };
   const execute = createExecutor(deps);
   await execute(controller, { type: 'room.open', data: { room } });
   assert.equal(directory.workerOf(room), 0);

@@ -6,11 +6,18 @@ import {
 } from '@parley/contract/media-control';
 import { Controller } from './controllers.ts';
 
+/** The other nodes that a room is on, and which pipes each of its processes was told of: ticket → peer. */
+export interface RoomLinks {
+  nodes: Set<string>;
+  readonly done: Map<number, Map<string, string>>;
+}
+
 interface RoomRecord {
   /** Indices of the processes that the room is in, the first one first. */
   legs: Set<number>;
   settings: MediaRequests['room.open'];
   openedBy: Set<string>;
+  links: RoomLinks;
   /** Participant → its identity, the controller that owns it, and the process that has it. */
   participants: Map<string, { identity: string; owner: string; worker: number }>;
 }
@@ -103,6 +110,19 @@ export class Directory {
     return this.#rooms.get(room)?.settings;
   }
 
+  linksOf(room: string): RoomLinks | undefined {
+    return this.#rooms.get(room)?.links;
+  }
+
+  roomsLinkedTo(node: string): string[] {
+    return [...this.#rooms].flatMap(([room, { links }]) => (links.nodes.has(node) ? [room] : []));
+  }
+
+  /** The controller hears of the room from now on. */
+  hear(room: string, controller: string): void {
+    this.#rooms.get(room)?.openedBy.add(controller);
+  }
+
   /** Called before the command is sent, since its first events may precede its answer; the result undoes it. */
   own({ room, participant }: MediaAddress, identity: string | undefined, controller: string, worker: number) {
     const record = this.#rooms.get(room);
@@ -122,11 +142,22 @@ export class Directory {
     if (event.type === 'room.closed' && record.legs.size > 1) {
       // The room goes on in other processes.
       record.legs.delete(worker);
+      record.links.done.delete(worker);
       return;
     }
-    for (const id of audienceOf(record, event)) this.#controllers.get(id)?.emit(event);
+    this.emitToRoom(event);
     if (event.type === 'participant.closed') record.participants.delete(event.data.participant);
     if (event.type === 'room.closed') this.#rooms.delete(room);
+  }
+
+  /** An event of the node itself. */
+  emitToRoom(event: MediaEvent): void {
+    const record = this.#rooms.get(event.data.room);
+    if (record) for (const id of audienceOf(record, event)) this.#controllers.get(id)?.emit(event);
+  }
+
+  participantsIn(room: string): number {
+    return this.#rooms.get(room)?.participants.size ?? 0;
   }
 
   /** A process with this room exited: its participants are closed for all controllers, and the room if it was its last. */
@@ -143,6 +174,7 @@ const newRecord = (settings: MediaRequests['room.open']): RoomRecord => ({
   legs: new Set(),
   settings,
   openedBy: new Set(),
+  links: { nodes: new Set(), done: new Map() },
   participants: new Map(),
 });
 

@@ -34,7 +34,8 @@ function stage() {
   });
   const execute = createExecutor({
     ...{ directory, workers, capacity: 10, clock: systemClock },
-    spread: { place: () => 1, link() {} },
+    spread: { place: () => 1, link() {}, isBusy: false },
+    fleetPipes: { meet() {}, link: () => ({ unknown: [] }), sync() {} },
     isDraining: () => false,
   });
   const data = { room, participant: 'ps_ada', identity: 'ada', permissions, autoSubscribe: true };

@@ -10,6 +10,7 @@ import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
 import type { Controller } from './controllers.ts';
 import type { Directory } from './directory.ts';
+import type { FleetPipes } from './fleet-pipes.ts';
 import type { Spread } from './spread.ts';
 import type { Worker } from './workers.ts';
 
@@ -21,7 +22,8 @@ type RoutedWorker = Pick<Worker, 'isReady' | 'whenReady' | 'request'>;
 interface ExecutorDeps {
   directory: Directory;
   workers: readonly RoutedWorker[];
-  spread: Pick<Spread, 'place' | 'link'>;
+  spread: Pick<Spread, 'place' | 'link' | 'isBusy'>;
+  fleetPipes: Pick<FleetPipes, 'meet' | 'link' | 'sync'>;
   /** Rooms at most. */
   capacity: number;
   clock: MediaClock;
@@ -33,7 +35,7 @@ type Execute = (controller: Controller, command: MediaCommand) => Promise<MediaR
 
 /** Routes a command to the media process that has its participant, or to all that have its room. */
 export function createExecutor(deps: ExecutorDeps): Execute {
-  const { directory, workers, spread, capacity, clock, isDraining } = deps;
+  const { directory, workers, spread, fleetPipes, capacity, clock, isDraining } = deps;
   const legsOf = (room: string): RoutedWorker[] => directory.legsOf(room).flatMap((index) => workers[index] ?? []);
   const findWorker = (room: string, participant?: string): RoutedWorker | undefined =>
     workers[directory.workerOf(room, participant) ?? -1];
@@ -48,7 +50,8 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     const { room } = command.data;
     const index = directory.workerOf(room) ?? (await placeRoom());
     directory.open(command.data, directory.workerOf(room) ?? index, controller.id);
-    return openLeg(controller, directory.workerOf(room) ?? index, command.data);
+    const answer = await openLeg(controller, directory.workerOf(room) ?? index, command.data);
+    return { ...answer, ...(spread.isBusy && directory.participantsIn(room) > 0 && { busy: true }) };
   }
 
   /** Opens the room in a process; where it is in others too, they hear of each other. */
@@ -58,7 +61,10 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     const answer = await worker.request({ type: 'room.open', data });
     // The room may have closed just before the process read the command, which then opened it anew.
     directory.open(data, index, id);
-    if (answer.created) spread.link(data.room, index);
+    if (answer.created) {
+      spread.link(data.room, index);
+      fleetPipes.sync(data.room);
+    }
     return answer;
   }
 
@@ -160,6 +166,12 @@ export function createExecutor(deps: ExecutorDeps): Execute {
         return snapshot(controller, command);
       case 'room.open':
         return openRoom(controller, command);
+      case 'node.meet':
+        fleetPipes.meet(command.data.node, command.data.pipes);
+        return {};
+      case 'room.link':
+        directory.hear(command.data.room, controller.id);
+        return fleetPipes.link(command.data);
       case 'room.close':
         return closeRoom(command);
       case 'participant.remove':

@@ -6,6 +6,7 @@ import type {
   MediaCommand,
   MediaCommandName,
   MediaHelloFrame,
+  MediaNodePipes,
   MediaResponseFrame,
   MediaResponses,
 } from '@parley/contract/media-control';
@@ -47,6 +48,8 @@ interface ControlServerDeps {
   isReady(): boolean;
   /** The node's TURN relay and its URLs, if it has one. */
   turn: { relay: Pick<TurnRelay, 'accept'>; urls(): readonly string[] } | null;
+  /** How other nodes reach this one, if they may. */
+  pipes(): MediaNodePipes | undefined;
   metrics: NodeMetrics;
   onError(error: unknown): void;
 }
@@ -202,6 +205,7 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
     if (socket.bufferedAmount > QUEUED_BYTES_MAX) socket.terminate();
     else if (socket.readyState === socket.OPEN) socket.send(frame);
   };
+  const pipes = deps.pipes();
   const hello: MediaHelloFrame = {
     type: 'hello',
     data: {
@@ -212,6 +216,7 @@ function serve(socket: WebSocket, deps: ControlServerDeps, controller: Controlle
       resumed: controller.canResume(since),
       seq: controller.seq,
       draining: deps.isDraining(),
+      ...(pipes && { pipes }),
       ...(deps.turn && { turn: { urls: [...deps.turn.urls()] } }),
     },
   };

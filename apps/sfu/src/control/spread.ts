@@ -64,6 +64,13 @@ export class Spread {
     return [...indices].sort((a, b) => busy(a) - busy(b))[0];
   }
 
+  /** Whether who joins would make a process busier than it may get by that. */
+  get isBusy(): boolean {
+    const { workers, busyPercent } = this.#deps;
+    const ready = workers.filter(({ isReady }) => isReady);
+    return busyPercent !== null && ready.every((worker) => worker.busyPercent >= busyPercent);
+  }
+
   /** The room is in this process too: those that it is in hear of each other. */
   link(room: string, index: number): void {
     for (const other of this.#deps.directory.legsOf(room)) {

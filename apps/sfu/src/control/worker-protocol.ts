@@ -16,6 +16,8 @@ export interface WorkerSettings {
   udpPort: number;
   bindAddress: string | null;
   candidates: string[];
+  /** Where it listens for pipes of other nodes, if it does. */
+  fleetPipes?: { host: string; port: number; mayMovePort: boolean } | undefined;
 }
 
 /** Supervisor → media process. */
@@ -38,8 +40,10 @@ export interface WorkerRequest<Name extends MediaCommandName = MediaCommandName>
 
 /** Media process → supervisor. */
 export type WorkerMessage =
-  /** With the UDP port of its pipes. */
-  | { kind: 'ready'; pipePort: number }
+  /** With the UDP ports of its pipes, within the node and to others. */
+  | { kind: 'ready'; pipePort: number; fleetPort: number | null }
+  /** Another node is not heard on this pipe, or again. */
+  | { kind: 'silence'; peer: string; isSilent: boolean }
   /** It could not start, and exits. */
   | { kind: 'failed'; message: string }
   | { kind: 'answer'; ref: number; data: MediaResponses[MediaCommandName] }

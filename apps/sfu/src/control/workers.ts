@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import type { MediaCommand, MediaCommandName, MediaEvent, MediaResponses } from '@parley/contract/media-control';
 import type { MediaClock } from '../media/clock.ts';
 import { MediaError } from '../media/errors.ts';
@@ -21,6 +22,7 @@ const ANSWER_MS_MAX = 10_000;
 /** Load comes every second: a process that is silent this long hangs. */
 const SILENT_MS_MAX = 15_000;
 const STOP_MS_MAX = 3000;
+const TICKET_BYTES = 16;
 
 export interface WorkerDeps {
   index: number;
@@ -30,6 +32,10 @@ export interface WorkerDeps {
   onEvent(event: MediaEvent, index: number): void;
   /** The process exited; its rooms are gone. */
   onLost(index: number): void;
+  /** Each time the process has started. */
+  onReady?(index: number): void;
+  /** Another node is not heard on one of its pipes, or again. */
+  onSilence?(index: number, peer: string, isSilent: boolean): void;
   onError(error: unknown): void;
 }
 
@@ -65,8 +71,11 @@ export class Worker {
   #loadAt = 0;
   /** Of one core, over the last second. */
   busyPercent = 0;
-  /** The UDP port of its pipes. */
+  /** The UDP ports of its pipes, within the node and to others. */
   pipePort = 0;
+  fleetPort: number | null = null;
+  /** New at each start: no key of a pipe is used by two processes. */
+  ticket = '';
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
@@ -109,6 +118,7 @@ export class Worker {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;
+    this.ticket = randomBytes(TICKET_BYTES).toString('hex');
     this.#startedAt = this.#deps.clock.now();
     this.#heardAt = this.#startedAt;
     // Only `WorkerMessage`s are sent by worker.ts.
@@ -129,7 +139,9 @@ export class Worker {
       case 'ready':
         this.#isReady = true;
         this.pipePort = message.pipePort;
+        this.fleetPort = message.fleetPort;
         this.#firstStart.resolve();
+        this.#deps.onReady?.(this.#deps.index);
         for (const done of this.#readyWaiters) done();
         this.#readyWaiters.clear();
         break;
@@ -138,6 +150,9 @@ export class Worker {
         break;
       case 'load':
         this.#onLoad(message.load);
+        break;
+      case 'silence':
+        this.#deps.onSilence?.(this.#deps.index, message.peer, message.isSilent);
         break;
       case 'error':
         this.#deps.onError(message.message);

@@ -163,6 +163,9 @@ export class Engine {
 
   readonly #handlers: Handlers = {
     'room.open': (data) => ({ created: this.#open(data) }),
+    // Between nodes the supervisor acts.
+    'node.meet': () => ({}),
+    'room.link': () => ({ unknown: [] }),
     'room.close': ({ room: id, reason }) => {
       const room = this.#rooms.get(id);
       if (room) this.#close(room, reason);

@@ -12,7 +12,14 @@ export type PipeOrder =
   | { order: 'open'; peer: string; settings: PipeSettings }
   | { order: 'close'; peer: string }
   /** The room is in that process too. */
-  | { order: 'link'; peer: string; room: string };
+  | { order: 'link'; peer: string; room: string }
+  /** It is not any more. */
+  | { order: 'unlink'; peer: string; room: string };
+
+/** Another node counts as gone after this long: pings come every 0.4 s. */
+const SILENT_MS = 1600;
+/** Secrets of pipes that were closed are kept for good, since none may be used twice; each costs a restart of a process. */
+const SPENT_MAX = 100_000;
 
 export interface PipesLoad {
   pipes: number;
@@ -24,14 +31,21 @@ export interface PipesLoad {
 /** The other media processes as this one knows them, and which of its rooms they have too. */
 export class Legs {
   readonly #socket: PipeSocket;
+  readonly #fleetSocket: PipeSocket | null;
   readonly #clock: MediaClock;
   readonly #peers = new Map<string, PipePeer>();
   readonly #rooms = new Map<string, RoomLegs>();
   readonly #published = new Map<number, { publication: Publication; legs: RoomLegs }>();
+  readonly #spent = new Set<string>();
+  readonly #silent = new Set<string>();
+  /** Told when another node falls silent on a pipe, and when it is heard again. */
+  onSilence: (peer: string, isSilent: boolean) => void = () => {};
   #nextTrack = 1;
 
-  constructor(socket: PipeSocket, clock: MediaClock) {
+  /** `fleetSocket`: of pipes to other nodes; null where there are none. */
+  constructor(socket: PipeSocket, clock: MediaClock, fleetSocket: PipeSocket | null = null) {
     this.#socket = socket;
+    this.#fleetSocket = fleetSocket;
     this.#clock = clock;
   }
 
@@ -57,15 +71,21 @@ export class Legs {
     if (order.order === 'open') this.#open(order.peer, order.settings);
     else if (peer && order.order === 'close') this.#close(peer);
     else if (peer && order.order === 'link') this.#rooms.get(order.room)?.link(peer);
+    else if (peer && order.order === 'unlink') this.#rooms.get(order.room)?.forbid(peer);
   }
 
   #open(name: string, settings: PipeSettings): void {
     const before = this.#peers.get(name);
+    if (before?.secret === settings.secret) return;
     if (before) this.#close(before);
+    const socket = settings.betweenNodes ? this.#fleetSocket : this.#socket;
+    // Its numbers would begin again, under the same keys.
+    if (!socket || this.#spent.has(settings.secret) || this.#spent.size >= SPENT_MAX) return;
+    this.#spent.add(settings.secret);
     const peer = new PipePeer({
       name,
       settings,
-      socket: this.#socket,
+      socket,
       clock: this.#clock,
       published: (track, of) => {
         const found = this.#published.get(track);
@@ -82,13 +102,21 @@ export class Legs {
 
   #close(peer: PipePeer): void {
     this.#peers.delete(peer.name);
-    for (const room of this.#rooms.values()) room.unlink(peer);
+    this.#silent.delete(peer.name);
+    for (const room of this.#rooms.values()) room.forbid(peer);
     peer.close();
   }
 
   /** Every 20 ms. */
   tick(now: number): void {
-    for (const peer of this.#peers.values()) peer.tick(now);
+    for (const peer of this.#peers.values()) {
+      peer.tick(now);
+      const isSilent = peer.isSilent(now, SILENT_MS);
+      if (isSilent === this.#silent.has(peer.name)) continue;
+      if (isSilent) this.#silent.add(peer.name);
+      else this.#silent.delete(peer.name);
+      this.onSilence(peer.name, isSilent);
+    }
   }
 
   load(): PipesLoad {
@@ -103,5 +131,6 @@ export class Legs {
   close(): void {
     for (const peer of [...this.#peers.values()]) this.#close(peer);
     this.#socket.close();
+    this.#fleetSocket?.close();
   }
 }

@@ -98,6 +98,11 @@ export class MessageStream {
     this.#deps.message(message);
   }
 
+  /** What was sent so far went nowhere: all of it is due. */
+  repeat(): void {
+    for (const chunk of this.#flying) chunk.waitMs = 0;
+  }
+
   /** After each datagram. */
   flushAck(): void {
     if (!this.#isAckDue) return;
@@ -110,7 +115,7 @@ export class MessageStream {
     for (const chunk of this.#flying) {
       if (now - chunk.sentAt < chunk.waitMs) continue;
       chunk.sentAt = now;
-      chunk.waitMs = Math.min(RESEND_MS_MAX, chunk.waitMs * 2);
+      chunk.waitMs = Math.min(RESEND_MS_MAX, Math.max(RESEND_MS_MIN, chunk.waitMs * 2));
       this.#deps.sendChunk(chunk.number, chunk.bytes);
     }
   }

@@ -33,6 +33,16 @@ export class PipePeer implements PipeListener {
     this.#pipe = new Pipe(deps.settings, deps.socket, deps.clock, this);
   }
 
+  /** Whose keys it has: one that restarted has others. */
+  get secret(): string {
+    return this.#deps.settings.secret;
+  }
+
+  /** Whether it is on another node, and has not been heard for this long. */
+  isSilent(now: number, silentMs: number): boolean {
+    return this.#deps.settings.betweenNodes !== undefined && now - this.#pipe.heardAt > silentMs;
+  }
+
   get stats(): PipeStats {
     return this.#pipe.stats;
   }

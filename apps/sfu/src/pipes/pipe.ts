@@ -1,22 +1,11 @@
 import type { MediaClock } from '../media/clock.ts';
 import { readRtcp, type SenderReport, writeSenderReport } from '../media/rtcp.ts';
 import { MessageStream } from './message-stream.ts';
+import type { PipeSettings } from './pipe-settings.ts';
 import type { PipeSocket } from './pipe-socket.ts';
-import { type PipeEnd, SEALED_BYTES, Seal } from './seal.ts';
+import { SEALED_BYTES, Seal } from './seal.ts';
 
-/** What the control plane hands to both ends of a pipe. */
-export interface PipeSettings {
-  /** Our number of it, which datagrams to us carry, and the one of the other end. */
-  id: number;
-  peerId: number;
-  host: string;
-  port: number;
-  /** Hexadecimal; the keys of both directions are derived from it. */
-  secret: string;
-  end: PipeEnd;
-  /** The largest datagram that the path carries whole. */
-  datagramBytes: number;
-}
+export type { PipeSettings };
 
 /** A layer of a track as the process that publishes it numbers it. `run` counts its beginnings on this pipe. */
 export interface PipedLayer {
@@ -62,6 +51,11 @@ const LAYER_BYTES = 6;
 const RECORD_BYTES_MAX = 0xffff;
 const NACKS_MAX = 300;
 const PING_MS = 1000;
+/** To other nodes: their end is noticed by silence. */
+const NODE_PING_MS = 400;
+/** Both ends of a new pipe open it at about the same time: the first to hear the other is not to wait. */
+const FIRST_PING_MS = 50;
+const FIRST_PINGS = 40;
 /** Media waits this long for more: packets of a frame come close together, and a datagram costs more than its bytes. */
 const GATHER_MS = 3;
 
@@ -82,7 +76,10 @@ export class Pipe {
   #isFlushScheduled = false;
   #isFlushSoon = false;
   #isClosed = false;
+  /** Until the other end was heard, an address of another node gets pings and nothing else. */
+  #isProven: boolean;
   #pingedAt = Number.NEGATIVE_INFINITY;
+  #pings = 0;
   heardAt: number;
   #received = 0;
   #refused = 0;
@@ -93,7 +90,10 @@ export class Pipe {
     this.#socket = socket;
     this.#clock = clock;
     this.#listener = listener;
-    this.#seal = new Seal(Buffer.from(settings.secret, 'hex'), settings.end);
+    const { secret, end, betweenNodes } = settings;
+    const others = betweenNodes?.otherSecrets.map((other) => Buffer.from(other, 'hex'));
+    this.#seal = new Seal(Buffer.from(secret, 'hex'), end, others);
+    this.#isProven = betweenNodes === undefined;
     this.#payloadMax = settings.datagramBytes - SEALED_BYTES;
     this.#buffer = Buffer.alloc(this.#payloadMax);
     this.heardAt = clock.now();
@@ -102,7 +102,7 @@ export class Pipe {
       sendAck: (next) => this.#writeNumber(ACK, next),
       message: (bytes) => listener.message(bytes),
     });
-    socket.attach(settings.id, (datagram) => this.#onDatagram(datagram));
+    socket.attach(settings.id, this.#receive);
   }
 
   get stats(): PipeStats {
@@ -179,7 +179,7 @@ export class Pipe {
   /** Where the body of a new record goes, or -1. */
   #record(type: number, bytes: number): number {
     const whole = RECORD_BYTES + bytes;
-    if (this.#isClosed || bytes > RECORD_BYTES_MAX) return -1;
+    if (this.#isClosed || bytes > RECORD_BYTES_MAX || (!this.#isProven && type !== PING)) return -1;
     if (this.#length + whole > this.#payloadMax) this.flush();
     // A record that no datagram of this size holds goes alone: the path may still carry it.
     if (whole > this.#buffer.length) this.#buffer = Buffer.alloc(whole);
@@ -223,14 +223,17 @@ export class Pipe {
     this.#socket.send(parts, port, host);
   }
 
-  #onDatagram(datagram: Buffer): void {
+  /** False for what is not of the other end. */
+  readonly #receive = (datagram: Buffer): boolean => {
     const plain = this.#seal.open(datagram);
     if (!plain) {
       this.#refused += 1;
-      return;
+      return false;
     }
     const now = this.#clock.now();
     this.heardAt = now;
+    if (!this.#isProven) this.#messages.repeat();
+    this.#isProven = true;
     this.#received += 1;
     let at = 0;
     while (at + RECORD_BYTES <= plain.length) {
@@ -241,7 +244,8 @@ export class Pipe {
       at = end;
     }
     this.#messages.flushAck();
-  }
+    return true;
+  };
 
   #onRecord(type: number, body: Buffer, now: number): void {
     if (type >= CHUNK) this.#onControl(type, body, now);
@@ -271,14 +275,20 @@ export class Pipe {
   /** Every 20 ms. */
   tick(now: number): void {
     this.#messages.tick(now);
-    if (now - this.#pingedAt < PING_MS) return;
+    if (now - this.#pingedAt < this.#pingMs()) return;
     this.#pingedAt = now;
+    this.#pings += 1;
     this.#writeNumber(PING, Math.floor(now));
+  }
+
+  #pingMs(): number {
+    if (!this.#isProven && this.#pings < FIRST_PINGS) return FIRST_PING_MS;
+    return this.#settings.betweenNodes ? NODE_PING_MS : PING_MS;
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#socket.detach(this.#settings.id);
+    this.#socket.detach(this.#settings.id, this.#receive);
   }
 }
 

@@ -41,6 +41,8 @@ export class RoomLegs implements OtherLegs {
   readonly #room: LeggedRoom;
   readonly #numbers: TrackNumbers;
   readonly #onClosed: () => void;
+  /** Those that the room may be in: who else says so is not listened to. */
+  readonly #allowed = new Set<PipePeer>();
   readonly #peers = new Set<PipePeer>();
   /** Those that missed something, because too much was on its way to them: they get the state anew. */
   readonly #stale = new Set<PipePeer>();
@@ -65,6 +67,7 @@ export class RoomLegs implements OtherLegs {
 
   /** The room is in that process too. */
   link(peer: PipePeer): void {
+    this.#allowed.add(peer);
     this.#peers.add(peer);
     this.#send(peer, this.#state(false));
   }
@@ -75,6 +78,12 @@ export class RoomLegs implements OtherLegs {
     this.#stale.delete(peer);
     for (const owner of [...this.#owners.values()]) if (owner.peer === peer) this.#dropOwner(owner);
     for (const number of this.#numberOf.values()) peer.dropTap(number);
+  }
+
+  /** Nor will it be. */
+  forbid(peer: PipePeer): void {
+    this.#allowed.delete(peer);
+    this.unlink(peer);
   }
 
   #state(isAnswer: boolean): LegState {
@@ -159,6 +168,7 @@ export class RoomLegs implements OtherLegs {
 
   /** What the room's part in another process says. */
   onMessage(message: LegMessage, peer: PipePeer): void {
+    if (!this.#allowed.has(peer)) return;
     if (message.is === 'state') this.#onState(message, peer);
     else if (this.#peers.has(peer)) this.#onChange(message, peer);
   }

@@ -19,21 +19,26 @@ interface DirectionKey {
   salt: Buffer;
 }
 
-/** One end of a pipe: AES-128-GCM with a key for each direction, a number for each datagram, each accepted once. */
+/**
+ * One end of a pipe: AES-128-GCM with a key for each direction, a number for each datagram, each accepted once. A secret
+ * must never make two of them at one end: both would count from one.
+ */
 export class Seal {
   readonly #send: DirectionKey;
-  readonly #receive: DirectionKey;
+  /** Of each secret that the other end may send with, the one that it does first. */
+  readonly #receive: DirectionKey[];
   readonly #sendNonce: Buffer;
-  readonly #receiveNonce: Buffer;
+  readonly #receiveNonce = Buffer.alloc(NONCE_BYTES);
   readonly #seen = new Float64Array(WINDOW);
   #sent = 0;
   #highest = 0;
 
-  constructor(secret: Buffer, end: PipeEnd) {
+  /** `others`: secrets that the other end may still, or already, send with. */
+  constructor(secret: Buffer, end: PipeEnd, others: readonly Buffer[] = []) {
     this.#send = deriveKey(secret, end);
-    this.#receive = deriveKey(secret, end === 'a' ? 'b' : 'a');
-    this.#sendNonce = nonceOf(this.#send);
-    this.#receiveNonce = nonceOf(this.#receive);
+    this.#receive = [secret, ...others].map((one) => deriveKey(one, end === 'a' ? 'b' : 'a'));
+    this.#sendNonce = Buffer.alloc(NONCE_BYTES);
+    this.#send.salt.copy(this.#sendNonce);
   }
 
   /** Datagrams sealed so far. */
@@ -65,8 +70,21 @@ export class Seal {
     if (end < HEAD_BYTES) return undefined;
     const number = readNumber(datagram, SALT_BYTES);
     if (!this.#isFresh(number)) return undefined;
+    for (const [index, direction] of this.#receive.entries()) {
+      const plain = this.#openWith(direction, datagram, end);
+      if (!plain) continue;
+      if (index > 0) this.#receive.unshift(...this.#receive.splice(index, 1));
+      this.#seen[number % WINDOW] = number;
+      if (number > this.#highest) this.#highest = number;
+      return plain;
+    }
+    return undefined;
+  }
+
+  #openWith({ key, salt }: DirectionKey, datagram: Buffer, end: number): Buffer | undefined {
+    salt.copy(this.#receiveNonce);
     datagram.copy(this.#receiveNonce, SALT_BYTES, SALT_BYTES, HEAD_BYTES);
-    const decipher = createDecipheriv(CIPHER, this.#receive.key, this.#receiveNonce);
+    const decipher = createDecipheriv(CIPHER, key, this.#receiveNonce);
     decipher.setAuthTag(datagram.subarray(end));
     const plain = decipher.update(datagram.subarray(HEAD_BYTES, end));
     try {
@@ -74,8 +92,6 @@ export class Seal {
     } catch {
       return undefined;
     }
-    this.#seen[number % WINDOW] = number;
-    if (number > this.#highest) this.#highest = number;
     return plain;
   }
 
@@ -87,12 +103,6 @@ function deriveKey(secret: Buffer, sender: PipeEnd): DirectionKey {
   const info = `parley pipe, sent by ${sender}`;
   const bytes = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, KEY_BYTES + SALT_BYTES));
   return { key: createSecretKey(bytes.subarray(0, KEY_BYTES)), salt: bytes.subarray(KEY_BYTES) };
-}
-
-function nonceOf({ salt }: DirectionKey): Buffer {
-  const nonce = Buffer.alloc(NONCE_BYTES);
-  salt.copy(nonce);
-  return nonce;
 }
 
 const HIGH = 2 ** 32;

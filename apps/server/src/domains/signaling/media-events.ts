@@ -168,6 +168,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
     'participant.state': () => {},
     // Its participants are closed one by one.
     'room.closed': () => {},
+    'node.silent': () => {},
   };
 
   const receive = <N extends MediaEventName>(server: string, { type, data }: MediaEventFrame<N>): void =>
