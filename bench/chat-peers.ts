@@ -1,4 +1,5 @@
 /** Child process: what the chat benchmarks are held against, each on a port of its own. */
+
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { allRoutes, type Message, readLimits } from '@parley/contract';
@@ -19,6 +20,7 @@ import { createAccess } from '../apps/server/src/domains/projects/access.ts';
 import { createIdentify } from '../apps/server/src/http/credentials.ts';
 import { mountRoutes, type PipelineDeps } from '../apps/server/src/http/pipeline.ts';
 import { createSpend } from '../apps/server/src/http/rate-budget.ts';
+import { createRequestLog } from '../apps/server/src/http/request-log.ts';
 import { createHttpServer } from '../apps/server/src/http/server.ts';
 
 type PeerOrder =
@@ -123,6 +125,7 @@ function withoutDatabase(keys: readonly string[] | null): FastifyInstance {
     },
     originPolicy: async () => ({ origins: [], allowLocalhost: true }) as never,
     recordAudit: async () => undefined,
+    requestLog: createRequestLog(() => undefined),
     noteKeyUse: () => undefined,
     changes: createChanges({ bus }),
     checkAnswers: false,

@@ -100,6 +100,18 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       loaded: (page) => page.getByText('ice.failed'),
     },
     {
+      path: at('requests'),
+      heading: 'API requests',
+      fills: /\/v1\/.*\/requests\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'SVC_ROOM_NOT_FOUND' }).first(),
+    },
+    {
+      path: at(`requests/${lively.requestId}`),
+      heading: 'GET /v1/rooms/{id}',
+      fills: /\/v1\/.*\/requests\/[^?]+\?/,
+      loaded: (page) => page.getByText('There is no such resource in this project'),
+    },
+    {
       path: at('errors'),
       heading: 'Errors',
       fills: /\/v1\/.*\/errors\?/,

@@ -43,7 +43,7 @@ async function namelessKey(page: Page): Promise<void> {
 
 /** Addresses of a project in which something happens, and what is opened there first. */
 function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
-  const { room, conversation, stream, webhook, connectionId, errorId, callId } = lively;
+  const { room, conversation, stream, webhook, connectionId, errorId, callId, requestId } = lively;
   const press = (key: string) => (page: Page) => page.keyboard.press(key);
   const click = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
   const at = (path: string): string => `/p/${id}/${path}`;
@@ -71,6 +71,8 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['call', at(`calls/${callId}`)],
     ['connections', at('connections')],
     ['connection', at(`connections/${connectionId}`)],
+    ['requests', at('requests')],
+    ['request', at(`requests/${requestId}`)],
     ['errors', at('errors')],
     ['error', at(`errors/${errorId}`)],
     ['metrics', at('metrics')],

@@ -15,6 +15,8 @@ export interface LivelyProject {
   connectionId: string;
   errorId: string;
   callId: string;
+  /** Of one that failed. */
+  requestId: string;
   close(): Promise<void>;
 }
 
@@ -26,6 +28,7 @@ export async function fillProject(service: RoomsService, project: TestProject): 
   const stopBeating = await keepAlive(service, people);
   const { connectionId, errorId } = await failToConnect(service, project, room);
   const callId = await measure(service, project, people);
+  const requestId = await failToAsk(project);
   const { webhook, receiver } = await tellSomebody(project);
   const { conversation, socket } = await talk(service, project, room);
   const stream = await goLive(project);
@@ -37,6 +40,7 @@ export async function fillProject(service: RoomsService, project: TestProject): 
     connectionId,
     errorId,
     callId,
+    requestId,
     async close() {
       stopBeating();
       for (const person of people) person.ws.terminate();
@@ -97,6 +101,17 @@ async function measure(
   }
   const [call] = await owner.api.call('listProjectCalls', { projectId: id });
   return call?.id ?? '';
+}
+
+/** A backend that asks for a room that is not there. */
+async function failToAsk({ id: projectId, owner, api }: TestProject): Promise<string> {
+  await api.call('getRoom', { id: 'nowhere' }).catch(() => undefined);
+  return eventually(async () => {
+    const query = { code: 'SVC_ROOM_NOT_FOUND' };
+    const [request] = await owner.api.call('listProjectRequests', { projectId, query });
+    if (!request) throw new Error('not logged yet');
+    return request.requestId;
+  });
 }
 
 /** A client that tells how it could not get through its firewall. */

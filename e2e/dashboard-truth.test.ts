@@ -31,6 +31,31 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     assertClean();
   });
 
+  test('[DASH-74] a request id opens its request: from the list, the palette and an error', async () => {
+    await project.api.call('getRoom', { id: 'nowhere' }).catch(() => undefined);
+    const { open, assertClean } = await kit.visit({ as: project.owner });
+    const page = await open(at('requests'), 'API requests');
+    // Within a second of being made, by the stream of changes.
+    const failed = page.getByRole('row').filter({ hasText: 'SVC_ROOM_NOT_FOUND' });
+    await failed.first().waitFor();
+    await page.getByLabel('Outcome').selectOption('FAILED');
+    await page.waitForURL(/outcome=FAILED/);
+    await failed.getByRole('link').first().click();
+    await page.getByText('Check the id and which environment').waitFor();
+    const requestId = /requests\/(req_[0-9a-f]{24})/.exec(page.url())?.[1] ?? assert.fail(page.url());
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(requestId);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'GET /v1/rooms/{id}' }).waitFor();
+    await open(at('rooms/nowhere'));
+    const told = page.getByRole('alert').getByRole('link', { name: /^req_/ });
+    const missed = await told.textContent();
+    await told.click();
+    await page.getByRole('heading', { name: /^GET .v1.projects.*rooms/ }).waitFor();
+    assert.ok(page.url().includes(missed ?? 'nothing'));
+    assertClean({ expected: /Failed to load resource/ });
+  });
+
   test('[DASH-62] the first address opens the last environment', async () => {
     const { open, page } = await kit.visit({ as: project.owner });
     await open(at('rooms', 'production'), 'Rooms');

@@ -45,6 +45,7 @@ const tablesOf: Record<string, readonly string[]> = {
     'calls',
     'call_scores',
     'call_samples',
+    'api_requests',
   ],
   usage: ['usage_days'],
   audit: ['audit_entries', 'security_entries', 'api_key_networks'],

@@ -1,8 +1,8 @@
 /** Guides that follow from the tables, and what is quoted in the hand-written ones. */
 import { globSync, readFileSync } from 'node:fs';
 import { allRoutes, codesOf, type ErrorCode, type ErrorRow, errors, limitRows, type RouteRow } from '@parley/contract';
+import { adviceOn } from '@parley/contract/error-advice';
 import { readingOrder } from '../apps/docs/src/reading-order.ts';
-import { advice, adviceByStatus } from './error-advice.ts';
 import { chatGuide, signalingGuide } from './protocol-guides.ts';
 import { code, header, table } from './reference-pages.ts';
 import { securityGuide } from './security-guide.ts';
@@ -54,7 +54,7 @@ function errorPage(name: ErrorCode, row: ErrorRow): string {
   const parts = [
     `Status ${row.status}, ${code(row.legacy)} in \`legacyCode\`. ${row.isRetryable ? 'The same call may succeed later.' : 'The same call will fail again.'}`,
     `> ${row.message}`,
-    `## What to do\n\n${advice[name] ?? adviceByStatus[row.status] ?? row.message}`,
+    `## What to do\n\n${adviceOn(name)}`,
     ...(extra.length > 0 ? [`## Adds\n\n${extra.map((field) => `- ${code(field)}`).join('\n')}`] : []),
     `## Raised by\n\n${raisedBy(raising)}`,
   ];

@@ -18,6 +18,7 @@ import { Shell } from './frame/shell.tsx';
 import { projectPath, safeNext, useNamedEnvironment } from './frame/url.ts';
 import { ErrorNotice } from './kit/error-notice.tsx';
 import { LiveRegion } from './kit/live.tsx';
+import { RequestAddress } from './kit/request-id.tsx';
 import { SkeletonLines } from './kit/skeleton.tsx';
 import { projectQuery } from './projects/queries.ts';
 
@@ -177,25 +178,27 @@ function ProjectPages() {
         )
       ) : (
         <ProjectContext value={project}>
-          <Guarded>
-            <Switch>
-              {pages.map(({ path, component }) => (
-                <Route key={path} path={`/p/:projectId/${path}`} component={component} />
-              ))}
-              {pages.map(
-                ({ path, detail }) =>
-                  detail && (
-                    <Route key={path} path={`/p/:projectId/${path}/${detail.path}`} component={detail.component} />
-                  ),
-              )}
-              <Route path="/p/:projectId">
-                <Redirect to={projectPath(projectId, 'overview', preferences().lastEnvironment)} replace />
-              </Route>
-              <Route>
-                <NothingHere />
-              </Route>
-            </Switch>
-          </Guarded>
+          <RequestAddress value={(id) => projectPath(projectId, `requests/${id}`, environment ?? 'DEVELOPMENT')}>
+            <Guarded>
+              <Switch>
+                {pages.map(({ path, component }) => (
+                  <Route key={path} path={`/p/:projectId/${path}`} component={component} />
+                ))}
+                {pages.map(
+                  ({ path, detail }) =>
+                    detail && (
+                      <Route key={path} path={`/p/:projectId/${path}/${detail.path}`} component={detail.component} />
+                    ),
+                )}
+                <Route path="/p/:projectId">
+                  <Redirect to={projectPath(projectId, 'overview', preferences().lastEnvironment)} replace />
+                </Route>
+                <Route>
+                  <NothingHere />
+                </Route>
+              </Switch>
+            </Guarded>
+          </RequestAddress>
         </ProjectContext>
       )}
     </Shell>

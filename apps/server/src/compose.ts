@@ -61,7 +61,7 @@ export async function compose(deps: ComposeDeps) {
     turnFrontDoor: ownFrontDoor(config),
     passwordCost: deps.passwordCost,
   });
-  const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat } = byName;
+  const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat, observability } = byName;
   const { access } = projects;
   const domains = Object.values(byName);
 
@@ -84,6 +84,7 @@ export async function compose(deps: ComposeDeps) {
     originPolicy: access.originPolicy,
     recordAudit: audit.record,
     noteKeyUse: audit.noteKeyUse,
+    noteRequest: observability.noteRequest,
     files: chat.files,
     development,
     isReady: () => state === 'ready',

@@ -143,6 +143,7 @@ export const errors = {
   SVC_HOST_NOT_FOUND: notFound('Host not found.'),
   SVC_CONNECTION_NOT_FOUND: notFound('Connection not found.'),
   SVC_CALL_NOT_FOUND: notFound('Call not found.'),
+  SVC_REQUEST_NOT_FOUND: notFound('Request not found.'),
   SVC_ERROR_NOT_FOUND: notFound('Error not found.'),
   SVC_PROJECT_NOT_FOUND: notFound('Project not found.'),
   SVC_API_KEY_NOT_FOUND: notFound('API key not found.'),
@@ -248,6 +249,8 @@ export const errors = {
 } satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errors;
+
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code);
 
 type RowFields<C extends ErrorCode> = (typeof errors)[C] extends { fields: infer F extends TProperties }
   ? Static<TObject<F>>

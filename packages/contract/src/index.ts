@@ -37,6 +37,7 @@ export * from './observability/call-schemas.ts';
 export * from './observability/changes.ts';
 export * from './observability/connection-events.ts';
 export * from './observability/enums.ts';
+export * from './observability/request-schemas.ts';
 export * from './observability/routes.ts';
 export * from './observability/schemas.ts';
 export * from './openapi.ts';

@@ -108,6 +108,13 @@ const added = {
   WEBHOOK_MAX_ENDPOINTS: int(10_000, 'endpoints', 'Webhook endpoints per project'),
   WEBHOOK_RETENTION_DAYS: int(30, 'days', 'How long events and deliveries are kept', 1, 3650),
   OBSERVABILITY_RETENTION_DAYS: int(30, 'days', 'How long connections and their timelines are kept', 1, 3650),
+  OBSERVABILITY_REQUESTS_PER_SECOND: int(
+    10,
+    'requests',
+    'Requests of a project and environment that a process keeps in the request log per second, and as many failed ones; 0 for none',
+    0,
+  ),
+  OBSERVABILITY_MAX_REQUESTS: int(200_000, 'requests', 'Requests in the request log per project and environment'),
   AUDIT_RETENTION_DAYS: int(0, 'days', 'How long audit and security entries are kept; 0 for ever', 0, 3650),
   AUDIT_MAX_FAILURES_PER_HOUR: int(20, 'entries', 'Failures recorded per account and hour'),
   HTTP_MAX_BODY_BYTES: int(262144, 'bytes', 'Request body', 65536),

@@ -69,6 +69,8 @@ export interface RouteRow {
   speaks?: 'application/sdp' | 'application/trickle-ice-sdpfrag';
   /** Answers with a stream of this media type instead of a JSON body. */
   streams?: 'text/event-stream' | 'application/x-ndjson';
+  /** Not in the request log: it is called all the time and says nothing of how an application uses the API, or reads the log. */
+  unlogged?: true;
   /** Codes beyond those every route can raise. */
   throws?: readonly ErrorCode[];
   /** One sentence for the SDK's hover text and the reference. */

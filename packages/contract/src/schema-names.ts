@@ -11,6 +11,7 @@ import * as liveStreamEnums from './live-streams/enums.ts';
 import * as liveStreamSchemas from './live-streams/schemas.ts';
 import * as callSchemas from './observability/call-schemas.ts';
 import * as observabilityEnums from './observability/enums.ts';
+import * as requestSchemas from './observability/request-schemas.ts';
 import * as observabilitySchemas from './observability/schemas.ts';
 import * as projectSchemas from './projects/schemas.ts';
 import * as signingKeys from './projects/signing-keys.ts';
@@ -36,6 +37,7 @@ const exported: Readonly<Record<string, unknown>> = {
   ...observabilityEnums,
   ...observabilitySchemas,
   ...callSchemas,
+  ...requestSchemas,
   ...usageSchemas,
   ...webhookSchemas,
   ...chatEnums,

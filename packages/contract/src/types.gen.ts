@@ -66,6 +66,24 @@ export type ApiKeyScope = 'rooms' | 'tokens' | 'chat' | 'streams' | 'webhooks' |
 
 export type ApiKeyStatus = 'ACTIVE' | 'EXPIRED' | 'REVOKED';
 
+export interface ApiRequest {
+  id: string;
+  requestId: string;
+  at: string;
+  method: string;
+  route: string;
+  status: number;
+  ms: number;
+  credential: RequestCredential;
+  keyId: string | null;
+  error: {
+    code: string;
+    message: string;
+    fix: string;
+  } | null;
+  skipped: number;
+}
+
 export interface Attachment {
   id: string;
   publicId: string;
@@ -795,6 +813,10 @@ export interface GetProjectMetricsQuery {
   environment?: string;
 }
 
+export interface GetProjectRequestQuery {
+  environment?: string;
+}
+
 export interface GetProjectRoomQuery {
   environment?: string;
 }
@@ -1499,6 +1521,22 @@ export interface RequestAttachment {
   size: number;
   uploaderId?: string;
   metadata?: Record<string, unknown> | null;
+}
+
+export type RequestCredential = 'apiKey' | 'chatToken' | 'rtcToken' | 'session';
+
+export type RequestOutcome = 'OK' | 'FAILED' | 'CLIENT_ERROR' | 'SERVER_ERROR';
+
+export interface RequestsQuery {
+  outcome?: RequestOutcome;
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  route?: string;
+  code?: string;
+  keyId?: string;
+  requestId?: string;
+  limit?: number;
+  cursor?: string;
+  environment?: string;
 }
 
 export interface ResetPassword {
@@ -2264,6 +2302,8 @@ export interface RouteRecords {
   getProjectCall: { input: { projectId: string; callId: string; query?: GetProjectCallQuery }; answer: CallDetail };
   shareCall: { input: { projectId: string; callId: string; query?: ShareCallQuery; body?: Partial<NewCallLink> }; answer: CallLink };
   readSharedCall: { input: { body: ReadSharedCall }; answer: CallDetail };
+  listProjectRequests: { input: { projectId: string; query?: RequestsQuery }; answer: ApiRequest[] };
+  getProjectRequest: { input: { projectId: string; requestId: string; query?: GetProjectRequestQuery }; answer: ApiRequest };
   streamProjectChanges: { input: { projectId: string; query?: StreamProjectChangesQuery }; answer: undefined };
   sendTelemetry: { input: { body: TelemetryEvent }; answer: TelemetryAccepted };
   getUsage: { input: {}; answer: Usage };

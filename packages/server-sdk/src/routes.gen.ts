@@ -127,6 +127,8 @@ export const routeAddresses = {
   getProjectCall: 'GET /v1/projects/{projectId}/calls/{callId}',
   shareCall: 'POST /v1/projects/{projectId}/calls/{callId}/links',
   readSharedCall: 'POST /v1/shared-calls/read',
+  listProjectRequests: 'GET /v1/projects/{projectId}/requests',
+  getProjectRequest: 'GET /v1/projects/{projectId}/requests/{requestId}',
   streamProjectChanges: 'GET /v1/projects/{projectId}/changes',
   sendTelemetry: 'POST /v1/telemetry/events',
   getUsage: 'GET /v1/usage',

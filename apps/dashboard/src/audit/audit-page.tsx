@@ -15,6 +15,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
+import { RequestId } from '../kit/request-id.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { exportAuditLog } from './export.ts';
@@ -129,7 +130,7 @@ function columns(onOpen: (entry: AuditEntry) => void): readonly Column<AuditEntr
       cell: ({ environment }) =>
         environment === null ? <span className="no-data">Whole project</span> : environment.toLowerCase(),
     },
-    { head: 'Request', cell: ({ requestId }) => <CopyId id={requestId} label="Copy request id" /> },
+    { head: 'Request', cell: ({ requestId }) => <RequestId id={requestId} /> },
   ];
 }
 
@@ -145,7 +146,7 @@ function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => voi
     ['Actor', entry.actorEmail],
     ['Actor id', <CopyId key="i" id={entry.actorId} />],
     ['Resource', <CopyId key="r" id={entry.resourceId} />],
-    ['Request', <CopyId key="q" id={entry.requestId} label="Copy request id" />],
+    ['Request', <RequestId key="q" id={entry.requestId} />],
     [
       'Address',
       <span key="p" className="mono">

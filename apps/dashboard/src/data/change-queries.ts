@@ -12,6 +12,7 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   chat: ['chat-overview', 'conversations', 'conversation', 'chat-sessions'],
   connections: ['calls', 'call', 'connections', 'connection', 'room-connections', 'metrics', 'usage'],
   errors: ['errors', 'error', 'connection', 'metrics'],
+  requests: ['requests', 'request'],
   webhooks: ['webhooks', 'webhook'],
   audit: ['audit'],
   nodes: ['fleet'],

@@ -72,6 +72,15 @@ export const pages: readonly PageRow[] = [
     detail: { path: ':connectionId', component: lazy(() => import('../observability/connection-page.tsx')) },
   },
   {
+    path: 'requests',
+    label: 'API requests',
+    group: 'Observe',
+    letter: 'q',
+    icon: 'M2.5 4.5h8M8 2l2.5 2.5L8 7M13.5 11.5h-8M8 9l-2.5 2.5L8 14',
+    component: lazy(() => import('../requests/requests-page.tsx')),
+    detail: { path: ':requestId', component: lazy(() => import('../requests/request-page.tsx')) },
+  },
+  {
     path: 'errors',
     label: 'Errors',
     group: 'Observe',

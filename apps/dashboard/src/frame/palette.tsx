@@ -24,7 +24,8 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
   const [at, setAt] = useState(0);
   const listId = useId();
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = useCommands(projectId).filter(({ label, kind }) =>
+  const commands = useCommands(projectId, text.trim());
+  const found = commands.filter(({ label, kind }) =>
     words.every((word) => `${kind} ${label}`.toLowerCase().includes(word)),
   );
   const active = Math.min(at, Math.max(0, found.length - 1));
@@ -93,7 +94,10 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
   );
 }
 
-function useCommands(projectId: string | null): Command[] {
+/** As the service makes them; what an application sends of its own is found on the page. */
+const requestIdPattern = /^req_[0-9a-f]{24}$/;
+
+function useCommands(projectId: string | null, text: string): Command[] {
   const [, navigate] = useLocation();
   const { session, isDevelopment } = useServices();
   const client = useQueryClient();
@@ -102,6 +106,9 @@ function useCommands(projectId: string | null): Command[] {
   const here = location.pathname.split('/')[3] ?? 'overview';
 
   const ofProject = (id: string): Command[] => [
+    ...(requestIdPattern.test(text)
+      ? [{ label: text, kind: 'API request', run: () => navigate(projectPath(id, `requests/${text}`, environment)) }]
+      : []),
     ...pages.map(({ label, path, icon, letter }) => ({
       label,
       kind: 'Page',

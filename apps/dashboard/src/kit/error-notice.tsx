@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Explained } from '../data/errors.ts';
 import { Button } from './button.tsx';
-import { CopyButton } from './copy.tsx';
+import { RequestId } from './request-id.tsx';
 
 /** A failure in the person's words, with what support needs: the code and the request id. */
 export function ErrorNotice({
@@ -33,8 +33,7 @@ export function ErrorNotice({
           )}
           {requestId && (
             <span className="notice-id">
-              <span className="mono">{requestId}</span>
-              <CopyButton text={requestId} label="Copy request id" />
+              <RequestId id={requestId} />
             </span>
           )}
         </p>

@@ -1,4 +1,12 @@
-import type { ApiKeyScope, Credential, DashboardRole, Environment, RouteRow } from '@parley/contract';
+import {
+  type ApiKeyScope,
+  type Credential,
+  type DashboardRole,
+  type Environment,
+  type ErrorCode,
+  type RouteRow,
+  ServiceError,
+} from '@parley/contract';
 
 /** Whose data a call is about. Every project query is scoped by it. */
 export interface ProjectScope {
@@ -14,6 +22,16 @@ export interface ApiKeyCaller extends ProjectScope {
   publicId: string;
   /** Null for a key that may everything. */
   scopes: readonly ApiKeyScope[] | null;
+}
+
+/** A key whose secret is right, and which may not be used: its project may know of it. */
+export class RefusedKey extends ServiceError {
+  readonly caller: ApiKeyCaller;
+
+  constructor(code: ErrorCode, caller: ApiKeyCaller) {
+    super(code);
+    this.caller = caller;
+  }
 }
 
 /** One end user in chat; identity and scopes are fixed by the token's signature. */

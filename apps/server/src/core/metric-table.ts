@@ -48,6 +48,11 @@ export const metricTable = {
     help: 'Tokens whose signature is not ours.',
     from: each('family', ['session', 'chat', 'rtc']),
   },
+  parley_request_log_dropped_total: {
+    kind: 'counter',
+    help: 'Requests that are not in the request log: beyond its rate, beyond what may wait, or not stored.',
+    from: each('reason', ['rate', 'queue', 'store']),
+  },
   parley_tls_refused_total: {
     kind: 'counter',
     help: 'TLS connections that were refused.',

@@ -6,7 +6,7 @@ import { ReplayedRefusal, replayedHeader } from './idempotency.ts';
 interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
-  body: ErrorEnvelope & Record<string, unknown>;
+  body: ErrorEnvelope & { code: ErrorCode } & Record<string, unknown>;
   /** What was thrown is not in the contract: a bug, to be logged. */
   isBug: boolean;
 }

@@ -16,6 +16,7 @@ import type { Metrics } from '../core/metrics.ts';
 import type { Part } from '../core/part.ts';
 import type { Mailbox } from '../core/ports.ts';
 import { type RateLimiter, spendUserBudget } from '../core/rate-limiter.ts';
+import type { NoteRequest } from '../core/request-log.ts';
 import type { Tokens } from '../core/tokens.ts';
 import type { Tracer } from '../core/tracing.ts';
 import { type Authenticators, createIdentify } from './credentials.ts';
@@ -38,6 +39,7 @@ import { plainIndexOf } from './plain-index.ts';
 import { mountPlayground } from './playground.ts';
 import { createSpend } from './rate-budget.ts';
 import { createIpOf, requestIdOf } from './request-info.ts';
+import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createHttpServer } from './server.ts';
 import { mountPages } from './static.ts';
 
@@ -84,6 +86,7 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   isDraining: () => boolean;
   /** That of this process unless given. */
   loopDelay?: LoopDelay | undefined;
+  noteRequest: NoteRequest;
 }
 
 interface Development extends DevLoginDeps, DevEventsDeps {
@@ -113,7 +116,8 @@ export function createHttp(deps: HttpDeps): Http {
   const { db, clock, isProduction, host, port, publicUrl } = deps;
   const loopDelay = deps.loopDelay ?? watchLoopDelay();
   const isOverloaded = createLoadGuard({ clock, limits: deps.limits, loopDelay });
-  const app = createHttpServer({ ...deps, table: allRoutes, isOverloaded });
+  const requestLog = createRequestLog(deps.noteRequest);
+  const app = createHttpServer({ ...deps, table: allRoutes, requestLog, isOverloaded });
   const mounted = collectRoutes(app);
   deps.front?.guard(app.server);
   const drain = createDrain(app, deps.front?.closeIdle);
@@ -128,7 +132,7 @@ export function createHttp(deps: HttpDeps): Http {
 
   const isOwnHost = createIsOwnHost({ publicUrl, isPublic: isProduction || deps.allowsPublicDevelopment });
   const streams = new Set<Stream>();
-  mountApi(app, deps, streams);
+  mountApi(app, deps, { streams, requestLog });
   mountDevelopment(app, deps, isOwnHost);
   mountOperations(app, deps);
   mountDocs(app, { folder: builtDocs, fonts: fontFiles, publicUrl });
@@ -163,7 +167,7 @@ export function createHttp(deps: HttpDeps): Http {
   };
 }
 
-function mountApi(app: FastifyInstance, deps: HttpDeps, streams: Set<Stream>): void {
+function mountApi(app: FastifyInstance, deps: HttpDeps, own: { streams: Set<Stream>; requestLog: RequestLog }): void {
   const { limits, rateLimiter, handlers, files, isProduction } = deps;
   mountRoutes(app, allRoutes, handlers, {
     ...deps,
@@ -172,7 +176,7 @@ function mountApi(app: FastifyInstance, deps: HttpDeps, streams: Set<Stream>): v
     spendUserBudget: (name, caller) => spendUserBudget(rateLimiter, name, caller),
     once: createOnce(deps),
     bodyBytesMax: limits.HTTP_MAX_BODY_BYTES,
-    streams,
+    ...own,
     checkAnswers: !isProduction,
   });
   mountFiles(app, files);

@@ -26,6 +26,7 @@ import type { IdentifiedCaller, Identify } from './credentials.ts';
 import type { Once, WireAnswer } from './idempotency.ts';
 import type { Spend } from './rate-budget.ts';
 import { requestInfo } from './request-info.ts';
+import type { RequestLog } from './request-log.ts';
 import { compileShape, type Shape } from './shape.ts';
 import { bodyParser, checkParams, queryParser } from './validate.ts';
 import { noteWritten, writtenBy } from './written.ts';
@@ -48,6 +49,7 @@ export interface PipelineDeps {
   recordAudit: (action: AuditAction, caller: Caller, subject: AuditSubject, request: RequestInfo) => Promise<void>;
   /** Told of every request by an API key; returns at once. */
   noteKeyUse: (caller: ApiKeyCaller, request: RequestInfo) => void;
+  requestLog: RequestLog;
   /** Open dashboards are told of every write. */
   changes: Changes;
   /** Checks answers against their schema: in development and tests a drift from the contract is an error. */
@@ -111,10 +113,11 @@ async function serve(
 
   const identified = await deps.identify(row.by, request.headers, info.ip);
   if (identified.kind === 'apiKey') deps.noteKeyUse(identified, info);
+  if (!row.unlogged) deps.requestLog.called(request, identified);
   await checkOrigin(row, identified, request, reply, deps);
   checkScope(row, identified);
   checkParams(params);
-  const caller = await enterProject(row, identified, params, request.query, deps);
+  const caller = await enterProject(row, identified, request, deps);
   reply.headers(await deps.spend(name, row, caller, info.ip));
 
   const sent = row.speaks
@@ -172,12 +175,11 @@ function checkScope(row: RouteRow, caller: IdentifiedCaller): void {
 async function enterProject(
   row: RouteRow,
   caller: IdentifiedCaller,
-  params: Record<string, string>,
-  query: unknown,
+  request: FastifyRequest,
   deps: PipelineDeps,
 ): Promise<Caller> {
   if (caller.kind !== 'session') return caller;
-  const { projectId } = params;
+  const { projectId } = request.params as Record<string, string>;
   if (projectId === undefined) {
     if (row.needs && operatorPermissions.includes(row.needs) && !caller.isOperator)
       fail('SVC_PERMISSION_DENIED', { permission: row.needs });
@@ -185,9 +187,11 @@ async function enterProject(
   }
   const role = (await deps.roleIn(projectId, caller.userId)) ?? fail('SVC_PROJECT_NOT_FOUND');
   await deps.proofs.assertAdmitted(projectId, caller);
-  const environment = readEnvironment((query as Record<string, unknown>)['environment']);
+  const environment = readEnvironment((request.query as Record<string, unknown>)['environment']);
+  const inside = { ...caller, projectId, environment, role };
+  if (!row.unlogged) deps.requestLog.called(request, inside);
   if (row.needs && !roleMay(role, row.needs, environment)) fail('SVC_PERMISSION_DENIED', { permission: row.needs });
-  return { ...caller, projectId, environment, role };
+  return inside;
 }
 
 /** What a thief of a session must not do asks for a fresh proof; an environment is the body's, or that of the page. */

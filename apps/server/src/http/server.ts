@@ -9,6 +9,7 @@ import type { Span, Tracer } from '../core/tracing.ts';
 import { toErrorAnswer } from './errors.ts';
 import { createOtherMethods } from './other-methods.ts';
 import { newRequestId, pathOf, requestIdOf } from './request-info.ts';
+import type { RequestLog } from './request-log.ts';
 
 interface HttpServerDeps {
   table: Routes;
@@ -16,6 +17,8 @@ interface HttpServerDeps {
   metrics: Metrics;
   /** Traces nothing unless given. */
   tracer?: Tracer;
+  /** Logs nothing for projects unless given. */
+  requestLog?: RequestLog;
   trustProxy: readonly string[];
   /** With https browsers are told to use nothing else. */
   publicUrl?: string;
@@ -33,7 +36,7 @@ const answeredAnyway = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Fastify with every default that would bypass our request id or error envelope closed. */
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
-  const { table, log, metrics, trustProxy, isDraining, isOverloaded = () => false } = deps;
+  const { table, log, metrics, requestLog, trustProxy, isDraining, isOverloaded = () => false } = deps;
   const app = Fastify({
     genReqId: (request) => requestIdOf(request.headers),
     loggerInstance: undefined,
@@ -60,6 +63,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       if (other === 'refused') return sendError(new ServiceError('SVC_METHOD_NOT_ALLOWED'), request, reply);
     }
     const { status, headers, body, isBug } = toErrorAnswer(thrown, request.id, pathOf(request.url));
+    requestLog?.refused(request, thrown, body.code);
     // The route, not the path: callers put into a path what should be in a header.
     if (isBug) log.error({ error: thrown, requestId: request.id, route: routeOf(request) }, 'request failed');
     return reply
@@ -94,6 +98,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const ms = Math.round(reply.elapsedTime * 100) / 100;
     metrics.count('parley_http_requests_total', { method: request.method, route, status: String(reply.statusCode) });
     metrics.observe('parley_http_request_seconds', ms / 1000, { route });
+    requestLog?.answered(request, reply, ms);
     log.info(
       {
         requestId: request.id,

@@ -78,6 +78,7 @@ export async function createWorld(
       ...chat.ids,
       ...ofProject.ids,
       callId,
+      requestId: await someRequest(project, environment),
       passkeyId: holder.passkeyId,
       streamId: stream.id,
       identity: guest,
@@ -130,6 +131,14 @@ async function joinPlainly(service: TestService, room: Room, token: string): Pro
   });
   assert.equal(answer.status, 201, await answer.clone().text());
   return known(answer.headers.get('location')?.split('/').at(-1));
+}
+
+/** Any request of the environment that is in the log. */
+function someRequest({ id: projectId, owner }: TestProject, environment: Environment): Promise<string> {
+  return eventually(async () => {
+    const [request] = await owner.api.call('listProjectRequests', { projectId, query: { environment } });
+    return known(request).requestId;
+  });
 }
 
 /** Whoever tells how the call was makes it one that can be read. */

@@ -11,6 +11,7 @@ export const changeKinds = {
   chat: 'chat:read',
   connections: 'observability:read',
   errors: 'observability:read',
+  requests: 'observability:read',
   webhooks: 'webhook:read',
   audit: 'audit:read',
   /** Media nodes are the instance's: every signed-in person may read them. */

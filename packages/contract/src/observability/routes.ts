@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { routes, type TObject, type TProperties } from '../route.ts';
 import { EnvironmentQuery } from '../schema.ts';
 import { Call, CallDetail, CallLink, CallsQuery, NewCallLink, ReadSharedCall } from './call-schemas.ts';
+import { ApiRequest, RequestsQuery } from './request-schemas.ts';
 import {
   ClassifiedError,
   Connection,
@@ -122,6 +123,24 @@ export const observabilityRoutes = routes({
     throws: ['SVC_INVALID_TOKEN_LINK', 'SVC_CALL_NOT_FOUND', 'SVC_PROJECT_ARCHIVED'],
     does: 'Reads the call of a link.',
   },
+  listProjectRequests: {
+    at: 'GET /v1/projects/{projectId}/requests',
+    ...inProject,
+    query: RequestsQuery,
+    unlogged: true,
+    paged: true,
+    returns: [200, Type.Array(ApiRequest)],
+    throws: ['SVC_INVALID_CURSOR'],
+    does: 'Lists requests to the API in the project and environment, newest first, of the last 7 days: without bodies, paths or addresses. Which API key it was takes `api_key:read`.',
+  },
+  getProjectRequest: {
+    at: 'GET /v1/projects/{projectId}/requests/{requestId}',
+    ...inProject,
+    unlogged: true,
+    returns: [200, ApiRequest],
+    throws: ['SVC_REQUEST_NOT_FOUND'],
+    does: 'Reads the last request with this request id.',
+  },
   streamProjectChanges: {
     at: 'GET /v1/projects/{projectId}/changes',
     by: ['session'],
@@ -136,6 +155,7 @@ export const observabilityRoutes = routes({
     at: 'POST /v1/telemetry/events',
     by: ['rtcToken'],
     budget: 600,
+    unlogged: true,
     body: TelemetryEvent,
     returns: [202, TelemetryAccepted],
     does: 'Takes one step of a connection as the client saw it. Best effort: it never fails a call.',

@@ -6,6 +6,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
+import type { NoteRequest } from '../../core/request-log.ts';
 import { type CallLinkDeps, createCallLinks } from './calls/call-link.ts';
 import { deleteOldCalls, deleteOldSamples } from './calls/call-store.ts';
 import { type CallsDeps, createCalls } from './calls/calls.ts';
@@ -22,12 +23,13 @@ import { type Check, createDiagnostics } from './diagnostics.ts';
 import { createMetricsReader } from './metrics.ts';
 import { createReads } from './reads.ts';
 import { createRecorder } from './recorder.ts';
+import { createRequests, type RequestsDeps } from './requests/requests.ts';
 import { deleteOldRollups, sampleActive, startOf } from './rollup-store.ts';
 import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
 
-interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps {
+interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps, RequestsDeps {
   ids: Ids;
   log: Log;
   metrics: Metrics;
@@ -38,6 +40,7 @@ interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps {
 
 export interface Observability extends Domain<typeof observabilityRoutes> {
   recorder: ConnectionRecorder;
+  noteRequest: NoteRequest;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -51,6 +54,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
   const diagnose = createDiagnostics({ clock, checks });
   const samples = createSampleWriter(deps);
   const calls = createCalls({ ...deps, links: createCallLinks(deps) });
+  const requests = createRequests(deps);
   const telemetry = createTelemetry({ recorder, samples, clock });
   const streamChanges = createChangeStream(deps);
 
@@ -112,13 +116,16 @@ export function createObservability(deps: ObservabilityDeps): Observability {
 
   return {
     recorder,
+    noteRequest: requests.note,
     // Each its own, so that none stops another when it fails.
     chores: [
       { name: 'observability', everyMs: 15_000, run: sweep, onDatabaseAlone: true },
       { name: 'observability-retention', everyMs: 60_000, run: deleteOld, onDatabaseAlone: true },
       { name: 'call-retention', everyMs: 60_000, run: deleteOldOfCalls, onDatabaseAlone: true },
+      { name: 'request-retention', everyMs: 60_000, run: requests.deleteOld, onDatabaseAlone: true },
     ],
     async stop() {
+      await requests.settled();
       await samples.settled();
       await recorder.settled();
     },
@@ -139,6 +146,8 @@ export function createObservability(deps: ObservabilityDeps): Observability {
       getProjectCall: ({ caller, params }) => calls.get(caller, params.callId),
       shareCall: ({ caller, params, body }) => calls.share(caller, params.callId, body.withoutNames ?? false),
       readSharedCall: ({ body }) => calls.readShared(body.token),
+      listProjectRequests: ({ caller, query }) => requests.list(caller, query),
+      getProjectRequest: ({ caller, params }) => requests.get(caller, params.requestId),
       streamProjectChanges: ({ caller, request }) => streamChanges(caller, request.bearer),
       sendTelemetry: ({ caller, body, request }) => telemetry(caller, body, request),
     },

@@ -21,11 +21,19 @@ test('[OBS-17] what is too old is deleted also while sampling fails', async () =
       return 0;
     },
   } as unknown as Db;
-  const deps = { db, clock: createFakeClock(), log: createLog('silent'), metrics: createMetrics(), checks: {} };
+  const deps = {
+    db,
+    clock: createFakeClock(),
+    log: createLog('silent'),
+    metrics: createMetrics(),
+    checks: {},
+    limits: {},
+  };
   const { chores = [] } = createObservability({ ...deps, ids: {}, cursors: {}, retentionDays: 30 } as never);
   const outcomes = await Promise.allSettled(chores.map(({ run }) => run(endlessTurn)));
-  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected']);
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
   assert.deepEqual(deleted.sort(), [
+    'api_requests',
     'call_samples',
     'calls',
     'connection_rollups',

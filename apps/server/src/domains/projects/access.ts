@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type DashboardRole, environmentTags, fail } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
-import type { ApiKeyCaller } from '../../core/caller.ts';
+import { type ApiKeyCaller, RefusedKey } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Grant } from '../../core/grant.ts';
@@ -131,12 +131,13 @@ export function createAccess({ db, clock, bus, log, keyring }: AccessDeps): Acce
       if (!isRight || record === nobody || environmentTags[record.environment] !== tag)
         return fail('SVC_INVALID_API_KEY');
       if (record.isProjectArchived || record.isCreatorGone) return fail('SVC_INVALID_API_KEY');
-      if (record.isRevoked) return fail('SVC_API_KEY_REVOKED');
-      if (isExpired(record, clock.now())) return fail('SVC_API_KEY_EXPIRED');
       const { id, projectId, environment, scopes, networks } = record;
-      if (networks?.includes(ip) === false) return fail('SVC_NETWORK_NOT_ALLOWED');
+      const caller: ApiKeyCaller = { kind: 'apiKey', id, publicId, projectId, environment, scopes };
+      if (record.isRevoked) throw new RefusedKey('SVC_API_KEY_REVOKED', caller);
+      if (isExpired(record, clock.now())) throw new RefusedKey('SVC_API_KEY_EXPIRED', caller);
+      if (networks?.includes(ip) === false) throw new RefusedKey('SVC_NETWORK_NOT_ALLOWED', caller);
       noteUse(publicId, (...when) => touchKey(db, publicId, ip, ...when));
-      return { kind: 'apiKey', id, publicId, projectId, environment, scopes };
+      return caller;
     },
 
     findSigningKey: signingKey,

@@ -1,7 +1,7 @@
 /** What to do about an error: by code, or by status where a code has no entry. */
-import type { ErrorCode } from '@parley/contract';
+import { type ErrorCode, errors } from './errors.ts';
 
-export const adviceByStatus: Readonly<Record<number, string>> = {
+const adviceByStatus: Readonly<Record<number, string>> = {
   400: 'The request itself is wrong: the same request will fail again. Fix it; `details`, where given, names fields.',
   401: 'The credential is missing, unknown, expired or of another kind. Get a fresh one; do not retry with the same.',
   403: 'The credential is good but may not do this. Use one that may, or get the permission.',
@@ -21,7 +21,7 @@ export const adviceByStatus: Readonly<Record<number, string>> = {
   504: 'The media node did not answer in time. Retry; if it persists, look at the fleet page.',
 };
 
-export const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
+const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   SVC_INVALID_JSON:
     'The body could not be parsed. A frequent cause is text that was built by hand: use a JSON encoder.',
   SVC_INVALID_CURSOR: 'Cursors belong to one list of one project and are opaque. Start again without one.',
@@ -68,3 +68,9 @@ export const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   SVC_RATE_LIMITED: 'Each route has a budget per window: see docs/guides/limits.md. Wait for `retryAfterSeconds`.',
   SVC_DRAINING: 'This process is draining. Retry: another one answers.',
 };
+
+/** What to do about an error, for whoever reads of it. */
+export function adviceOn(code: ErrorCode): string {
+  const { status, message } = errors[code];
+  return advice[code] ?? adviceByStatus[status] ?? message;
+}
