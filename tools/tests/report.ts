@@ -60,7 +60,10 @@ export function createReport(isVerbose: boolean): Report {
     });
     events.on('test:fail', (test) => {
       if (!current) {
-        if (isWorker(test.name, test.file)) faults.push('A worker failed outside of a test: see above.');
+        if (isWorker(test.name, test.file))
+          faults.push(
+            `A worker failed outside of a test (${endOf(test.details.error)}).\n${inspect(test.details.error)}`,
+          );
         return;
       }
       const reason = failureOf(test.details.error);
