@@ -116,6 +116,8 @@ export async function openSite({ modules = {}, args = [] }: SiteOptions = {}): P
     async close() {
       await context.close();
       server.close();
+      // A socket that the browser opened ahead, and has not used, would keep it open for minutes.
+      server.closeAllConnections();
     },
   };
 }
