@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseRedisUrl, redisSchemes } from './adapters/redis-address.ts';
 
 /** What the reference says about one variable. */
 export interface SettingRow {
@@ -151,7 +152,7 @@ function parseShare(given: string, name: string, { report }: Source): number {
   return number;
 }
 
-type Protocol = 'http:' | 'https:' | 'postgres:' | 'postgresql:' | 'redis:' | 'rediss:' | 'smtp:' | 'smtps:';
+type Protocol = 'http:' | 'https:' | 'postgres:' | 'postgresql:' | 'smtp:' | 'smtps:';
 
 export const url = <D extends string | null>(
   name: string,
@@ -165,6 +166,24 @@ export const url = <D extends string | null>(
       parse(given, _name, { report }) {
         if (!URL.canParse(given) || !protocols.some((protocol) => protocol === new URL(given).protocol))
           report(`${name} must be a URL that starts with ${starts(protocols)}.`);
+        return given;
+      },
+    },
+    about,
+  );
+
+/** One Redis, several, sentinels or a cluster. */
+export const redisUrl = <D extends string | null>(name: string, about: About<D>): Setting<string | D> =>
+  setting(
+    name,
+    {
+      takes: `URL (${redisSchemes}), several with commas`,
+      parse(given, _name, { report }) {
+        try {
+          parseRedisUrl(given);
+        } catch (error) {
+          report(`${name} ${error instanceof Error ? error.message : error}.`);
+        }
         return given;
       },
     },

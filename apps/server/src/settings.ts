@@ -11,6 +11,7 @@ import {
   portOrNone,
   previousSecret,
   record,
+  redisUrl,
   type SettingRow,
   secrets,
   secureUrl,
@@ -97,10 +98,10 @@ export const settings = record({
     isSecret: true,
     means: 'PostgreSQL 15 or newer.',
   }),
-  redisUrl: url('REDIS_URL', ['redis:', 'rediss:'], {
+  redisUrl: redisUrl('REDIS_URL', {
     without: 'in memory',
     isSecret: true,
-    means: 'Redis 7 or newer; needed for more than one process.',
+    means: 'Redis 7 or newer; needed for more than one process. Several URLs share the work.',
   }),
   redisPrefix: text('REDIS_KEY_PREFIX', {
     default: 'parley:',

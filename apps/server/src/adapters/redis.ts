@@ -1,163 +1,115 @@
 import { createHash } from 'node:crypto';
-import { createClient } from 'redis';
 import type { Clock } from '../core/clock.ts';
-import { SharedStateUnavailable } from '../core/ports.ts';
+import { parseRedisUrl, type RedisAddress } from './redis-address.ts';
+import { type Command, createLink, isRefusal, type Link } from './redis-link.ts';
+import { type OnError, openCluster, openSentinel, openServer, type Store, tagsOf } from './redis-stores.ts';
 
 interface RedisOptions {
+  /** As in REDIS_URL. */
   url: string;
   /** In front of every key and channel. */
   prefix: string;
   /** Time of the scripts; the server's own unless a test brings one. */
   clock?: Clock;
-  onError?: (error: unknown) => void;
+  onError?: OnError;
 }
 
-/** A Lua script: `now` is its first argument, in milliseconds. */
-export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
+/** A part of the names: what it has is on one server, so that a script may touch several of its keys. */
+export interface Shard {
+  /** In front of each of its keys and channels. */
+  prefix: string;
+  command: Command;
+  link: Link;
+  tag: string;
+}
 
-// A request must not wait for a Redis that hangs.
-const commandTimeoutMs = 250;
-// One that answers others is only busy, as in a burst; but no caller waits longer than this.
-const busyTimeoutMs = 2_000;
-// After a command went unanswered the next ones fail at once, for this long.
-const pauseMs = 1_000;
-const pingMs = 800;
-const missesMax = 3;
+/** A Lua script: `now` is its first argument, in milliseconds. At least one key says where it runs. */
+export type Script = (shard: Shard, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
 export type Redis = ReturnType<typeof createRedis>;
 
-/** The process's connection to Redis, shared by all ports; `duplicate` gives the bus one to listen on. */
+/** Shared by all ports: a server, several, a master behind sentinels or a cluster, with the names spread over its shards. */
 export function createRedis({ url, prefix, clock, onError = () => {} }: RedisOptions) {
-  let client = open();
-  let pausedUntil = 0;
-  let misses = 0;
-  let heardAt = 0;
+  const address = parseRedisUrl(url);
+  const tags = tagsOf(address.kind);
+  const parts = storesOf(address, onError).map(({ id, open }) => {
+    const link = createLink(open);
+    const shards: Shard[] = tags.map((tag) => ({ prefix: prefix + tag, command: link.lane(), link, tag }));
+    return { id, link, shards };
+  });
 
-  function open(): RedisClient {
-    const opened = newClient(url, onError);
-    opened.connect().catch(() => {}); // rejects only when closed before it was ever connected
-    return opened;
-  }
-
-  // A server that hangs, or a network that swallows everything, closes no connection: only a new one helps.
-  const watch = setInterval(() => {
-    if (!client.isReady) return;
-    misses += 1;
-    if (misses > missesMax) {
-      misses = 0;
-      pausedUntil = 0;
-      client.destroy();
-      client = open();
-      return;
+  /** The same in every process, whatever the order of the servers; one more takes only its share of the names. */
+  function shardOf(name: string): Shard {
+    const hash = hashOf(name);
+    let [best, highest] = [parts[0], -1];
+    if (parts.length > 1) {
+      for (const part of parts) {
+        const weight = hashOf(part.id, hash);
+        if (weight > highest) [best, highest] = [part, weight];
+      }
     }
-    const heard = () => {
-      misses = 0;
-    };
-    client.ping().then(heard, () => {});
-  }, pingMs);
-  watch.unref();
-
-  async function command<T>(send: (ready: RedisClient) => Promise<T>): Promise<T> {
-    if (performance.now() < pausedUntil) throw new SharedStateUnavailable('Redis did not answer a moment ago.');
-    let timer: NodeJS.Timeout | undefined;
-    let isAnswered = false;
-    const askedAt = performance.now();
-    const late = new Promise<never>((_, reject) => {
-      const giveUp = () => {
-        if (isAnswered) return;
-        const now = performance.now();
-        const isSilent = now - heardAt > commandTimeoutMs;
-        if (!isSilent && now - askedAt < busyTimeoutMs) return wait();
-        if (isSilent) pausedUntil = now + pauseMs;
-        reject(new SharedStateUnavailable('Redis did not answer in time.'));
-      };
-      // After a busy moment of ours the answer may lie unread: it is read between the timer and the immediate.
-      const wait = () => {
-        timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
-      };
-      wait();
-    });
-    const answer = send(client);
-    answer.then(
-      () => {
-        heardAt = performance.now();
-      },
-      () => {}, // it may fail after the time limit
-    );
-    try {
-      return await Promise.race([answer, late]);
-    } catch (error) {
-      throw isRefusal(error) ? error : asUnavailable(error);
-    } finally {
-      isAnswered = true;
-      clearTimeout(timer);
-    }
+    return best?.shards[hash % tags.length] ?? noShard();
   }
 
   function script(body: string): Script {
     const lua = `${nowOfScript}\n${body}`;
     const sha = createHash('sha1').update(lua).digest('hex');
-    return async (keys, args) => {
+    return async (shard, keys, args) => {
       const options = {
-        keys: keys.map((key) => prefix + key),
+        keys: keys.map((key) => shard.prefix + key),
         arguments: [clock ? clock.now() : 0, ...args].map(String),
       };
       try {
-        return await command((ready) => ready.evalSha(sha, options));
+        return await shard.command((commands) => commands.evalSha(sha, options));
       } catch (error) {
         if (!isRefusal(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-        return await command((ready) => ready.eval(lua, options));
+        return await shard.command((commands) => commands.eval(lua, options));
       }
     };
   }
 
   return {
     prefix,
-    command,
+    /** Publish/subscribe within shards, as a cluster has it. */
+    isCluster: address.kind === 'cluster',
+    shards: parts.flatMap(({ shards }) => shards),
+    /** Each with its shards. */
+    parts,
+    shardOf,
     script,
-    /** Another connection to the same server, not yet connected. */
-    duplicate: () => newClient(url, onError),
-    /** Resolves when there is a connection, or after a second: the process starts without Redis too. */
-    ready: () =>
-      new Promise<void>((resolve) => {
-        if (client.isReady) return resolve();
-        const timer = setTimeout(resolve, 1_000);
-        client.once('ready', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      }),
+    ready: () => Promise.all(parts.map(({ link }) => link.ready())),
     async ping(): Promise<number> {
       const start = performance.now();
-      await command((ready) => ready.ping());
+      // Each server within the time limit of its part.
+      await Promise.all(parts.map(({ link, shards: [shard] }) => shard?.command(() => Promise.all(link.pings()))));
       return performance.now() - start;
     },
     async close(): Promise<void> {
-      clearInterval(watch);
-      if (client.isOpen) client.destroy();
+      for (const { link } of parts) await link.close();
     },
   };
 }
 
-export type RedisClient = ReturnType<typeof newClient>;
+function storesOf(address: RedisAddress, onError: OnError): { id: string; open: () => Store }[] {
+  if (address.kind === 'cluster') return [{ id: '', open: () => openCluster(address, onError) }];
+  if (address.kind === 'sentinel') return [{ id: '', open: () => openSentinel(address, onError) }];
+  const [one, ...others] = address.urls;
+  if (one !== undefined && others.length === 0) return [{ id: '', open: () => openServer(one, onError) }];
+  // By host and port: a new password moves nothing.
+  return address.urls.map((url) => ({ id: new URL(url).host, open: () => openServer(url, onError) }));
+}
 
-function newClient(url: string, onError: (error: unknown) => void) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    maintNotifications: 'disabled',
-    socket: { connectTimeout: 1_000, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1_000) },
-  });
-  // One report an outage: each attempt to reconnect fails with an error of its own.
-  let isReported = false;
-  client.on('error', (error) => {
-    if (!isReported) onError(error);
-    isReported = true;
-  });
-  client.on('ready', () => {
-    isReported = false;
-  });
-  return client;
+function noShard(): never {
+  throw new Error('REDIS_URL names no server.');
+}
+
+/** FNV-1a, mixed: the same in every process. */
+function hashOf(text: string, seed = 0x811c9dc5): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 // The server's clock is the one that all processes share; 0 asks for it.
@@ -167,16 +119,6 @@ if now == 0 then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end`;
-
-/** Redis answered, and said that the command is wrong: a fault of ours, not of the connection or the server's state. */
-function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && /^(NOSCRIPT|ERR|WRONGTYPE) /.test(error.message);
-}
-
-const asUnavailable = (error: unknown): SharedStateUnavailable =>
-  error instanceof SharedStateUnavailable
-    ? error
-    : new SharedStateUnavailable('Redis is not reachable.', { cause: error });
 
 /** What a script gave back: a flat list of numbers and texts. */
 export function listOf(answer: unknown): (string | number)[] {

@@ -283,7 +283,11 @@ export async function runOutageScenario({
   outageMs,
   writers,
   log,
-}: ScenarioOptions & { redis: OwnRedis; outageMs: number; writers: number }): Promise<ScenarioResult> {
+}: ScenarioOptions & {
+  redis: Pick<OwnRedis, 'kill' | 'start'>;
+  outageMs: number;
+  writers: number;
+}): Promise<ScenarioResult> {
   const entries: LogEntry[] = [];
   const followers = await followersOf(fleet, fleet.processes.length * 2);
   const following = follow(followers);

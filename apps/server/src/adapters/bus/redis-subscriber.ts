@@ -1,9 +1,10 @@
-import type { Redis, RedisClient } from '../redis.ts';
+import type { Ear } from '../redis-stores.ts';
 
 export interface SubscriberDeps {
-  redis: Redis;
-  /** A channel of this process alone: what it sends there must come back. */
-  beatChannel: string;
+  openEar: () => Ear;
+  /** Channels of this process alone: what it sends there must come back. They take turns. */
+  beatChannels: readonly string[];
+  sendBeat: (channel: string) => Promise<unknown>;
   onMessage: (text: string, channel: string) => void;
   /** The connection was lost, or dead without a sign, and messages flow again. */
   onGap: () => void;
@@ -19,7 +20,8 @@ const channelsMax = 1_000;
  * A connection that hears the channels it was asked for. What is asked for in one turn of the loop is one command. It
  * sends itself heartbeats, and is replaced when it does not hear them.
  */
-export function createSubscriber({ redis, beatChannel, onMessage, onGap }: SubscriberDeps) {
+export function createSubscriber(deps: SubscriberDeps) {
+  const { openEar, beatChannels, sendBeat, onMessage, onGap } = deps;
   /** What this process wants to hear, and when messages arrive. */
   const wanted = new Map<string, Promise<void>>();
   /** Those of them that Redis has not confirmed, and of which it was not asked to just now. */
@@ -27,27 +29,27 @@ export function createSubscriber({ redis, beatChannel, onMessage, onGap }: Subsc
   /** Left while there was no connection: the library would subscribe them again. */
   const abandoned = new Set<string>();
   let joining: { channels: string[]; done: Promise<void> } | null = null;
+  let beatsSent = 0;
   let beatsHeard = 0;
   let misses = 0;
   let isLost = false;
-  let client = open();
+  let ear = open();
 
-  function open(): RedisClient {
-    const opened = redis.duplicate();
-    const lose = () => {
-      if (opened === client) isLost = true;
-    };
-    opened.on('error', lose).on('reconnecting', lose);
-    opened.on('ready', () => renew(opened, wanted.keys()));
-    opened.connect().catch(() => {}); // rejects only when closed before it was ever connected
+  function open(): Ear {
+    const opened = openEar();
+    opened.onLoss(() => {
+      if (opened === ear) isLost = true;
+    });
+    opened.onReady(() => void renew(opened, wanted.keys()));
+    opened.connect();
     return opened;
   }
 
   // Channels the library has subscribed again by itself cost nothing here; those added meanwhile are new to it.
-  async function renew(opened: RedisClient, channels: Iterable<string>): Promise<void> {
+  async function renew(opened: Ear, channels: Iterable<string>): Promise<void> {
     try {
       await subscribe(opened, [...channels]);
-      await opened.subscribe(beatChannel, onBeat);
+      await opened.hear(beatChannels, onBeat);
       const left = [...abandoned].filter((channel) => !wanted.has(channel));
       abandoned.clear();
       leaveNow(left);
@@ -58,10 +60,10 @@ export function createSubscriber({ redis, beatChannel, onMessage, onGap }: Subsc
   }
 
   /** Rejects when the connection is lost meanwhile, or Redis refuses. */
-  async function subscribe(opened: RedisClient, channels: readonly string[]): Promise<void> {
+  async function subscribe(opened: Ear, channels: readonly string[]): Promise<void> {
     for (let at = 0; at < channels.length; at += channelsMax) {
       const some = channels.slice(at, at + channelsMax);
-      await opened.subscribe(some, onMessage);
+      await opened.hear(some, onMessage);
       for (const channel of some) unheard.delete(channel);
     }
   }
@@ -83,7 +85,7 @@ export function createSubscriber({ redis, beatChannel, onMessage, onGap }: Subsc
 
   async function joinNow(channels: readonly string[]): Promise<void> {
     try {
-      await subscribe(client, channels);
+      await subscribe(ear, channels);
     } catch {
       // Asked again when there is a connection, or with the next beat; a gap follows.
       for (const channel of channels) if (wanted.has(channel)) unheard.add(channel);
@@ -93,7 +95,7 @@ export function createSubscriber({ redis, beatChannel, onMessage, onGap }: Subsc
 
   function leaveNow(channels: readonly string[]): void {
     if (channels.length === 0) return;
-    client.unsubscribe([...channels], onMessage).catch(() => {
+    ear.unhear(channels, onMessage).catch(() => {
       for (const channel of channels) abandoned.add(channel);
     });
   }
@@ -107,20 +109,21 @@ export function createSubscriber({ redis, beatChannel, onMessage, onGap }: Subsc
   }
 
   function beat(): void {
-    redis.command((commands) => commands.publish(beatChannel, '')).catch(() => {});
+    const channel = beatChannels[beatsSent++ % beatChannels.length];
+    if (channel !== undefined) sendBeat(channel).catch(() => {});
   }
 
   const watch = setInterval(() => {
-    if (unheard.size > 0 && client.isReady) void renew(client, unheard);
+    if (unheard.size > 0 && ear.isReady) void renew(ear, unheard);
     else beat();
     misses += 1;
     if (misses <= missesMax) return;
     isLost = true;
     // Connected and yet deaf: only a new connection helps. Otherwise the library is reconnecting already.
-    if (!client.isReady) return;
+    if (!ear.isReady) return;
     misses = 0;
-    client.destroy();
-    client = open();
+    ear.destroy();
+    ear = open();
   }, beatMs);
   watch.unref();
 
@@ -147,9 +150,13 @@ export function createSubscriber({ redis, beatChannel, onMessage, onGap }: Subsc
       while (beatsHeard === 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
       if (beatsHeard === 0) isLost = true;
     },
-    async close(): Promise<void> {
+    /** For one that takes the place of another: messages between the two are gone. */
+    expectGap(): void {
+      isLost = true;
+    },
+    close(): void {
       clearInterval(watch);
-      if (client.isOpen) client.destroy();
+      ear.destroy();
     },
   };
 }

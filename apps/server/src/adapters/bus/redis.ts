@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '../../core/ports.ts';
-import type { Redis } from '../redis.ts';
+import type { Redis, Shard } from '../redis.ts';
+import type { Link } from '../redis-link.ts';
 import { createInterest } from './interest.ts';
 import { createListeners } from './listeners.ts';
-import { createSubscriber } from './redis-subscriber.ts';
+import { createHearing } from './redis-hearing.ts';
 
 /** What goes over a topic's channel, everything one process published to it in one turn: the sender, then JSON, a line each. */
 const envelopeOf = (from: string, messages: readonly unknown[]): string =>
@@ -11,7 +12,7 @@ const envelopeOf = (from: string, messages: readonly unknown[]): string =>
 
 /** As one command: a turn may publish to hundreds of topics, and what a command costs us is not its bytes. */
 const publishAll = `
-for at = 2, #ARGV, 2 do redis.call('PUBLISH', ARGV[at], ARGV[at + 1]) end
+for at = 3, #ARGV, 2 do redis.call(ARGV[2], ARGV[at], ARGV[at + 1]) end
 return 0`;
 
 // Without Redis the process starts all the same.
@@ -34,24 +35,29 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
   const listeners = createListeners(onError);
   const gapListeners = new Set<() => void>();
   const runPublishAll = redis.script(publishAll);
-  const topicPrefix = `${redis.prefix}bus/`;
-  const channelOf = (topic: string): string => topicPrefix + topic;
-  // No topic begins like these.
-  const lostChannel = `${redis.prefix}bus:lost`;
+  const publishCommand = redis.isCluster ? 'SPUBLISH' : 'PUBLISH';
+  const channelOf = ({ prefix }: Shard, topic: string): string => `${prefix}bus/${topic}`;
+  // Prefixes of all shards are as long.
+  const topicAt = channelOf(redis.shardOf(''), '').length;
+  // One for each part of the store, in its first shard. No topic begins like these.
+  const lossChannels = new Map<string, Shard>();
+  for (const { id, shards } of redis.parts) {
+    for (const shard of shards.slice(0, 1)) lossChannels.set(`${shard.prefix}bus:lost${id}`, shard);
+  }
   let queue = new Map<string, unknown[]>();
-  let hasFailed = false;
+  /** Where others could not be told something. */
+  const failed = new Set<Link>();
   let isClosed = false;
 
-  const subscriber = createSubscriber({
+  const hearing = createHearing({
     redis,
-    beatChannel: `${redis.prefix}bus:beat:${self}`,
-    onMessage: (text, channel) => (channel === lostChannel ? onLoss(text) : onEnvelope(text, channel)),
+    onMessage: (text, channel) => (lossChannels.has(channel) ? onLoss(text) : onEnvelope(text, channel)),
     onGap: fireGap,
   });
   const interest = createInterest({
     graceMs,
     isWanted: listeners.has,
-    leave: (topics) => subscriber.leave(topics.map(channelOf)),
+    leave: (topics) => hearing.leave(topics.map((topic) => channelOf(redis.shardOf(topic), topic))),
   });
 
   function fireGap(): void {
@@ -62,24 +68,30 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
     const batch = queue;
     queue = new Map();
     if (isClosed) return;
-    void send([...batch].map(([topic, messages]) => [channelOf(topic), envelopeOf(self, messages)]));
-  }
-
-  async function send(envelopes: readonly [channel: string, text: string][]): Promise<void> {
-    const [[channel, text] = ['', ''], ...others] = envelopes;
-    try {
-      if (others.length > 0) await runPublishAll([], envelopes.flat());
-      else await redis.command((client) => client.publish(channel, text));
-    } catch {
-      // Other processes missed this and cannot know: the gap is published once there is a connection.
-      hasFailed = true;
+    for (const [shard, some] of Map.groupBy(batch, ([topic]) => redis.shardOf(topic))) {
+      void send(
+        shard,
+        some.map(([topic, messages]) => [channelOf(shard, topic), envelopeOf(self, messages)]),
+      );
     }
   }
 
-  async function announcePublishFailure(): Promise<void> {
-    if (!hasFailed || isClosed) return;
-    hasFailed = false;
-    await send([[lostChannel, self]]);
+  async function send(shard: Shard, envelopes: readonly [channel: string, text: string][]): Promise<void> {
+    const [[channel, text] = ['', ''], ...others] = envelopes;
+    try {
+      if (others.length > 0) await runPublishAll(shard, ['bus'], [publishCommand, ...envelopes.flat()]);
+      else await shard.command((commands) => commands.publish(channel, text));
+    } catch {
+      // Other processes missed this and cannot know: the gap is published once there is a connection.
+      failed.add(shard.link);
+    }
+  }
+
+  function announcePublishFailures(): void {
+    if (isClosed) return;
+    const links = new Set(failed);
+    failed.clear();
+    for (const [channel, shard] of lossChannels) if (links.has(shard.link)) void send(shard, [[channel, self]]);
   }
 
   function onLoss(from: string): void {
@@ -88,16 +100,16 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
 
   function onEnvelope(text: string, channel: string): void {
     if (text.startsWith(self)) return;
-    const topic = channel.slice(topicPrefix.length);
+    const topic = channel.slice(topicAt);
     // It may be heard a little longer than there are listeners.
     if (!listeners.has(topic)) return;
     const [, ...messages] = text.split('\n');
     for (const message of messages) listeners.deliver(topic, JSON.parse(message));
   }
 
-  await subscriber.listen(lostChannel);
-  await subscriber.firstBeat(startMs);
-  const announcing = setInterval(announcePublishFailure, 500);
+  for (const [channel, shard] of lossChannels) void hearing.listen(shard, channel);
+  await hearing.start(startMs);
+  const announcing = setInterval(announcePublishFailures, 500);
   announcing.unref();
 
   return {
@@ -111,7 +123,8 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
     },
     async subscribe(topic, listener) {
       const remove = listeners.add(topic, listener);
-      await subscriber.listen(channelOf(topic));
+      const shard = redis.shardOf(topic);
+      await hearing.listen(shard, channelOf(shard, topic));
       return () => {
         remove();
         interest.check(topic);
@@ -127,7 +140,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
       isClosed = true;
       clearInterval(announcing);
       interest.close();
-      await subscriber.close();
+      hearing.close();
     },
   };
 }

@@ -23,7 +23,9 @@ export function createRedisCounters(redis: Redis): Counters {
   const run = redis.script(count);
 
   async function add(key: string, windowMs: number, by: number, limit: number) {
-    const [total, remainingMs, taken] = listOf(await run([`count:${key}`], [windowMs, by, limit])).map(Number);
+    const [total, remainingMs, taken] = listOf(
+      await run(redis.shardOf(key), [`count:${key}`], [windowMs, by, limit]),
+    ).map(Number);
     return { count: total ?? 0, remainingMs: remainingMs ?? 0, taken: taken === 1 };
   }
 
@@ -34,7 +36,8 @@ export function createRedisCounters(redis: Redis): Counters {
     },
     take: (key, windowMs, limit, by = 1) => add(key, windowMs, by, limit),
     async reset(key) {
-      await redis.command((client) => client.del(`${redis.prefix}count:${key}`));
+      const { prefix, command } = redis.shardOf(key);
+      await command((commands) => commands.del(`${prefix}count:${key}`));
     },
     close: async () => {},
   };

@@ -1,5 +1,5 @@
 import type { ExpiringEntry, ExpiringSets } from '../../core/ports.ts';
-import { listOf, type Redis } from '../redis.ts';
+import { listOf, type Redis, type Shard } from '../redis.ts';
 
 // A set is a sorted set (member by expiry) and a hash (values). `expiring` has each set by its earliest expiry.
 const index = 'expiring';
@@ -62,7 +62,7 @@ return answer`;
 const count = `return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')`;
 
 // Runs alone on the server: a member is taken by one process only.
-const sweep = `
+const sweepScript = `
 local prefix, limit, keyPrefix = ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local answer, taken, offset = {}, 0, 0
 while taken < limit do
@@ -100,34 +100,81 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     remove: redis.script(remove),
     members: redis.script(members),
     count: redis.script(count),
-    sweep: redis.script(sweep),
+    sweep: redis.script(sweepScript),
   };
-  async function touchSome(entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]> {
+  let sweeps = 0;
+
+  /** Sets of one thing are together: `presence/x` and `away/x`. */
+  const shardOf = (set: string): Shard => redis.shardOf(set.slice(set.indexOf('/') + 1));
+
+  async function touchSome(shard: Shard, entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]> {
     const sets = Map.groupBy(entries.keys(), (at) => entries[at]?.set ?? '');
     const args = [...sets].flatMap(([set, places]) => [
       set,
       places.length,
       ...places.flatMap((at) => [entries[at]?.member ?? '', entries[at]?.value ?? '']),
     ]);
-    const answers = listOf(await scripts.touch([index, ...[...sets.keys()].flatMap(keysOf)], [ttlMs, ...args]));
+    const keys = [index, ...[...sets.keys()].flatMap(keysOf)];
+    const answers = listOf(await scripts.touch(shard, keys, [ttlMs, ...args]));
     const isNew = new Array<boolean>(entries.length);
     for (const [place, at] of [...sets.values()].flat().entries()) isNew[at] = answers[place] === 1;
     return isNew;
   }
 
-  async function removeSome(entries: readonly ExpiringEntry[]): Promise<boolean[]> {
+  async function removeSome(shard: Shard, entries: readonly ExpiringEntry[]): Promise<boolean[]> {
     const keys = [index, ...entries.flatMap(({ set }) => keysOf(set))];
     const members = entries.map(({ member }) => member);
-    return listOf(await scripts.remove(keys, members)).map((count) => count === 1);
+    return listOf(await scripts.remove(shard, keys, members)).map((count) => count === 1);
+  }
+
+  /** Each shard gets its own in one command, or in as few as are allowed; answers are in the order of the entries. */
+  async function spread(
+    entries: readonly ExpiringEntry[],
+    work: (shard: Shard, some: readonly ExpiringEntry[]) => Promise<boolean[]>,
+  ): Promise<boolean[]> {
+    const answers = new Array<boolean>(entries.length);
+    const ask = async (shard: Shard, places: readonly number[]): Promise<void> => {
+      const some = await work(
+        shard,
+        places.flatMap((at) => entries[at] ?? []),
+      );
+      for (const [place, at] of places.entries()) answers[at] = some[place] === true;
+    };
+    const asked = [...Map.groupBy(entries.keys(), (at) => shardOf(entries[at]?.set ?? ''))].flatMap(([shard, places]) =>
+      inParts(places).map((some) => ask(shard, some)),
+    );
+    await Promise.all(asked);
+    return answers;
   }
 
   const touchAll = (entries: readonly ExpiringEntry[], ttlMs: number) =>
-    inParts(entries, (some) => touchSome(some, ttlMs));
-  const removeAll = (entries: readonly ExpiringEntry[]) => inParts(entries, removeSome);
+    spread(entries, (shard, some) => touchSome(shard, some, ttlMs));
+  const removeAll = (entries: readonly ExpiringEntry[]) => spread(entries, removeSome);
+
+  /** Shard by shard. What was taken is given back even where others do not answer. */
+  async function sweep(prefix: string, limit: number) {
+    const expired: { set: string; member: string; value: string }[] = [];
+    let failure: unknown;
+    let failed = 0;
+    for (const shard of startingAt(redis.shards, sweeps++)) {
+      if (expired.length >= limit) break;
+      try {
+        const args = [prefix, limit - expired.length, shard.prefix];
+        const flat = listOf(await scripts.sweep(shard, [index], args));
+        expired.push(...inTriples(flat).map(([set, member, value]) => ({ set, member, value })));
+      } catch (error) {
+        failure = error;
+        failed += 1;
+      }
+    }
+    if (failed === redis.shards.length) throw failure;
+    return expired;
+  }
 
   return {
     touchAll,
     removeAll,
+    sweep,
     async touch(set, member, ttlMs, value) {
       const [isNew = false] = await touchAll([{ set, member, value }], ttlMs);
       return { isNew };
@@ -137,25 +184,24 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
       return wasThere;
     },
     async members(set) {
-      const flat = listOf(await scripts.members(keysOf(set), []));
+      const flat = listOf(await scripts.members(shardOf(set), keysOf(set), []));
       return inTriples(flat).map(([member, value, expiresAt]) => ({ member, value, expiresAt: Number(expiresAt) }));
     },
-    count: async (set) => Number(await scripts.count(keysOf(set), [])),
-    async sweep(prefix, limit) {
-      const flat = listOf(await scripts.sweep([index], [prefix, limit, redis.prefix]));
-      return inTriples(flat).map(([set, member, value]) => ({ set, member, value }));
-    },
+    count: async (set) => Number(await scripts.count(shardOf(set), keysOf(set), [])),
     close: async () => {},
   };
 }
 
-async function inParts(
-  entries: readonly ExpiringEntry[],
-  work: (some: readonly ExpiringEntry[]) => Promise<boolean[]>,
-): Promise<boolean[]> {
-  const parts: Promise<boolean[]>[] = [];
-  for (let at = 0; at < entries.length; at += entriesMax) parts.push(work(entries.slice(at, at + entriesMax)));
-  return (await Promise.all(parts)).flat();
+function inParts(places: readonly number[]): number[][] {
+  const parts: number[][] = [];
+  for (let at = 0; at < places.length; at += entriesMax) parts.push(places.slice(at, at + entriesMax));
+  return parts;
+}
+
+/** All of them, another one first each time: none waits behind the same others. */
+function startingAt<T>(all: readonly T[], at: number): T[] {
+  const start = at % all.length;
+  return [...all.slice(start), ...all.slice(0, start)];
 }
 
 function inTriples(flat: readonly (string | number)[]): [string, string, string][] {

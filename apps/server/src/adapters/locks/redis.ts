@@ -11,7 +11,7 @@ return 1`;
 export function createRedisLocks(redis: Redis): Locks {
   const run = redis.script(acquire);
   return {
-    acquire: async (name, ttlMs) => (await run([`lock:${name}`], [ttlMs])) === 1,
+    acquire: async (name, ttlMs) => (await run(redis.shardOf(name), [`lock:${name}`], [ttlMs])) === 1,
     close: async () => {},
   };
 }

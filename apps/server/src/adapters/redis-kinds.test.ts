@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { eventually } from '../../testkit/kit/eventually.ts';
+import { hasRedisServer, openRedisAt, startOwnRedis, startOwnSentinel } from '../../testkit/kit/redis.ts';
+import { slotsInUse, startOwnCluster } from '../../testkit/kit/redis-cluster.ts';
+import type { Clock } from '../core/clock.ts';
+import { busContract } from './bus/bus.contract.ts';
+import { openRedisBus } from './bus/redis.ts';
+import { countersContract } from './counters/counters.contract.ts';
+import { createRedisCounters } from './counters/redis.ts';
+import { expiringSetsContract } from './expiring-sets/expiring-sets.contract.ts';
+import { createRedisExpiringSets } from './expiring-sets/redis.ts';
+import { locksContract } from './locks/locks.contract.ts';
+import { createRedisLocks } from './locks/redis.ts';
+import type { Redis } from './redis.ts';
+import { tagsOf } from './redis-stores.ts';
+
+const skip = !hasRedisServer && 'no redis-server on this machine';
+const stops: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const stop of stops) await stop();
+});
+
+function once(start: () => Promise<{ url: string; stop: () => Promise<void> }>): () => Promise<string> {
+  let started: Promise<string> | undefined;
+  return () => {
+    started ??= start().then(({ url, stop }) => {
+      stops.push(stop);
+      return url;
+    });
+    return started;
+  };
+}
+
+/** A bus of a process, and what it hears of one topic in each shard. */
+async function openListener(redis: Redis) {
+  const bus = await openRedisBus({ redis, onError: (error) => assert.fail(String(error)) });
+  const heard = new Map<string, Set<number>>();
+  let gaps = 0;
+  bus.onGap(() => {
+    gaps += 1;
+  });
+  const byShard = new Map<unknown, string>();
+  for (let at = 0; byShard.size < redis.shards.length; at++) byShard.set(redis.shardOf(`topic/${at}`), `topic/${at}`);
+  const topics = [...byShard.values()];
+  for (const topic of topics) {
+    const numbers = new Set<number>();
+    heard.set(topic, numbers);
+    await bus.subscribe(topic, (message) => numbers.add(Number(message)));
+  }
+  return { bus, topics, heard, gaps: () => gaps };
+}
+
+const kinds = {
+  'two shards': once(async () => {
+    const servers = await Promise.all([startOwnRedis(), startOwnRedis()]);
+    const stop = async () => void (await Promise.all(servers.map((server) => server.kill())));
+    return { url: servers.map(({ url }) => url).join(), stop };
+  }),
+  cluster: once(startOwnCluster),
+  sentinel: once(startOwnSentinel),
+};
+
+/** What two processes have of a port. */
+async function two<T>(url: string, create: (redis: Redis) => T | Promise<T>, clock?: Clock) {
+  const { connections, close } = await openRedisAt(url, 2, clock);
+  const [first, second] = await Promise.all(connections.map(create));
+  assert.ok(first && second);
+  return { first, second, close };
+}
+
+for (const [name, start] of Object.entries(kinds)) {
+  suite(name, { skip }, () => {
+    countersContract(name, async (clock) => two(await start(), createRedisCounters, clock));
+    locksContract(name, async (clock) => two(await start(), createRedisLocks, clock));
+    expiringSetsContract(name, async (clock) => two(await start(), createRedisExpiringSets, clock));
+    busContract(name, async (onError) => {
+      const opened = await two(await start(), (redis) => openRedisBus({ redis, onError }));
+      return {
+        ...opened,
+        async close() {
+          await opened.first.close();
+          await opened.second.close();
+          await opened.close();
+        },
+      };
+    });
+
+    test(`[STA-11] ${name}: names are spread over all servers, and the same way in every process`, async () => {
+      const { first, second, close } = await two(await start(), (redis) => redis);
+      const names = Array.from({ length: 2_000 }, (_, at) => `conversation/${at}`);
+      const at = (redis: Redis, topic: string) => redis.shards.indexOf(redis.shardOf(topic));
+      const counts = new Map<number, number>();
+      for (const topic of names) {
+        assert.equal(at(first, topic), at(second, topic));
+        counts.set(at(first, topic), (counts.get(at(first, topic)) ?? 0) + 1);
+      }
+      assert.equal(counts.size, first.shards.length);
+      const fair = names.length / first.shards.length;
+      assert.ok(
+        [...counts.values()].every((count) => count > fair / 3 && count < fair * 3),
+        String([...counts.values()]),
+      );
+      await close();
+    });
+  });
+}
+
+test('[STA-12] cluster: slots that move under traffic are heard where they are now, after a gap; nothing restarts', {
+  skip,
+}, async (t) => {
+  const cluster = await startOwnCluster();
+  t.after(cluster.stop);
+  const { connections, close } = await openRedisAt(cluster.url, 2);
+  t.after(close);
+  const [one, two] = await Promise.all(connections.map(openListener));
+  assert.ok(one && two);
+  t.after(() => Promise.all([one.bus.close(), two.bus.close()]));
+  let sent = 0;
+  const publishing = setInterval(() => {
+    sent += 1;
+    for (const topic of one.topics) one.bus.publish(topic, sent);
+  }, 100);
+  t.after(() => clearInterval(publishing));
+  await eventually(() => two.topics.every((topic) => two.heard.get(topic)?.has(5)));
+  const [from, to] = cluster.masters;
+  assert.ok(from && to);
+  const slots = await slotsInUse(from, tagsOf('cluster'));
+  assert.ok(slots.length > 5, String(slots));
+  await cluster.moveSlots(slots.slice(0, 3), from, to);
+  await eventually(() => two.gaps() > 0, { withinMs: 30_000 });
+  const moved = sent;
+  await eventually(
+    () => two.topics.every((topic) => [...(two.heard.get(topic) ?? [])].some((number) => number > moved)),
+    { withinMs: 30_000 },
+  );
+  const counters = createRedisCounters(connections[0] as Redis);
+  for (let at = 0; at < 64; at++) assert.equal((await counters.hit(`after/${at}`, 60_000)).count, 1);
+});

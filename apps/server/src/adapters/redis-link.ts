@@ -1,0 +1,124 @@
+import { SharedStateUnavailable } from '../core/ports.ts';
+import type { Commands, Station, Store } from './redis-stores.ts';
+
+// A request must not wait for a Redis that hangs.
+const commandTimeoutMs = 250;
+// One that answers others is only busy, as in a burst; but no caller waits longer than this.
+const busyTimeoutMs = 2_000;
+// After a command went unanswered the next ones fail at once, for this long.
+const pauseMs = 1_000;
+const pingMs = 800;
+const missesMax = 3;
+
+export type Command = <T>(send: (commands: Commands) => Promise<T>) => Promise<T>;
+
+/** The process's connection to one store, replaced when it falls silent. */
+export type Link = ReturnType<typeof createLink>;
+
+export function createLink(open: () => Store) {
+  let store = open();
+  let misses = 0;
+  const lanes: { resume(): void }[] = [];
+
+  // A server that hangs, or a network that swallows everything, closes no connection: only a new one helps.
+  const watch = setInterval(() => {
+    if (!store.isReady) return;
+    misses += 1;
+    if (misses > missesMax) {
+      misses = 0;
+      for (const lane of lanes) lane.resume();
+      store.destroy();
+      store = open();
+      return;
+    }
+    // What is not connected says so: the library is reconnecting already.
+    Promise.allSettled(store.pings()).then(() => {
+      misses = 0;
+    });
+  }, pingMs);
+  watch.unref();
+
+  return {
+    /** Commands to one part of the store, which may be silent while others answer. */
+    lane(): Command {
+      const { command, resume } = createLane(() => store);
+      lanes.push({ resume });
+      return command;
+    },
+    stations: (): Station[] => store.stations(),
+    /** Resolves when there is a connection, or after a second: the process starts without Redis too. */
+    ready: () =>
+      new Promise<void>((resolve) => {
+        if (store.isReady) return resolve();
+        const timer = setTimeout(resolve, 1_000);
+        store.onReady(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+    pings: (): Promise<unknown>[] => store.pings(),
+    async close(): Promise<void> {
+      clearInterval(watch);
+      store.destroy();
+    },
+  };
+}
+
+/** Sends commands with a time limit. */
+function createLane(store: () => Store) {
+  let pausedUntil = 0;
+  let heardAt = 0;
+
+  const command: Command = async (send) => {
+    if (performance.now() < pausedUntil) throw new SharedStateUnavailable('Redis did not answer a moment ago.');
+    let timer: NodeJS.Timeout | undefined;
+    let isAnswered = false;
+    const askedAt = performance.now();
+    const late = new Promise<never>((_, reject) => {
+      const giveUp = () => {
+        if (isAnswered) return;
+        const now = performance.now();
+        const isSilent = now - heardAt > commandTimeoutMs;
+        if (!isSilent && now - askedAt < busyTimeoutMs) return wait();
+        if (isSilent) pausedUntil = now + pauseMs;
+        reject(new SharedStateUnavailable('Redis did not answer in time.'));
+      };
+      // After a busy moment of ours the answer may lie unread: it is read between the timer and the immediate.
+      const wait = () => {
+        timer = setTimeout(() => setImmediate(giveUp), commandTimeoutMs);
+      };
+      wait();
+    });
+    // Some clients throw at once where others reject.
+    const answer = (async () => send(store()))();
+    answer.then(
+      () => {
+        heardAt = performance.now();
+      },
+      () => {}, // it may fail after the time limit
+    );
+    try {
+      return await Promise.race([answer, late]);
+    } catch (error) {
+      throw isRefusal(error) ? error : asUnavailable(error);
+    } finally {
+      isAnswered = true;
+      clearTimeout(timer);
+    }
+  };
+
+  const resume = (): void => {
+    pausedUntil = 0;
+  };
+  return { command, resume };
+}
+
+/** Redis answered, and said that the command is wrong: a fault of ours, not of the connection or the server's state. */
+export function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && /^(NOSCRIPT|ERR|WRONGTYPE|CROSSSLOT) /.test(error.message);
+}
+
+const asUnavailable = (error: unknown): SharedStateUnavailable =>
+  error instanceof SharedStateUnavailable
+    ? error
+    : new SharedStateUnavailable('Redis is not reachable.', { cause: error });

@@ -1,0 +1,238 @@
+import { createClient, createCluster, createSentinel } from 'redis';
+import type { RedisAddress, RedisLogin, RedisNode } from './redis-address.ts';
+
+interface ScriptOptions {
+  keys: string[];
+  arguments: string[];
+}
+
+/** What we ask of a server, a master behind sentinels or a cluster. */
+export interface Commands {
+  evalSha(sha: string, options: ScriptOptions): Promise<unknown>;
+  eval(script: string, options: ScriptOptions): Promise<unknown>;
+  publish(channel: string, text: string): Promise<unknown>;
+  del(key: string): Promise<unknown>;
+}
+
+/** A server that can be listened to, with the tags whose channels are there. */
+export interface Station {
+  address: string;
+  tags: readonly string[];
+  /** A connection to listen on, not yet connected. */
+  open(): Ear;
+}
+
+export interface Store extends Commands {
+  readonly isReady: boolean;
+  onReady(listener: () => void): void;
+  /** One for each of its servers; those that are not connected reject at once. */
+  pings(): Promise<unknown>[];
+  /** As far as known; none before there was a connection. */
+  stations(): Station[];
+  destroy(): void;
+}
+
+type Listener = (text: string, channel: string) => void;
+
+/** A connection that listens. */
+export interface Ear {
+  readonly isReady: boolean;
+  onReady(listener: () => void): void;
+  /** The connection was lost, or its channels are elsewhere now. */
+  onLoss(listener: () => void): void;
+  connect(): void;
+  hear(channels: readonly string[], listener: Listener): Promise<unknown>;
+  unhear(channels: readonly string[], listener: Listener): Promise<unknown>;
+  destroy(): void;
+}
+
+const reconnectStrategy = (retries: number): number => Math.min(50 * 2 ** retries, 1_000);
+const common = { disableOfflineQueue: true, maintNotifications: 'disabled' } as const;
+const topologyMs = 500;
+
+/** More than there will be masters: each tag is in one slot, with all its keys and channels. Of one length. */
+const clusterTags = Array.from({ length: 64 }, (_, at) => `{${String(at).padStart(2, '0')}}`);
+const oneTag = [''];
+export const tagsOf = (kind: RedisAddress['kind']): readonly string[] => (kind === 'cluster' ? clusterTags : oneTag);
+
+export type OnError = (error: unknown) => void;
+
+function newClient(url: string, onError: OnError) {
+  const client = createClient({ url, ...common, socket: { connectTimeout: 1_000, reconnectStrategy } });
+  reportOnce(client, onError);
+  return client;
+}
+
+/** One report an outage: each attempt to reconnect fails with an error of its own. */
+function reportOnce(client: { on(event: string, listener: (error: unknown) => void): unknown }, onError: OnError) {
+  let isReported = false;
+  client.on('error', (error) => {
+    if (!isReported) onError(error);
+    isReported = true;
+  });
+  client.on('ready', () => {
+    isReported = false;
+  });
+}
+
+function openEar(url: string, isSharded: boolean, onError: OnError): Ear {
+  const client = newClient(url, onError);
+  const subscribe = (channels: string[], listener: Listener) =>
+    isSharded ? client.sSubscribe(channels, listener) : client.subscribe(channels, listener);
+  const unsubscribe = (channels: string[], listener: Listener) =>
+    isSharded ? client.sUnsubscribe(channels, listener) : client.unsubscribe(channels, listener);
+  return {
+    get isReady() {
+      return client.isReady;
+    },
+    onReady: (listener) => void client.on('ready', listener),
+    onLoss: (listener) =>
+      void client.on('error', listener).on('reconnecting', listener).on('sharded-channel-moved', listener),
+    connect: () => void client.connect().catch(() => {}), // rejects only when closed before it was ever connected
+    hear: (channels, listener) => Promise.all(bySlot(channels).map((some) => subscribe(some, listener))),
+    unhear: (channels, listener) => Promise.all(bySlot(channels).map((some) => unsubscribe(some, listener))),
+    destroy: () => (client.isOpen ? client.destroy() : undefined),
+  };
+}
+
+/** A command takes channels of one slot only. */
+const bySlot = (channels: readonly string[]): string[][] => [
+  ...Map.groupBy(channels, (channel) => /\{\d\d\}/.exec(channel)?.[0] ?? '').values(),
+];
+
+export function openServer(url: string, onError: OnError): Store {
+  const client = newClient(url, onError);
+  client.connect().catch(() => {}); // as above
+  const station = { address: url, tags: oneTag, open: () => openEar(url, false, onError) };
+  return {
+    get isReady() {
+      return client.isReady;
+    },
+    onReady: (listener) => void client.on('ready', listener),
+    evalSha: (sha, options) => client.evalSha(sha, options),
+    eval: (script, options) => client.eval(script, options),
+    publish: (channel, text) => client.publish(channel, text),
+    del: (key) => client.del(key),
+    pings: () => [client.ping()],
+    stations: () => [station],
+    destroy: () => (client.isOpen ? client.destroy() : undefined),
+  };
+}
+
+const urlOf = ({ host, port }: RedisNode, { username = '', password, isTls }: RedisLogin): string => {
+  const login = password === undefined ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`;
+  return `redis${isTls ? 's' : ''}://${login}${host.includes(':') ? `[${host}]` : host}:${port}`;
+};
+
+const optionsOf = ({ username, password, isTls }: RedisLogin) => ({
+  ...common,
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  socket: { connectTimeout: 1_000, reconnectStrategy, ...(isTls && { tls: true as const }) },
+});
+
+/** Connects until it succeeds or is over: the library gives up after one attempt. */
+function connecting(connect: () => Promise<unknown>, onError: OnError): { stop(): void } {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const attempt = (): void => {
+    connect().catch((error) => {
+      if (isStopped) return;
+      onError(error);
+      timer = setTimeout(attempt, topologyMs);
+      timer.unref();
+    });
+  };
+  attempt();
+  return {
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export function openCluster({ nodes, login }: RedisAddress & { kind: 'cluster' }, onError: OnError): Store {
+  const cluster = createCluster({
+    rootNodes: nodes.map((node) => ({ url: urlOf(node, login) })),
+    defaults: optionsOf(login),
+    // A master that hangs must not keep us from the others.
+    minimizeConnections: true,
+    topologyRefreshOnReconnectionAttemptStrategy: topologyMs,
+  });
+  reportOnce(cluster, onError);
+  const attempts = connecting(() => cluster.connect(), onError);
+  const masterOf = (tag: string): string | undefined => cluster.slots[slotOf(tag)]?.master.address;
+
+  return {
+    get isReady() {
+      return cluster.isReady;
+    },
+    onReady: (listener) => void cluster.on('connect', listener),
+    evalSha: (sha, options) => cluster.evalSha(sha, options),
+    eval: (script, options) => cluster.eval(script, options),
+    publish: (channel, text) => cluster.sPublish(channel, text),
+    del: (key) => cluster.del(key),
+    pings: () => cluster.masters.map(async (master) => (await cluster.nodeClient(master)).ping()),
+    stations() {
+      const known = Map.groupBy(clusterTags, masterOf);
+      return cluster.masters.flatMap(({ address, host, port }) => {
+        const tags = known.get(address);
+        return tags ? [{ address, tags, open: () => openEar(urlOf({ host, port }, login), true, onError) }] : [];
+      });
+    },
+    destroy() {
+      attempts.stop();
+      if (cluster.isOpen) cluster.destroy();
+    },
+  };
+}
+
+export function openSentinel(address: RedisAddress & { kind: 'sentinel' }, onError: OnError): Store {
+  const { nodes, login, master } = address;
+  const sentinel = createSentinel({
+    name: master,
+    sentinelRootNodes: [...nodes],
+    nodeClientOptions: optionsOf(login),
+    sentinelClientOptions: optionsOf({ isTls: login.isTls }),
+    scanInterval: topologyMs,
+  });
+  reportOnce(sentinel, onError);
+  const ready = new Set<() => void>();
+  const connect = async (): Promise<void> => {
+    await sentinel.connect();
+    for (const listener of ready) listener();
+  };
+  const attempts = connecting(connect, onError);
+  return {
+    get isReady() {
+      return sentinel.isReady;
+    },
+    onReady: (listener) => void ready.add(listener),
+    evalSha: (sha, options) => sentinel.evalSha(sha, options),
+    eval: (script, options) => sentinel.eval(script, options),
+    publish: (channel, text) => sentinel.publish(channel, text),
+    del: (key) => sentinel.del(key),
+    pings: () => [sentinel.ping()],
+    stations() {
+      const node = sentinel.getMasterNode();
+      if (!node) return [];
+      const url = urlOf(node, login);
+      return [{ address: `${node.host}:${node.port}`, tags: oneTag, open: () => openEar(url, false, onError) }];
+    },
+    destroy() {
+      attempts.stop();
+      if (sentinel.isOpen) sentinel.destroy();
+    },
+  };
+}
+
+/** The slot of what is between the braces of a tag: CRC16 (XMODEM), as the cluster's specification has it. */
+function slotOf(tag: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(tag.slice(1, -1))) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
+  }
+  return crc % 16_384;
+}

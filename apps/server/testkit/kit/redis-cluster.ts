@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+import { ownPort } from './ports.ts';
+import { askRedis } from './redis.ts';
+
+const slots = 16_384;
+/** How long a master may be silent before its replica takes its place. */
+const nodeTimeoutMs = 1_000;
+
+export interface ClusterNode {
+  url: string;
+  port: number;
+  id: string;
+  ask(...command: string[]): Promise<unknown>;
+  start(): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+}
+
+/** A Redis Cluster of our own. */
+export interface OwnCluster {
+  /** As in REDIS_URL. */
+  url: string;
+  masters: ClusterNode[];
+  /** The one of the master at the same place, where there are replicas. */
+  replicas: ClusterNode[];
+  /** Moves slots from one master to another, keys included, as `redis-cli --cluster reshard` does. */
+  moveSlots(some: Iterable<number>, from: ClusterNode, to: ClusterNode): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startOwnCluster({ replicas: hasReplicas = false } = {}): Promise<OwnCluster> {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-cluster-'));
+  const start = async () => {
+    const node = createNode(dir, await ownPort(), await ownPort());
+    await node.start();
+    return node;
+  };
+  const masters = await Promise.all([start(), start(), start()]);
+  const replicas = hasReplicas ? await Promise.all([start(), start(), start()]) : [];
+  const all = [...masters, ...replicas];
+  await introduce(masters, all);
+  for (const [at, replica] of replicas.entries()) {
+    await eventually(() => replica.ask('CLUSTER', 'REPLICATE', masters[at]?.id ?? ''));
+  }
+  await eventually(() => assertWhole(all), { withinMs: 60_000 });
+  return {
+    url: masters.map(({ port }) => `redis+cluster://127.0.0.1:${port}`).join(),
+    masters,
+    replicas,
+    moveSlots: (some, from, to) => moveSlots(some, from, to, masters),
+    async stop() {
+      await Promise.all(all.map((node) => node.kill()));
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function createNode(dir: string, port: number, busPort: number): ClusterNode & { busPort: number } {
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const ask = (...command: string[]) => askRedis(url, (client) => client.sendCommand(command));
+  const options = {
+    port,
+    bind: '127.0.0.1',
+    'cluster-enabled': 'yes',
+    'cluster-port': busPort,
+    'cluster-config-file': `nodes-${port}.conf`,
+    'cluster-node-timeout': nodeTimeoutMs,
+    'cluster-require-full-coverage': 'no',
+    'repl-diskless-sync-delay': 0,
+    dir,
+    save: '',
+    appendonly: 'no',
+  };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const node = {
+    url,
+    port,
+    busPort,
+    id: '',
+    ask,
+    async start() {
+      child = spawn('redis-server', args, { stdio: 'ignore' });
+      await eventually(() => ask('PING'));
+      node.id = String(await ask('CLUSTER', 'MYID'));
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+  return node;
+}
+
+type Joining = ClusterNode & { busPort?: number };
+
+async function introduce(masters: readonly Joining[], all: readonly Joining[]): Promise<void> {
+  const share = Math.ceil(slots / masters.length);
+  for (const [at, master] of masters.entries()) {
+    const last = Math.min(slots, (at + 1) * share) - 1;
+    await master.ask('CLUSTER', 'ADDSLOTSRANGE', String(at * share), String(last));
+  }
+  for (const [at, node] of all.entries()) await node.ask('CLUSTER', 'SET-CONFIG-EPOCH', String(at + 1));
+  const [first, ...others] = all;
+  for (const { port, busPort } of others) {
+    await first?.ask('CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPort));
+  }
+  await eventually(() => assertKnown(all), { withinMs: 60_000 });
+}
+
+async function assertKnown(all: readonly ClusterNode[]): Promise<void> {
+  for (const node of all) {
+    const nodes = String(await node.ask('CLUSTER', 'NODES'))
+      .trim()
+      .split('\n');
+    const isDone = nodes.length === all.length && !nodes.some((line) => /handshake|fail|noaddr/.test(line));
+    if (!isDone) throw new Error(`not all know each other:\n${nodes.join('\n')}`);
+  }
+}
+
+async function assertWhole(all: readonly ClusterNode[]): Promise<void> {
+  for (const node of all) {
+    const info = String(await node.ask('CLUSTER', 'INFO'));
+    if (!/cluster_state:ok/.test(info) || !/cluster_slots_ok:16384/.test(info)) throw new Error(info);
+  }
+}
+
+async function moveSlots(
+  some: Iterable<number>,
+  from: ClusterNode,
+  to: ClusterNode,
+  masters: readonly ClusterNode[],
+): Promise<void> {
+  for (const slot of some) {
+    const set = (node: ClusterNode, ...what: string[]) => node.ask('CLUSTER', 'SETSLOT', String(slot), ...what);
+    await set(to, 'IMPORTING', from.id);
+    await set(from, 'MIGRATING', to.id);
+    for (;;) {
+      const keys = (await from.ask('CLUSTER', 'GETKEYSINSLOT', String(slot), '100')) as string[];
+      if (keys.length === 0) break;
+      await from.ask('MIGRATE', '127.0.0.1', String(to.port), '', '0', '5000', 'REPLACE', 'KEYS', ...keys);
+    }
+    await set(to, 'NODE', to.id);
+    for (const node of masters) if (node !== to) await set(node, 'NODE', to.id);
+  }
+}
+
+/** The slots of a master in which we have keys and channels. */
+export async function slotsInUse(master: ClusterNode, tags: readonly string[]): Promise<number[]> {
+  const lines = String(await master.ask('CLUSTER', 'NODES')).split('\n');
+  const own = lines.find((line) => line.includes('myself')) ?? '';
+  const ranges = own
+    .split(' ')
+    .slice(8)
+    .map((range) => range.split('-').map(Number));
+  const all = await Promise.all(tags.map(async (tag) => Number(await master.ask('CLUSTER', 'KEYSLOT', tag))));
+  return all.filter((slot) => ranges.some(([first = 0, last = first]) => slot >= first && slot <= last));
+}
