@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newRoom } from '../apps/server/testkit/clients/rooms.ts';
+import { joinAs, newRoom } from '../apps/server/testkit/clients/rooms.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
@@ -54,6 +54,29 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('heading', { name: /^GET .v1.projects.*rooms/ }).waitFor();
     assert.ok(page.url().includes(missed ?? 'nothing'));
     assertClean({ expected: /Failed to load resource/ });
+  });
+
+  test('[DASH-75] [DASH-76] the overview follows what happens now, and first steps tick themselves', async () => {
+    const { id: projectId, api, owner } = await kit.service.newProject();
+    const { open, assertClean } = await kit.visit({ as: owner });
+    const page = await open(`/p/${projectId}/overview?env=development`, 'Overview');
+    const now = page.getByLabel('Now', { exact: true });
+    const figure = (name: string) => now.locator('.figure').filter({ hasText: name });
+    await figure('Rooms with people').getByText('0 in them, 0 open').waitFor();
+    const step = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await step('Send the first message').getByText('To do').waitFor();
+    const room = await newRoom(api);
+    await joinAs(kit.service, api, room, 'ada');
+    const { id: talk } = await api.call('createConversation', { body: { name: 'talk' } });
+    await api.call('sendMessage', { room: talk, body: { senderId: 'ada', text: 'hello' } });
+    await figure('Rooms with people').getByText('1 in them, 1 open').waitFor();
+    await figure('Messages a second')
+      .getByRole('img', { name: 'Messages in the last hour: at most 1 a minute' })
+      .waitFor();
+    await step('Send the first message').getByText('Done').waitFor();
+    await step('See the first participant join').getByText('Done').waitFor();
+    await step('Have a webhook delivered').getByText('To do').waitFor();
+    assertClean();
   });
 
   test('[DASH-62] the first address opens the last environment', async () => {

@@ -1,5 +1,6 @@
 import { createTracing } from './adapters/traces/tracing.ts';
 import type { Config } from './config.ts';
+import { createActivity } from './core/activity.ts';
 import { createChanges } from './core/changes.ts';
 import type { Clock } from './core/clock.ts';
 import { createCursors } from './core/cursors.ts';
@@ -53,6 +54,7 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
     cursors: createCursors(keyring),
     metrics,
     changes: createChanges({ bus: adapters.bus }),
+    activity: createActivity({ clock }),
     quotas: createQuotas(limits),
     rateLimiter: createRateLimiter({ counters: adapters.counters, limits }),
     random,

@@ -1158,6 +1158,11 @@ export interface MetricsPoint {
     p99: number | null;
   };
   errors: Record<string, number>;
+  messages: number;
+  deliveries: {
+    delivered: number;
+    failed: number;
+  };
 }
 
 export interface MintChatToken {

@@ -13,6 +13,7 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   connections: ['calls', 'call', 'connections', 'connection', 'room-connections', 'metrics', 'usage'],
   errors: ['errors', 'error', 'connection', 'metrics'],
   requests: ['requests', 'request'],
+  activity: ['metrics'],
   webhooks: ['webhooks', 'webhook'],
   audit: ['audit'],
   nodes: ['fleet'],

@@ -6,18 +6,21 @@ interface FigureRow {
   /** Null is unknown, and is said so. */
   value: ReactNode | null;
   note?: ReactNode;
+  /** Beside the note: how it went. */
+  chart?: ReactNode;
 }
 
 /** The few numbers a page is about. */
 export function Figures({ label, figures }: { label: string; figures: readonly FigureRow[] }) {
   return (
     <dl className="figures" aria-label={label}>
-      {figures.map(({ label: name, value, note }) => (
+      {figures.map(({ label: name, value, note, chart }) => (
         <div key={name} className="figure">
           <dt>{name}</dt>
           <dd>
             <span className="figure-value">{value ?? <NoData />}</span>
             {note && <span className="figure-note">{note}</span>}
+            {chart}
           </dd>
         </div>
       ))}

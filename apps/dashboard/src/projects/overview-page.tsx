@@ -1,22 +1,19 @@
 import type { ConnectionMetrics } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { chatOverviewQuery } from '../chat/queries.ts';
 import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
-import { usePaged } from '../data/use-paged.ts';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Chart } from '../kit/chart.tsx';
-import { Figures } from '../kit/figure.tsx';
-import { count, percent, plural } from '../kit/numbers.ts';
+import { count } from '../kit/numbers.ts';
 import { Ago } from '../kit/time.tsx';
 import { metricsQuery } from '../observability/queries.ts';
-import { roomKeys } from '../rooms/queries.ts';
 import { Allowance } from '../usage/allowance.tsx';
 import { usageQuery } from '../usage/queries.ts';
+import { Now } from './now.tsx';
 import { SetupChecklist } from './setup-checklist.tsx';
 
 export default function OverviewPage() {
@@ -33,9 +30,9 @@ export default function OverviewPage() {
     >
       <SetupChecklist />
       <QueryView query={metrics}>
-        {({ connections, series }) => (
+        {({ connections, series, asOf }) => (
           <>
-            <Now successRate={connections.successRate} failed={connections.failed} active={connections.active} />
+            <Now connections={connections} minutes={series.minutes} asOf={asOf} />
             <ConnectionBars series={series} />
           </>
         )}
@@ -61,41 +58,6 @@ function ConnectionBars({ series: { minutes, hours } }: Pick<ConnectionMetrics, 
         at,
         values: [succeeded, Math.max(0, started - succeeded)],
       }))}
-    />
-  );
-}
-
-function Now({ successRate, failed, active }: { successRate: number | null; failed: number; active: number }) {
-  const api = useApi();
-  const { project, environment } = useProject();
-  const rooms = usePaged(roomKeys.list(project.id, environment), (page, signal) =>
-    api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page } }, { signal }),
-  );
-  const chat = useQuery(chatOverviewQuery(api, project.id, environment)).data?.messages;
-  const counts = rooms.data?.map(({ participantCount }) => participantCount);
-  const isKnown = counts?.every((amount) => amount !== null) ?? false;
-  const more = rooms.hasNextPage ? ' or more' : '';
-  return (
-    <Figures
-      label="Now"
-      figures={[
-        { label: 'Active rooms', value: counts ? `${count(counts.length)}${more}` : null },
-        {
-          label: 'Participants now',
-          value: counts && isKnown ? `${count(counts.reduce<number>((sum, n) => sum + (n ?? 0), 0))}${more}` : null,
-          note: plural(active, 'connection'),
-        },
-        {
-          label: 'Join success, 24 h',
-          value: successRate === null ? null : percent(successRate),
-          note: `${count(failed)} failed`,
-        },
-        {
-          label: 'Messages, 24 h',
-          value: chat ? count(chat.last24h) : null,
-          note: chat && `${count(chat.total)} in all`,
-        },
-      ]}
     />
   );
 }

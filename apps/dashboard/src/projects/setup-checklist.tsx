@@ -67,7 +67,16 @@ function useSteps(): Step[] {
     queryFn: () => api.call('listWebhooks', { projectId: project.id, query: { environment, limit: 200 } }),
     refetchInterval: untilTold,
   });
-  const hasMet = metrics.data && metrics.data.connections.succeeded > 0;
+  // Metrics are of a day: who met before that is among the connections, which stay for weeks.
+  const met = useQuery({
+    queryKey: ['project', project.id, 'connections', environment, 'any'],
+    queryFn: () => api.call('listProjectConnections', { projectId: project.id, query: { environment, limit: 50 } }),
+    refetchInterval: untilTold,
+  });
+  const hasMet =
+    metrics.data && met.data
+      ? metrics.data.connections.succeeded > 0 || met.data.some(({ connectedAt }) => connectedAt !== null)
+      : undefined;
   return [
     {
       label: 'Create an API key',

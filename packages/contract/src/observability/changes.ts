@@ -12,6 +12,8 @@ export const changeKinds = {
   connections: 'observability:read',
   errors: 'observability:read',
   requests: 'observability:read',
+  /** Rates that are counted, not listed: messages, deliveries. */
+  activity: 'observability:read',
   webhooks: 'webhook:read',
   audit: 'audit:read',
   /** Media nodes are the instance's: every signed-in person may read them. */

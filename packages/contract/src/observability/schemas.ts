@@ -94,6 +94,10 @@ export const MetricsPoint = Type.Object({
   successRate: number,
   timeToConnectMs: percentiles,
   errors: Type.Record(Type.String(), Type.Integer()),
+  /** Chat messages that were sent. */
+  messages: Type.Integer(),
+  /** Attempts to deliver a webhook. */
+  deliveries: Type.Object({ delivered: Type.Integer(), failed: Type.Integer() }),
 });
 export type MetricsPoint = Static<typeof MetricsPoint>;
 

@@ -1,4 +1,5 @@
 import type { Limits } from '@parley/contract';
+import type { Activity } from '../../core/activity.ts';
 import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
@@ -53,6 +54,7 @@ interface ChatDeps {
   ids: Ids;
   log: Log;
   changes: Changes;
+  activity: Activity;
   metrics: Metrics;
   cursors: Cursors;
   keyring: Keyring;

@@ -1,4 +1,5 @@
 import type { observabilityRoutes } from '@parley/contract';
+import type { Activity } from '../../core/activity.ts';
 import { iso } from '../../core/clock.ts';
 import type { ConnectionRecorder } from '../../core/connections.ts';
 import { deleteInBatches, sampleDays, type Turn } from '../../core/delete-in-batches.ts';
@@ -24,7 +25,7 @@ import { createMetricsReader } from './metrics.ts';
 import { createReads } from './reads.ts';
 import { createRecorder } from './recorder.ts';
 import { createRequests, type RequestsDeps } from './requests/requests.ts';
-import { deleteOldRollups, sampleActive, startOf } from './rollup-store.ts';
+import { addToRollups, deleteOldRollups, grainMs, sampleActive, startOf } from './rollup-store.ts';
 import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
@@ -36,6 +37,8 @@ interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps, R
   /** A look at each dependency, the database first. */
   checks: Readonly<Record<string, Check>>;
   retentionDays: number;
+  /** What the other parts count. */
+  activity: Activity;
 }
 
 export interface Observability extends Domain<typeof observabilityRoutes> {
@@ -47,7 +50,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {
-  const { db, clock, changes, checks, retentionDays } = deps;
+  const { db, clock, changes, checks, retentionDays, activity } = deps;
   const recorder = createRecorder(deps);
   const reads = createReads(deps);
   const metrics = createMetricsReader({ db, clock });
@@ -88,6 +91,18 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     for (const scope of active) changes.note('connections', scope);
   }
 
+  /** Adds what this process counted; what a store that is away does not take is lost, as these are rates. */
+  async function storeActivity(): Promise<void> {
+    const counted = activity.take();
+    if (counted.length === 0) return;
+    const grains = Object.keys(grainMs) as (keyof typeof grainMs)[];
+    const rows = counted.flatMap(({ at, ...row }) =>
+      grains.map((grain) => ({ ...row, grain, at: iso(startOf(grain, at)) })),
+    );
+    await db.transaction((tx) => addToRollups(tx, rows));
+    for (const scope of counted) changes.note('activity', scope);
+  }
+
   /** Ends attempts that came to nothing, and counts who is left. */
   async function sweep(): Promise<void> {
     await endAbandoned();
@@ -120,12 +135,14 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     // Each its own, so that none stops another when it fails.
     chores: [
       { name: 'observability', everyMs: 15_000, run: sweep, onDatabaseAlone: true },
+      { name: 'activity', everyMs: 5_000, run: storeActivity, onEveryProcess: true },
       { name: 'observability-retention', everyMs: 60_000, run: deleteOld, onDatabaseAlone: true },
       { name: 'call-retention', everyMs: 60_000, run: deleteOldOfCalls, onDatabaseAlone: true },
       { name: 'request-retention', everyMs: 60_000, run: requests.deleteOld, onDatabaseAlone: true },
     ],
     async stop() {
       await requests.settled();
+      await storeActivity();
       await samples.settled();
       await recorder.settled();
     },

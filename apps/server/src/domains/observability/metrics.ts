@@ -120,6 +120,8 @@ function seriesOf(
       active: Math.max(count(counts, 'active'), index === starts.length - 1 ? activeNow : 0),
       timeToConnectMs: connectTimes(counts),
       errors: errorsOf(counts),
+      messages: count(counts, 'messages'),
+      deliveries: { delivered: count(counts, 'delivered'), failed: count(counts, 'undelivered') },
     };
   });
 }

@@ -1,4 +1,5 @@
 import { allEvents, type Limits, permissionFor, type WebhookEventType, type webhookRoutes } from '@parley/contract';
+import type { Activity } from '../../core/activity.ts';
 import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { iso } from '../../core/clock.ts';
@@ -35,6 +36,7 @@ interface WebhooksDeps {
   bus: Bus;
   log: Log;
   changes: Changes;
+  activity: Activity;
   metrics: Metrics;
   tracer: Tracer;
   limits: Limits;

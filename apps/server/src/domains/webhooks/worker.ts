@@ -1,3 +1,4 @@
+import type { Activity } from '../../core/activity.ts';
 import type { Changes } from '../../core/changes.ts';
 import { iso } from '../../core/clock.ts';
 import type { Metrics } from '../../core/metrics.ts';
@@ -14,6 +15,7 @@ export interface WorkerDeps extends AttemptDeps, OutcomeDeps {
   bus: Bus;
   metrics: Metrics;
   changes: Changes;
+  activity: Activity;
 }
 
 /** Makes the attempts. Any number of processes may run one on the same queue. */
@@ -37,7 +39,7 @@ const pollEveryMs = 1_000;
 
 /** A delivery is claimed (`claims.ts`), sent (`attempt.ts`) and recorded (`recorder.ts`, `outcomes.ts`). */
 export function createWorker(deps: WorkerDeps): Worker {
-  const { db, clock, bus, log, metrics, changes, limits } = deps;
+  const { db, clock, bus, log, metrics, changes, activity, limits } = deps;
   const lanes = createLanes({
     placesMax: limits.WEBHOOK_MAX_CONCURRENCY,
     windowMax: limits.WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT,
@@ -63,6 +65,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       lanes.finished(delivery.webhookId, result);
     }
     changes.note('webhooks', delivery.endpoint);
+    activity.count(result.isDelivered ? 'delivered' : 'undelivered', delivery.endpoint);
     metrics.count('parley_webhook_attempts_total', { result: result.isDelivered ? 'delivered' : 'failed' });
     if (!result.isDelivered) return;
     metrics.observe('parley_webhook_delivery_seconds', (clock.now() - Date.parse(delivery.queuedAt)) / 1000);

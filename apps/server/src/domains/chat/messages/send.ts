@@ -7,6 +7,7 @@ import {
   ServiceError,
   serverMessageTypes,
 } from '@parley/contract';
+import type { Activity } from '../../../core/activity.ts';
 import type { Changes } from '../../../core/changes.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
@@ -38,6 +39,7 @@ interface SendDeps {
   limits: Limits;
   metrics: Metrics;
   changes: Changes;
+  activity: Activity;
   hub: Hub;
   dispatchedOnInsert: DispatchedOnInsert;
   /** Takes the events that webhooks wait for, once a batch, right after its commit. */
@@ -67,7 +69,7 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
 };
 
 export function createSends(deps: SendDeps): Sends {
-  const { db, targets, clock, ids, limits, metrics, changes, hub, dispatch } = deps;
+  const { db, targets, clock, ids, limits, metrics, changes, activity, hub, dispatch } = deps;
   const queue = createGroupCommit<SendItem, SendOutcome>({
     clock,
     keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
@@ -85,6 +87,7 @@ export function createSends(deps: SendDeps): Sends {
       if (outcome?.is !== 'stored') continue;
       hub.announce(changeOf(item, outcome.stored, now));
       changes.note('chat', item.scope);
+      activity.count('messages', item.scope);
       if (!outcome.stored.isDispatched) events.push(eventOf(item));
     }
     dispatch(events);
