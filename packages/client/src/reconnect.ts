@@ -46,19 +46,12 @@ export interface Past {
 export function classify(close: CloseInfo, { attempt, hasRenewed, canRenew }: Past, random: () => number): Verdict {
   const reason = reasonOf(close);
   const reaction: Reaction = isKnown(close.code) ? closeReactions[close.code] : 'reconnect';
-  switch (reaction) {
-    case 'stop':
-      return { go: 'stop', reason };
-    case 'renewToken':
-      if (hasRenewed || !canRenew || reason === 'token_revoked') return { go: 'stop', reason };
-      return retryAfter(reason, attempt === 0 ? 0 : backoffMs(attempt, random), true);
-    case 'wait':
-      return retryAfter(reason, Math.round(retryAfterSeconds(close.reason) * 1000 + random() * 10_000));
-    case 'reconnect':
-    case 'resume':
-    case 'elsewhere':
-      return retryAfter(reason, backoffMs(attempt, random));
-  }
+  const isRenewable = reaction === 'renewToken' && !hasRenewed && canRenew && reason !== 'token_revoked';
+  if (isRenewable) return retryAfter(reason, attempt && backoffMs(attempt, random), true);
+  if (reaction === 'stop' || reaction === 'renewToken') return { go: 'stop', reason };
+  if (reaction === 'wait')
+    return retryAfter(reason, Math.round(retryAfterSeconds(close.reason) * 1000 + random() * 10_000));
+  return retryAfter(reason, backoffMs(attempt, random));
 }
 
 const isKnown = (code: number): code is CloseCode => code in closeReactions;

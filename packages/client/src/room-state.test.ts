@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFakeWorld, type FakeSocket } from '../testkit/fake-world.ts';
+import { createFakeWorld, type FakeSocket, settle } from '../testkit/fake-world.ts';
 import { joined, welcome } from '../testkit/joined-room.ts';
 import { createAutoplay } from './media/autoplay.ts';
-import type { Room } from './room.ts';
+import { Room } from './room.ts';
 import type { ParticipantState, TrackState } from './room-types.ts';
 
 const camera = { id: 'trk_1', kind: 'VIDEO', source: 'CAMERA', name: 'desk', muted: false };
@@ -242,5 +242,51 @@ test('[SDK-93] what oneself may do is in the state, and a change of it in the ca
   await welcome(world, true);
   assert.deepEqual([state().self?.permissions?.publish, told], [true, [false, true]]);
   assert.equal(bobIn(room).permissions?.publish, true);
+  await room.leave();
+});
+
+test('[SDK-120] a large room comes in pages and changes: what is left out is as before, what came already is skipped', async () => {
+  const world = createFakeWorld();
+  const room = new Room({ url: 'http://parley.test', token: 't' }, world);
+  const joins: string[] = [];
+  room.on('participantJoined', ({ identity }) => joins.push(identity));
+  const connecting = room.connect();
+  await settle();
+  const socket = await welcome(world, false, undefined, true);
+  assert.equal(socket.sent.find(({ type }) => type === 'join')?.['roster'], true);
+  const permissions = { publish: true, subscribe: true };
+  const whole = { metadata: 'm', permissions, quality: null, tracks: [camera] };
+  socket.receive({ type: 'roster', more: true, participants: [{ identity: 'cem', sessionId: 'ps_3', ...whole }] });
+  const pages = [
+    { identity: 'dan', sessionId: 'ps_4', ...whole, tracks: [] },
+    { identity: 'eve', sessionId: 'ps_5' },
+  ];
+  socket.receive({ type: 'roster', more: false, participants: pages });
+  await connecting;
+  const event = {
+    type: 'participant.joined',
+    participant: { identity: 'fay', sessionId: 'ps_6', ...whole, tracks: [] },
+  };
+  const next = { type: 'participant.joined', participant: { identity: 'gus', sessionId: 'ps_7' } };
+  socket.receive({
+    type: 'changes',
+    from: 2,
+    events: [event, { type: 'participant.left', identity: 'dan', reason: 'UNKNOWN' }],
+  });
+  // Another process may tell again what came with the join.
+  socket.receive({ type: 'changes', from: 2, events: [event, { type: 'participant.left', identity: 'eve' }, next] });
+  const { participants } = room.state.getSnapshot();
+  assert.deepEqual(joins, ['bob', 'cem', 'dan', 'eve', 'fay', 'gus']);
+  assert.deepEqual(
+    participants.map(({ identity, metadata, tracks }) => [identity, metadata, tracks.length]),
+    [
+      ['bob', null, 0],
+      ['cem', 'm', 1],
+      ['eve', 'm', 0],
+      ['fay', 'm', 0],
+      ['gus', 'm', 0],
+    ],
+  );
+  assert.deepEqual(participants.at(-1)?.permissions, permissions);
   await room.leave();
 });

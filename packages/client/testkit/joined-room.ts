@@ -7,7 +7,12 @@ const permissions = { publish: true, subscribe: true, publishData: true, publish
 const participant = { metadata: null, permissions, quality: null, tracks: [] };
 
 /** Answers the join of the newest socket: ada is in the room, and bob was there before. */
-export async function welcome(world: FakeWorld, resumed = false, record = { recording: false }): Promise<FakeSocket> {
+export async function welcome(
+  world: FakeWorld,
+  resumed = false,
+  record = { recording: false },
+  more = false,
+): Promise<FakeSocket> {
   const socket = world.sockets.at(-1) ?? assert.fail('no socket');
   socket.hello();
   await settle();
@@ -22,7 +27,7 @@ export async function welcome(world: FakeWorld, resumed = false, record = { reco
     participant: { ...participant, identity: 'ada', sessionId: 'ps_1' },
     participants: [{ ...participant, identity: 'bob', sessionId: 'ps_2' }],
     iceServers: [],
-    more: false,
+    more,
   });
   socket.receive({ type: 'response', ref: id, data: {} });
   await settle();

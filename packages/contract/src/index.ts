@@ -53,6 +53,7 @@ export * from './rooms/schemas.ts';
 export * from './route.ts';
 export * from './schema.ts';
 export * from './signaling/frames.ts';
+export * from './signaling/roster.ts';
 export * from './signaling/routes.ts';
 export * from './usage/routes.ts';
 export * from './usage/schemas.ts';

@@ -50,7 +50,7 @@ const specified = {
 /** Ours, beyond the specification. 0 means "none" where the minimum is 0. */
 const added = {
   SIGNALING_MAX_PARTICIPANTS_OF_LARGE_ROOMS: int(
-    0,
+    1000,
     'participants',
     'Participants that a room may ask for with `maxParticipants`; 0 for no more than any room has',
     0,

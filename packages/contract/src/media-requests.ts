@@ -156,6 +156,8 @@ export const mediaRequests = {
     adaptiveStream: Type.Optional(Type.Boolean()),
     /** Without a signaling socket (WHIP, WHEP): it ends when its transport is closed, fails or falls silent. */
     plain: Type.Optional(Type.Boolean()),
+    /** The answer leaves out who else is there: in a large room many join, and few ask. */
+    brief: Type.Optional(Type.Boolean()),
   }),
   /** Takes over a participant after its signaling socket moved to another process; a pending `sub.offer` is repeated. */
   'participant.attach': Type.Object(mediaAddress),
@@ -220,7 +222,11 @@ export const mediaRequests = {
     reliable: Type.Boolean(),
   }),
   /** Everything the node holds, or one room. Ask for it after `hello` with `resumed: false`. */
-  snapshot: Type.Object({ room: Type.Optional(Text) }),
+  snapshot: Type.Object({
+    room: Type.Optional(Text),
+    /** Without `subscriptions`, which are as many as participants times tracks. */
+    brief: Type.Optional(Type.Boolean()),
+  }),
   stats: Type.Object({ room: Text, participant: Type.Optional(Text) }),
   ping: Type.Object({}),
 } satisfies Record<string, TObject>;

@@ -7,7 +7,7 @@ import { missing, openSocket, type ServerFrame, type SocketClient, type SocketCl
 export interface SignalClient extends SocketClient {
   readonly connectionId: string;
   joined: Joined;
-  /** All participants of `joined` and `joined.more`. */
+  /** All participants of `joined` and `joined.more`, or of `roster` as far as it says. */
   others: Joined['participants'];
   /** Client messages sent so far that count against the budget. */
   counted(): number;
@@ -127,8 +127,9 @@ export async function joinRoom(url: string, token: string, options: SignalOption
   client.joined = (await client.take('joined')) as unknown as Joined;
   client.others = [...client.joined.participants];
   let { more } = client.joined;
+  const page = options.join?.['roster'] && client.others.length === 0 ? 'roster' : 'joined.more';
   while (more) {
-    const next = (await client.take('joined.more')) as unknown as Pick<Joined, 'participants' | 'more'>;
+    const next = (await client.take(page)) as unknown as Pick<Joined, 'participants' | 'more'>;
     client.others.push(...next.participants);
     more = next.more;
   }

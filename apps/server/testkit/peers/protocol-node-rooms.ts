@@ -72,7 +72,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
     return roomOf(room).participants.get(participant) ?? raise('NOT_FOUND', 'No such participant.');
   }
 
-  const snapshotOf = (one: NodeParticipant): MediaParticipantSnapshot => ({
+  const snapshotOf = (one: NodeParticipant, isBrief = false): MediaParticipantSnapshot => ({
     participant: one.id,
     identity: one.identity,
     state: 'JOINED',
@@ -81,7 +81,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
     quality: null,
     transports: { pub: null, sub: null },
     tracks: [...one.tracks.values()].map(({ mid: _, ...track }) => track),
-    subscriptions: [...one.subscriptions],
+    subscriptions: isBrief ? [] : [...one.subscriptions],
   });
 
   function close(room: NodeRoom, one: NodeParticipant, reason: MediaCloseReason): void {
@@ -220,7 +220,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
         const held = asked.map((room) => ({
           room: room.id,
           openedAt: new Date(0).toISOString(),
-          participants: [...room.participants.values()].map(snapshotOf),
+          participants: [...room.participants.values()].map((one) => snapshotOf(one, frame.data.brief)),
         }));
         return { rooms: held, seq: controller.seq };
       }
@@ -253,7 +253,8 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
     one.owner = controller;
     room.participants.set(one.id, one);
     if (one.permissions.subscribe) subscribe(room, one, one.autoSubscribe ? tracksOf(room, one) : []);
-    return { participant: snapshotOf(one), participants: [...room.participants.values()].map(snapshotOf) };
+    const there = data.brief ? [] : [...room.participants.values()];
+    return { participant: snapshotOf(one), participants: there.map((other) => snapshotOf(other)) };
   }
 
   function publish(

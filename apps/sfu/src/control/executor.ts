@@ -102,7 +102,7 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     const added = worker.request(command);
     try {
       const [answer] = await Promise.all([added, opened]);
-      const elsewhere = await othersOf(room, worker);
+      const elsewhere = command.data.brief ? [] : await othersOf(room, worker);
       return { ...answer, participants: [...answer.participants, ...elsewhere] };
     } catch (error) {
       // The process may have let in whom the control plane will hear no more of.

@@ -183,7 +183,7 @@ export class Engine {
         isAdaptive: data.adaptiveStream ?? false,
         isPlain: data.plain ?? false,
       });
-      const { participants } = room.snapshot();
+      const participants = data.brief ? [] : room.snapshot().participants;
       return { participant: participant.snapshot(this.#deps.clock.now()), participants };
     },
     'participant.attach': (data) => {
@@ -247,7 +247,7 @@ export class Engine {
         delivered: room.data.send(sender, reliable ? 'reliable' : 'lossy', head, Buffer.from(payload, encoding)),
       };
     },
-    snapshot: ({ room }) => ({ rooms: this.snapshot(room), seq: 0 }),
+    snapshot: ({ room, brief }) => ({ rooms: this.snapshot(room, brief), seq: 0 }),
     stats: ({ room: id, participant }) => {
       const participants = [...this.#room(id).participants.values()];
       const wanted = participants.filter(({ id }) => participant === undefined || id === participant);
@@ -263,9 +263,9 @@ export class Engine {
     ping: () => ({ at: new Date(this.#deps.clock.wall()).toISOString() }),
   };
 
-  snapshot(room?: string): MediaRoomSnapshot[] {
+  snapshot(room?: string, isBrief = false): MediaRoomSnapshot[] {
     const rooms = [...this.#rooms.values()].filter(({ id }) => room === undefined || id === room);
-    return rooms.map((one) => one.snapshot());
+    return rooms.map((one) => one.snapshot(isBrief));
   }
 
   load(): EngineLoad {

@@ -151,7 +151,7 @@ export class Participant {
     };
   }
 
-  snapshot(now: number): MediaParticipantSnapshot {
+  snapshot(now: number, isBrief = false): MediaParticipantSnapshot {
     return {
       participant: this.id,
       identity: this.identity,
@@ -161,7 +161,7 @@ export class Participant {
       quality: this.quality,
       transports: { pub: this.publisher.transport?.state ?? null, sub: this.subscriber.transport?.state ?? null },
       tracks: [...this.publisher.publications.values()].map((publication) => publication.describe(now)),
-      subscriptions: this.subscriber.trackIds,
+      subscriptions: isBrief ? [] : this.subscriber.trackIds,
     };
   }
 }

@@ -340,12 +340,12 @@ export class Room {
     this.#deps.emit({ type: 'room.closed', data: { room: this.id, reason } });
   }
 
-  snapshot(): MediaRoomSnapshot {
+  snapshot(isBrief = false): MediaRoomSnapshot {
     const now = this.#deps.clock.now();
     return {
       room: this.id,
       openedAt: new Date(this.openedAt).toISOString(),
-      participants: [...this.#participants.values()].map((participant) => participant.snapshot(now)),
+      participants: [...this.#participants.values()].map((participant) => participant.snapshot(now, isBrief)),
     };
   }
 }

@@ -164,17 +164,17 @@ export function createRemoteParticipants(deps: RemoteParticipantsDeps): RemotePa
       streams.delete(trackId);
     },
     streamChanged(stream) {
-      const tracks = [...participants.values()].flatMap((participant) => participant.tracks.get(stream.trackId) ?? []);
-      const before = tracks.map(({ streamState, pauseReason }) => `${streamState} ${pauseReason}`);
-      streams.set(stream.trackId, stream);
-      tracks.forEach((track, at) => {
-        const { participant } = track;
-        if (before[at] !== `${track.streamState} ${track.pauseReason}`)
-          emit(participant, 'trackStreamStateChanged', track, participant);
-      });
+      const { trackId } = stream;
+      const owner = [...participants.values()].find(({ tracks }) => tracks.has(trackId));
+      const track = owner?.tracks.get(trackId);
+      const before = shownOf(track);
+      streams.set(trackId, stream);
+      if (owner && track && before !== shownOf(track)) emit(owner, 'trackStreamStateChanged', track, owner);
     },
   };
 }
+
+const shownOf = (track?: RemoteTrack): string => `${track?.streamState} ${track?.pauseReason}`;
 
 /** By identity: a participant with very many tracks comes in pieces, each with other tracks. */
 function mergeTracks(records: readonly ParticipantRecord[]): Map<string, ParticipantRecord> {

@@ -1,4 +1,4 @@
-import type { Joined } from '@parley/contract';
+import type { Joined, RosterEntry } from '@parley/contract';
 import type { Participant, RtcTokenPermissions, Track } from '@parley/contract/types.gen';
 
 /** `StreamRecord`: what arrives of a subscribed track. */
@@ -10,6 +10,7 @@ export type TrackRecord = Pick<Track, 'id' | 'kind' | 'source' | 'name' | 'muted
   Partial<Pick<Track, 'metadata'>> & { mutedByServer?: boolean };
 export type TrackSource = Track['source'];
 export type JoinedFrame = Joined;
+export type { RosterEntry };
 
 export interface ParticipantRecord
   extends Pick<Participant, 'identity' | 'sessionId' | 'metadata' | 'permissions' | 'quality'> {

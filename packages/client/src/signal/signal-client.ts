@@ -6,11 +6,11 @@ import { type Link, RefusedLink } from '../link.ts';
 import type { ConnectionState, ReconnectOptions } from '../reconnect.ts';
 import { type Runtime, sleep } from '../runtime.ts';
 import { describeClient } from './client-info.ts';
-import type { JoinedFrame, ParticipantRecord } from './records.ts';
+import type { JoinedFrame, ParticipantRecord, RosterEntry } from './records.ts';
 import { ROOM_MESSAGES } from './room-messages.ts';
 
 /** Handled here: everything else is the call's. */
-type ConnectionFrameType = 'joined' | 'joined.more' | 'token.refresh' | 'reconnect';
+type ConnectionFrameType = 'joined' | 'joined.more' | 'roster' | 'changes' | 'token.refresh' | 'reconnect';
 export type CallFrame = Exclude<Pushed<SignalingProtocol>, { type: ConnectionFrameType }>;
 
 export interface SignalDeps {
@@ -33,6 +33,9 @@ export interface Signal extends Connection<SignalingProtocol> {
   rejoin(): void;
 }
 
+/** A room event that came with others. */
+type Change = Pushed<SignalingProtocol> & { seq: number; participant?: unknown };
+
 interface Resume {
   sessionId: string;
   resumeToken: string;
@@ -43,13 +46,21 @@ interface Resume {
 export function createSignal(deps: SignalDeps): Signal {
   const { runtime, credential, connectionId, autoSubscribe, adaptiveStream } = deps;
   let resume: Resume | null = null;
-  let arriving: { joined: JoinedFrame; participants: ParticipantRecord[] } | null = null;
+  let joined: JoinedFrame;
+  let present: ParticipantRecord[];
+  /** In frames of a large room a field that is left out is as of the participant before. */
+  let last: ParticipantRecord | undefined;
+
+  function fill(entry: RosterEntry): ParticipantRecord {
+    last = { ...last, ...entry } as ParticipantRecord;
+    return last;
+  }
 
   async function welcome(link: Link<SignalingProtocol>): Promise<void> {
-    const resumption = resume ? { resume } : {};
     const client = describeClient();
     try {
-      await link.request({ type: 'join', connectionId, autoSubscribe, adaptiveStream, client, ...resumption });
+      const how = { connectionId, autoSubscribe, adaptiveStream, roster: true, client };
+      await link.request({ type: 'join', ...how, ...(resume && { resume }) });
     } catch (error) {
       // The close code that follows says more than the error: whether to reconnect.
       const patience = new AbortController();
@@ -60,13 +71,24 @@ export function createSignal(deps: SignalDeps): Signal {
   }
 
   function handle(frame: Pushed<SignalingProtocol>): void {
-    if (resume && 'seq' in frame) resume.lastSeq = Math.max(resume.lastSeq, frame.seq);
+    if (resume && 'seq' in frame && frame.seq > resume.lastSeq) resume.lastSeq = frame.seq;
     switch (frame.type) {
       case 'joined':
-        arrive(frame, []);
+        joined = frame;
+        present = [];
+        arrive(frame);
         break;
       case 'joined.more':
-        if (arriving) arrive({ ...arriving.joined, ...frame }, arriving.participants);
+      case 'roster':
+        arrive(frame);
+        break;
+      case 'changes':
+        frame.events.forEach((event, at) => {
+          const change = { ...event, seq: frame.from + at } as Change;
+          if (change.participant) change.participant = fill(change.participant as RosterEntry);
+          // Some may have come with the join.
+          if (resume && change.seq > resume.lastSeq) handle(change);
+        });
         break;
       case 'token.refresh':
         void renewToken(frame.token);
@@ -86,13 +108,12 @@ export function createSignal(deps: SignalDeps): Signal {
     deps.onTokenExpiring(Math.max(0, Math.round(expiryOf(before) - Date.now() / 1000)));
   }
 
-  function arrive(joined: JoinedFrame, before: ParticipantRecord[]): void {
-    const participants = [...before, ...joined.participants];
-    arriving = joined.more ? { joined, participants } : null;
-    if (joined.more) return;
+  function arrive({ participants, more }: { participants: readonly RosterEntry[]; more: boolean }): void {
+    present.push(...participants.map(fill));
+    if (more) return;
     const { sessionId, resumeToken, seq } = joined;
     resume = { sessionId, resumeToken, lastSeq: seq };
-    deps.onJoined(joined, participants);
+    deps.onJoined(joined, present);
   }
 
   /** The close code that follows decides how to reconnect; here only whether the session can be resumed. */

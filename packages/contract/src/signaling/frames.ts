@@ -5,6 +5,7 @@ import { trackMetadataBytesMax } from '../limits.ts';
 import { ConnectionQuality, DisconnectReason, TrackKind, TrackSource } from '../rooms/enums.ts';
 import { IceServer, Participant, ParticipantMetadata, Room, RtcTokenPermissions, Track } from '../rooms/schemas.ts';
 import { Identity, Nullable, Timestamp } from '../schema.ts';
+import { RosterEntry, roomEventTypes } from './roster.ts';
 
 export const signalingPath = '/v1/rtc/signal';
 export const signalingSubprotocol = 'svc.rtc.v1';
@@ -94,6 +95,8 @@ export const signalingClientFrames = clientFrames({
       connectionId: Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:-]+$' }),
       autoSubscribe: Type.Optional(Type.Boolean()),
       adaptiveStream: Type.Optional(Type.Boolean()),
+      /** The client understands `roster` and `changes`, which large rooms send instead of whole records. */
+      roster: Type.Optional(Type.Boolean()),
       client: Type.Optional(
         Type.Object({
           sdk: clientText,
@@ -236,6 +239,10 @@ export const signalingServerFrames = serverFrames({
     data: Type.Object({ participants: Type.Array(Participant), more: Type.Boolean() }),
     when: 'The list of `joined` did not fit a frame. A participant seen again adds tracks.',
   },
+  roster: {
+    data: Type.Object({ participants: Type.Array(RosterEntry), more: Type.Boolean() }),
+    when: 'The list of `joined` in a large room, page by page, for clients that said `roster`. A field that is left out is as of the participant before in the page; one seen again adds tracks.',
+  },
   response: {
     data: Type.Object({ ref: Type.String(), data: Type.Optional(Type.Unknown()) }),
     when: 'Answers a frame.',
@@ -276,6 +283,13 @@ export const signalingServerFrames = serverFrames({
       by: Type.Enum(['PUBLISHER', 'SERVER']),
     }),
     when: 'A track was muted or unmuted.',
+  },
+  changes: {
+    data: Type.Object({
+      from: seq,
+      events: Type.Array(Type.Object({ type: Type.Enum([...roomEventTypes]) }, { additionalProperties: true })),
+    }),
+    when: 'Room events of a large room together, at most twice a second, for clients that said `roster`: numbered on from `from`, in order, participants as in `roster`. What a client has had already is skipped by its number.',
   },
   'stream.state': {
     data: Type.Object({
@@ -369,15 +383,3 @@ export const signalingServerFrames = serverFrames({
 });
 export type SignalingServerFrames = typeof signalingServerFrames;
 export type SignalingServerFrame = ServerFrame<SignalingServerFrames>;
-
-/** Room events: numbered, kept for a while, and replayed on resume. */
-export const roomEventTypes = [
-  'participant.joined',
-  'participant.updated',
-  'participant.left',
-  'track.published',
-  'track.unpublished',
-  'track.muted',
-  'room.updated',
-] as const satisfies (keyof SignalingServerFrames)[];
-export type RoomEventType = (typeof roomEventTypes)[number];

@@ -265,6 +265,19 @@ test('[ROOM-5] the room itself changes for everybody in it', async () => {
   await ada.close();
 });
 
+test('[RTC-106] a room has 50 places, or up to 1,000 if it asks for them', async () => {
+  const { api } = await service.newProject();
+  const rooms = await Promise.all(
+    [undefined, 7, 1000, 5000].map((maxParticipants) =>
+      newRoom(api, maxParticipants === undefined ? {} : { maxParticipants }),
+    ),
+  );
+  assert.deepEqual(
+    rooms.map(({ maxParticipants }) => maxParticipants),
+    [50, 7, 1000, 1000],
+  );
+});
+
 test('[RTC-98] the backend says that a room is recorded: to those in it, and to everybody who joins', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);

@@ -2,14 +2,18 @@ import type { FrameFields, RoomEventType, SignalingServerFrames } from '@parley/
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
-import { frameText } from '../../core/socket.ts';
+import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
+import { createChanges, newPending, type Pending } from './changes.ts';
 import type { Member } from './member.ts';
 
 /** A room as far as this process serves it. */
 export interface HubRoom {
   readonly id: string;
   readonly members: Map<string, Member>;
+  /** How many are in the room, wherever: as the store said last, and as events have changed it since. */
+  size: number;
+  readonly pending: Pending;
   /** Identity → frames for a participant who is about to resume here, and is no member yet. */
   readonly arriving: Map<string, RoomFrame[]>;
   /** The last event given to this process's members; null while there is none of them. */
@@ -25,6 +29,9 @@ export interface HubDeps {
   clock: Clock;
   log: Log;
   roomBus: RoomBus;
+  frameBytesMax: number;
+  /** A room with more than this is large: its events go together, to those who take them so. */
+  usualSize: number;
   eventsAfter: (roomId: string, seq: number) => Promise<RoomEvent[]>;
   /** The number of the last event of each of these rooms. */
   lastSeqs: (roomIds: readonly string[]) => Promise<{ roomId: string; seq: number }[]>;
@@ -35,8 +42,23 @@ export interface HubDeps {
 export type Hub = ReturnType<typeof createHub>;
 
 /** The rooms of this process: their members here, and which events those have received. */
-export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessage }: HubDeps) {
+export function createHub({
+  clock,
+  log,
+  roomBus,
+  frameBytesMax,
+  usualSize,
+  eventsAfter,
+  lastSeqs,
+  onMessage,
+}: HubDeps) {
   const rooms = new Map<string, HubRoom>();
+  const changes = createChanges<HubRoom>({
+    clock,
+    frameBytesMax,
+    sendEvents: (room, frame) => broadcast(room, 'changes', frame, takesChanges),
+    sendQuality: (room, updates) => broadcast(room, 'quality', { updates }),
+  });
 
   /** Holds the room and subscribes to its events; call `exit` in the end. */
   async function enter(roomId: string): Promise<HubRoom> {
@@ -44,6 +66,8 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     const room: HubRoom = known ?? {
       id: roomId,
       members: new Map(),
+      size: 0,
+      pending: newPending(),
       arriving: new Map(),
       seq: null,
       delivering: Promise.resolve(),
@@ -104,11 +128,23 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
   }
 
   function deliver(room: HubRoom, events: readonly RoomEvent[]): void {
-    for (const event of events) {
-      if (room.seq !== null && event.seq <= room.seq) continue;
+    const fresh = events.filter(({ seq }) => room.seq === null || seq > room.seq);
+    const isTogether = isLarge(room) || room.pending.events.length > 0;
+    for (const event of fresh) {
       room.seq = event.seq;
-      broadcast(room, event.type, fieldsOf(event), (member) => !isOwnJoin(event, member));
+      room.size += sizeChanges[event.type] ?? 0;
+      const isFor = (member: Member): boolean => !isOwnJoin(event, member) && !(isTogether && takesChanges(member));
+      broadcast(room, event.type, fieldsOf(event), isFor);
     }
+    if (isTogether && fresh.length > 0) changes.addEvents(room, fresh);
+  }
+
+  const isLarge = ({ size }: HubRoom): boolean => size > usualSize;
+
+  /** Whose socket is lost or found: at once in a room of usual size. */
+  function tellQuality(room: HubRoom, updates: FrameFields<SignalingServerFrames['quality']>['updates']): void {
+    if (isLarge(room)) changes.addQuality(room, updates);
+    else broadcast(room, 'quality', { updates });
   }
 
   /** The same bytes for all members that have received `joined`. */
@@ -118,8 +154,12 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     fields: FrameFields<SignalingServerFrames[K]>,
     isFor: (member: Member) => boolean = () => true,
   ): void {
-    const frame = frameText(JSON.stringify({ type, ...fields, ts: clock.now() }));
-    for (const member of room.members.values()) if (!member.backlog && isFor(member)) member.connection?.write(frame);
+    let frame: SocketFrame | undefined;
+    for (const member of room.members.values()) {
+      if (member.backlog || !member.connection || !isFor(member)) continue;
+      frame ??= frameText(JSON.stringify({ type, ...fields, ts: clock.now() }));
+      member.connection.write(frame);
+    }
   }
 
   /** Sends a member `joined`, then everything after `since`, then the frames queued for them. */
@@ -128,9 +168,10 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
       const missed = await eventsAfter(room.id, since);
       deliver(room, missed);
       sayJoined();
-      for (const event of missed) {
-        if (!isOwnJoin(event, member)) member.connection?.send(event.type, fieldsOf(event));
-      }
+      if (member.takesChanges && isLarge(room))
+        for (const frame of changes.framesOf(missed)) member.connection?.send('changes', frame);
+      else
+        for (const event of missed) if (!isOwnJoin(event, member)) member.connection?.send(event.type, fieldsOf(event));
       room.seq = Math.max(room.seq ?? since, missed.at(-1)?.seq ?? since);
       const backlog = member.backlog ?? [];
       member.backlog = null;
@@ -154,6 +195,7 @@ export function createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessag
     exit,
     remove,
     broadcast,
+    tellQuality,
     welcome,
     catchUp,
     find: (roomId: string): HubRoom | undefined => rooms.get(roomId),
@@ -175,6 +217,10 @@ export async function whileArriving<T>(room: HubRoom, identity: string, resume: 
     room.arriving.delete(identity);
   }
 }
+
+const takesChanges = (member: Member): boolean => member.takesChanges;
+
+const sizeChanges: Partial<Record<RoomEventType, number>> = { 'participant.joined': 1, 'participant.left': -1 };
 
 /** A participant gets no event of their own join. */
 function isOwnJoin(event: RoomEvent, { session }: Member): boolean {

@@ -76,7 +76,16 @@ export function createSignaling({
     };
 
   const { roomBus, eventsAfter, lastSeqs } = rooms;
-  const hub = createHub({ clock, log, roomBus, eventsAfter, lastSeqs, onMessage: receive });
+  const hub = createHub({
+    clock,
+    log,
+    roomBus,
+    frameBytesMax: limits.SIGNALING_MAX_MESSAGE_BYTES,
+    usualSize: limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM,
+    eventsAfter,
+    lastSeqs,
+    onMessage: receive,
+  });
   const rpc = createRpc({ clock, ids, rooms });
   const mediaEvents = createMediaEvents({ clock, log, metrics, rooms, hub, observe });
   const refresh = createTokenRefresh({ clock, log, tokens: rooms.tokens });
@@ -101,7 +110,8 @@ export function createSignaling({
 
   function receiveFrame(room: HubRoom, message: RoomFrame): void {
     const { to, type, fields } = message;
-    if (to === null) hub.broadcast(room, type, fields);
+    if (message.to === null && message.type === 'quality') hub.tellQuality(room, message.fields.updates);
+    else if (to === null) hub.broadcast(room, type, fields);
     for (const identity of to ?? []) room.arriving.get(identity)?.push(message);
     const named = to === null ? [] : [...room.members.values()].filter(({ session }) => to.includes(session.identity));
     for (const member of named) {

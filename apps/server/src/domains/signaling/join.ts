@@ -1,16 +1,16 @@
-import { type FrameData, fail, type Joined, type Limits, type SignalingClientFrames } from '@parley/contract';
+import { type FrameData, fail, type Limits, type SignalingClientFrames } from '@parley/contract';
 import type { MediaParticipantSnapshot } from '@parley/contract/media-control';
 import type { Clock } from '../../core/clock.ts';
 import type { ConnectionAbout } from '../../core/connections.ts';
 import { toServiceError } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/index.ts';
-import { type Admission, type Rooms, type StoredSession, toParticipant, toRoom } from '../rooms/index.ts';
+import { type Admission, type Rooms, type StoredSession, toParticipant } from '../rooms/index.ts';
 import { createAttach } from './attach.ts';
 import { type Hub, type HubRoom, whileArriving } from './hub.ts';
-import { splitJoined } from './joined-frames.ts';
 import { createMember, type Member, type RtcConnection, type RtcSession, sendTo, takeOver } from './member.ts';
 import type { Observe } from './observe.ts';
+import { createWelcome } from './welcome.ts';
 
 interface JoinDeps {
   clock: Clock;
@@ -29,6 +29,8 @@ const movesMax = 3;
 
 export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observe }: JoinDeps) {
   const attach = createAttach({ clock, nodes, rooms, hub });
+  const { sendJoined, rosters } = createWelcome({ clock, log, limits, nodes, turn, rooms, hub });
+  const usualSize = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
 
   /** `isPlain`: the connection has no socket behind it (WHIP, WHEP). */
   async function join(connection: RtcConnection, frame: JoinFrame, isPlain = false): Promise<undefined> {
@@ -68,19 +70,18 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     isPlain: boolean,
   ): Promise<Member> {
     const held = await rooms.sessions.admit(connection.session.token, frame.connectionId);
-    const member = createMember(held.session, '', connection);
+    const member = createMember(held.session, '', connection, frame.roster);
+    const isPaged = frame.roster === true && held.room.joinedCount >= usualSize;
     room.members.set(held.session.id, member);
     try {
-      const { others, since } = await addToNode(member, held, frame, isPlain);
+      const { others, since } = await addToNode(member, held, frame, { plain: isPlain, brief: isPaged || isPlain });
       connection.session.seat.state = { is: 'taken', member };
-      const participants = await listOthers(member.session, others);
-      await sendJoined(room, member, {
-        resumeToken: held.resumeToken,
-        since,
-        resumed: false,
-        media: undefined,
-        participants,
-      });
+      const known = { resumeToken: held.resumeToken, resumed: false, media: undefined };
+      if (isPaged) await sendJoined(room, member, { ...known, ...(await rosters.of(room, member)) });
+      else {
+        const participants = isPlain ? [] : await listOthers(member.session, others);
+        await sendJoined(room, member, { ...known, since, participants });
+      }
       const { serverName } = member;
       observe(
         connection.session.token,
@@ -106,7 +107,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     member: Member,
     { session }: Admission,
     { autoSubscribe, adaptiveStream }: JoinFrame,
-    isPlain: boolean,
+    { plain, brief }: { plain: boolean; brief: boolean },
   ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
     for (let moves = 0; moves < movesMax; moves++) {
       const placement = await rooms.placement.place(session, session.roomId);
@@ -120,7 +121,8 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         permissions: session.permissions,
         autoSubscribe: autoSubscribe ?? true,
         ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
-        ...(isPlain && { plain: true }),
+        ...(plain && { plain }),
+        ...(brief && { brief }),
       });
       const accepted = await rooms.sessions.accept(session, placement);
       if (accepted) {
@@ -144,7 +146,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
   async function resume(
     room: HubRoom,
     connection: RtcConnection,
-    { resume, connectionId }: JoinFrame,
+    { resume, connectionId, roster }: JoinFrame,
   ): Promise<Member | null> {
     const { token } = connection.session;
     if (!resume || !(await hasAllSince(token, resume.lastSeq))) return null;
@@ -154,7 +156,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     if (!resumed) return null;
     const { session, isAllowedOther } = resumed;
     const former = room.members.get(session.id);
-    const member = createMember(session, session.serverName ?? '', connection);
+    const member = createMember(session, session.serverName ?? '', connection, roster);
     if (former) takeOver(member, former);
     for (const { type, fields } of handedOver) sendTo(member, type, fields);
     room.members.set(session.id, member);
@@ -185,44 +187,6 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     const { eventSeq } = await rooms.rooms.find(token, token.roomId);
     return lastSeq <= eventSeq && (await rooms.eventsAfter(token.roomId, lastSeq)).length >= eventSeq - lastSeq;
   }
-
-  interface JoinedFacts {
-    resumeToken: string;
-    since: number;
-    resumed: boolean;
-    media: MediaParticipantSnapshot | undefined;
-    participants: Joined['participants'];
-  }
-
-  /** `joined`, as many `joined.more` as it takes, and what has happened since. */
-  async function sendJoined(hubRoom: HubRoom, member: Member, facts: JoinedFacts): Promise<void> {
-    const { session } = member;
-    const room = await rooms.rooms.find(session, session.roomId);
-    const joined = {
-      sessionId: session.id,
-      resumeToken: facts.resumeToken,
-      seq: facts.since,
-      resumed: facts.resumed,
-      room: toRoom(room, rooms.participantsMax, true),
-      participant: toParticipant(session, facts.media),
-      iceServers: [...rooms.iceServers(session.identity), ...(await relaysOf(member))],
-    };
-    const pieces = splitJoined(joined, facts.participants, limits.SIGNALING_MAX_MESSAGE_BYTES);
-    await hub.welcome(hubRoom, member, facts.since, () =>
-      pieces.forEach((participants, index) => {
-        const more = index < pieces.length - 1;
-        if (index === 0) member.connection?.send('joined', { ...joined, participants, more });
-        else member.connection?.send('joined.more', { participants, more });
-      }),
-    );
-  }
-
-  /** Without a relay most networks still get media: no reason to refuse a join. */
-  const relaysOf = ({ serverName, session }: Member) =>
-    turn.iceServers(serverName, session.id).catch((error: unknown) => {
-      log.warn({ error, server: serverName }, 'joined without the relay of the media node');
-      return [];
-    });
 
   return join;
 }

@@ -27,7 +27,7 @@ export function splitJoined(
 }
 
 /** A participant with very many tracks appears more than once; each time with other tracks. */
-function splitTracks(participant: Participant, bytesMax: number): Participant[] {
+export function splitTracks(participant: Participant, bytesMax: number): Participant[] {
   if (sizeOf(participant) <= bytesMax) return [participant];
   const bare = { ...participant, tracks: [] };
   const base = sizeOf(bare);

@@ -38,6 +38,8 @@ export interface Member {
   /** The node that carries their media. */
   serverName: string;
   readonly address: MediaAddress;
+  /** Whether their client understands `roster` and `changes`. */
+  readonly takesChanges: boolean;
   /** Null while the socket is lost and the place is kept. */
   connection: RtcConnection | null;
   /** Sends that wait until `joined` was sent; null once it was. */
@@ -51,9 +53,15 @@ export interface Member {
   recording: Promise<void>;
 }
 
-export const createMember = (session: StoredSession, serverName: string, connection: RtcConnection): Member => ({
+export const createMember = (
+  session: StoredSession,
+  serverName: string,
+  connection: RtcConnection,
+  takesChanges = false,
+): Member => ({
   session,
   serverName,
+  takesChanges,
   address: { room: session.roomId, participant: session.id },
   connection,
   backlog: [],

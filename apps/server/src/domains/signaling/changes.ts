@@ -1,0 +1,95 @@
+import type { FrameFields, Participant, SignalingServerFrames } from '@parley/contract';
+import type { Clock } from '../../core/clock.ts';
+import type { RoomEvent } from '../rooms/index.ts';
+import { createEntryWriter, packFrames } from './roster.ts';
+
+type QualityUpdate = FrameFields<SignalingServerFrames['quality']>['updates'][number];
+type ChangesFrame = FrameFields<SignalingServerFrames['changes']>;
+
+/** What a large room has not yet been told. */
+export interface Pending {
+  events: RoomEvent[];
+  /** By identity: only the last counts. */
+  quality: Map<string, QualityUpdate>;
+  flushedAt: number;
+  isWaiting: boolean;
+}
+
+export const newPending = (): Pending => ({
+  events: [],
+  quality: new Map(),
+  flushedAt: Number.NEGATIVE_INFINITY,
+  isWaiting: false,
+});
+
+const everyMs = 500;
+/** `from`, `type`, `ts`, commas and brackets around the list. */
+const frameOverhead = 256;
+/** Entries of one `quality` frame: more would not fit. */
+const qualityEntriesMax = 60;
+
+interface ChangesDeps<R> {
+  clock: Clock;
+  frameBytesMax: number;
+  sendEvents: (room: R, frame: ChangesFrame) => void;
+  sendQuality: (room: R, updates: QualityUpdate[]) => void;
+}
+
+/** Gathers what happens in large rooms: the first of it goes at once, what follows at most twice a second. */
+export function createChanges<R extends { readonly pending: Pending }>({
+  clock,
+  frameBytesMax,
+  sendEvents,
+  sendQuality,
+}: ChangesDeps<R>) {
+  /** Events, which are numbered without gaps, as frames. */
+  function framesOf(events: readonly RoomEvent[]): ChangesFrame[] {
+    const pieces = packFrames(events, frameBytesMax - frameOverhead, createEventWriter);
+    return pieces.map(({ items, written }) => ({ from: items[0]?.seq ?? 0, events: written }));
+  }
+
+  function flush(room: R): void {
+    const { pending } = room;
+    pending.flushedAt = clock.elapsed();
+    for (const frame of framesOf(pending.events.splice(0))) sendEvents(room, frame);
+    const updates = [...pending.quality.values()];
+    pending.quality.clear();
+    for (let at = 0; at < updates.length; at += qualityEntriesMax)
+      sendQuality(room, updates.slice(at, at + qualityEntriesMax));
+  }
+
+  function flushSoon(room: R): void {
+    const { pending } = room;
+    if (pending.isWaiting) return;
+    const waitMs = pending.flushedAt + everyMs - clock.elapsed();
+    if (waitMs <= 0) {
+      flush(room);
+      return;
+    }
+    pending.isWaiting = true;
+    void clock.sleep(waitMs).then(() => {
+      pending.isWaiting = false;
+      flush(room);
+    });
+  }
+
+  return {
+    framesOf,
+    addEvents(room: R, events: readonly RoomEvent[]): void {
+      room.pending.events.push(...events);
+      flushSoon(room);
+    },
+    addQuality(room: R, updates: readonly QualityUpdate[]): void {
+      for (const update of updates) room.pending.quality.set(update.identity, update);
+      flushSoon(room);
+    },
+  };
+}
+
+function createEventWriter(): (event: RoomEvent) => ChangesFrame['events'][number] {
+  const writeParticipant = createEntryWriter();
+  return ({ type, data }) => {
+    const { participant } = data as { participant?: Participant };
+    return { type, ...data, ...(participant && { participant: writeParticipant(participant) }) };
+  };
+}

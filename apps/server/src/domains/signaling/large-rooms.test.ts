@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Room } from '@parley/contract';
+import type { Api } from '@parley/server';
+import { joinAs, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import type { SignalClient } from '../../../testkit/clients/signal-client.ts';
+import type { ServerFrame } from '../../../testkit/clients/socket-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import { createFakeClock, type FakeClock } from '../../../testkit/kit/fake-clock.ts';
+
+/** A room with more than two is a large one here. */
+let service: RoomsService;
+let clock: FakeClock;
+let api: Api;
+before(async () => {
+  clock = createFakeClock();
+  service = await startRooms({ clock, env: { SIGNALING_MAX_PARTICIPANTS_PER_ROOM: '2' } });
+  ({ api } = await service.newProject());
+});
+after(() => service.stop());
+
+const paged = { join: { roster: true } };
+const join = (room: Room, identity: string, options = {}): Promise<SignalClient> =>
+  joinAs(service, api, room, identity, options);
+
+type Change = { type: string; participant?: { identity: string }; track?: object };
+const eventsOf = (frame: ServerFrame): Change[] => frame['events'] as Change[];
+const changesOf = (one: SignalClient): ServerFrame[] => one.frames.filter(({ type }) => type === 'changes');
+const joinedNames = (frames: readonly ServerFrame[]): (string | undefined)[] =>
+  frames.flatMap(eventsOf).map(({ participant }) => participant?.identity);
+
+test('[SIG-19] in a large room the others come in pages, publishers first, and later joins share what was read', async () => {
+  const room = await newRoom(api, { maxParticipants: 9 });
+  await join(room, 'quiet');
+  const speaker = await join(room, 'speaker');
+  const [trackId] = await speaker.publish('AUDIO');
+  await eventually(async () => assert.equal((await api.call('getRoom', { id: room.id })).publisherCount, 1));
+  const third = await join(room, 'third', paged);
+  assert.deepEqual(third.joined.participants, []);
+  const [first, second, ...rest] = third.others;
+  assert.deepEqual([first?.identity, second?.identity, rest], ['speaker', 'quiet', []]);
+  const shown = { id: trackId, kind: 'AUDIO', source: 'MICROPHONE', name: null, metadata: null, muted: false };
+  assert.deepEqual(first?.tracks, [shown]);
+  // As of the one before, but for the tracks.
+  assert.deepEqual(Object.keys(second ?? {}), ['identity', 'sessionId', 'tracks']);
+
+  const asked = service.node.heard.get('snapshot');
+  const fourth = await join(room, 'fourth', paged);
+  assert.equal(service.node.heard.get('snapshot'), asked, 'the roster was not read again');
+  assert.equal(fourth.joined.seq, third.joined.seq);
+  assert.deepEqual(new Set(fourth.others.map(({ identity }) => identity)), new Set(['speaker', 'quiet', 'third']));
+  const fifth = await join(room, 'fifth', paged);
+  assert.deepEqual(new Set(fifth.others.map(({ identity }) => identity)), new Set(['speaker', 'quiet', 'third']));
+  assert.deepEqual(joinedNames(changesOf(fifth)), ['fourth', 'fifth']);
+  assert.equal(changesOf(fifth)[0]?.['from'], fifth.joined.seq + 1);
+
+  const older = await join(room, 'older');
+  assert.deepEqual(older.others.map(({ identity }) => identity).sort(), [
+    'fifth',
+    'fourth',
+    'quiet',
+    'speaker',
+    'third',
+  ]);
+  assert.ok(
+    older.others.every(({ permissions, joinedAt }) => permissions && joinedAt),
+    'whole records',
+  );
+});
+
+test('[SIG-20] in a large room events come together, at most twice a second, each once and in order', async () => {
+  const room = await newRoom(api, { maxParticipants: 20 });
+  const older = await join(room, 'older');
+  await join(room, 'second');
+  const watcher = await join(room, 'watcher', paged);
+  await clock.advance(1_000);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await join(room, name);
+  await eventually(() => assert.equal(older.frames.filter(({ type }) => type === 'participant.joined').length, 8));
+  assert.deepEqual(joinedNames(changesOf(watcher)).slice(-1), ['a'], 'the first goes at once');
+  await clock.advance(500);
+  await eventually(() => assert.deepEqual(joinedNames(changesOf(watcher)).slice(-6), names));
+  assert.equal(watcher.frames.filter(({ type }) => type === 'participant.joined').length, 0);
+  const [start, ...more] = changesOf(watcher).slice(-2);
+  assert.equal(more[0]?.['from'], Number(start?.['from']) + (start ? eventsOf(start).length : 0));
+  assert.equal(more[0] && eventsOf(more[0]).length, 5, 'one frame for five events');
+});
+
+test('[SIG-21] lost sockets of a large room are told together', async () => {
+  const room = await newRoom(api, { maxParticipants: 20 });
+  const crowd = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => join(room, name)));
+  const watcher = await join(room, 'watcher', paged);
+  await clock.advance(1_000);
+  for (const one of crowd) one.ws.terminate();
+  const lost = (): unknown[][] =>
+    watcher.frames
+      .filter(({ type }) => type === 'quality')
+      .map((frame) => (frame['updates'] as { identity: string }[]).map(({ identity }) => identity));
+  await eventually(() => assert.equal(lost().length, 1));
+  await eventually(async () => {
+    await clock.advance(500);
+    assert.deepEqual(lost().flat().sort(), ['a', 'b', 'c', 'd', 'e']);
+  });
+  assert.ok(lost().length < 5, `${lost().length} frames`);
+});
