@@ -67,6 +67,19 @@ test('[MED-34] a track muted by the server goes to nobody', () => {
   assert.equal(sent.length, 1);
 });
 
+test('[MED-96] a microphone that is not among the loudest goes to nobody here, but to other processes', () => {
+  const { publication, listen, give } = redMicrophone();
+  const sent = listen(63);
+  let piped = 0;
+  publication.addTap({ wants: () => true, forward: () => piped++, senderReport() {} });
+  publication.isAudible = false;
+  give(111, [1], 1);
+  assert.deepEqual([sent.length, piped], [0, 1]);
+  publication.isAudible = true;
+  give(111, [2], 2);
+  assert.deepEqual([sent.length, piped], [1, 2]);
+});
+
 /** A camera, two who take it and some who do not yet; `sent` is what goes out, in its order. */
 function camera(paused = 8) {
   let waits = 0;

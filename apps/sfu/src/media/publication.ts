@@ -3,6 +3,7 @@ import type { Extensions } from '@parley/media-description';
 import { CLOCK_RATE, type Encoding, isScalable } from './codecs.ts';
 import { PacketBuffer } from './forwarded-packet.ts';
 import { type DeclaredLayer, Layer } from './layer.ts';
+import { Voice } from './loudest.ts';
 import type { PacketCache } from './packet-cache.ts';
 import { startsKeyFrame } from './payload.ts';
 import type { SenderReport } from './rtcp.ts';
@@ -66,6 +67,10 @@ export class Publication implements ForwardedTrack {
   extensionIds: Extensions;
   isMuted: boolean;
   isMutedByServer = false;
+  /** Of a microphone. */
+  readonly voice: Voice | undefined;
+  /** False while others in a large room are louder; taps get it all the same. */
+  isAudible = true;
   isStarted = false;
   /** The same track in its backup codec, once the publisher sends it. */
   backup: Publication | undefined;
@@ -93,6 +98,7 @@ export class Publication implements ForwardedTrack {
     this.publishedAt = publishedAt;
     this.isMuted = request.muted ?? false;
     this.#events = events;
+    if (request.source === 'MICROPHONE' && this.kind === 'audio') this.voice = new Voice();
     if (rids.length === 0 && isScalable(encoding)) this.#svc = new SvcStream(encoding.codec.name);
     this.#layers = this.#svc ? svcLayers(request, request.layers?.length || 1) : layersOf(request, rids);
     if (init.startsOff) for (const layer of this.#layers) layer.turnOff();
@@ -175,8 +181,9 @@ export class Publication implements ForwardedTrack {
       this.#events.started();
     }
     if (this.isMutedByServer) return;
-    if (this.kind === 'audio') this.#readLevel(view);
+    if (this.kind === 'audio') this.#readLevel(view, now);
     for (const tap of this.#taps) if (tap.wants(index)) tap.forward(view, index);
+    if (!this.isAudible) return;
     if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now, place);
     else if (this.#taps.length > 0) this.#noteKeyFrame(view, layer);
   }
@@ -224,9 +231,12 @@ export class Publication implements ForwardedTrack {
     if (this.#svc) for (const layer of this.layers) layer.measure(now);
   }
 
-  #readLevel(view: RtpView): void {
+  #readLevel(view: RtpView, now: number): void {
     const at = findExtension(view, this.extensionIds.audioLevel);
-    if (at >= 0) this.#events.audioLevel((view.buffer[at] ?? 127) & 0x7f);
+    if (at < 0) return;
+    const level = (view.buffer[at] ?? 127) & 0x7f;
+    this.voice?.hear(level, now);
+    this.#events.audioLevel(level);
   }
 
   #enqueue(view: RtpView, layer: Layer, index: number, now: number, place: SvcPlace | undefined): void {

@@ -15,6 +15,7 @@ import type { DataChannelName, DataHead } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
 import { DataRelay } from './data-relay.ts';
 import { MediaError } from './errors.ts';
+import { Loudest } from './loudest.ts';
 import type { DataSender, OtherLegs, TrackOwner } from './other-legs.ts';
 import { Participant, type ParticipantInit } from './participant.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
@@ -55,6 +56,7 @@ export class Room {
   readonly #dataFallback: DataFallback;
   readonly #participants = new Map<string, Participant>();
   readonly #speakers = new Speakers();
+  readonly #loudest = new Loudest<Publication>();
   readonly #legs: OtherLegs;
   readonly data: DataRelay;
 
@@ -165,11 +167,13 @@ export class Room {
 
   /** A track that can be subscribed to from now on, of this process or of another one. */
   offerTrack(owner: TrackOwner, publication: Publication): void {
+    this.#loudest.add(publication);
     for (const other of this.#participants.values())
       if (other !== owner && other.isAutoSubscribed) other.subscriber.subscribe(publication, owner.id);
   }
 
   withdrawTrack(publication: Publication): void {
+    this.#loudest.delete(publication);
     for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
   }
 
@@ -283,6 +287,7 @@ export class Room {
       publisher.tick(now);
       subscriber.downlink.tick(now);
     }
+    this.#loudest.tick(now, () => [...this.#owners()].length);
     this.#legs.tick(now);
   }
 
