@@ -42,7 +42,14 @@ export interface Call {
 
 /** Wires the parts of a call. None of them holds another but through the functions it is given here. */
 export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
-  const { autoSubscribe = true, adaptiveStream = true, leaveWithPage = true, reconnect = {}, logger } = options;
+  const {
+    autoSubscribe = true,
+    adaptiveStream = true,
+    leaveWithPage = true,
+    reconnect = {},
+    maxVisible,
+    logger,
+  } = options;
   const baseUrl = baseUrlOf(options.url);
   const credential = createCredential(options.token);
   const connectionId = runtime.newId();
@@ -75,8 +82,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     reconnect: reconnect && { giveUpAfterMs: GIVE_UP_AFTER_MS, ...reconnect },
     runtime,
     connectionId,
-    autoSubscribe,
-    adaptiveStream,
+    wishes: { autoSubscribe, adaptiveStream, maxVisible },
     onJoined: (joined, participants) => lifecycle.joined(joined, participants),
     onFrame(frame) {
       logger?.debug(`frame ${frame.type}`, frame);

@@ -24,6 +24,8 @@ export interface RoomOptions {
   autoSubscribe?: boolean;
   /** Take each video as large as it is shown. Default true. */
   adaptiveStream?: boolean;
+  /** Videos at once in a large room: those shown, then of who spoke last. Default: all. */
+  maxVisible?: number;
   /** Leave when the page is closed, so that the others see it at once. Default true. */
   leaveWithPage?: boolean;
   /** Which camera, microphone and speaker to use; without it, those of the browser's default. */

@@ -154,6 +154,8 @@ export const mediaRequests = {
     permissions: Permissions,
     autoSubscribe: Type.Boolean(),
     adaptiveStream: Type.Optional(Type.Boolean()),
+    /** Videos that are sent at once: those of highest priority, then those that are shown, then of who spoke last. */
+    maxVisible: Type.Optional(Count),
     /** Without a signaling socket (WHIP, WHEP): it ends when its transport is closed, fails or falls silent. */
     plain: Type.Optional(Type.Boolean()),
     /** The answer leaves out who else is there: in a large room many join, and few ask. */

@@ -11,6 +11,7 @@ import type { Outlet } from './retransmission.ts';
 import { readRtcp } from './rtcp.ts';
 import type { Slot, SlotUse, StreamState } from './slot.ts';
 import { type ExtensionTable, stampTransport, translateExtensions } from './template.ts';
+import { type Candidate, chooseVisible } from './visible.ts';
 
 /** Share of the estimate that video may use; the rest is for audio, retransmission and data. */
 const VIDEO_SHARE = 0.95;
@@ -27,6 +28,10 @@ const SAMPLE_MS = 180;
 interface DownlinkDeps {
   slots(): readonly Slot[];
   isAdaptive: boolean;
+  /** Videos at once; as many as there are, unless it is said. */
+  maxVisible?: number | undefined;
+  /** When a participant was last heard to speak. */
+  spokeAt(participant: string): number;
   events: {
     streamState(state: StreamState): void;
     /** Which layers of a track are subscribed to may have changed. */
@@ -40,6 +45,8 @@ export class Downlink {
   readonly estimator = new DownlinkEstimator();
   readonly #uses = new Map<number, SlotUse>();
   readonly #settings = new Map<string, MediaTrackSettings>();
+  /** Videos beyond `maxVisible`. */
+  readonly #unseen = new Set<Publication>();
   #transport: PeerTransport | undefined;
   #deliveries = new Deliveries();
   #sentSamples: { bytes: number; at: number }[] = [];
@@ -136,7 +143,8 @@ export class Downlink {
       .slots()
       .flatMap(({ kind, use, isActive }) => (kind === 'video' && use && isActive ? [use] : []))
       .filter(({ subscription }) => !subscription.isUndecodable);
-    const demands = videos.map((use) => this.#demand(use, now));
+    const isVisible = this.#visible(videos);
+    const demands = videos.map((use) => ({ ...this.#demand(use, now), ...(isVisible(use) ? {} : { ceiling: -1 }) }));
     const { layers, wantedBps } = allocate(demands, this.estimator.bitsPerSecond * VIDEO_SHARE);
     videos.forEach((use, index) => {
       this.#selectLayer(use, layers[index] ?? -1, now);
@@ -146,6 +154,28 @@ export class Downlink {
     if (now - (this.#sentSamples.at(-1)?.at ?? 0) < SAMPLE_MS) return;
     this.#sentSamples.push({ bytes: transport.sentBytes, at: now });
     if (this.#sentSamples.length > SAMPLES) this.#sentSamples.shift();
+  }
+
+  /** Which of the videos have a place; the others are paused. */
+  #visible(videos: readonly SlotUse[]): (use: SlotUse) => boolean {
+    const { maxVisible, spokeAt } = this.#deps;
+    this.#unseen.clear();
+    if (maxVisible === undefined || videos.length <= maxVisible) return () => true;
+    const candidates = new Map(videos.map((use) => [use, this.#candidate(use, spokeAt(use.streamId))]));
+    const chosen = chooseVisible([...candidates.values()], maxVisible);
+    for (const [{ publication }, candidate] of candidates) if (!chosen.has(candidate)) this.#unseen.add(publication);
+    return ({ publication }) => !this.#unseen.has(publication);
+  }
+
+  #candidate({ publication, subscription }: SlotUse, spokeAt: number): Candidate {
+    const settings = this.#settings.get(publication.id);
+    return {
+      isWanted: settings?.enabled !== false,
+      priority: priorityOf(publication, settings),
+      isShown: settings?.height !== undefined,
+      isSent: subscription.target >= 0,
+      spokeAt,
+    };
   }
 
   #selectLayer({ publication, subscription }: SlotUse, layer: number, now: number): void {
@@ -176,7 +206,7 @@ export class Downlink {
       bitrates: layers.map((_, index) => publication.bitrateOf(index, now)),
       ceiling: settings?.enabled === false ? -1 : ceiling,
       current: subscription.current,
-      priority: settings?.priority ?? (isScreen ? SCREEN_PRIORITY : DEFAULT_PRIORITY),
+      priority: priorityOf(publication, settings),
     };
   }
 
@@ -184,7 +214,7 @@ export class Downlink {
     if (!slot.use || !slot.isActive) return;
     const { publication, subscription } = slot.use;
     if (subscription.isUndecodable) return;
-    const isOff = this.#settings.get(publication.id)?.enabled === false;
+    const isOff = this.#settings.get(publication.id)?.enabled === false || this.#unseen.has(publication);
     if (subscription.isSwitching && subscription.current < 0) return;
     const isMuted = publication.isMuted || publication.isMutedByServer;
     const reason = isMuted ? 'MUTED' : isOff ? 'SETTINGS' : subscription.target < 0 ? 'BANDWIDTH' : null;
@@ -246,3 +276,6 @@ export class Downlink {
     };
   }
 }
+
+const priorityOf = ({ request }: Publication, settings: MediaTrackSettings | undefined): number =>
+  settings?.priority ?? (request.source === 'SCREEN_SHARE' ? SCREEN_PRIORITY : DEFAULT_PRIORITY);

@@ -181,6 +181,7 @@ export class Engine {
         order: data.order ?? 0,
         isAutoSubscribed: data.autoSubscribe,
         isAdaptive: data.adaptiveStream ?? false,
+        maxVisible: data.maxVisible,
         isPlain: data.plain ?? false,
       });
       const participants = data.brief ? [] : room.snapshot().participants;

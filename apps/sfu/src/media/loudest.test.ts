@@ -52,7 +52,7 @@ function rig(people = 60) {
     return { voice: new Voice(), isAudible: true, subscriptions };
   });
   const loudest = new Loudest();
-  for (const track of tracks) loudest.add(track);
+  for (const [index, track] of tracks.entries()) loudest.add(track, `p-${index}`);
   let now = 0;
   function speak(levels: Record<number, number>, packets: number): number[] {
     for (let packet = 0; packet < packets; packet += 1) {

@@ -42,15 +42,26 @@ export interface Voiced {
 
 /** Which microphones of a large room are forwarded: the loudest three, and who was among them a moment ago. */
 export class Loudest<T extends Voiced = Voiced> {
-  readonly #voiced = new Set<T>();
+  /** Track → who publishes it. */
+  readonly #voiced = new Map<T, string>();
+  readonly #voices = new Map<string, Voice>();
   #selectedAt = Number.NEGATIVE_INFINITY;
 
-  add(track: T): void {
-    if (track.voice) this.#voiced.add(track);
+  add(track: T, owner: string): void {
+    if (!track.voice) return;
+    this.#voiced.set(track, owner);
+    this.#voices.set(owner, track.voice);
   }
 
   delete(track: T): void {
+    const owner = this.#voiced.get(track) ?? '';
     this.#voiced.delete(track);
+    if (this.#voices.get(owner) === track.voice) this.#voices.delete(owner);
+  }
+
+  /** When this participant was last heard to speak. */
+  spokeAt(owner: string): number {
+    return this.#voices.get(owner)?.spokeAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** Call it every 20 ms, with the number of people in the room. */
@@ -59,11 +70,11 @@ export class Loudest<T extends Voiced = Voiced> {
     const before = this.#selectedAt;
     this.#selectedAt = now;
     if (this.#voiced.size > LOUDEST && people() > LARGE_ROOM) this.#select(now, before);
-    else for (const track of this.#voiced) setAudible(track, true);
+    else for (const track of this.#voiced.keys()) setAudible(track, true);
   }
 
   #select(now: number, before: number): void {
-    const voices = [...this.#voiced].flatMap(({ voice }) => (voice?.isMeasured ? [voice] : []));
+    const voices = [...this.#voiced.keys()].flatMap(({ voice }) => (voice?.isMeasured ? [voice] : []));
     const rank = ({ loudness, chosenAt }: Voice): number => loudness * (chosenAt === before ? KEPT_SHARE : 1);
     const speaking = voices.filter(({ spokeAt }) => now - spokeAt < PAUSE_MS).sort((a, b) => rank(b) - rank(a));
     for (const voice of speaking.slice(0, LOUDEST)) voice.chosenAt = now;
@@ -71,7 +82,7 @@ export class Loudest<T extends Voiced = Voiced> {
       .filter(({ chosenAt }) => now - chosenAt < HOLD_MS)
       .sort((a, b) => b.chosenAt - a.chosenAt)
       .slice(0, AUDIBLE_MAX);
-    for (const track of this.#voiced)
+    for (const track of this.#voiced.keys())
       if (track.voice) setAudible(track, !track.voice.isMeasured || audible.includes(track.voice));
   }
 }

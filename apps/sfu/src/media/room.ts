@@ -23,7 +23,7 @@ import type { Publication } from './publication.ts';
 import { Publisher } from './publisher.ts';
 import { scoreOf } from './quality.ts';
 import { Speakers } from './speakers.ts';
-import { Subscriber } from './subscriber.ts';
+import { Subscriber, type SubscriberDeps } from './subscriber.ts';
 import { resolveChoice } from './track-choice.ts';
 
 export type Emit = (event: MediaEvent) => void;
@@ -45,6 +45,9 @@ interface RoomInit {
   emptyTimeoutMs: number;
   dataFallback: DataFallback;
 }
+
+/** How a participant takes videos. */
+type Viewing = Pick<SubscriberDeps, 'isAdaptive' | 'maxVisible'>;
 
 /** One room: its participants, who subscribes to whom, and the events about them. */
 export class Room {
@@ -87,7 +90,7 @@ export class Room {
     return participant;
   }
 
-  add(init: Omit<ParticipantInit, 'joinedAt' | 'fallback'> & { isAdaptive: boolean }): Participant {
+  add(init: Omit<ParticipantInit, 'joinedAt' | 'fallback'> & Viewing): Participant {
     const known = this.#participants.get(init.id);
     if (known) return known;
     const others = [...this.#participants.values()].filter(({ identity }) => identity === init.identity);
@@ -96,7 +99,7 @@ export class Room {
       throw new MediaError('STALE', 'A newer session of this identity is in the room.');
     for (const { id } of others) this.remove(id, 'DUPLICATE_IDENTITY');
     const joined = { ...init, joinedAt: this.#deps.clock.wall(), fallback: this.#dataFallback };
-    const participant = new Participant(joined, (self) => this.#sidesOf(self, init.isAdaptive));
+    const participant = new Participant(joined, (self) => this.#sidesOf(self, init));
     this.#participants.set(participant.id, participant);
     this.#legs.joined(participant);
     if (participant.wantsSubscriber) participant.subscriber.open();
@@ -104,7 +107,7 @@ export class Room {
     return participant;
   }
 
-  #sidesOf(self: Participant, isAdaptive: boolean) {
+  #sidesOf(self: Participant, { isAdaptive, maxVisible }: Viewing) {
     const { clock, random, newTrackId, candidates, emit } = this.#deps;
     const address = { room: this.id, participant: self.id };
     const named = (pc: MediaTransport) => (hasData: boolean, listener: PeerTransportListener) =>
@@ -129,6 +132,8 @@ export class Room {
       ...shared,
       random,
       isAdaptive,
+      maxVisible,
+      spokeAt: (participant) => this.#loudest.spokeAt(participant),
       newTransport: named('sub'),
       events: {
         state: (state) => this.#onTransport(self, 'sub', state),
@@ -167,7 +172,7 @@ export class Room {
 
   /** A track that can be subscribed to from now on, of this process or of another one. */
   offerTrack(owner: TrackOwner, publication: Publication): void {
-    this.#loudest.add(publication);
+    this.#loudest.add(publication, owner.id);
     for (const other of this.#participants.values())
       if (other !== owner && other.isAutoSubscribed) other.subscriber.subscribe(publication, owner.id);
   }

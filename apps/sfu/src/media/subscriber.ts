@@ -19,6 +19,10 @@ export interface SubscriberDeps {
   candidates(): string[];
   permissions(): MediaPermissions;
   isAdaptive: boolean;
+  /** Videos at once; as many as there are, unless it is said. */
+  maxVisible?: number | undefined;
+  /** When a participant was last heard to speak. */
+  spokeAt(participant: string): number;
   events: {
     offer(revision: number, isRestart: boolean, description: Description): void;
     state(state: MediaTransportState): void;
@@ -46,8 +50,7 @@ export class Subscriber {
       newSubscription: (...args) => this.#newSubscription(...args),
     };
     this.#negotiation = new NodeOffers({ ...this.#host, sendOffer: deps.events.offer });
-    const { isAdaptive, events } = deps;
-    this.#downlink = new Downlink({ slots: () => this.#negotiation.slots, isAdaptive, events });
+    this.#downlink = new Downlink({ ...deps, slots: () => this.#negotiation.slots });
   }
 
   get transport(): PeerTransport | undefined {

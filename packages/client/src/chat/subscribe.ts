@@ -27,5 +27,5 @@ export function refusalOf(item: { code?: string } | undefined, ref: string, limi
 export const otherUser = (was: string, is: string): ConnectionError =>
   new ConnectionError('forbidden', {
     code: 'other_user',
-    message: `The \`token\` function gave a token of "${is}", but this Chat belongs to "${was}". Make a new Chat.`,
+    message: `The \`token\` function gave a token of "${is}", this Chat is of "${was}". Make a new Chat.`,
   });

@@ -3,7 +3,7 @@ const SENTENCES: Readonly<Record<string, (what: string) => string>> = {
   permission_denied: (what) =>
     `This page may not use the ${what}. Click the icon beside the address, allow it, then try again.`,
   permission_dismissed: (what) =>
-    `The browser asked for the ${what} and got no answer. Try again and choose “Allow”; if it does not ask, reload the page.`,
+    `The browser asked for the ${what} and got no answer. Try again and choose “Allow”, or reload the page.`,
   device_in_use: (what) => `Another program is using the ${what}. Close it, then try again.`,
   device_not_found: (what) => `No ${what} was found. Connect one, then try again.`,
   device_failed: (what) => `The ${what} did not start. Try again, or choose another one.`,

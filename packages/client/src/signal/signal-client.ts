@@ -1,3 +1,4 @@
+import type { FrameData, SignalingClientFrames } from '@parley/contract';
 import { type Connection, createConnection } from '../connection.ts';
 import type { CredentialSource } from '../credential.ts';
 import { asSvcError, type ConnectionError } from '../errors.ts';
@@ -19,8 +20,8 @@ export interface SignalDeps {
   reconnect: Required<ReconnectOptions> | false;
   runtime: Runtime;
   connectionId: string;
-  autoSubscribe: boolean;
-  adaptiveStream: boolean;
+  /** What the application wants of the room. */
+  wishes: { autoSubscribe: boolean; adaptiveStream: boolean; maxVisible: number | undefined };
   /** In the room; `participants` are the others, none when the session was resumed. */
   onJoined(joined: JoinedFrame, participants: readonly ParticipantRecord[]): void;
   onFrame(frame: CallFrame): void;
@@ -36,6 +37,8 @@ export interface Signal extends Connection<SignalingProtocol> {
 /** A room event that came with others. */
 type Change = Pushed<SignalingProtocol> & { seq: number; participant?: unknown };
 
+type JoinFrame = { type: 'join' } & FrameData<SignalingClientFrames['join']>;
+
 interface Resume {
   sessionId: string;
   resumeToken: string;
@@ -44,8 +47,8 @@ interface Resume {
 
 /** The signaling connection: joins, and after a loss resumes the session. */
 export function createSignal(deps: SignalDeps): Signal {
-  const { runtime, credential, connectionId, autoSubscribe, adaptiveStream } = deps;
-  let resume: Resume | null = null;
+  const { runtime, credential, connectionId, wishes } = deps;
+  let resume: Resume | undefined;
   let joined: JoinedFrame;
   let present: ParticipantRecord[];
   /** In frames of a large room a field that is left out is as of the participant before. */
@@ -59,8 +62,8 @@ export function createSignal(deps: SignalDeps): Signal {
   async function welcome(link: Link<SignalingProtocol>): Promise<void> {
     const client = describeClient();
     try {
-      const how = { connectionId, autoSubscribe, adaptiveStream, roster: true, client };
-      await link.request({ type: 'join', ...how, ...(resume && { resume }) });
+      // What is undefined is not sent.
+      await link.request({ type: 'join', connectionId, ...wishes, roster: true, client, resume } as JoinFrame);
     } catch (error) {
       // The close code that follows says more than the error: whether to reconnect.
       const patience = new AbortController();
@@ -119,7 +122,7 @@ export function createSignal(deps: SignalDeps): Signal {
   /** The close code that follows decides how to reconnect; here only whether the session can be resumed. */
   function leaveSoon({ action, afterMs }: Extract<Pushed<SignalingProtocol>, { type: 'reconnect' }>): void {
     if (action === 'RESUME') connection.cycle(afterMs);
-    else resume = null;
+    else resume = undefined;
   }
 
   const connection = createConnection<SignalingProtocol>({
@@ -130,14 +133,14 @@ export function createSignal(deps: SignalDeps): Signal {
     welcome,
     onFrame: handle,
     onState(state, previous, error) {
-      if (state === 'disconnected') resume = null;
+      if (state === 'disconnected') resume = undefined;
       deps.onState(state, previous, error);
     },
   });
 
   return Object.assign(connection, {
     rejoin() {
-      resume = null;
+      resume = undefined;
       connection.cycle(0);
     },
   });

@@ -95,6 +95,8 @@ export const signalingClientFrames = clientFrames({
       connectionId: Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:-]+$' }),
       autoSubscribe: Type.Optional(Type.Boolean()),
       adaptiveStream: Type.Optional(Type.Boolean()),
+      /** Videos at once; filled by what is pinned (`priority`), then shown, then by who spoke last. */
+      maxVisible: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       /** The client understands `roster` and `changes`, which large rooms send instead of whole records. */
       roster: Type.Optional(Type.Boolean()),
       client: Type.Optional(

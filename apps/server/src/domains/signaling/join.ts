@@ -106,7 +106,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
   async function addToNode(
     member: Member,
     { session }: Admission,
-    { autoSubscribe, adaptiveStream }: JoinFrame,
+    { autoSubscribe, adaptiveStream, maxVisible }: JoinFrame,
     { plain, brief }: { plain: boolean; brief: boolean },
   ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
     for (let moves = 0; moves < movesMax; moves++) {
@@ -121,6 +121,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         permissions: session.permissions,
         autoSubscribe: autoSubscribe ?? true,
         ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
+        ...(maxVisible !== undefined && { maxVisible }),
         ...(plain && { plain }),
         ...(brief && { brief }),
       });
