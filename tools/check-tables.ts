@@ -24,7 +24,7 @@ const tablesOf: Record<string, readonly string[]> = {
   projects: ['projects', 'project_members', 'api_keys', 'signing_keys'],
   'end-users': ['end_users', 'revoked_tokens'],
   fleet: ['media_servers', 'fleet_watch', 'server_processes', 'node_samples'],
-  rooms: ['rooms', 'room_events', 'rtc_tokens', 'rtc_token_cutoffs', 'participant_sessions'],
+  rooms: ['rooms', 'room_events', 'room_nodes', 'rtc_tokens', 'rtc_token_cutoffs', 'participant_sessions'],
   chat: [
     'conversations',
     'conversation_members',

@@ -229,7 +229,10 @@ async function startWorkers(deps: WorkersDeps): Promise<void> {
           for (const room of directory.roomsOf(lost)) directory.lose(room, lost);
         },
         onReady,
-        onSilence: (own, peer, isSilent) => fleetPipes.onSilence(own, peer, isSilent),
+        onSilence(own, peer, isSilent) {
+          fleetPipes.onSilence(own, peer, isSilent);
+          fleetPipes.tick(clock.now());
+        },
         onError,
       }),
   );

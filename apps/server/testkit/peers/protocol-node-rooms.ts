@@ -60,11 +60,12 @@ const answerTo = ({ ice }: Description): Description => ({ ...(ice && transport)
 interface NodeRoomsDeps {
   rooms: Map<string, NodeRoom>;
   capacity: number | undefined;
+  isBusy(): boolean;
   emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;
 }
 
 /** What a node does on command, less the media. */
-export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
+export function createNodeRooms({ rooms, capacity, isBusy, emit }: NodeRoomsDeps) {
   let trackNumber = 0;
 
   const roomOf = (id: string): NodeRoom => rooms.get(id) ?? raise('NOT_FOUND', 'No such room.');
@@ -144,7 +145,7 @@ export function createNodeRooms({ rooms, capacity, emit }: NodeRoomsDeps) {
             openedBy: new Set([controller]),
             participants: new Map(),
           });
-        return { created: !room };
+        return { created: !room, ...(isBusy() && (room?.participants.size ?? 0) > 0 && { busy: true }) };
       }
       case 'node.meet':
         return {};

@@ -43,6 +43,10 @@ export interface ProtocolNode {
   answersWith: object | MediaErrorCode | null;
   /** The last command of each type. */
   readonly heard: ReadonlyMap<string, object>;
+  /** As if no such command had come. */
+  forget(type: string): void;
+  /** As its processes are: who joins had better go elsewhere. */
+  isBusy: boolean;
   /** Refuses connections until switched back. */
   isDeaf: boolean;
   /** Another life: every room is gone. */
@@ -66,17 +70,25 @@ interface ProtocolNodeOptions {
   now?: () => number;
 }
 
+/** Nothing listens there: it says what a node says. */
+const pipesOf = (instanceId: string) => ({
+  id: instanceId,
+  host: '127.0.0.1',
+  ends: [{ port: 4600, ticket: instanceId.replaceAll('-', '') }],
+});
+
 export async function startProtocolNode(options: ProtocolNodeOptions): Promise<ProtocolNode> {
   const { name, url, secret, region = 'default', capacity, now = Date.now } = options;
   let instanceId: string = randomUUID();
   let isDeaf = false;
+  let isBusy = false;
   let connections = 0;
   let ended = 0;
   let answersWith: ProtocolNode['answersWith'] = null;
   const heard = new Map<string, object>();
   const rooms = new Map<string, NodeRoom>();
   const controllers = new Map<string, Controller>();
-  const { execute, partOf } = createNodeRooms({ rooms, capacity, emit });
+  const { execute, partOf } = createNodeRooms({ rooms, capacity, isBusy: () => isBusy, emit });
   const sockets = new WebSocketServer({ noServer: true });
   const server: Server = createServer((_request, response) => response.writeHead(404).end());
   /** All of them, those too that are being upgraded or were replaced: `server.close` waits for each. */
@@ -120,7 +132,16 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     controller.socket = ws;
     const { seq } = controller;
     const protocol = options.protocol ?? 1;
-    const data = { protocol, node: name, instanceId, proof, resumed: isResumed, seq, draining: false };
+    const data = {
+      protocol,
+      node: name,
+      instanceId,
+      proof,
+      resumed: isResumed,
+      seq,
+      draining: false,
+      pipes: pipesOf(instanceId),
+    };
     ws.send(JSON.stringify({ type: 'hello', data }));
     if (isResumed) for (const { seq, frame } of controller.kept) if (seq > from) ws.send(frame);
     ws.on('close', () => {
@@ -212,11 +233,18 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
       else partOf({ room, participant }).tracks.delete(trackId);
     },
     heard,
+    forget: (type) => void heard.delete(type),
     get answersWith() {
       return answersWith;
     },
     set answersWith(answer) {
       answersWith = answer;
+    },
+    get isBusy() {
+      return isBusy;
+    },
+    set isBusy(busy) {
+      isBusy = busy;
     },
     get isDeaf() {
       return isDeaf;

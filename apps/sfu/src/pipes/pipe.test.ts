@@ -32,6 +32,14 @@ test('[PIPE-1] a datagram is read by the other end only, unchanged and once', ()
   assert.equal(b.open(old), undefined, 'older than the window');
 });
 
+test('[PIPE-16] while the secret is rotated, an end that has both answers with the one that it hears', () => {
+  const next = Buffer.alloc(32, 9);
+  const [rotated, old] = [new Seal(next, 'a', [secret]), new Seal(secret, 'b')];
+  assert.equal(old.open(sealed(rotated, 'one')), undefined);
+  assert.equal(String(rotated.open(sealed(old, 'two'))), 'two');
+  assert.equal(String(old.open(sealed(rotated, 'three'))), 'three');
+});
+
 test('[PIPE-3] messages arrive whole and in order over a path that loses, doubles and reorders', () => {
   let now = 0;
   let seed = 1;

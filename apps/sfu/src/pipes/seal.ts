@@ -24,21 +24,20 @@ interface DirectionKey {
  * must never make two of them at one end: both would count from one.
  */
 export class Seal {
-  readonly #send: DirectionKey;
-  /** Of each secret that the other end may send with, the one that it does first. */
-  readonly #receive: DirectionKey[];
-  readonly #sendNonce: Buffer;
+  /** Of each secret that both ends may have: first the one that the other end was last heard with, which is answered with. */
+  readonly #keys: { send: DirectionKey; receive: DirectionKey }[];
+  readonly #sendNonce = Buffer.alloc(NONCE_BYTES);
   readonly #receiveNonce = Buffer.alloc(NONCE_BYTES);
   readonly #seen = new Float64Array(WINDOW);
   #sent = 0;
   #highest = 0;
 
-  /** `others`: secrets that the other end may still, or already, send with. */
+  /** `others`: secrets that the other end may still, or already, have instead. */
   constructor(secret: Buffer, end: PipeEnd, others: readonly Buffer[] = []) {
-    this.#send = deriveKey(secret, end);
-    this.#receive = [secret, ...others].map((one) => deriveKey(one, end === 'a' ? 'b' : 'a'));
-    this.#sendNonce = Buffer.alloc(NONCE_BYTES);
-    this.#send.salt.copy(this.#sendNonce);
+    this.#keys = [secret, ...others].map((one) => ({
+      send: deriveKey(one, end),
+      receive: deriveKey(one, end === 'a' ? 'b' : 'a'),
+    }));
   }
 
   /** Datagrams sealed so far. */
@@ -57,8 +56,11 @@ export class Seal {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
     head.writeUInt32BE(pipe, 0);
     writeNumber(head, SALT_BYTES, this.#sent);
+    const [keys] = this.#keys;
+    if (!keys) throw new Error('A pipe without a secret.');
+    keys.send.salt.copy(this.#sendNonce);
     head.copy(this.#sendNonce, SALT_BYTES, SALT_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#send.key, this.#sendNonce);
+    const cipher = createCipheriv(CIPHER, keys.send.key, this.#sendNonce);
     const sealed = cipher.update(plain);
     cipher.final();
     return [head, sealed, cipher.getAuthTag()];
@@ -70,10 +72,10 @@ export class Seal {
     if (end < HEAD_BYTES) return undefined;
     const number = readNumber(datagram, SALT_BYTES);
     if (!this.#isFresh(number)) return undefined;
-    for (const [index, direction] of this.#receive.entries()) {
-      const plain = this.#openWith(direction, datagram, end);
+    for (const [index, { receive }] of this.#keys.entries()) {
+      const plain = this.#openWith(receive, datagram, end);
       if (!plain) continue;
-      if (index > 0) this.#receive.unshift(...this.#receive.splice(index, 1));
+      if (index > 0) this.#keys.unshift(...this.#keys.splice(index, 1));
       this.#seen[number % WINDOW] = number;
       if (number > this.#highest) this.#highest = number;
       return plain;

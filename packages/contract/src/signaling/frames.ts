@@ -99,6 +99,8 @@ export const signalingClientFrames = clientFrames({
       maxVisible: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       /** The client understands `roster` and `changes`, which large rooms send instead of whole records. */
       roster: Type.Optional(Type.Boolean()),
+      /** Media from a node there, if there is one with time; the room may be on another. */
+      region: Type.Optional(Type.String({ maxLength: 64 })),
       client: Type.Optional(
         Type.Object({
           sdk: clientText,

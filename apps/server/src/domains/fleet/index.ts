@@ -8,6 +8,7 @@ import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
 import { chooseServer, mayTakeRoom } from './allocator.ts';
 import { createHostGuard } from './internal-url.ts';
+import { createNodeLinks, type NodeLinks } from './node-links.ts';
 import { createNodes, type Nodes } from './nodes.ts';
 import { type CountPlaced, createServerLoad, type ServerWithLoad } from './server-load.ts';
 import { deleteOldNodeSamples, findServer, listNodeSamples, listServers, type StoredServer } from './server-store.ts';
@@ -51,10 +52,13 @@ interface FleetDeps {
 
 export interface Fleet extends Domain<typeof fleetRoutes> {
   nodes: Nodes;
+  links: NodeLinks;
   turn: Turn;
   watch: Watch;
   /** The best node for a room, or undefined. */
   choose(region: string | null, except: ReadonlySet<string>): Promise<ServerWithLoad | undefined>;
+  /** The best node of a region, or undefined. */
+  chooseIn(region: string, except: ReadonlySet<string>): Promise<ServerWithLoad | undefined>;
   find(name: string): Promise<StoredServer | undefined>;
   isOffline(server: StoredServer): boolean;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
@@ -97,6 +101,8 @@ export function createFleet(deps: FleetDeps): Fleet {
       return server && !isOffline(server) ? server : undefined;
     },
   });
+
+  const links = createNodeLinks({ log, nodes, guard });
 
   const turn = createTurn({
     clock,
@@ -163,6 +169,7 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   return {
     nodes,
+    links,
     turn,
     watch,
     isOffline,
@@ -172,6 +179,10 @@ export function createFleet(deps: FleetDeps): Fleet {
     ],
     loadOf: (name, from, until) => listNodeSamples(db, name, from, until),
     choose,
+    async chooseIn(region, except) {
+      const there = (await load.list(db)).filter((server) => server.region === region);
+      return chooseServer(there, { region, except, silentBefore: silentBefore() });
+    },
     find: (name) => findServer(db, name),
     totals: servers.totals,
     async mayTake(tx, name) {

@@ -16,6 +16,8 @@ export interface Nodes {
     type: N,
     data: MediaCommands[N]['request'],
   ): Promise<MediaCommands[N]['response']>;
+  /** Whether it answers in this time; one that does not is left alone for a moment. */
+  answers(name: string, withinMs: number): Promise<boolean>;
   onEvent(listener: (name: string, frame: MediaEventFrame) => void): void;
   /** Each time a connection is made: by `hello` one sees whether anything was missed, or everything is gone. */
   onHello(listener: (name: string, hello: NodeHello) => void): void;
@@ -46,6 +48,8 @@ const retryDelaysMs = [0, 300, 1_000, 2_000, 5_000];
 /** After a fault, which will likely happen again: longer each time, until a connection lasted. */
 const holdsMs = [1_000, 2_000, 5_000, 10_000, 30_000];
 const soundMs = 60_000;
+/** Nobody who joins waits for a node that did not answer just now. */
+const deadHoldMs = 3_000;
 const stepOf = (steps: readonly number[], index: number): number => steps[Math.min(index, steps.length - 1)] ?? 0;
 
 export function createNodes(deps: NodesDeps): Nodes {
@@ -155,9 +159,26 @@ export function createNodes(deps: NodesDeps): Nodes {
     }
   }
 
+  async function answers(name: string, withinMs: number): Promise<boolean> {
+    const asked = linkTo(name).then((link) => link.command('ping', {}));
+    const isHeard = await Promise.race([
+      asked.then(
+        () => true,
+        () => false,
+      ),
+      clock.sleep(withinMs, closing.signal).then(() => false),
+    ]);
+    if (isHeard) return true;
+    const node = nodeOf(name);
+    node.heldUntil = Math.max(node.heldUntil, clock.elapsed() + deadHoldMs);
+    node.link?.close();
+    return false;
+  }
+
   return {
     reach: async (name) => (await linkTo(name)).hello,
     command: async (name, type, data) => (await linkTo(name)).command(type, data),
+    answers,
     onEvent: (listener) => void eventListeners.push(listener),
     onHello: (listener) => void helloListeners.push(listener),
     tick() {

@@ -29,7 +29,7 @@ import { createSessions } from './sessions.ts';
 import { createSweeps } from './sweeps.ts';
 
 export { assertPayloadFits } from './participants.ts';
-export type { Placement } from './placement.ts';
+export type { JoinPlacement, Placement } from './placement.ts';
 export { toParticipant, toRoom, toTrack } from './records.ts';
 export type { RoomBus, RoomFrame, RoomMessage } from './room-bus.ts';
 export type { RoomEvent } from './room-event-store.ts';
@@ -76,7 +76,15 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const roomBus = createRoomBus({ bus });
   const roomChange = createRoomChange({ ...deps, nodes: fleet.nodes, roomBus });
   const departures = createDepartures({ ...deps, roomChange });
-  const placement = createPlacement({ db, fleet, departures, roomChange, dataFallback });
+  const placement = createPlacement({
+    db,
+    clock: deps.clock,
+    log: deps.log,
+    fleet,
+    departures,
+    roomChange,
+    dataFallback,
+  });
   const rooms = createRooms({ ...deps, roomChange, departures, placement, participantsMax });
   const iceServers = createIceServers(deps);
   const tokens = createRtcTokens({

@@ -20,7 +20,7 @@ import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
 import { toParticipant, toRoomSession, toTrack } from './records.ts';
 import type { RoomChange } from './room-change.ts';
-import type { StoredRoom } from './room-store.ts';
+import { listFurtherNodes, type StoredRoom } from './room-store.ts';
 import type { createRooms } from './rooms.ts';
 import { updateTokenPermissions } from './rtc-token-store.ts';
 import { revokeTokensOf } from './rtc-tokens.ts';
@@ -50,10 +50,17 @@ export function createParticipants({
 }: ParticipantDeps) {
   /** What the node holds of a room; fails when it cannot be asked. */
   async function snapshot(room: StoredRoom): Promise<Map<string, MediaParticipantSnapshot>> {
-    if (room.serverName === null) return new Map();
-    const { rooms: held } = await nodes.command(room.serverName, 'snapshot', { room: room.id }).catch(nothingHeld);
-    const there = held.find(({ room: id }) => id === room.id)?.participants ?? [];
-    return new Map(there.map((participant) => [participant.participant, participant]));
+    const asked = (await nodesOf(room)).map((name) =>
+      nodes.command(name, 'snapshot', { room: room.id }).catch(nothingHeld),
+    );
+    const held = (await Promise.all(asked)).flatMap(({ rooms: all }) => all).filter(({ room: id }) => id === room.id);
+    return new Map(held.flatMap(({ participants: there }) => there).map((one) => [one.participant, one]));
+  }
+
+  /** All that the room is on, its home first. */
+  async function nodesOf({ id, serverName }: StoredRoom): Promise<string[]> {
+    if (serverName === null) return [];
+    return [serverName, ...(await listFurtherNodes(db, id)).map((node) => node.serverName)];
   }
 
   /** Live: in the store and on the node. A participant unknown to the node is not there. */
@@ -194,13 +201,11 @@ export function createParticipants({
     const room = await rooms.find(scope, reference);
     if (room.status !== 'ACTIVE') fail('SVC_ROOM_CLOSED');
     assertPayloadFits(message);
-    if (room.serverName === null) return { delivered: 0 };
+    const data = { ...message, room: room.id, reliable: message.reliable ?? true };
     try {
-      return await nodes.command(room.serverName, 'data.send', {
-        ...message,
-        room: room.id,
-        reliable: message.reliable ?? true,
-      });
+      const [home, ...further] = (await nodesOf(room)).map((name) => nodes.command(name, 'data.send', data));
+      const answers = await Promise.all([home ?? { delivered: 0 }, ...further.map((sent) => sent.catch(nobody))]);
+      return { delivered: answers.reduce((sum, { delivered }) => sum + delivered, 0) };
     } catch (error) {
       throw asServiceError(error, 'SVC_DATA_NOT_ALLOWED');
     }
@@ -219,6 +224,9 @@ export function assertPayloadFits({ payload, encoding }: { payload: string; enco
   if (actual > dataPayloadBytesMax || escaped > escapedBytesMax)
     fail('SVC_PAYLOAD_TOO_LARGE', { limit: dataPayloadBytesMax });
 }
+
+/** A further node where the room has closed, or that is about to be left. */
+const nobody = () => ({ delivered: 0 });
 
 /** A node that does not know the room has no participants of it. */
 function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {

@@ -200,6 +200,48 @@ export async function releasePlaces(tx: RoomTx, id: string, members: number, vie
   await tx.execute(sql`
     update rooms set server_name = null, server_instance = null, active_session_id = null, session_started_at = null
     where id = ${id} and member_count = 0 and viewer_count = 0`);
+  await tx.execute(sql`
+    delete from room_nodes n where n.room_id = ${id} and exists (select from rooms r where r.id = ${id} and r.server_name is null)`);
+}
+
+/** A node that the room is on besides its home. */
+export interface FurtherNode {
+  serverName: string;
+  serverInstance: string;
+  region: string | null;
+}
+
+/** In the order in which the room came to them. */
+export async function listFurtherNodes(db: Queryable, roomId: string): Promise<FurtherNode[]> {
+  return db.query<FurtherNode>(sql`
+    select n.server_name as "serverName", n.server_instance as "serverInstance",
+      (select s.region from media_servers s where s.name = n.server_name) as region
+    from room_nodes n where n.room_id = ${roomId} order by n.created_at, n.server_name`);
+}
+
+/** Rooms that are on this node and on others, with all of those. */
+export async function listSharedRooms(db: Queryable, serverName: string): Promise<{ id: string; nodes: string[] }[]> {
+  return db.query(sql`
+    select r.id, array_agg(n.server_name) || r.server_name as nodes from rooms r join room_nodes n on n.room_id = r.id
+    where r.server_name = ${serverName}
+       or r.id in (select room_id from room_nodes where server_name = ${serverName})
+    group by r.id, r.server_name`);
+}
+
+export async function upsertFurtherNode(
+  tx: RoomTx,
+  roomId: string,
+  { serverName, serverInstance }: Omit<FurtherNode, 'region'>,
+  at: string,
+): Promise<void> {
+  await tx.execute(sql`
+    insert into room_nodes (room_id, server_name, server_instance, created_at)
+    values (${roomId}, ${serverName}, ${serverInstance}, ${at})
+    on conflict (room_id, server_name) do update set server_instance = excluded.server_instance`);
+}
+
+export async function deleteFurtherNode(tx: RoomTx, roomId: string, serverName: string): Promise<void> {
+  await tx.execute(sql`delete from room_nodes where room_id = ${roomId} and server_name = ${serverName}`);
 }
 
 export async function updatePlacement(
@@ -222,13 +264,26 @@ export async function listRoomsOn(
     select id, project_id as "projectId", environment from rooms
     where server_name = ${serverName}
       ${exceptInstance === null ? empty : sql`and server_instance is distinct from ${exceptInstance}`}
+    union
+    select r.id, r.project_id, r.environment from room_nodes n join rooms r on r.id = n.room_id
+    where n.server_name = ${serverName}
+      ${exceptInstance === null ? empty : sql`and n.server_instance <> ${exceptInstance}`}
     order by id`);
 }
 
 /** How many rooms and participants were placed on one node, or on each of them. */
 export async function countPlaced(db: Queryable, serverName?: string): Promise<PlacedLoad[]> {
   return db.query<PlacedLoad>(sql`
-    select r.server_name as "serverName", count(*) as rooms, sum(r.member_count + r.viewer_count) as participants
-    from rooms r where ${serverName === undefined ? sql`r.server_name is not null` : sql`r.server_name = ${serverName}`}
-    group by r.server_name`);
+    with further as (
+      select n.server_name, r.server_name as home, (select count(*) from participant_sessions p
+        where p.room_id = n.room_id and p.left_at is null and p.server_name = n.server_name) as people
+      from room_nodes n join rooms r on r.id = n.room_id
+    ), placed as (
+      select r.server_name, 1 as rooms, r.member_count + r.viewer_count as people from rooms r where r.server_name is not null
+      union all select server_name, 1, people from further
+      union all select home, 0, -people from further
+    )
+    select p.server_name as "serverName", sum(p.rooms) as rooms, sum(p.people) as participants
+    from placed p where ${serverName === undefined ? sql`true` : sql`p.server_name = ${serverName}`}
+    group by p.server_name`);
 }

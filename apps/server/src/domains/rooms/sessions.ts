@@ -11,7 +11,7 @@ import type { Departures } from './departures.ts';
 import type { Placement } from './placement.ts';
 import { toParticipant } from './records.ts';
 import type { RoomChange, RoomRecord } from './room-change.ts';
-import { type RoomTx, type StoredRoom, takePlace } from './room-store.ts';
+import { listFurtherNodes, type RoomTx, type StoredRoom, takePlace } from './room-store.ts';
 import { findToken, isCutOff, type StoredToken } from './rtc-token-store.ts';
 import { grantOf } from './rtc-tokens.ts';
 import {
@@ -112,7 +112,9 @@ export function createSessions(deps: SessionDeps) {
     const at = iso(clock.now());
     return openRoomChange(held, held.roomId, async (tx, record, room) => {
       const { serverName, serverInstance, region } = placement;
-      if (room.serverName !== serverName || room.serverInstance !== serverInstance) return undefined;
+      const isThere = (node: { serverName: string | null; serverInstance: string | null }): boolean =>
+        node.serverName === serverName && node.serverInstance === serverInstance;
+      if (!isThere(room) && !(await listFurtherNodes(tx, room.id)).some(isThere)) return undefined;
       const session = await updateAccepted(tx, { id: held.id, serverName, serverInstance, region, at });
       if (!session) throw refusalOf((await findSession(tx, held.roomId, held.id))?.leftReason ?? null);
       // Viewers are many and do nothing that others could see: their joins are no events.

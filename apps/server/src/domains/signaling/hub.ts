@@ -16,6 +16,8 @@ export interface HubRoom {
   readonly pending: Pending;
   /** Identity → frames for a participant who is about to resume here, and is no member yet. */
   readonly arriving: Map<string, RoomFrame[]>;
+  /** That the room was on when somebody last joined here. */
+  nodes: ReadonlySet<string>;
   /** The last event given to this process's members; null while there is none of them. */
   seq: number | null;
   /** Events go out one after another, also while one of them is being read from the store. */
@@ -69,6 +71,7 @@ export function createHub({
       size: 0,
       pending: newPending(),
       arriving: new Map(),
+      nodes: new Set(),
       seq: null,
       delivering: Promise.resolve(),
       unsubscribe: null,

@@ -74,7 +74,10 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     const isPaged = frame.roster === true && held.room.joinedCount >= usualSize;
     room.members.set(held.session.id, member);
     try {
-      const { others, since } = await addToNode(member, held, frame, { plain: isPlain, brief: isPaged || isPlain });
+      const { others, since } = await addToNode(room, member, held, frame, {
+        plain: isPlain,
+        brief: isPaged || isPlain,
+      });
       connection.session.seat.state = { is: 'taken', member };
       const known = { resumeToken: held.resumeToken, resumed: false, media: undefined };
       if (isPaged) await sendJoined(room, member, { ...known, ...(await rosters.of(room, member)) });
@@ -104,13 +107,15 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
 
   /** Adds the participant to the room's node, and retries if the room has moved to another one. */
   async function addToNode(
+    room: HubRoom,
     member: Member,
     { session }: Admission,
-    { autoSubscribe, adaptiveStream, maxVisible }: JoinFrame,
+    { autoSubscribe, adaptiveStream, maxVisible, region }: JoinFrame,
     { plain, brief }: { plain: boolean; brief: boolean },
   ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
     for (let moves = 0; moves < movesMax; moves++) {
-      const placement = await rooms.placement.place(session, session.roomId);
+      const placement = await rooms.placement.place(session, session.roomId, region ?? null);
+      room.nodes = new Set(placement.nodes);
       member.serverName = placement.serverName;
       // Read before the node's list: what happens in between is sent twice, never left out.
       const { eventSeq } = await rooms.rooms.find(session, session.roomId);
@@ -128,7 +133,8 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
       const accepted = await rooms.sessions.accept(session, placement);
       if (accepted) {
         member.session = accepted;
-        return { others: participants, since: eventSeq };
+        const elsewhere = brief ? [] : await rosters.elsewhere(room, member);
+        return { others: [...participants, ...elsewhere], since: eventSeq };
       }
       await nodes
         .command(placement.serverName, 'participant.remove', { ...member.address, reason: 'NODE_DRAINED' })
@@ -178,18 +184,18 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     return member;
   }
 
-  /** The same client came back while its old socket was still open here. */
-  function leaveSeat(former: RtcConnection): void {
-    former.session.seat.state = { is: 'left' };
-    former.close(1001, 'RESUMED');
-  }
-
   async function hasAllSince(token: RtcSession['token'], lastSeq: number): Promise<boolean> {
     const { eventSeq } = await rooms.rooms.find(token, token.roomId);
     return lastSeq <= eventSeq && (await rooms.eventsAfter(token.roomId, lastSeq)).length >= eventSeq - lastSeq;
   }
 
   return join;
+}
+
+/** The same client came back while its old socket was still open here. */
+function leaveSeat(former: RtcConnection): void {
+  former.session.seat.state = { is: 'left' };
+  former.close(1001, 'RESUMED');
 }
 
 const aboutClient = ({ ip, userAgent }: RtcConnection, { client }: JoinFrame): ConnectionAbout => ({

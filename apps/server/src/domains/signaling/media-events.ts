@@ -72,7 +72,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
     if (member) sendTo(member, type, fields);
   }
 
-  /** Entries for the members that have their media on the node. */
+  /** Entries for the members that have their media on the node, or on another one of the room. */
   function inPieces<T>(
     server: string,
     roomId: string,
@@ -81,7 +81,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
   ): void {
     const here = hub.find(roomId);
     if (!here) return;
-    const isFor = ({ serverName }: Member): boolean => serverName === server;
+    const isFor = ({ serverName }: Member): boolean => serverName === server || here.nodes.has(server);
     if (here.members.size > 0 && ![...here.members.values()].some(isFor)) dropForeign(server, roomId);
     for (let at = 0; at < entries.length; at += entriesMax) send(here, entries.slice(at, at + entriesMax), isFor);
   }
@@ -168,7 +168,13 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
     'participant.state': () => {},
     // Its participants are closed one by one.
     'room.closed': () => {},
-    'node.silent': () => {},
+    'node.silent': ({ room, node }) => {
+      const member = [...(hub.find(room)?.members.values() ?? [])].find(({ serverName }) => serverName === node);
+      if (member)
+        rooms.placement
+          .onSilent(member.session, room, node)
+          .catch((error) => log.warn({ error, server: node, roomId: room }, 'room not moved yet'));
+    },
   };
 
   const receive = <N extends MediaEventName>(server: string, { type, data }: MediaEventFrame<N>): void =>

@@ -1,8 +1,10 @@
 import type { Limits, Participant, RosterEntry } from '@parley/contract';
+import type { MediaParticipantSnapshot, MediaResponses } from '@parley/contract/media-control';
 import type { Clock } from '../../core/clock.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { Nodes } from '../fleet/index.ts';
 import { type Rooms, toParticipant } from '../rooms/index.ts';
+import type { HubRoom } from './hub.ts';
 import { splitTracks } from './joined-frames.ts';
 import type { Member } from './member.ts';
 
@@ -37,15 +39,25 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   const bytesMax = limits.SIGNALING_MAX_MESSAGE_BYTES - frameOverhead;
   const kept = new WeakMap<object, { serverName: string; at: number; reading: Promise<Roster> }>();
 
-  async function read({ session, serverName }: Member): Promise<Roster> {
+  /** What the other nodes of the room hold. One that ends just now has nobody any more. */
+  async function elsewhere({ id, nodes: names }: HubRoom, { serverName }: Member): Promise<MediaParticipantSnapshot[]> {
+    const asked = [...names]
+      .filter((name) => name !== serverName)
+      .map((name) => nodes.command(name, 'snapshot', { room: id, brief: true }).catch(() => ({ rooms: [] })));
+    return (await Promise.all(asked)).flatMap(participantsIn);
+  }
+
+  async function read(room: HubRoom, member: Member): Promise<Roster> {
+    const { session, serverName } = member;
     const { roomId } = session;
     // Read before the lists: what happens in between is sent twice, never left out.
     const { eventSeq } = await rooms.rooms.find(session, roomId);
-    const [members, { rooms: held }] = await Promise.all([
+    const [members, here, others] = await Promise.all([
       rooms.joinedMembers(roomId),
       nodes.command(serverName, 'snapshot', { room: roomId, brief: true }),
+      elsewhere(room, member),
     ]);
-    const onNode = new Map(held.flatMap(({ participants }) => participants).map((one) => [one.participant, one]));
+    const onNode = new Map([...participantsIn(here), ...others].map((one) => [one.participant, one]));
     const present = members.map((one) => toParticipant(one, onNode.get(one.id)));
     // Those who can be seen and heard come first.
     const ordered = [...present.filter(({ tracks }) => tracks.length > 0), ...present.filter(isSilent)];
@@ -64,18 +76,18 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   const pageFrame = (participants: readonly object[], more: boolean): SocketFrame =>
     frameText(JSON.stringify({ type: 'roster', participants, more, ts: clock.now() }));
 
-  function current(room: object, member: Member): Promise<Roster> {
+  function current(room: HubRoom, member: Member): Promise<Roster> {
     const known = kept.get(room);
     const now = clock.elapsed();
     if (known?.serverName === member.serverName && now - known.at <= keptMs) return known.reading;
-    const reading = read(member);
+    const reading = read(room, member);
     kept.set(room, { serverName: member.serverName, at: now, reading });
     reading.catch(() => kept.delete(room));
     return reading;
   }
 
   /** The others, in frames; events after `since` belong to it. */
-  async function of(room: object, member: Member): Promise<{ since: number; frames: SocketFrame[] }> {
+  async function of(room: HubRoom, member: Member): Promise<{ since: number; frames: SocketFrame[] }> {
     const { seq, pages } = await current(room, member);
     const { identity } = member.session;
     const isOther = (one: Participant): boolean => one.identity !== identity;
@@ -95,8 +107,11 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
     }
   }
 
-  return { of, send };
+  return { of, elsewhere, send };
 }
+
+const participantsIn = ({ rooms }: Pick<MediaResponses['snapshot'], 'rooms'>): MediaParticipantSnapshot[] =>
+  rooms.flatMap(({ participants }) => participants);
 
 const isSilent = ({ tracks }: Participant): boolean => tracks.length === 0;
 

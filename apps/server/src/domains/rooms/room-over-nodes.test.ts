@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { joinAs, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
+import { joinRoom } from '../../../testkit/clients/signal-client.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
+import type { TestProject } from '../../../testkit/kit/people.ts';
+import type { ProtocolNode } from '../../../testkit/peers/protocol-node.ts';
+
+let service: RoomsService;
+let project: TestProject;
+let home: ProtocolNode;
+let next: ProtocolNode;
+let far: ProtocolNode;
+before(async () => {
+  service = await startRooms();
+  project = await service.newProject();
+  home = service.node;
+  next = await service.newNode('node-2');
+  far = await service.newNode('node-far', { region: 'far' });
+  // Rooms begin on the first.
+  for (const node of [next, far]) {
+    node.reports = { cpuPercent: 90 };
+    await node.heartbeat();
+  }
+});
+after(() => service.stop());
+
+/** A room with ada at its home. */
+async function openRoom() {
+  const room = await newRoom(project.api);
+  const ada = await joinAs(service, project.api, room, 'ada');
+  assert.deepEqual(home.rooms().get(room.id), ['ada']);
+  return { room, ada };
+}
+const join = (room: Awaited<ReturnType<typeof newRoom>>, identity: string, region?: string) =>
+  joinAs(service, project.api, room, identity, region === undefined ? {} : { join: { region } });
+const nodesToldOf = (node: ProtocolNode) => {
+  const { nodes = [] } = (node.heard.get('room.link') ?? {}) as { nodes?: { node: string }[] };
+  return nodes.map((one) => one.node).sort();
+};
+
+test('[PIPE-23] a room goes on at the next node of its region while its own is busy; all are in one room', async () => {
+  const { room, ada } = await openRoom();
+  home.isBusy = true;
+  const bob = await join(room, 'bob');
+  home.isBusy = false;
+  assert.deepEqual(
+    [home, next].map((node) => node.rooms().get(room.id)),
+    [['ada'], ['bob']],
+  );
+  assert.deepEqual([nodesToldOf(home), nodesToldOf(next)], [['node-2'], ['node-1']]);
+  await ada.take('participant.joined');
+  const [trackId = ''] = await ada.publish('AUDIO');
+  await bob.take('track.published');
+  const speakers = [{ identity: 'ada', level: 0.5, active: true }];
+  home.emit('speakers', { room: room.id, speakers });
+  assert.deepEqual((await bob.take('speakers'))['speakers'], speakers, 'whoever speaks is told on both nodes');
+
+  const cy = await join(room, 'cy');
+  assert.deepEqual(home.rooms().get(room.id), ['ada', 'cy'], 'its first node has time again');
+  home.isBusy = true;
+  const dan = await join(room, 'dan');
+  home.isBusy = false;
+  const tracksOf = (identity: string) =>
+    dan.others.find((one) => one.identity === identity)?.tracks.map(({ id }) => id);
+  assert.deepEqual(tracksOf('ada'), [trackId], 'who joins sees the tracks of the other node');
+  const participants = await project.api.call('listRoomParticipants', { id: room.id });
+  assert.deepEqual(participants.map(({ identity }) => identity).sort(), ['ada', 'bob', 'cy', 'dan']);
+  await Promise.all([ada, bob, cy, dan].map((client) => client.close()));
+});
+
+test('[PIPE-24] who asks for a region joins on a node there; without one, at the home of the room', async () => {
+  const { room, ada } = await openRoom();
+  const bob = await join(room, 'bob', 'far');
+  assert.deepEqual(far.rooms().get(room.id), ['bob']);
+  assert.equal(bob.joined.participant.region, 'far');
+  const cy = await join(room, 'cy', 'default');
+  const dan = await join(room, 'dan', 'nowhere');
+  assert.deepEqual(home.rooms().get(room.id), ['ada', 'cy', 'dan']);
+  await Promise.all([ada, bob, cy, dan].map((client) => client.close()));
+});
+
+test('[PIPE-17] a node that greets anew, since a process of it has restarted, is linked anew', async () => {
+  const { room, ada } = await openRoom();
+  const bob = await join(room, 'bob', 'far');
+  for (const node of [home, far]) node.forget('room.link');
+  far.disconnect();
+  await eventually(() => {
+    assert.deepEqual([nodesToldOf(home), nodesToldOf(far)], [['node-far'], ['node-1']]);
+  });
+  await ada.close();
+  await bob.close();
+});
+
+test('[PIPE-25] a node that neither another node nor the server hears loses its people at once; the others stay', async () => {
+  const { room, ada } = await openRoom();
+  const bob = await join(room, 'bob', 'far');
+  home.emit('node.silent', { room: room.id, node: 'node-far' });
+  const cy = await join(room, 'cy', 'far');
+  assert.equal(bob.closed, null, 'it answers the server: nobody is moved');
+  far.isDeaf = true;
+  far.disconnect();
+  home.emit('node.silent', { room: room.id, node: 'node-far' });
+  for (const client of [bob, cy]) assert.equal((await client.whenClosed()).code, 4503);
+  assert.equal(ada.closed, null);
+  await eventually(() => assert.deepEqual(nodesToldOf(home), []));
+  const again = await joinRoom(service.url, bob.token, { join: { region: 'far' } });
+  assert.ok(home.rooms().get(room.id)?.includes('bob'), 'back at once, where there is a node');
+  far.isDeaf = false;
+  await again.close();
+  await ada.close();
+});
+
+test('[PIPE-26] when the home of a room is drained, only its people move: another node of the room becomes its home', async () => {
+  const { room, ada } = await openRoom();
+  home.isBusy = true;
+  const bob = await join(room, 'bob');
+  home.isBusy = false;
+  await project.owner.api.call('drainServer', { name: 'node-1', body: { force: true } });
+  assert.equal((await ada.whenClosed()).code, 4503);
+  assert.equal(bob.closed, null);
+  const again = await joinRoom(service.url, ada.token);
+  assert.equal(again.joined.room.serverName, 'node-2');
+  assert.deepEqual(next.rooms().get(room.id), ['bob', 'ada']);
+  await project.owner.api.call('undrainServer', { name: 'node-1' });
+  await again.close();
+  await bob.close();
+});
