@@ -13,6 +13,9 @@ export interface SubscriberDeps {
 // After so many missed beats in a row the connection counts as dead. With the time to reconnect that is below 5 s.
 const missesMax = 3;
 const beatMs = 800;
+const beatsMax = 6;
+/** Many channels move together. */
+const beatAllMs = 200;
 /** Of one SUBSCRIBE: Redis does nothing else meanwhile. */
 const channelsMax = 1_000;
 
@@ -33,12 +36,16 @@ export function createSubscriber(deps: SubscriberDeps) {
   let beatsHeard = 0;
   let misses = 0;
   let isLost = false;
+  let beatingAll: NodeJS.Timeout | undefined;
   let ear = open();
 
   function open(): Ear {
     const opened = openEar();
     opened.onLoss(() => {
-      if (opened === ear) isLost = true;
+      if (opened !== ear) return;
+      isLost = true;
+      // Connected all the same: channels have moved, and a beat to each shard makes the library see where.
+      if (opened.isReady && beatChannels.length > 1) beatingAll ??= setTimeout(beatAll, beatAllMs).unref();
     });
     opened.onReady(() => void renew(opened, wanted.keys()));
     opened.connect();
@@ -113,9 +120,15 @@ export function createSubscriber(deps: SubscriberDeps) {
     if (channel !== undefined) sendBeat(channel).catch(() => {});
   }
 
+  function beatAll(): void {
+    beatingAll = undefined;
+    for (const _ of beatChannels) beat();
+  }
+
   const watch = setInterval(() => {
     if (unheard.size > 0 && ear.isReady) void renew(ear, unheard);
-    else beat();
+    // Each shard within five seconds: one that has moved without a sign is noticed by that.
+    else for (let at = 0; at < beatChannels.length; at += beatsMax) beat();
     misses += 1;
     if (misses <= missesMax) return;
     isLost = true;
@@ -156,6 +169,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     },
     close(): void {
       clearInterval(watch);
+      clearTimeout(beatingAll);
       ear.destroy();
     },
   };
