@@ -127,8 +127,8 @@ export function createSubscriber(deps: SubscriberDeps) {
 
   const watch = setInterval(() => {
     if (unheard.size > 0 && ear.isReady) void renew(ear, unheard);
-    // Each shard within five seconds: one that has moved without a sign is noticed by that.
-    else for (let at = 0; at < beatChannels.length; at += beatsMax) beat();
+    // Each shard within five seconds: one that has moved is noticed by that, also where Redis refuses to be heard there.
+    for (let at = 0; at < beatChannels.length; at += beatsMax) beat();
     misses += 1;
     if (misses <= missesMax) return;
     isLost = true;
