@@ -79,6 +79,15 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     assertClean();
   });
 
+  test('[DASH-77] the page of a node shows load of before it was opened', async () => {
+    await kit.service.node.heartbeat({ activeRooms: 1, activeParticipants: 2, cpuPercent: 12.5, memoryPercent: 31 });
+    const { open, assertClean } = await kit.visit({ as: project.owner });
+    const page = await open(at('fleet/node-1'), 'node-1');
+    await page.getByRole('slider', { name: 'CPU and memory, last hour' }).waitFor();
+    await page.getByRole('slider', { name: 'Rooms and participants, last hour' }).waitFor();
+    assertClean();
+  });
+
   test('[DASH-62] the first address opens the last environment', async () => {
     const { open, page } = await kit.visit({ as: project.owner });
     await open(at('rooms', 'production'), 'Rooms');

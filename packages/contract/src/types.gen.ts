@@ -1669,6 +1669,15 @@ export interface RtcServer {
   createdAt: string;
 }
 
+export interface RtcServerLoad {
+  points: ServerLoadPoint[];
+  drain: {
+    startedAt: string;
+    rooms: number;
+    roomsAtStart: number | null;
+  } | null;
+}
+
 export type RtcServerStatus = 'ACTIVE' | 'DRAINING' | 'DRAINED' | 'OFFLINE';
 
 export interface RtcToken {
@@ -1753,6 +1762,16 @@ export interface SendRoomData {
 
 export interface SentRoomData {
   delivered: number;
+}
+
+export interface ServerLoadPoint {
+  at: string;
+  cpuPercent: number | null;
+  memoryPercent: number | null;
+  networkInBps: number | null;
+  networkOutBps: number | null;
+  activeRooms: number | null;
+  activeParticipants: number | null;
 }
 
 export interface Session {
@@ -2244,6 +2263,7 @@ export interface RouteRecords {
   listServers: { input: {}; answer: RtcServer[] };
   getFleetTotals: { input: {}; answer: FleetTotals };
   getServer: { input: { name: string }; answer: RtcServer };
+  getServerLoad: { input: { name: string }; answer: RtcServerLoad };
   drainServer: { input: { name: string; body?: Partial<DrainServer> }; answer: RtcServer };
   undrainServer: { input: { name: string }; answer: RtcServer };
   registerServer: { input: { body: RegisterServer }; answer: RegisteredServer };

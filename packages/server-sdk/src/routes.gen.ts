@@ -64,6 +64,7 @@ export const routeAddresses = {
   listServers: 'GET /v1/rtc/servers',
   getFleetTotals: 'GET /v1/rtc/servers/metrics',
   getServer: 'GET /v1/rtc/servers/{name}',
+  getServerLoad: 'GET /v1/rtc/servers/{name}/load',
   drainServer: 'POST /v1/rtc/servers/{name}/drain',
   undrainServer: 'POST /v1/rtc/servers/{name}/undrain',
   registerServer: 'POST /v1/rtc/servers/register',

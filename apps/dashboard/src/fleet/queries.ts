@@ -1,6 +1,6 @@
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { inTurns, untilTold } from '../data/queries.ts';
 
 export const fleetKeys = { all: ['fleet'] as const, list: ['fleet', 'servers'] as const };
 
@@ -23,4 +23,12 @@ export const serverQuery = (api: Api, name: string) =>
     queryKey: ['fleet', 'server', name],
     queryFn: ({ signal }) => api.call('getServer', { name }, { signal }),
     refetchInterval: untilTold,
+  });
+
+export const serverLoadQuery = (api: Api, name: string) =>
+  queryOptions({
+    queryKey: ['fleet', 'load', name],
+    queryFn: ({ signal }) => api.call('getServerLoad', { name }, { signal }),
+    // A heartbeat is no change that anybody is told of.
+    refetchInterval: inTurns,
   });

@@ -1,13 +1,11 @@
 import type { RtcServer } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
-import { Chart, type ChartPoint } from '../kit/chart.tsx';
 import { EmptyState, NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { bitRate, decimal } from '../kit/numbers.ts';
@@ -16,7 +14,8 @@ import { Ago, Time } from '../kit/time.tsx';
 import { roomKeys } from '../rooms/queries.ts';
 import { DrainButton } from './drain.tsx';
 import { RoomLoad } from './fleet-page.tsx';
-import { serverQuery } from './queries.ts';
+import { DrainProgress, LoadCharts } from './load.tsx';
+import { serverLoadQuery, serverQuery } from './queries.ts';
 import { Heartbeat, ServerState } from './server-state.tsx';
 
 export default function ServerPage() {
@@ -36,24 +35,10 @@ export default function ServerPage() {
 }
 
 function ServerBody({ server }: { server: RtcServer }) {
-  const history = useLoadHistory(server);
+  const load = useQuery(serverLoadQuery(useApi(), server.name));
   return (
     <>
-      {server.draining && (
-        <p className="notice" data-tone="warn" role="status">
-          <span>
-            Draining
-            {server.drainStartedAt !== null && (
-              <>
-                {' '}
-                since <Ago at={server.drainStartedAt} />
-              </>
-            )}
-            : no new rooms.{' '}
-            {server.activeRooms === 0 ? 'It is empty and may be stopped.' : 'It is empty when its last room is.'}
-          </span>
-        </p>
-      )}
+      {server.draining && <DrainProgress server={server} drain={load.data?.drain ?? null} />}
       <div className="columns">
         <section className="panel" aria-label="About the node">
           <Facts
@@ -94,33 +79,10 @@ function ServerBody({ server }: { server: RtcServer }) {
           />
         </section>
       </div>
-      <Chart
-        title="Load since this page was opened"
-        kind="line"
-        points={history}
-        series={['CPU', 'Memory']}
-        format={(value) => `${decimal(value)} %`}
-        max={100}
-      />
+      <LoadCharts points={load.data?.points ?? []} />
       <ServerRooms name={server.name} />
     </>
   );
-}
-
-const pointsMax = 360;
-
-/** The service keeps no history of load: the page remembers what it has seen. */
-function useLoadHistory({ lastHeartbeatAt, cpuPercent, memoryPercent }: RtcServer): readonly ChartPoint[] {
-  const [points, setPoints] = useState<readonly ChartPoint[]>([]);
-  useEffect(() => {
-    if (lastHeartbeatAt === null) return;
-    setPoints((now) =>
-      now.at(-1)?.at === lastHeartbeatAt
-        ? now
-        : [...now, { at: lastHeartbeatAt, values: [cpuPercent, memoryPercent] }].slice(-pointsMax),
-    );
-  }, [lastHeartbeatAt, cpuPercent, memoryPercent]);
-  return points;
 }
 
 function ServerRooms({ name }: { name: string }) {

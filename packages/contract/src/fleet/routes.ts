@@ -9,6 +9,7 @@ import {
   RegisteredServer,
   RegisterServer,
   RtcServer,
+  RtcServerLoad,
 } from './schemas.ts';
 
 const notFound = ['SVC_SERVER_NOT_FOUND'] as const;
@@ -42,6 +43,14 @@ export const fleetRoutes = routes({
     returns: [200, RtcServer],
     throws: notFound,
     does: 'Reads one media node.',
+  },
+  getServerLoad: {
+    at: 'GET /v1/rtc/servers/{name}/load',
+    by: ['session'],
+    needs: 'server:read',
+    returns: [200, RtcServerLoad],
+    throws: notFound,
+    does: 'Reads how the load of a media node went in the last hour, and how many of its rooms are left while it is drained.',
   },
   drainServer: {
     at: 'POST /v1/rtc/servers/{name}/drain',

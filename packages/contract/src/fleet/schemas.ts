@@ -62,6 +62,26 @@ export const RtcServer = Type.Object({
 });
 export type RtcServer = Static<typeof RtcServer>;
 
+/** What a node said of itself with a heartbeat; null where it did not. */
+export const ServerLoadPoint = Type.Object({
+  at: Timestamp,
+  cpuPercent: Nullable(load.cpuPercent),
+  memoryPercent: Nullable(load.memoryPercent),
+  networkInBps: Nullable(load.networkInBps),
+  networkOutBps: Nullable(load.networkOutBps),
+  activeRooms: Nullable(Type.Number()),
+  activeParticipants: Nullable(Type.Number()),
+});
+export type ServerLoadPoint = Static<typeof ServerLoadPoint>;
+
+export const RtcServerLoad = Type.Object({
+  /** Of the last hour, oldest first. */
+  points: Type.Array(ServerLoadPoint),
+  /** Null while it is not drained. `roomsAtStart` is null where nothing is known of it. */
+  drain: Nullable(Type.Object({ startedAt: Timestamp, rooms: Type.Integer(), roomsAtStart: Nullable(Type.Number()) })),
+});
+export type RtcServerLoad = Static<typeof RtcServerLoad>;
+
 /** The address that the call came from, by which a node learns where clients reach it. */
 const ObservedAddress = Type.String();
 

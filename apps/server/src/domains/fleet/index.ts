@@ -199,6 +199,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       listServers: ({ caller }) => servers.list(caller),
       getFleetTotals: () => servers.totals(),
       getServer: ({ caller, params }) => servers.read(caller, params.name),
+      getServerLoad: ({ params }) => servers.readLoad(params.name),
       drainServer: ({ caller, params, body }) => servers.drain(caller, params.name, body.force ?? false),
       undrainServer: ({ caller, params }) => servers.undrain(caller, params.name),
       registerServer: ({ body, request }) => servers.register(body, request.ip),

@@ -1,4 +1,4 @@
-import type { Heartbeat, RegisterServer } from '@parley/contract';
+import type { Heartbeat, RegisterServer, ServerLoadPoint } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
 import { empty, sql } from '../../core/sql.ts';
 
@@ -92,10 +92,33 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
 }
 
 /** What a node said of itself, kept for those who ask later why a call was bad. */
-export const insertNodeSample = (db: Queryable, name: string, cpuPercent: number | null, at: string): Promise<number> =>
-  db.execute(sql`
-    insert into node_samples (server_name, at, cpu_percent) values (${name}, ${at}, ${cpuPercent})
+export const insertNodeSample = (db: Queryable, name: string, reported: Heartbeat, at: string): Promise<number> => {
+  const { cpuPercent, memoryPercent, networkInBps, networkOutBps, activeRooms, activeParticipants } = reported;
+  return db.execute(sql`
+    insert into node_samples (server_name, at, cpu_percent, memory_percent, network_in_bps, network_out_bps,
+      active_rooms, active_participants)
+    values (${name}, ${at}, ${cpuPercent ?? null}, ${memoryPercent ?? null}, ${networkInBps ?? null},
+      ${networkOutBps ?? null}, ${activeRooms ?? null}, ${activeParticipants ?? null})
     on conflict (server_name, at) do nothing`);
+};
+
+/** Oldest first. */
+export const listNodeLoad = (db: Queryable, name: string, from: string, limit: number): Promise<ServerLoadPoint[]> =>
+  db.query(sql`
+    select * from (
+      select at, cpu_percent as "cpuPercent", memory_percent as "memoryPercent", network_in_bps as "networkInBps",
+        network_out_bps as "networkOutBps", active_rooms as "activeRooms",
+        active_participants as "activeParticipants"
+      from node_samples where server_name = ${name} and at >= ${from} order by at desc limit ${limit}) newest
+    order by at`);
+
+/** How many rooms a node said it had at a time, by its last heartbeat before. */
+export async function findRoomsAt(db: Queryable, name: string, at: string): Promise<number | null> {
+  const [row] = await db.query<{ rooms: number | null }>(sql`
+    select active_rooms as rooms from node_samples
+    where server_name = ${name} and at <= ${at} order by at desc limit 1`);
+  return row?.rooms ?? null;
+}
 
 export const listNodeSamples = (
   db: Queryable,

@@ -5,6 +5,7 @@ import {
   type RegisteredServer,
   type RegisterServer,
   type RtcServer,
+  type RtcServerLoad,
 } from '@parley/contract';
 import type { SessionCaller } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
@@ -15,7 +16,9 @@ import type { HostGuard } from './internal-url.ts';
 import type { ServerLoad } from './server-load.ts';
 import {
   deleteServer,
+  findRoomsAt,
   insertNodeSample,
+  listNodeLoad,
   updateDraining,
   updateHeartbeat,
   updateLeaving,
@@ -37,6 +40,8 @@ interface ServerDeps {
 }
 
 const heartbeatIntervalMax = 10;
+const loadMs = 60 * 60 * 1000;
+const loadPointsMax = 720;
 /** They would hide behind routes of the same name. */
 const reservedNames = ['metrics', 'register'];
 
@@ -68,7 +73,7 @@ export function createServers(deps: ServerDeps) {
   async function heartbeat(name: string, reported: Heartbeat, observedAddress: string) {
     const isKnown = await updateHeartbeat(db, name, reported, iso(clock.now()));
     if (!isKnown) fail('SVC_SERVER_NOT_FOUND');
-    await insertNodeSample(db, name, reported.cpuPercent ?? null, iso(clock.now()));
+    await insertNodeSample(db, name, reported, iso(clock.now()));
     if (reported.dataDropped) metrics.count('parley_data_dropped_total', {}, reported.dataDropped);
     const server = await get(name);
     return { status: statusOf(server, silentBefore()), draining: server.isDraining, observedAddress, commands: [] };
@@ -87,6 +92,16 @@ export function createServers(deps: ServerDeps) {
 
   const read = async (caller: SessionCaller, name: string): Promise<RtcServer> =>
     toRtcServer(await get(name), silentBefore(), caller.isOperator);
+
+  /** How the last hour went, and how far a drain is. */
+  async function readLoad(name: string): Promise<RtcServerLoad> {
+    const { placedRooms: rooms, drainStartedAt, isDraining } = await get(name);
+    const points = await listNodeLoad(db, name, iso(clock.now() - loadMs), loadPointsMax);
+    if (!isDraining || drainStartedAt === null) return { points, drain: null };
+    const before = await findRoomsAt(db, name, drainStartedAt);
+    // More may be left than were reported: a room that was being placed when it began.
+    return { points, drain: { startedAt: drainStartedAt, rooms, roomsAtStart: before && Math.max(before, rooms) } };
+  }
 
   async function list(caller: SessionCaller): Promise<RtcServer[]> {
     const servers = await load.list(db);
@@ -111,6 +126,7 @@ export function createServers(deps: ServerDeps) {
     heartbeat,
     deregister,
     read,
+    readLoad,
     list,
     totals,
     drain,
