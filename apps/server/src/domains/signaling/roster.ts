@@ -4,7 +4,6 @@ import type { Clock } from '../../core/clock.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { Nodes } from '../fleet/index.ts';
 import { type Rooms, toParticipant } from '../rooms/index.ts';
-import type { HubRoom } from './hub.ts';
 import { splitTracks } from './joined-frames.ts';
 import type { Member } from './member.ts';
 
@@ -13,6 +12,12 @@ interface RosterDeps {
   limits: Limits;
   nodes: Nodes;
   rooms: Rooms;
+}
+
+/** Of the hub's room: where it is. */
+interface PlacedRoom {
+  id: string;
+  nodes: ReadonlySet<string>;
 }
 
 interface Page {
@@ -40,14 +45,14 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   const kept = new WeakMap<object, { serverName: string; at: number; reading: Promise<Roster> }>();
 
   /** What the other nodes of the room hold. One that ends just now has nobody any more. */
-  async function elsewhere({ id, nodes: names }: HubRoom, { serverName }: Member): Promise<MediaParticipantSnapshot[]> {
+  async function elsewhere({ id, nodes: names }: PlacedRoom, { serverName }: Member): Promise<MediaParticipantSnapshot[]> {
     const asked = [...names]
       .filter((name) => name !== serverName)
       .map((name) => nodes.command(name, 'snapshot', { room: id, brief: true }).catch(() => ({ rooms: [] })));
     return (await Promise.all(asked)).flatMap(participantsIn);
   }
 
-  async function read(room: HubRoom, member: Member): Promise<Roster> {
+  async function read(room: PlacedRoom, member: Member): Promise<Roster> {
     const { session, serverName } = member;
     const { roomId } = session;
     // Read before the lists: what happens in between is sent twice, never left out.
@@ -76,7 +81,7 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   const pageFrame = (participants: readonly object[], more: boolean): SocketFrame =>
     frameText(JSON.stringify({ type: 'roster', participants, more, ts: clock.now() }));
 
-  function current(room: HubRoom, member: Member): Promise<Roster> {
+  function current(room: PlacedRoom, member: Member): Promise<Roster> {
     const known = kept.get(room);
     const now = clock.elapsed();
     if (known?.serverName === member.serverName && now - known.at <= keptMs) return known.reading;
@@ -87,7 +92,7 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   }
 
   /** The others, in frames; events after `since` belong to it. */
-  async function of(room: HubRoom, member: Member): Promise<{ since: number; frames: SocketFrame[] }> {
+  async function of(room: PlacedRoom, member: Member): Promise<{ since: number; frames: SocketFrame[] }> {
     const { seq, pages } = await current(room, member);
     const { identity } = member.session;
     const isOther = (one: Participant): boolean => one.identity !== identity;
