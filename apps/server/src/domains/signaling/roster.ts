@@ -45,7 +45,10 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   const kept = new WeakMap<object, { serverName: string; at: number; reading: Promise<Roster> }>();
 
   /** What the other nodes of the room hold. One that ends just now has nobody any more. */
-  async function elsewhere({ id, nodes: names }: PlacedRoom, { serverName }: Member): Promise<MediaParticipantSnapshot[]> {
+  async function elsewhere(
+    { id, nodes: names }: PlacedRoom,
+    { serverName }: Member,
+  ): Promise<MediaParticipantSnapshot[]> {
     const asked = [...names]
       .filter((name) => name !== serverName)
       .map((name) => nodes.command(name, 'snapshot', { room: id, brief: true }).catch(() => ({ rooms: [] })));
