@@ -41,10 +41,9 @@ Server processes are equal, behind a plain TCP balancer (haproxy in the benchmar
       `three instead of one stored ${figure(gain)} times as many messages, and ${figure(heard)} times as many with ten listeners to each (\`chat-processes\`)`,
   )}. Aim for one process a core, on dedicated cores; give the database its own machine.
 
-Every further process receives the messages of all others: Redis delivers each message to each process, also without a subscriber there. That costs ${say(
+A process hears a conversation only while somebody there listens (ADR 167). A message that nobody in a process hears costs it ${say(
     ['chat-processes/unheardCpuUs'],
-    (us) =>
-      `${figure(us)} µs, so that at 5,000 messages a second 5,000 × ${figure(us)} µs are ${percent((5_000 * us) / 1e6)} of a core in each`,
+    (us) => `${figure(us)} µs`,
   )}.
 
 A conversation is as fast as its row: numbers are assigned under its lock, which makes them dense. Conversations do not wait for one another.
@@ -54,7 +53,7 @@ A conversation is as fast as its row: numbers are assigned under its lock, which
 A media node adds its cores to the fleet; rooms do not share anything. A room begins in one process of one node and, when that is busy (\`SFU_ROOM_SPREAD_PERCENT\`), goes on in others of the same node, and when those are busy too, on the next node of the region: 50 participants who all send and all see 25 others are 1,250 streams, ${say(
     ['sfu-forwarding/streamCpuMs'],
     (ms) => `which at full rate are 1,250 × ${figure(ms)} ms = ${figure((1_250 * ms) / 1000)} cores`,
-  )}; simulcast, pausing unwatched tracks and small layers make it less. [Limits](limits.md) caps it at 50.
+  )}; simulcast, pausing unwatched tracks and small layers make it less. A room has 50 places, and up to 1,000 if it asks for them ([limits](limits.md)).
 
 ## What breaks first
 
@@ -234,15 +233,15 @@ function firstToBreak(say: Say): string[][] {
     ],
     [
       'Presence',
-      'Redis: two scripts a subscription every 15 s; and quadratic in the size of a conversation',
+      'Redis: a command for all conversations of a process whose turn it is, every 15 s for each; and quadratic in the size of a conversation',
       'Redis above 70 % of its core',
-      '`presence: false` where it is not shown',
+      'several Redis servers or a cluster in `REDIS_URL`; `presence: false` where it is not shown',
     ],
     [
-      'Processes times messages',
-      'the bus: every process receives everything',
-      'Redis output, CPU of processes without traffic',
-      'fewer, larger processes; separate deployments by project',
+      'Processes that listen to one conversation',
+      'the bus: each of them receives its messages once',
+      'Redis output',
+      'several Redis servers or a cluster in `REDIS_URL`; fewer, larger processes',
     ],
     [
       'Messages in a week',
@@ -300,7 +299,7 @@ function millionRows(say: Say): string[][] {
       say(['chat-ejabberd/deliveryCpuUs'], (us) => `${figure(deliveryCores(us))} cores, storing and database included`),
     ],
     [
-      'The other processes receive it',
+      'Processes where nobody hears it',
       say(
         ['chat-processes/unheardCpuUs', 'chat-idle/sockets'],
         (us, sockets) =>
@@ -332,12 +331,12 @@ function conclusion(say: Say): string {
   const redis = say(['chat-idle/redisPercent', 'chat-idle/sockets'], (share, sockets) => {
     const cores = idleCores(share, sockets);
     if (cores <= 1) return `Redis needs ${figure(cores)} of the one core it runs on.`;
-    return `**Redis is what breaks first**: presence alone needs ${figure(cores)} times the one core it runs on. The options, in order: about ${about(million / cores)} subscriptions with presence on one deployment as it is; the million with \`presence: false\` where it is not shown, or split by project over ${Math.ceil(cores)} deployments, which share nothing.`;
+    return `**Redis is what breaks first**: presence alone needs ${figure(cores)} times the one core it runs on. About ${about(million / cores)} subscriptions with presence fit one Redis; for the million \`REDIS_URL\` names ${Math.ceil(cores / usable)} servers, over which presence and bus are spread, or \`presence: false\` where it is not shown.`;
   });
   const bus = say(
-    ['chat-processes/unheardCpuUs', 'chat-idle/sockets'],
-    (us, sockets) =>
-      `at ${figure(busyMessagesPerSecond)} messages a second each process would spend ${percent((busyMessagesPerSecond * us) / 1e6)} of a core on messages for others, and Redis would deliver ${figure(busyMessagesPerSecond * processesFor(sockets))} messages a second to ${processesFor(sockets)} processes, more than it can; envelopes (one for all messages of a turn) delay that limit, they do not remove it`,
+    ['chat-idle/sockets'],
+    (sockets) =>
+      `with ten listeners in ten of ${processesFor(sockets)} processes, ${figure(busyMessagesPerSecond)} messages a second are ${figure(busyMessagesPerSecond * listenersEach)} deliveries by Redis; a second server halves them`,
   );
-  return [size, redis, `The next bottleneck is the bus: ${bus}.`].join(' ');
+  return [size, redis, `The bus is next: ${bus}.`].join(' ');
 }

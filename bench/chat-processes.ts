@@ -140,7 +140,7 @@ async function listening(one: Fleet, bystander: Server): Promise<Row> {
     floor: null,
     ratio: Math.min(...costs),
     figures: { unheardCpuUs: Math.min(...costs) },
-    detail: `of ${costs.map((cost) => cost.toFixed(1)).join(', ')}: Redis hands every message to every process`,
+    detail: `of ${costs.map((cost) => cost.toFixed(1)).join(', ')}: a process hears only what somebody there listens to`,
   };
 }
 
