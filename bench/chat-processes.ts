@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
@@ -127,12 +128,20 @@ async function listening(one: Fleet, bystander: Server): Promise<Row> {
   }));
   await crowd.ask({ open: { protocol: 'parley', port: bystander.port, members } });
   const pid = bystander.child.process.pid ?? 0;
+  const spentMs = async (meanwhile: () => Promise<unknown>): Promise<number> => {
+    const before = (await processCpuMs(pid)) ?? 0;
+    await meanwhile();
+    return ((await processCpuMs(pid)) ?? 0) - before;
+  };
   const costs: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const before = (await processCpuMs(pid)) ?? 0;
-    const { perSecond } = await post(one);
-    const spentMs = ((await processCpuMs(pid)) ?? 0) - before;
-    costs.push((spentMs * 1000) / (perSecond * (runMs / 1000)));
+    // Its own sockets cost something without any message.
+    const idleMs = await spentMs(() => sleep(runMs));
+    let sent = 0;
+    const busyMs = await spentMs(async () => {
+      sent = (await post(one)).perSecond * (runMs / 1000);
+    });
+    costs.push((Math.max(0, busyMs - idleMs) * 1000) / sent);
   }
   await crowd.stop();
   return {

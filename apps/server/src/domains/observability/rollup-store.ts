@@ -18,17 +18,18 @@ export interface RollupRow {
   value: number;
 }
 
-/** Adds; a correction of counters that are gone already is dropped. */
+/** Adds, several to one counter as well; a correction of counters that are gone already is dropped. */
 export async function addToRollups(tx: Tx, rows: readonly RollupRow[]): Promise<void> {
   // Sorted, so that two batches that touch the same counters cannot wait for each other.
   await tx.execute(sql`
     insert into connection_rollups as r (project_id, environment, grain, at, metric, value)
-    select u."projectId", u.environment, u.grain, u.at, u.metric, u.value
+    select u."projectId", u.environment, u.grain, u.at, u.metric, sum(u.value)
     from jsonb_to_recordset(${json(rows)}::jsonb) as u("projectId" uuid, environment text, grain text, at timestamptz,
       metric text, value double precision)
     where u.value >= 0 or exists (
       select 1 from connection_rollups k where k.project_id = u."projectId" and k.environment = u.environment
         and k.grain = u.grain and k.at = u.at and k.metric = u.metric)
+    group by 1, 2, 3, 4, 5
     order by 1, 2, 3, 4, 5
     on conflict (project_id, environment, grain, at, metric) do update set value = greatest(0, r.value + excluded.value)`);
 }
