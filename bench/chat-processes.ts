@@ -144,11 +144,12 @@ async function listening(one: Fleet, bystander: Server): Promise<Row> {
     costs.push((Math.max(0, busyMs - idleMs) * 1000) / sent);
   }
   await crowd.stop();
+  const median = [...costs].sort((a, b) => a - b)[rounds >> 1] ?? 0;
   return {
     question: unheardQuestion,
     floor: null,
-    ratio: Math.min(...costs),
-    figures: { unheardCpuUs: Math.min(...costs) },
+    ratio: median,
+    figures: { unheardCpuUs: median },
     detail: `of ${costs.map((cost) => cost.toFixed(1)).join(', ')}: a process hears only what somebody there listens to`,
   };
 }
