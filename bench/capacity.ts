@@ -50,7 +50,7 @@ A conversation is as fast as its row: numbers are assigned under its lock, which
 
 ## More nodes
 
-A media node adds its cores to the fleet; rooms do not share anything. A room begins in one process of one node and, when that is busy (\`SFU_ROOM_SPREAD_PERCENT\`), goes on in others of the same node, and when those are busy too, on the next node of the region: 50 participants who all send and all see 25 others are 1,250 streams, ${say(
+A media node adds its cores to the fleet; rooms do not share anything. A room begins in one process of one node and, when that is busy (\`SFU_ROOM_SPREAD_PERCENT\`), goes on in others of the same node, and when those are busy too, on the next node of the region, where nodes have pipes (\`SFU_PIPE_PORT\`): 50 participants who all send and all see 25 others are 1,250 streams, ${say(
     ['sfu-forwarding/streamCpuMs'],
     (ms) => `which at full rate are 1,250 × ${figure(ms)} ms = ${figure((1_250 * ms) / 1000)} cores`,
   )}; simulcast, pausing unwatched tracks and small layers make it less. A room has 50 places, and up to 1,000 if it asks for them ([limits](limits.md)).

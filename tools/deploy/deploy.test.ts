@@ -190,6 +190,19 @@ describe('[DEP-4] the chart', () => {
     );
   });
 
+  test('[PIPE-27] nodes have pipes to each other once a port for them is named', () => {
+    const sfuOf = (values: Values) => {
+      const node = chartObjects(values).find(({ kind }) => kind === 'DaemonSet');
+      const container = at(node, 'spec', 'template', 'spec', 'containers', 0) as { env: Values[]; ports: Values[] };
+      return [
+        container.env.find(({ name }) => name === 'SFU_PIPE_PORT')?.['value'],
+        container.ports.find(({ name }) => name === 'pipes')?.['hostPort'],
+      ];
+    };
+    assert.deepEqual(sfuOf({}), ['off', undefined]);
+    assert.deepEqual(sfuOf({ sfu: { pipePort: 4600 } }), ['4600', 4600]);
+  });
+
   test('every object has a name, labels and an API version; selectors choose what the templates are labelled', () => {
     for (const object of chartObjects({ server: { autoscaling: { enabled: true } } })) {
       assert.match(String(object['apiVersion']), /^(v1|[\w.]+\/v[12])$/);

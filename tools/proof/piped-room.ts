@@ -27,6 +27,7 @@ const node = await startTestNode(
     SFU_PROCESSES: isOverNodes ? '1' : '2',
     // Those who join take turns: the host is in the first process, a viewer in the second.
     SFU_ROOM_SPREAD_PERCENT: '0',
+    SFU_PIPE_PORT: isOverNodes ? '0' : 'off',
   },
   true,
 );
@@ -77,7 +78,7 @@ console.log(`the host, in the other one, ${isHostThere ? 'stayed' : 'did not sta
 /** A node in a process of its own, which can be killed as a machine can. */
 async function startFurtherNode(): Promise<ChildProcess> {
   const settings = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: secret, SFU_ANNOUNCED_HOST: '127.0.0.1' };
-  const ports = { SFU_NAME: 'further', SFU_INTERNAL_PORT: '0', SFU_TURN_PORT: 'off' };
+  const ports = { SFU_NAME: 'further', SFU_INTERNAL_PORT: '0', SFU_TURN_PORT: 'off', SFU_PIPE_PORT: '0' };
   const child = fork(new URL('../../apps/sfu/src/main.ts', import.meta.url), {
     env: { PATH: process.env['PATH'], ...settings, ...ports },
   });

@@ -321,9 +321,9 @@ const mediaNodeRows: readonly SettingRow[] = [
   ],
   [
     'SFU_PIPE_PORT',
-    'port, 0 or off',
-    '4600',
-    'UDP port of its first process for pipes to other nodes; each further process has the next one. 0: any that are free. off: rooms of this node stay on it.',
+    'off, port or 0',
+    'off',
+    'UDP port of its first process for pipes to other nodes, for example 4600; each further process has the next one. Set it once the other nodes reach these ports. 0: any that are free. off: rooms of this node stay on it.',
   ],
   [
     'SFU_PIPE_HOST',

@@ -44,7 +44,7 @@ export interface NodeConfig {
   /** How busy a media process is before a room goes on in another one as well; null: it never does. */
   roomSpreadPercent: number | null;
   /** Pipes to other nodes: where processes listen, one port after the other, and what others are told; null: none. */
-  pipes: { bindHost: string; host: string; port: number; mayMovePort: boolean } | null;
+  pipes: { bindHost: string; host: string; port: number } | null;
   capacity: number;
   /** Who scrapes `/metrics` must show it; null: nobody is asked. */
   metricsToken: string | null;
@@ -64,7 +64,6 @@ const LOOPBACK = '127.0.0.1';
 const DRAIN_SECONDS = 60;
 /** Of a core: what is left is for those who are in already, when more of them speak or share. */
 const ROOM_SPREAD_PERCENT = 60;
-const PIPE_PORT = 4600;
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
@@ -141,15 +140,14 @@ export function readConfig(environment: Variables): NodeConfig {
         ? null
         : integer('SFU_ROOM_SPREAD_PERCENT', ROOM_SPREAD_PERCENT, 0, 100),
     pipes:
-      text('SFU_PIPE_PORT') === 'off'
+      (text('SFU_PIPE_PORT') ?? 'off') === 'off'
         ? null
         : {
             bindHost: internalHost ?? LOOPBACK,
             host:
               matching('SFU_PIPE_HOST', null, HOST, 'a host name or an IP address') ??
               (internalUrl === null ? (internalHost ?? LOOPBACK) : hostOf(internalUrl)),
-            port: integer('SFU_PIPE_PORT', PIPE_PORT, 0, 65_000),
-            mayMovePort: !isProduction && text('SFU_PIPE_PORT') === undefined,
+            port: integer('SFU_PIPE_PORT', 0, 0, 65_000),
           },
     capacity: integer('SFU_CAPACITY', 1000, 1, 100_000),
     metricsToken: text('METRICS_TOKEN') ?? null,

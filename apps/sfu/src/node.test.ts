@@ -253,6 +253,7 @@ test('[MED-74] in development the next free UDP ports are taken, and known', asy
 test('[MED-44] a malformed setting is refused with a sentence that names it', () => {
   const good = { SFU_REGISTRATION_SECRET: TEST_SECRET };
   assert.equal(readConfig(good).udpPort, 4443);
+  assert.equal(readConfig({ ...good, SFU_PIPE_PORT: '4700' }).pipes?.port, 4700);
   const bad: [Record<string, string>, RegExp][] = [
     [{ SFU_REGISTRATION_SECRET: '' }, /^SFU_REGISTRATION_SECRET must be set\.$/],
     [{ SFU_REGISTRATION_SECRET: 'short' }, /^SFU_REGISTRATION_SECRET must be at least 32 bytes/],

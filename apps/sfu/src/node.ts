@@ -203,9 +203,7 @@ interface WorkersDeps {
 }
 
 const fleetPipesOf = ({ pipes }: NodeConfig, index: number) =>
-  pipes
-    ? { host: pipes.bindHost, port: pipes.port === 0 ? 0 : pipes.port + index, mayMovePort: pipes.mayMovePort }
-    : undefined;
+  pipes ? { host: pipes.bindHost, port: pipes.port === 0 ? 0 : pipes.port + index } : undefined;
 
 /** All media processes or none: a node that can only carry a part does not start. */
 async function startWorkers(deps: WorkersDeps): Promise<void> {

@@ -54,12 +54,11 @@ async function startEngine() {
   }
 }
 
-async function openFleetSocket({ host, port, mayMovePort }: NonNullable<WorkerSettings['fleetPipes']>) {
+async function openFleetSocket({ host, port }: NonNullable<WorkerSettings['fleetPipes']>) {
   try {
     const { address } = await lookup(host);
     return await PipeSocket.open(address, report, port).catch((error: unknown) => {
       if (codeOf(error) !== 'EADDRINUSE') throw error;
-      if (mayMovePort) return PipeSocket.open(address, report);
       throw new Error(`UDP port ${port} for pipes to other nodes (SFU_PIPE_PORT) is taken`);
     });
   } catch (error) {

@@ -17,7 +17,7 @@ export interface WorkerSettings {
   bindAddress: string | null;
   candidates: string[];
   /** Where it listens for pipes of other nodes, if it does. */
-  fleetPipes?: { host: string; port: number; mayMovePort: boolean } | undefined;
+  fleetPipes?: { host: string; port: number } | undefined;
 }
 
 /** Supervisor → media process. */

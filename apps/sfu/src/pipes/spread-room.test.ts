@@ -75,6 +75,12 @@ test('[PIPE-10] a room over two processes: each subscriber gets every packet, wh
   publisher.close();
 });
 
+test('[PIPE-27] a node without SFU_PIPE_PORT offers no pipes to other nodes and takes none', async () => {
+  assert.deepEqual([kit.config.pipes, control.hello.pipes], [null, undefined]);
+  const pipes = { id: 'x', host: '127.0.0.1', ends: [{ port: 9, ticket: 'f'.repeat(32) }] };
+  await assert.rejects(control.command('node.meet', { node: 'x', pipes }), /FORBIDDEN/);
+});
+
 test('[PIPE-11] subscriptions and data cross processes; a session of the same identity replaces the first', async () => {
   const call = await openCall('across');
   const room = 'across';

@@ -14,7 +14,7 @@ interface Stage {
 const stages: Stage[] = [];
 const calls = new Set<RtpCall>();
 before(async () => {
-  const kits = await Promise.all(['one', 'two'].map((name) => startTestNode({ SFU_NAME: name })));
+  const kits = await Promise.all(['one', 'two'].map((name) => startTestNode({ SFU_NAME: name, SFU_PIPE_PORT: '0' })));
   for (const kit of kits) {
     const control = await kit.connect({ onEvent: (frame) => calls.forEach((call) => void call.onEvent(frame)) });
     stages.push({ kit, control });
