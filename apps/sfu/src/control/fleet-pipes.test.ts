@@ -117,14 +117,57 @@ test('[PIPE-18] a node that no pipe hears is reported to the servers of its room
   assert.equal(a.events.length, 2);
 });
 
-test('[PIPE-19] nodes that are met are bounded: those without a room are forgotten, and their pipes closed', () => {
+test('[PIPE-29] pipes that are silent count as silent still when another process of their node has restarted', () => {
   const [a, b] = [stage(), stage()];
-  const names = Array.from({ length: 64 }, (_, index) => `node-${index}`);
-  for (const name of names) meet(a, name, b);
-  link(a, Object.fromEntries(names.map((name) => [name, b])));
-  assert.throws(() => meet(a, 'one more', b), { code: 'FULL' });
+  meet(a, 'b', b);
+  link(a, { b });
+  for (const index of [0, 1]) a.pipes.onSilence(index, 'b/0', true);
+  a.pipes.onSilence(1, 'b/1', true);
+  b.second.ticket = newTicket();
+  meet(a, 'b', b);
+  a.pipes.onSilence(0, 'b/1', true);
+  a.pipes.tick(0);
+  assert.deepEqual(a.events, [], 'the new process may still be heard by the second of ours');
+  a.pipes.onSilence(1, 'b/1', true);
+  a.pipes.tick(1000);
+  assert.deepEqual(a.events, [{ room, node: 'b' }]);
+});
+
+const manyNodes = (count: number) => Array.from({ length: count }, (_, index) => [`n${index}`, stage()] as const);
+const silence = (here: Stage, node: string) =>
+  [0, 1].forEach((index) => void [0, 1].forEach((end) => void here.pipes.onSilence(index, `${node}/${end}`, true)));
+
+test('[PIPE-19] [PIPE-28] of 64 nodes those that no pipe hears make room for others; a pipe that is heard stays', () => {
+  const a = stage();
+  const [first, ...others] = manyNodes(65);
+  assert.ok(first);
+  const [, n0] = first;
+  meet(a, 'n0', n0);
+  link(a, { n0 });
   link(a, {});
-  meet(a, 'one more', b);
-  assert.deepEqual(link(a, { 'node-0': b, 'one more': b }).unknown, ['node-0']);
-  assert.ok(a.first.orders.some(({ order, peer }) => order === 'close' && peer === 'node-0/0'));
+  for (const [name, node] of others) meet(a, name, node);
+  assert.deepEqual(link(a, { n0, n1: others[0]?.[1] ?? n0 }).unknown, ['n1'], 'there was no pipe to that one');
+  assert.ok(!a.first.orders.some(({ order }) => order === 'close'));
+  assert.deepEqual(linksOf(a.first).slice(-2), ['link n0/0', 'link n0/1']);
+});
+
+test('[PIPE-19] [PIPE-28] a further node is refused while all are heard; one whose pipes were closed, until it has others', () => {
+  const [a, more] = [stage(), stage()];
+  const nodes = manyNodes(64);
+  for (const [name, node] of nodes) meet(a, name, node);
+  link(a, Object.fromEntries(nodes));
+  silence(a, 'n5');
+  assert.throws(() => meet(a, 'more', more), { code: 'FULL' }, 'it has a room in common');
+  link(a, {});
+  meet(a, 'more', more);
+  const closed = a.first.orders.flatMap(({ order, peer }) => (order === 'close' ? [peer] : []));
+  assert.deepEqual(closed, ['n5/0', 'n5/1']);
+  const n5 = nodes[5]?.[1] ?? assert.fail();
+  link(a, { more });
+  assert.throws(() => meet(a, 'n5', n5), { code: 'STALE' }, 'its pipes would count anew under the same keys');
+  link(a, {});
+  silence(a, 'more');
+  for (const worker of n5.workers) worker.ticket = newTicket();
+  meet(a, 'n5', n5);
+  assert.deepEqual(link(a, { n5 }).unknown, []);
 });

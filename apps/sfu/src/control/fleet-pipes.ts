@@ -8,7 +8,7 @@ import type { Worker } from './workers.ts';
 const SECRET_BYTES = 32;
 /** With the heads of IPv6 and UDP within 1500 bytes, and some for a tunnel. */
 const DATAGRAM_BYTES = 1400;
-/** Nodes that rooms may be linked to; those without a room are forgotten first. */
+/** Nodes that rooms may be linked to; those without a room that no pipe hears are forgotten first. */
 const NODES_MAX = 64;
 /** A node that stays silent is reported again after this long. */
 const REPEAT_MS = 5000;
@@ -37,6 +37,8 @@ export class FleetPipes {
   readonly #nodes = new Map<string, Met>();
   /** Process → tickets of the processes elsewhere that it has a pipe to. */
   readonly #opened = new Map<number, Set<string>>();
+  /** Process → tickets whose pipes it has closed: the keys of a pipe are never used for a second one. */
+  readonly #spent = new Map<number, Set<string>>();
 
   constructor(deps: FleetPipesDeps) {
     this.#deps = deps;
@@ -59,26 +61,33 @@ export class FleetPipes {
   /** Another node as it is now. Where its processes are others, the rooms that it shares are linked anew. */
   meet(node: string, pipes: MediaNodePipes): void {
     if (this.#deps.host === null) throw new MediaError('FORBIDDEN', 'This node has no pipes to others.');
-    if (this.#nodes.get(node)?.pipes.id === pipes.id) return;
-    this.#forgetUnused();
-    if (!this.#nodes.has(node) && this.#nodes.size >= NODES_MAX)
-      throw new MediaError('FULL', 'This node is linked to as many others as it may.');
-    this.#nodes.set(node, { pipes, silent: new Set(), reportedAt: null });
+    const before = this.#nodes.get(node);
+    if (before?.pipes.id === pipes.id) return;
+    if (pipes.ends.some(({ ticket }) => [...this.#spent.values()].some((spent) => spent.has(ticket))))
+      throw new MediaError('STALE', 'The pipes to that node were closed: it has new ones once its processes restart.');
+    if (!before) this.#makeRoom();
+    this.#nodes.set(node, { pipes, silent: stillSilent(node, before, pipes), reportedAt: before?.reportedAt ?? null });
     for (const room of this.#deps.directory.roomsLinkedTo(node)) this.sync(room);
   }
 
-  #forgetUnused(): void {
+  /** Forgets nodes without a room that no pipe hears. A pipe that is heard could not be opened again: it stays. */
+  #makeRoom(): void {
     if (this.#nodes.size < NODES_MAX) return;
-    for (const node of [...this.#nodes.keys()])
-      if (this.#deps.directory.roomsLinkedTo(node).length === 0) this.#forget(node);
+    for (const [node, met] of [...this.#nodes])
+      if (met.silent.size >= this.#openedTo(met).length && this.#deps.directory.roomsLinkedTo(node).length === 0)
+        this.#forget(node);
+    if (this.#nodes.size >= NODES_MAX) throw new MediaError('FULL', 'This node is linked to as many others as it may.');
   }
 
   #forget(node: string): void {
     const ends = this.#nodes.get(node)?.pipes.ends ?? [];
     this.#nodes.delete(node);
     for (const [index, opened] of this.#opened)
-      for (const [number, { ticket }] of ends.entries())
-        if (opened.delete(ticket)) this.#deps.workers[index]?.order({ order: 'close', peer: peerOf(node, number) });
+      for (const [number, { ticket }] of ends.entries()) {
+        if (!opened.delete(ticket)) continue;
+        this.#spent.set(index, (this.#spent.get(index) ?? new Set()).add(ticket));
+        this.#deps.workers[index]?.order({ order: 'close', peer: peerOf(node, number) });
+      }
   }
 
   /** Whether servers have to hear of it when a process has started anew. */
@@ -166,6 +175,7 @@ export class FleetPipes {
   /** The process has ended, and its pipes with it. */
   lose(index: number): void {
     this.#opened.delete(index);
+    this.#spent.delete(index);
     for (const met of this.#nodes.values())
       for (const key of [...met.silent]) if (key.startsWith(`${index}>`)) met.silent.delete(key);
   }
@@ -188,10 +198,23 @@ export class FleetPipes {
     }
   }
 
-  #isSilent({ pipes, silent }: Met): boolean {
-    const opened = [...this.#opened.values()].flatMap((own) => pipes.ends.filter(({ ticket }) => own.has(ticket)));
-    return opened.length > 0 && silent.size >= opened.length;
+  #isSilent(met: Met): boolean {
+    const opened = this.#openedTo(met);
+    return opened.length > 0 && met.silent.size >= opened.length;
   }
+
+  /** Its ends that we have pipes to, once for each process of ours. */
+  #openedTo({ pipes }: Met): MediaNodePipes['ends'] {
+    return [...this.#opened.values()].flatMap((own) => pipes.ends.filter(({ ticket }) => own.has(ticket)));
+  }
+}
+
+/** Pipes that stay as they were stay silent too: they are not reported a second time. */
+function stillSilent(node: string, before: Met | undefined, { ends }: MediaNodePipes): Set<string> {
+  const kept = ends.flatMap(({ ticket }, number) =>
+    before?.pipes.ends[number]?.ticket === ticket ? [peerOf(node, number)] : [],
+  );
+  return new Set([...(before?.silent ?? [])].filter((key) => kept.includes(key.slice(key.indexOf('>') + 1))));
 }
 
 /** The name of a pipe: node names have no slash. */
