@@ -47,6 +47,8 @@ export interface ProtocolNode {
   forget(type: string): void;
   /** As its processes are: who joins had better go elsewhere. */
   isBusy: boolean;
+  /** How many pings from now on it does not answer. */
+  missesPings: number;
   /** Refuses connections until switched back. */
   isDeaf: boolean;
   /** Another life: every room is gone. */
@@ -82,6 +84,7 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
   let instanceId: string = randomUUID();
   let isDeaf = false;
   let isBusy = false;
+  let missesPings = 0;
   let connections = 0;
   let ended = 0;
   let answersWith: ProtocolNode['answersWith'] = null;
@@ -151,6 +154,10 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     ws.on('message', (bytes) => {
       const frame = JSON.parse(String(bytes)) as MediaCommandFrame;
       heard.set(frame.type, frame.data);
+      if (frame.type === 'ping' && missesPings > 0) {
+        missesPings -= 1;
+        return;
+      }
       try {
         if (typeof answersWith === 'string') throw new Refusal(answersWith);
         ws.send(JSON.stringify({ ref: frame.id, data: answersWith ?? execute(controller, frame) }));
@@ -239,6 +246,12 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     },
     set answersWith(answer) {
       answersWith = answer;
+    },
+    get missesPings() {
+      return missesPings;
+    },
+    set missesPings(count) {
+      missesPings = count;
     },
     get isBusy() {
       return isBusy;

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { fail, ServiceError } from '@parley/contract';
 import type { MediaCommandName, MediaCommands, MediaEventFrame } from '@parley/contract/media-control';
 import type { Clock } from '../../core/clock.ts';
@@ -16,7 +17,7 @@ export interface Nodes {
     type: N,
     data: MediaCommands[N]['request'],
   ): Promise<MediaCommands[N]['response']>;
-  /** Whether it answers in this time; one that does not is left alone for a moment. */
+  /** Whether it answers in this time, asked twice; one that does not is left alone for a moment. */
   answers(name: string, withinMs: number): Promise<boolean>;
   onEvent(listener: (name: string, frame: MediaEventFrame) => void): void;
   /** Each time a connection is made: by `hello` one sees whether anything was missed, or everything is gone. */
@@ -50,6 +51,8 @@ const holdsMs = [1_000, 2_000, 5_000, 10_000, 30_000];
 const soundMs = 60_000;
 /** Nobody who joins waits for a node that did not answer just now. */
 const deadHoldMs = 3_000;
+/** A connection that broke may be back by the second question. */
+const askAgainMs = 300;
 const stepOf = (steps: readonly number[], index: number): number => steps[Math.min(index, steps.length - 1)] ?? 0;
 
 export function createNodes(deps: NodesDeps): Nodes {
@@ -159,16 +162,23 @@ export function createNodes(deps: NodesDeps): Nodes {
     }
   }
 
-  async function answers(name: string, withinMs: number): Promise<boolean> {
+  async function isHeard(name: string, withinMs: number): Promise<boolean> {
     const asked = linkTo(name).then((link) => link.command('ping', {}));
-    const isHeard = await Promise.race([
+    // After a busy moment of ours the answer may lie unread: it is read between the timer and the immediate.
+    const late = clock.sleep(withinMs, closing.signal).then(() => turn(false));
+    return Promise.race([
       asked.then(
         () => true,
         () => false,
       ),
-      clock.sleep(withinMs, closing.signal).then(() => false),
+      late,
     ]);
-    if (isHeard) return true;
+  }
+
+  async function answers(name: string, withinMs: number): Promise<boolean> {
+    if (await isHeard(name, withinMs)) return true;
+    await clock.sleep(askAgainMs, closing.signal);
+    if (await isHeard(name, withinMs)) return true;
     const node = nodeOf(name);
     node.heldUntil = Math.max(node.heldUntil, clock.elapsed() + deadHoldMs);
     node.link?.close();

@@ -92,6 +92,20 @@ test('[PIPE-17] a node that greets anew, since a process of it has restarted, is
   await bob.close();
 });
 
+test('[PIPE-30] a node that misses one question of the server and answers the next keeps its people', async () => {
+  const { room, ada } = await openRoom();
+  const bob = await join(room, 'bob', 'far');
+  far.missesPings = 1;
+  home.emit('node.silent', { room: room.id, node: 'node-far' });
+  await eventually(() => assert.equal(far.missesPings, 0));
+  far.forget('ping');
+  await eventually(() => assert.ok(far.heard.has('ping'), 'it is asked again'));
+  const cy = await join(room, 'cy', 'far');
+  assert.equal(bob.closed, null);
+  assert.deepEqual(far.rooms().get(room.id), ['bob', 'cy']);
+  await Promise.all([ada, bob, cy].map((client) => client.close()));
+});
+
 test('[PIPE-25] a node that neither another node nor the server hears loses its people at once; the others stay', async () => {
   const { room, ada } = await openRoom();
   const bob = await join(room, 'bob', 'far');
