@@ -63,10 +63,12 @@ async function openFleetSocket({ host, port }: NonNullable<WorkerSettings['fleet
     });
   } catch (error) {
     // No address of this machine: the control port is refused for it too, with a sentence for the operator.
-    if (codeOf(error) === undefined) throw error;
-    return null;
+    if (NOT_OURS.includes(codeOf(error))) return null;
+    throw error;
   }
 }
+
+const NOT_OURS: readonly unknown[] = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'];
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
