@@ -123,6 +123,54 @@ async function openPipe(): Promise<{ a: End; b: End; close(): void }> {
   };
 }
 
+test('[PIPE-21] a pipe to another node sends pings and nothing else until it has heard the other end', () => {
+  const sent: Buffer[] = [];
+  let receive: (datagram: Buffer) => boolean = () => false;
+  // What a pipe uses of its socket.
+  const socket = {
+    attach(_pipe: number, listener: typeof receive) {
+      receive = listener;
+    },
+    detach() {},
+    send: (parts: readonly Buffer[]) => void sent.push(Buffer.concat(parts)),
+  } as unknown as PipeSocket;
+  const ignore = () => {};
+  const media = { rtp: ignore, senderReport: ignore, demand: ignore, keyFrame: ignore, nack: ignore };
+  const listener: PipeListener = { ...media, message: ignore };
+  const ends = { id: 5, peerId: 5, host: '10.0.0.9', port: 9, secret: secret.toString('hex'), end: 'a' as const };
+  const settings = { ...ends, datagramBytes: 1400, betweenNodes: { otherSecrets: [] } };
+  const pipe = new Pipe(settings, socket, systemClock, listener);
+  const other = new Seal(secret, 'b');
+  const of = { track: 7, layer: 2, run: 3 };
+  const write = (now: number): void => {
+    pipe.sendRtp(of, Buffer.alloc(1000));
+    pipe.sendDemand(7, 1);
+    pipe.sendKeyFrameRequest(7, 0);
+    pipe.sendNack(of, [1, 2]);
+    pipe.sendMessage(Buffer.from('who is there'));
+    pipe.tick(now);
+    pipe.flush();
+  };
+  const typesSent = () => [...new Set(sent.splice(0).flatMap((datagram) => typesIn(other.open(datagram))))].sort();
+  const [rtp, demand, keyFrame, nack, chunk, ping] = [1, 3, 4, 5, 6, 8];
+  for (const now of [0, 1000, 2000]) write(now);
+  assert.deepEqual(typesSent(), [ping]);
+  assert.equal(receive(sealed(new Seal(Buffer.alloc(32, 8), 'b'), 'not of the other end')), false);
+  write(3000);
+  assert.deepEqual(typesSent(), [ping]);
+  assert.equal(receive(sealed(other, '')), true);
+  write(4000);
+  assert.deepEqual(typesSent(), [rtp, demand, keyFrame, nack, chunk, ping]);
+  pipe.close();
+});
+
+function typesIn(records: Buffer | undefined): number[] {
+  assert.ok(records, 'it is of the pipe');
+  const types: number[] = [];
+  for (let at = 0; at < records.length; at += 3 + records.readUInt16BE(at + 1)) types.push(records[at] ?? 0);
+  return types;
+}
+
 test('[PIPE-2] packets that come together share datagrams; strangers are dropped and get no answer', async () => {
   const { a, b, close } = await openPipe();
   const of = { track: 7, layer: 2, run: 3 };
