@@ -131,3 +131,25 @@ export class Vp8Source {
     return packet;
   }
 }
+
+/** The numbers of the packets that a peer gets from now on. */
+export function collectSequences(peer: RtpPeer): { readonly count: number; missing(): number[] } {
+  /** From the first one on; some may overtake it. */
+  const got = new Set<number>();
+  let first: number | undefined;
+  peer.onMedia = (packet) => {
+    const sequence = packet.readUInt16BE(2);
+    first ??= sequence;
+    got.add(((sequence - first + 0x8000) & 0xffff) - 0x8000);
+  };
+  return {
+    get count() {
+      return got.size;
+    },
+    missing() {
+      const lowest = Math.min(...got);
+      const all = Array.from({ length: Math.max(...got) - lowest + 1 }, (_, index) => lowest + index);
+      return all.filter((number) => !got.has(number));
+    },
+  };
+}
