@@ -9,12 +9,13 @@ import { createExecutor } from './control/executor.ts';
 import { FleetPipes } from './control/fleet-pipes.ts';
 import { startControlServer } from './control/server.ts';
 import { Spread } from './control/spread.ts';
-import { Worker } from './control/workers.ts';
+import type { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
 import { renderMetrics } from './metrics.ts';
-import { chooseMediaPorts, type MediaPorts } from './ports.ts';
+import { chooseMediaPorts } from './ports.ts';
 import { type Registration, startRegistration } from './registration.ts';
+import { startWorkers } from './start-workers.ts';
 import { startNodeRelay } from './turn/node-relay.ts';
 
 /** The participants of a controller that stays disconnected this long are removed. */
@@ -185,62 +186,6 @@ function createDrain(log: NodeDeps['log']) {
 async function emptied(directory: Directory, patienceMs: number, clock: MediaClock): Promise<void> {
   const until = clock.now() + patienceMs;
   while (directory.participantCount > 0 && clock.now() < until) await sleep(EMPTY_LOOK_MS);
-}
-
-interface WorkersDeps {
-  config: NodeConfig;
-  clock: MediaClock;
-  directory: Directory;
-  announcer: Announcer;
-  ports: readonly MediaPorts[];
-  iceKey: Buffer;
-  /** They are put here. */
-  workers: Worker[];
-  spread: Spread;
-  fleetPipes: FleetPipes;
-  onReady(index: number): void;
-  onError(error: unknown): void;
-}
-
-const fleetPipesOf = ({ pipes }: NodeConfig, index: number) =>
-  pipes ? { host: pipes.bindHost, port: pipes.port === 0 ? 0 : pipes.port + index } : undefined;
-
-/** All media processes or none: a node that can only carry a part does not start. */
-async function startWorkers(deps: WorkersDeps): Promise<void> {
-  const { config, clock, directory, announcer, ports, iceKey, workers, spread, fleetPipes, onReady, onError } = deps;
-  const started = ports.map(
-    ({ udpPort, announcedPort }, index) =>
-      new Worker({
-        index,
-        clock,
-        iceKey,
-        settings: {
-          udpPort,
-          bindAddress: config.bindAddress,
-          candidates: candidatesOf(announcer.addresses, announcedPort),
-          fleetPipes: fleetPipesOf(config, index),
-        },
-        onEvent: (event, worker) => directory.emit(event, worker),
-        onLost: (lost) => {
-          spread.lose(lost);
-          fleetPipes.lose(lost);
-          for (const room of directory.roomsOf(lost)) directory.lose(room, lost);
-        },
-        onReady,
-        onSilence(own, peer, isSilent) {
-          fleetPipes.onSilence(own, peer, isSilent);
-          fleetPipes.tick(clock.now());
-        },
-        onError,
-      }),
-  );
-  workers.push(...started);
-  try {
-    await Promise.all(workers.map((worker) => worker.started));
-  } catch (error) {
-    await Promise.all(workers.map((worker) => worker.stop()));
-    throw error;
-  }
 }
 
 interface RegisterDeps {
