@@ -64,8 +64,12 @@ const media = ['apps/sfu/src/bad-network.test.ts', 'apps/sfu/src/call.test.ts', 
 
 type Weight = 'light' | 'heavy' | 'media';
 
+const heavyWords = ["browser.ts'", 'startTestNode('];
+
 /** Heavy files start browsers, media nodes and processes. */
 export function weightOf(file: string): Weight {
   if (media.includes(file)) return 'media';
-  return file.startsWith('e2e/') || readFileSync(file, 'utf8').includes("browser.ts'") ? 'heavy' : 'light';
+  if (file.startsWith('e2e/')) return 'heavy';
+  const text = readFileSync(file, 'utf8');
+  return heavyWords.some((word) => text.includes(word)) ? 'heavy' : 'light';
 }
