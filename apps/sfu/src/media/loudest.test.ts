@@ -6,10 +6,10 @@ import { Publication } from './publication.ts';
 import { Room } from './room.ts';
 import { Speakers } from './speakers.ts';
 
-const newMicrophone = (id: string): Publication =>
+const newMicrophone = (id: string, source: 'MICROPHONE' | 'SCREEN_SHARE_AUDIO' = 'MICROPHONE'): Publication =>
   new Publication({
     id,
-    request: { cid: 'c', kind: 'AUDIO', source: 'MICROPHONE' },
+    request: { cid: 'c', kind: 'AUDIO', source },
     encoding: { codec: { name: 'opus', pt: 111 }, red: undefined },
     mid: '0',
     rids: [],
@@ -45,14 +45,14 @@ function newRoom(): Room {
 }
 
 /** Ten microphones; `speak` sends as many packets of 20 ms, a quiet one of everybody else beside each. */
-function rig(people = 60) {
+function rig(people = 60, ownerOf = (index: number): string => `p-${index}`) {
   const restarts: number[] = [];
   const tracks = Array.from({ length: 10 }, (_, index): Voiced => {
     const subscriptions = [{ restart: () => void restarts.push(index) }];
     return { voice: new Voice(), isAudible: true, subscriptions };
   });
   const loudest = new Loudest();
-  for (const [index, track] of tracks.entries()) loudest.add(track, `p-${index}`);
+  for (const [index, track] of tracks.entries()) loudest.add(track, ownerOf(index));
   let now = 0;
   function speak(levels: Record<number, number>, packets: number): number[] {
     for (let packet = 0; packet < packets; packet += 1) {
@@ -92,6 +92,56 @@ test('[MED-97] up to 50 everybody is forwarded, and a microphone that says no le
   const level = first?.voice;
   if (level) level.hear = () => {};
   assert.deepEqual(speak({ 5: 20 }, 50), [0, 5]);
+});
+
+test('[MED-97] the sound of a screen takes no place', () => {
+  const loudest = new Loudest<Publication>();
+  const screens = Array.from({ length: 4 }, (_, index) => newMicrophone(`trk_${index}`, 'SCREEN_SHARE_AUDIO'));
+  const microphones = Array.from({ length: 4 }, (_, index) => newMicrophone(`trk_m${index}`));
+  for (const [index, track] of [...screens, ...microphones].entries()) loudest.add(track, `p-${index}`);
+  for (const { voice } of [...screens, ...microphones.slice(0, 3)]) voice?.hear(20, 1000);
+  microphones[3]?.voice?.hear(127, 1000);
+  loudest.tick(1000, () => 60);
+  assert.deepEqual(
+    [...screens, ...microphones].map(({ isAudible }) => isAudible),
+    [true, true, true, true, true, true, true, false],
+  );
+});
+
+test('[MED-100] a participant has one place, however many microphones they publish', () => {
+  const { speak } = rig(60, (index) => `p-${Math.max(index, 3)}`);
+  assert.deepEqual(speak({ 0: 1, 1: 0, 2: 1, 3: 1, 5: 30, 6: 31, 7: 40 }, 50).slice(1), [5, 6]);
+});
+
+test('[MED-100] who says to be louder than a voice at the microphone counts as that', () => {
+  const { speak } = rig();
+  speak({ 0: 15, 1: 15, 2: 15 }, 50);
+  assert.deepEqual(speak({ 0: 15, 1: 15, 2: 15, 3: 0 }, 80), [0, 1, 2]);
+});
+
+test('[MED-101] who speaks for two seconds without a place gets one for five', () => {
+  const { speak } = rig();
+  const shouting = { 0: 0, 1: 0, 2: 0 };
+  speak(shouting, 100);
+  assert.deepEqual(speak({ ...shouting, 5: 40 }, 95), [0, 1, 2]);
+  assert.deepEqual(speak({ ...shouting, 5: 40 }, 15), [0, 1, 2, 5], 'who yields is held for two seconds');
+  assert.equal(speak({ ...shouting, 5: 40 }, 110).length, 3);
+  assert.ok(speak({ ...shouting, 5: 40 }, 100).includes(5), 'five seconds, and held for two more');
+  let heard = 0;
+  for (let second = 0; second < 30; second += 1) if (speak({ ...shouting, 5: 40 }, 50).includes(5)) heard += 1;
+  assert.ok(heard >= 20, `heard in ${heard} of 30 seconds`);
+});
+
+test('[MED-101] a turn ends with the words, and who is clearly louder than the rest is never cut off', () => {
+  const { speak, restarts } = rig();
+  const lecture = { 0: 20, 1: 45, 2: 45, 3: 45, 4: 45 };
+  for (let second = 0; second < 40; second += 1) assert.ok(speak(lecture, 50).includes(0));
+  assert.ok(!restarts.includes(0));
+  assert.ok(
+    [1, 2, 3, 4].every((index) => restarts.includes(index) || index < 3),
+    'each of the others had a turn',
+  );
+  assert.deepEqual(speak({ 0: 20, 7: 30 }, 150), [0, 7]);
 });
 
 test('[MED-96] a room of 51 forwards by who is loudest, and everybody again when one leaves', () => {

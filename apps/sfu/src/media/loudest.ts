@@ -9,6 +9,11 @@ const HOLD_MS = 2000;
 const AUDIBLE_MAX = 6;
 /** A pause between words. */
 const PAUSE_MS = 500;
+/** Who speaks for so long without a place gets a turn: levels are what senders say of themselves. */
+const WAIT_MS = 2000;
+const TURN_MS = 5000;
+/** Close to a good microphone; whoever says that they are louder is no louder than this. */
+const LEVEL_MIN = 15;
 /** To take the place of a speaker one has to be this much louder. */
 const KEPT_SHARE = 1.5;
 const SELECT_MS = 100;
@@ -21,15 +26,13 @@ export class Voice {
   isMeasured = false;
   loudness = 0;
   spokeAt = Number.NEGATIVE_INFINITY;
-  /** When it was last among the loudest. */
-  chosenAt = Number.NEGATIVE_INFINITY;
 
   /** RFC 6464: 0 is loudest, 127 silence. */
   hear(level: number, now: number): void {
     this.isMeasured = true;
     const isSpeech = level <= SPEECH_LEVEL_MAX;
     if (isSpeech) this.spokeAt = now;
-    this.loudness += NEWEST_SHARE * ((isSpeech ? 10 ** (-level / 20) : 0) - this.loudness);
+    this.loudness += NEWEST_SHARE * ((isSpeech ? 10 ** (-Math.max(level, LEVEL_MIN) / 20) : 0) - this.loudness);
   }
 }
 
@@ -40,28 +43,73 @@ export interface Voiced {
   readonly subscriptions: readonly { restart(): void }[];
 }
 
+/** A participant, however many microphones they publish. */
+class Speaker<T extends Voiced> {
+  readonly tracks = new Set<T>();
+  /** The microphone that is heard when they are. */
+  current: T | undefined;
+  /** When they were last among the chosen, and since when they are. */
+  chosenAt = Number.NEGATIVE_INFINITY;
+  chosenSince = 0;
+  /** Since when they speak without being chosen. */
+  waitsSince: number | undefined;
+
+  get spokeAt(): number {
+    return Math.max(...[...this.tracks].map(({ voice }) => voice?.spokeAt ?? Number.NEGATIVE_INFINITY));
+  }
+
+  get loudness(): number {
+    return this.current?.voice?.loudness ?? 0;
+  }
+
+  pickLoudest(): void {
+    if (this.current && !this.tracks.has(this.current)) this.current = undefined;
+    for (const track of this.tracks)
+      if (track.voice?.isMeasured && (!this.current || track.voice.loudness > this.loudness * KEPT_SHARE))
+        this.current = track;
+  }
+
+  choose(now: number, before: number): void {
+    if (this.chosenAt !== before) this.chosenSince = now;
+    this.chosenAt = now;
+    this.waitsSince = undefined;
+  }
+
+  /** Pauses between sentences do not end the wait. */
+  wait(now: number): void {
+    if (now - this.spokeAt >= HOLD_MS) this.waitsSince = undefined;
+    else this.waitsSince ??= now;
+  }
+}
+
 /** Which microphones of a large room are forwarded: the loudest three, and who was among them a moment ago. */
 export class Loudest<T extends Voiced = Voiced> {
   /** Track → who publishes it. */
   readonly #voiced = new Map<T, string>();
-  readonly #voices = new Map<string, Voice>();
+  readonly #speakers = new Map<string, Speaker<T>>();
   #selectedAt = Number.NEGATIVE_INFINITY;
+  /** One place at a time goes to who has waited, until then. */
+  #turn: { speaker: Speaker<T>; until: number } | undefined;
 
   add(track: T, owner: string): void {
     if (!track.voice) return;
+    const speaker = this.#speakers.get(owner) ?? new Speaker<T>();
+    speaker.tracks.add(track);
     this.#voiced.set(track, owner);
-    this.#voices.set(owner, track.voice);
+    this.#speakers.set(owner, speaker);
   }
 
   delete(track: T): void {
     const owner = this.#voiced.get(track) ?? '';
+    const tracks = this.#speakers.get(owner)?.tracks;
     this.#voiced.delete(track);
-    if (this.#voices.get(owner) === track.voice) this.#voices.delete(owner);
+    tracks?.delete(track);
+    if (tracks?.size === 0) this.#speakers.delete(owner);
   }
 
   /** When this participant was last heard to speak. */
   spokeAt(owner: string): number {
-    return this.#voices.get(owner)?.spokeAt ?? Number.NEGATIVE_INFINITY;
+    return this.#speakers.get(owner)?.spokeAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** Call it every 20 ms, with the number of people in the room. */
@@ -74,16 +122,37 @@ export class Loudest<T extends Voiced = Voiced> {
   }
 
   #select(now: number, before: number): void {
-    const voices = [...this.#voiced.keys()].flatMap(({ voice }) => (voice?.isMeasured ? [voice] : []));
-    const rank = ({ loudness, chosenAt }: Voice): number => loudness * (chosenAt === before ? KEPT_SHARE : 1);
-    const speaking = voices.filter(({ spokeAt }) => now - spokeAt < PAUSE_MS).sort((a, b) => rank(b) - rank(a));
-    for (const voice of speaking.slice(0, LOUDEST)) voice.chosenAt = now;
-    const audible = voices
+    const speakers = [...this.#speakers.values()];
+    for (const speaker of speakers) speaker.pickLoudest();
+    const chosen = this.#choose(speakers, now, before);
+    for (const speaker of speakers)
+      if (chosen.includes(speaker)) speaker.choose(now, before);
+      else speaker.wait(now);
+    const audible = speakers
       .filter(({ chosenAt }) => now - chosenAt < HOLD_MS)
       .sort((a, b) => b.chosenAt - a.chosenAt)
-      .slice(0, AUDIBLE_MAX);
-    for (const track of this.#voiced.keys())
-      if (track.voice) setAudible(track, !track.voice.isMeasured || audible.includes(track.voice));
+      .slice(0, AUDIBLE_MAX)
+      .map(({ current }) => current);
+    for (const track of this.#voiced.keys()) setAudible(track, !track.voice?.isMeasured || audible.includes(track));
+  }
+
+  #choose(speakers: readonly Speaker<T>[], now: number, before: number): Speaker<T>[] {
+    const rank = ({ loudness, chosenAt }: Speaker<T>): number => loudness * (chosenAt === before ? KEPT_SHARE : 1);
+    const speaking = speakers
+      .filter(({ current, spokeAt }) => current && now - spokeAt < PAUSE_MS)
+      .sort((a, b) => rank(b) - rank(a));
+    const turn = this.#turn?.speaker;
+    if (turn && now < (this.#turn?.until ?? 0) && speaking.includes(turn))
+      return [turn, ...speaking.filter((speaker) => speaker !== turn).slice(0, LOUDEST - 1)];
+    this.#turn = undefined;
+    const loudest = speaking.slice(0, LOUDEST);
+    const waiting = speaking.slice(LOUDEST).filter(({ waitsSince = now }) => now - waitsSince >= WAIT_MS);
+    const [next] = waiting.sort((a, b) => (a.waitsSince ?? now) - (b.waitsSince ?? now));
+    if (!next) return loudest;
+    this.#turn = { speaker: next, until: now + TURN_MS };
+    // Who has held a place longest yields it; they get another one back at once by being clearly louder.
+    const [, ...kept] = loudest.sort((a, b) => a.chosenSince - b.chosenSince);
+    return [next, ...kept];
   }
 }
 
