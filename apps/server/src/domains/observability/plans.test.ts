@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { lastingPlans } from '../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../testkit/kit/test-database.ts';
 import { lockConnections, updateConnections } from './connection-store.ts';
+import { listOverfull } from './requests/request-store.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -20,4 +21,10 @@ test('[STO-15] telemetry goes by row, planned on empty tables too', async () => 
   assert.match(plans, /LockRows/, plans);
   assert.match(plans, /Update on connections/, plans);
   assert.doesNotMatch(plans, /Seq Scan on connections/, plans);
+});
+
+test('[OBS-35] which logs are overfull is read from the index of a project and environment, in its order', async () => {
+  const plans = await lastingPlans(database.db, (db) => listOverfull(db, 200_000));
+  assert.match(plans, /Scan Backward using api_requests_newest/, plans);
+  assert.doesNotMatch(plans, /Sort|Seq Scan on api_requests|api_requests_pkey/, plans);
 });

@@ -220,7 +220,7 @@ test('[RET-3] nothing is deleted for its age without a limit', async () => {
     'chat_connections',
     'mail_tokens',
   ];
-  const sampled = ['node_samples', 'call_samples', 'calls'];
+  const sampled = ['node_samples', 'call_samples', 'calls', 'api_requests'];
   clock.jump(61 * 60_000);
   await eventually(() => {
     const missing = [...grown, ...forgotten, ...sampled].filter((table) => !tables().has(table));

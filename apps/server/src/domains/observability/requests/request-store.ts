@@ -83,7 +83,10 @@ export interface OverfullLog extends ProjectScope {
   id: string;
 }
 
-/** Logs with more than this many rows; each project costs a look at the index. */
+/**
+ * Logs with more than this many rows. Each costs a walk over so many entries of an index: seldom, please. It is bounded
+ * by rows, not by equality, or the order by id alone would do and a walk over everybody's rows might look cheaper.
+ */
 export async function listOverfull(db: Db, rowsMax: number): Promise<OverfullLog[]> {
   return db.query<OverfullLog>(sql`
     with recursive of_project as (
@@ -95,8 +98,10 @@ export async function listOverfull(db: Db, rowsMax: number): Promise<OverfullLog
     from of_project p
     cross join (values ('DEVELOPMENT'), ('PRODUCTION')) e(environment)
     cross join lateral (
-      select id from api_requests a where a.project_id = p.project_id and a.environment = e.environment
-      order by id desc offset ${rowsMax} limit 1) over`);
+      select id from api_requests a
+      where (a.project_id, a.environment) >= (p.project_id, e.environment)
+        and (a.project_id, a.environment) <= (p.project_id, e.environment)
+      order by a.project_id desc, a.environment desc, a.id desc offset ${rowsMax} limit 1) over`);
 }
 
 export const deleteOverfull = (db: Db, { projectId, environment, id }: OverfullLog, limit: number): Promise<number> =>

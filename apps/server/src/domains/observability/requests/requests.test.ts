@@ -199,3 +199,24 @@ test('[OBS-32] requests go after 7 days, and the oldest of a project that has to
   for (const one of own) assert.equal(await deleteOverfull(db, one, 1_000), 7);
   assert.deepEqual(await left(), all.slice(0, 5));
 });
+
+test('[OBS-35] overfull logs are looked for once an hour, and again in the next turn when one was too short', async () => {
+  const clock = createFakeClock();
+  let looks = 0;
+  const db = {
+    execute: async () => 0,
+    async query() {
+      looks += 1;
+      return [];
+    },
+  };
+  const log = alone({ db: db as never, clock });
+  await log.deleteOld({ isOver: () => true });
+  for (let minute = 0; minute < 60; minute++) {
+    await log.deleteOld(endlessTurn);
+    clock.jump(60_000);
+  }
+  assert.equal(looks, 2);
+  await log.deleteOld(endlessTurn);
+  assert.equal(looks, 3);
+});

@@ -38,12 +38,15 @@ const waitingMax = 2_000;
 const gatherMs = 500;
 const pageSize = 50;
 const keptMs = 7 * 24 * 60 * 60 * 1000;
+/** To see which logs are overfull is dear, and the rate bounds what is too many meanwhile. */
+const overfullEveryMs = 60 * 60 * 1000;
 
 /** The log of API requests: best effort, at a bounded rate, and never waited for. */
 export function createRequests({ db, clock, cursors, changes, metrics, log, limits }: RequestsDeps) {
   const perSecond = limits.OBSERVABILITY_REQUESTS_PER_SECOND;
   const gate = createRateGate({ clock, perSecond });
   const batcher = createBatcher<NewRequestRow, void>({ batchMax, waitingMax, gatherMs, write });
+  let lookAt = 0;
   const drop = (reason: 'rate' | 'queue' | 'store', by = 1): void =>
     metrics.count('parley_request_log_dropped_total', { reason }, by);
 
@@ -80,6 +83,20 @@ export function createRequests({ db, clock, cursors, changes, metrics, log, limi
     );
   }
 
+  async function deleteOld(turn: Turn): Promise<number> {
+    const now = clock.now();
+    const isTime = now >= lookAt;
+    const overfull = isTime ? await listOverfull(db, limits.OBSERVABILITY_MAX_REQUESTS) : [];
+    const deleted = await deleteInBatches(
+      { turn },
+      (limit) => deleteOldRequests(db, iso(now - keptMs), limit),
+      ...overfull.map((one) => (limit: number) => deleteOverfull(db, one, limit)),
+    );
+    // What was not finished goes on with the next turn.
+    if (isTime && !turn.isOver()) lookAt = now + overfullEveryMs;
+    return deleted;
+  }
+
   return {
     note,
     list,
@@ -87,15 +104,7 @@ export function createRequests({ db, clock, cursors, changes, metrics, log, limi
       const { body } = await list(caller, { requestId, limit: 1 });
       return body[0] ?? fail('SVC_REQUEST_NOT_FOUND');
     },
-    async deleteOld(turn: Turn): Promise<number> {
-      const before = iso(clock.now() - keptMs);
-      const overfull = await listOverfull(db, limits.OBSERVABILITY_MAX_REQUESTS);
-      return deleteInBatches(
-        { turn },
-        (limit) => deleteOldRequests(db, before, limit),
-        ...overfull.map((one) => (limit: number) => deleteOverfull(db, one, limit)),
-      );
-    },
+    deleteOld,
     settled: () => batcher.flush(),
   };
 }
