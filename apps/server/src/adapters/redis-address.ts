@@ -1,11 +1,18 @@
 /** Where shared state is, from REDIS_URL: one URL, or several with commas between them. */
 export type RedisAddress =
   /** Each has its share of the names. */
-  | { kind: 'servers'; urls: readonly string[] }
+  | { kind: 'servers'; servers: readonly RedisServer[] }
   | { kind: 'cluster'; nodes: readonly RedisNode[]; login: RedisLogin }
   | { kind: 'sentinel'; nodes: readonly RedisNode[]; login: RedisLogin; master: string };
 
+export interface RedisServer {
+  /** Host and port, however the URL spells them: a new password moves nothing. */
+  id: string;
+  url: string;
+}
+
 export interface RedisNode {
+  /** An IPv6 address is without its brackets. */
   host: string;
   port: number;
 }
@@ -19,7 +26,7 @@ export interface RedisLogin {
 const kinds = { redis: 'servers', 'redis+cluster': 'cluster', 'redis+sentinel': 'sentinel' } as const;
 const defaultPorts = { servers: 6379, cluster: 6379, sentinel: 26379 } as const;
 
-export const redisSchemes = 'redis://, rediss://, redis+cluster:// or redis+sentinel://';
+export const redisSchemes = 'redis://, redis+cluster:// or redis+sentinel://, over TLS rediss instead of redis';
 
 /** Throws an `Error` whose message says what is wrong; it never contains the URL, which may have a password. */
 export function parseRedisUrl(text: string): RedisAddress {
@@ -30,9 +37,10 @@ export function parseRedisUrl(text: string): RedisAddress {
   if (schemes.size > 1 || !first) refuse('must have URLs of one kind');
   const scheme = first.protocol.replace(/^rediss/, 'redis').slice(0, -1);
   const kind = kinds[scheme as keyof typeof kinds] ?? refuse(`must start with ${redisSchemes}`);
-  if (new Set(parsed.map(({ host }) => host)).size < parsed.length) refuse('names a server twice');
-  if (kind === 'servers') return { kind, urls };
-  const nodes = parsed.map(({ hostname, port }) => ({ host: hostname, port: Number(port) || defaultPorts[kind] }));
+  const nodes = parsed.map((url) => nodeOf(url, defaultPorts[kind]));
+  const ids = nodes.map(idOf);
+  if (new Set(ids).size < ids.length) refuse('names a server twice');
+  if (kind === 'servers') return { kind, servers: urls.map((url, at) => ({ id: ids[at] ?? '', url })) };
   const login = loginOf(first);
   const paths = new Set(parsed.map(({ pathname }) => pathname.replace('/', '')));
   const [path = ''] = paths;
@@ -40,6 +48,15 @@ export function parseRedisUrl(text: string): RedisAddress {
   if (path === '' || paths.size > 1) refuse('of sentinels must end with the name of the master, the same for all');
   return { kind, nodes, login, master: decodeURIComponent(path) };
 }
+
+// A scheme that the URL standard does not know keeps the letters of its host as they are.
+const nodeOf = ({ hostname, port }: URL, defaultPort: number): RedisNode => ({
+  host: hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase(),
+  port: Number(port) || defaultPort,
+});
+
+/** As in a URL. */
+export const idOf = ({ host, port }: RedisNode): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 const loginOf = ({ username, password, protocol }: URL): RedisLogin => ({
   ...(username !== '' && { username: decodeURIComponent(username) }),

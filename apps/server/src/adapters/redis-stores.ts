@@ -1,5 +1,5 @@
 import { createClient, createCluster, createSentinel } from 'redis';
-import type { RedisAddress, RedisLogin, RedisNode } from './redis-address.ts';
+import { idOf, type RedisAddress, type RedisLogin, type RedisNode } from './redis-address.ts';
 
 interface ScriptOptions {
   keys: string[];
@@ -119,9 +119,9 @@ export function openServer(url: string, onError: OnError): Store {
   };
 }
 
-const urlOf = ({ host, port }: RedisNode, { username = '', password, isTls }: RedisLogin): string => {
+const urlOf = (node: RedisNode, { username = '', password, isTls }: RedisLogin): string => {
   const login = password === undefined ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`;
-  return `redis${isTls ? 's' : ''}://${login}${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `redis${isTls ? 's' : ''}://${login}${idOf(node)}`;
 };
 
 const optionsOf = ({ username, password, isTls }: RedisLogin) => ({
@@ -218,7 +218,7 @@ export function openSentinel(address: RedisAddress & { kind: 'sentinel' }, onErr
       const node = sentinel.getMasterNode();
       if (!node) return [];
       const url = urlOf(node, login);
-      return [{ address: `${node.host}:${node.port}`, tags: oneTag, open: () => openEar(url, false, onError) }];
+      return [{ address: idOf(node), tags: oneTag, open: () => openEar(url, false, onError) }];
     },
     destroy() {
       attempts.stop();

@@ -93,10 +93,8 @@ export function createRedis({ url, prefix, clock, onError = () => {} }: RedisOpt
 function storesOf(address: RedisAddress, onError: OnError): { id: string; open: () => Store }[] {
   if (address.kind === 'cluster') return [{ id: '', open: () => openCluster(address, onError) }];
   if (address.kind === 'sentinel') return [{ id: '', open: () => openSentinel(address, onError) }];
-  const [one, ...others] = address.urls;
-  if (one !== undefined && others.length === 0) return [{ id: '', open: () => openServer(one, onError) }];
-  // By host and port: a new password moves nothing.
-  return address.urls.map((url) => ({ id: new URL(url).host, open: () => openServer(url, onError) }));
+  const { servers } = address;
+  return servers.map(({ id, url }) => ({ id: servers.length === 1 ? '' : id, open: () => openServer(url, onError) }));
 }
 
 function noShard(): never {
