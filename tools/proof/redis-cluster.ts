@@ -27,6 +27,9 @@ const { values, positionals } = parseArgs({
 const databaseUrl = process.env['PARLEY_TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 const log = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)}  ${line}`);
 
+/** How long a master may be silent before it is replaced. */
+const silenceMs = 1_000;
+
 /** What happens to Redis, and when that is over. */
 interface Change {
   url: string;
@@ -65,11 +68,11 @@ async function moveAll({ masters, moveSlots }: OwnCluster): Promise<void> {
 
 const scenarios: Record<string, () => Promise<Change>> = {
   async slots() {
-    const cluster = await startOwnCluster();
+    const cluster = await startOwnCluster({ nodeTimeoutMs: silenceMs });
     return { url: cluster.url, kill: () => moveAll(cluster), start: async () => {}, stop: cluster.stop };
   },
   async master() {
-    const cluster = await startOwnCluster({ replicas: true });
+    const cluster = await startOwnCluster({ replicas: true, nodeTimeoutMs: silenceMs });
     await moveAll(cluster);
     const [, master] = cluster.masters;
     const [, replica] = cluster.replicas;
@@ -87,7 +90,7 @@ const scenarios: Record<string, () => Promise<Change>> = {
     };
   },
   async sentinel() {
-    const { url, master, stop } = await startOwnSentinel();
+    const { url, master, stop } = await startOwnSentinel({ downAfterMs: silenceMs });
     return { url, kill: master.kill, start: async () => {}, stop };
   },
   async shards() {

@@ -52,6 +52,7 @@ const longest = [
   'webhooks/schedule',
   'http/route-sweep',
   'bus/bus',
+  'adapters/redis-kinds',
 ];
 
 function rankOf(file: string): number {

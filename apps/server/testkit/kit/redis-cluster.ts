@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { ownPort } from './ports.ts';
-import { askRedis } from './redis.ts';
+import { askRedis, killChild } from './redis.ts';
+import { stoppable } from './stoppable.ts';
 
 const slots = 16_384;
-/** How long a master may be silent before its replica takes its place. */
-const nodeTimeoutMs = 1_000;
 
 export interface ClusterNode {
   url: string;
@@ -33,34 +31,47 @@ export interface OwnCluster {
   stop(): Promise<void>;
 }
 
-export async function startOwnCluster({ replicas: hasReplicas = false } = {}): Promise<OwnCluster> {
-  const dir = await mkdtemp(join(tmpdir(), 'parley-cluster-'));
-  const start = async () => {
-    const node = createNode(dir, await ownPort(), await ownPort());
-    await node.start();
-    return node;
-  };
-  const masters = await Promise.all([start(), start(), start()]);
-  const replicas = hasReplicas ? await Promise.all([start(), start(), start()]) : [];
-  const all = [...masters, ...replicas];
-  await introduce(masters, all);
-  for (const [at, replica] of replicas.entries()) {
-    await eventually(() => replica.ask('CLUSTER', 'REPLICATE', masters[at]?.id ?? ''));
-  }
-  await eventually(() => assertWhole(all), { withinMs: 60_000 });
-  return {
-    url: masters.map(({ port }) => `redis+cluster://127.0.0.1:${port}`).join(),
-    masters,
-    replicas,
-    moveSlots: (some, from, to) => moveSlots(some, from, to, masters),
-    async stop() {
-      await Promise.all(all.map((node) => node.kill()));
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
+interface ClusterOptions {
+  replicas?: boolean;
+  /** How long a master may be silent before it counts as failed, and its replica takes its place. */
+  nodeTimeoutMs?: number;
 }
 
-function createNode(dir: string, port: number, busPort: number): ClusterNode & { busPort: number } {
+export const startOwnCluster = ({ replicas: hasReplicas = false, nodeTimeoutMs = 30_000 }: ClusterOptions = {}) =>
+  stoppable(async (onStop): Promise<Omit<OwnCluster, 'stop'>> => {
+    const dir = await mkdtemp(join(tmpdir(), 'parley-cluster-'));
+    onStop(() => rm(dir, { recursive: true, force: true }));
+    const all: Joining[] = [];
+    for (let at = 0; at < (hasReplicas ? 6 : 3); at++) {
+      const node = createNode({ dir, port: await ownPort(), busPort: await ownPort(), nodeTimeoutMs });
+      onStop(node.kill);
+      all.push(node);
+    }
+    await Promise.all(all.map((node) => node.start()));
+    const [masters, replicas] = [all.slice(0, 3), all.slice(3)];
+    await introduce(masters, all);
+    for (const [at, replica] of replicas.entries()) {
+      await eventually(() => replica.ask('CLUSTER', 'REPLICATE', masters[at]?.id ?? ''));
+    }
+    await eventually(() => assertWhole(all), { withinMs: 60_000 });
+    return {
+      url: masters.map(({ port }) => `redis+cluster://127.0.0.1:${port}`).join(),
+      masters,
+      replicas,
+      moveSlots: (some, from, to) => moveSlots(some, from, to, masters),
+    };
+  });
+
+interface NodeOptions {
+  dir: string;
+  port: number;
+  busPort: number;
+  nodeTimeoutMs: number;
+}
+
+type Joining = ClusterNode & { busPort: number };
+
+function createNode({ dir, port, busPort, nodeTimeoutMs }: NodeOptions): Joining {
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
   const ask = (...command: string[]) => askRedis(url, (client) => client.sendCommand(command));
@@ -89,17 +100,10 @@ function createNode(dir: string, port: number, busPort: number): ClusterNode & {
       await eventually(() => ask('PING'));
       node.id = String(await ask('CLUSTER', 'MYID'));
     },
-    async kill() {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
-      const exit = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exit;
-    },
+    kill: () => killChild(child),
   };
   return node;
 }
-
-type Joining = ClusterNode & { busPort?: number };
 
 async function introduce(masters: readonly Joining[], all: readonly Joining[]): Promise<void> {
   const share = Math.ceil(slots / masters.length);

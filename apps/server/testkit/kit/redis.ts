@@ -9,6 +9,7 @@ import { createRedis, type Redis } from '../../src/adapters/redis.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { eventually } from './eventually.ts';
 import { onFreePort, ownPort } from './ports.ts';
+import { stoppable } from './stoppable.ts';
 
 export const testRedisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 
@@ -99,65 +100,72 @@ export const startOwnRedis = (): Promise<OwnRedis> => onFreePort(startOn);
 async function startOn(port: number): Promise<OwnRedis> {
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
-  const hasEnded = (): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
+  const isGone = (): boolean => child === undefined || hasEnded(child);
   const own: OwnRedis = {
     url,
     async start() {
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
       child = spawn('redis-server', options, { stdio: 'ignore' });
       await eventually(async () => {
-        if (hasEnded()) return 'ended' as const;
+        if (isGone()) return 'ended' as const;
         return await withClient(url, async (client) => void (await client.ping()));
       });
       // Another one may have answered.
-      if (hasEnded()) throw new Error(`Redis ended at once: Port ${port} is in use.`);
+      if (isGone()) throw new Error(`Redis ended at once: Port ${port} is in use.`);
     },
-    async kill() {
-      if (!child || hasEnded()) return;
-      const exit = once(child, 'exit');
-      child.kill('SIGCONT');
-      child.kill('SIGKILL');
-      await exit;
-    },
+    kill: () => killChild(child),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
   };
-  await own.start();
+  try {
+    await own.start();
+  } catch (error) {
+    await own.kill();
+    throw error;
+  }
   return own;
 }
 
-/** A master with a replica behind a sentinel. */
-export async function startOwnSentinel(): Promise<{ url: string; master: OwnRedis; stop(): Promise<void> }> {
-  const [master, replica] = await Promise.all([startOwnRedis(), startOwnRedis()]);
-  const [port, dir] = [await ownPort(), await mkdtemp(join(tmpdir(), 'parley-sentinel-'))];
-  const masterPort = new URL(master.url).port;
-  // What a replica is given would be a file first, in our folder.
-  await askRedis(replica.url, (client) => client.configSet('repl-diskless-load', 'swapdb'));
-  await askRedis(replica.url, (client) => client.sendCommand(['REPLICAOF', '127.0.0.1', masterPort]));
-  const lines = [
-    `port ${port}`,
-    'bind 127.0.0.1',
-    `dir ${dir}`,
-    `sentinel monitor main 127.0.0.1 ${masterPort} 1`,
-    'sentinel down-after-milliseconds main 1000',
-    'sentinel failover-timeout main 3000',
-  ];
-  await writeFile(join(dir, 'sentinel.conf'), `${lines.join('\n')}\n`);
-  const child = spawn('redis-server', [join(dir, 'sentinel.conf'), '--sentinel'], { stdio: 'ignore' });
-  const url = `redis://127.0.0.1:${port}`;
-  await eventually(async () => {
-    const known = await askRedis(url, (client) => client.sendCommand(['SENTINEL', 'REPLICAS', 'main']));
-    return Array.isArray(known) && known.length === 1;
+/** A master with a replica behind a sentinel, which puts the replica in its place after `downAfterMs` of silence. */
+export const startOwnSentinel = ({ downAfterMs = 30_000 } = {}) =>
+  stoppable(async (onStop) => {
+    const dir = await mkdtemp(join(tmpdir(), 'parley-sentinel-'));
+    onStop(() => rm(dir, { recursive: true, force: true }));
+    const master = await startOwnRedis();
+    onStop(master.kill);
+    const replica = await startOwnRedis();
+    onStop(replica.kill);
+    const port = await ownPort();
+    const masterPort = new URL(master.url).port;
+    // What a replica is given would be a file first, in our folder.
+    await askRedis(replica.url, (client) => client.configSet('repl-diskless-load', 'swapdb'));
+    await askRedis(replica.url, (client) => client.sendCommand(['REPLICAOF', '127.0.0.1', masterPort]));
+    const lines = [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `dir ${dir}`,
+      `sentinel monitor main 127.0.0.1 ${masterPort} 1`,
+      `sentinel down-after-milliseconds main ${downAfterMs}`,
+      'sentinel failover-timeout main 3000',
+    ];
+    await writeFile(join(dir, 'sentinel.conf'), `${lines.join('\n')}\n`);
+    const child = spawn('redis-server', [join(dir, 'sentinel.conf'), '--sentinel'], { stdio: 'ignore' });
+    onStop(() => killChild(child));
+    await eventually(async () => {
+      const replicas = ['SENTINEL', 'REPLICAS', 'main'];
+      const known = await askRedis(`redis://127.0.0.1:${port}`, (client) => client.sendCommand(replicas));
+      return Array.isArray(known) && known.length === 1;
+    });
+    return { url: `redis+sentinel://127.0.0.1:${port}/main`, master };
   });
-  return {
-    url: `redis+sentinel://127.0.0.1:${port}/main`,
-    master,
-    async stop() {
-      const exit = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exit;
-      await Promise.all([master.kill(), replica.kill()]);
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
+/** kill -9, also of one that is stopped. */
+export async function killChild(child: ChildProcess | undefined): Promise<void> {
+  if (!child || hasEnded(child)) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGCONT');
+  child.kill('SIGKILL');
+  await exit;
 }
