@@ -17,7 +17,7 @@ function sit(conversationId: string, at: number): [Client, Subscription] {
   return [client as Client, subscription as Subscription];
 }
 
-test('[STA-10] all people of a conversation are refreshed together, once a round; one without people costs nothing', async () => {
+test('[STA-10] all conversations of a turn are refreshed by one command, with all their people, once a round; one without people costs nothing', async () => {
   const calls: (readonly Place[])[] = [];
   const refresh = createPresenceRefresh(async (places) => void calls.push(places));
   const round = async () => {
@@ -25,15 +25,11 @@ test('[STA-10] all people of a conversation are refreshed together, once a round
     for (let turn = 0; turn < presenceTurns; turn++) await refresh.refresh();
     return calls;
   };
-  const people = Array.from({ length: 300 }, (_, at) => sit(`conv${at % 3}`, at));
+  const people = Array.from({ length: 360 }, (_, at) => sit(`conv${at % 120}`, at));
   for (const person of people) refresh.entered(...person);
   assert.deepEqual(
     (await round()).map((places) => [new Set(places.map((place) => place.conversationId)).size, places.length]),
-    [
-      [1, 100],
-      [1, 100],
-      [1, 100],
-    ],
+    Array.from({ length: presenceTurns }, () => [2, 6]),
   );
   for (const person of people.slice(1)) refresh.left(...person);
   assert.deepEqual(
@@ -84,6 +80,36 @@ test('[STA-10] who enters in one turn does so in one command, and each is announ
   await Promise.all(Array.from({ length: 500 }, (_, at) => presence.enter(placeIn(`conv${at % 50}`, at))));
   assert.deepEqual(asked, ['touchAll', 'removeAll']);
   assert.equal(said.length, 500);
+});
+
+test('[STA-10] who leaves in one turn does so in one command, and each conversation is settled once', async () => {
+  const { presence, asked, said } = openPresence();
+  const places = Array.from({ length: 500 }, (_, at) => placeIn(`conv${at % 50}`, at));
+  await Promise.all(places.map(presence.enter));
+  asked.length = said.length = 0;
+  await Promise.all(places.map(presence.leave));
+  // Then of each conversation: who stays, who has left, and that those are not away.
+  const ofEach = ['members', 'removeAll', 'removeAll'].flatMap((name) => Array.from({ length: 50 }, () => name));
+  assert.deepEqual(asked.toSorted(), ['removeAll', ...ofEach].toSorted());
+  assert.equal(said.length, 500);
+});
+
+test('[STA-14] enter and leave of one connection keep their order, within a turn and while the store is slow', async () => {
+  const { presence, said } = openPresence();
+  const place = placeIn('conv', 1);
+  const here = async () => (await presence.list('conv', { limit: 10 })).body.length;
+  await Promise.all([presence.enter(place), presence.leave(place)]);
+  assert.equal(await here(), 0);
+  await Promise.all([presence.enter(place), presence.leave(place), presence.enter(place)]);
+  assert.equal(await here(), 1);
+  const leaving = presence.leave(place);
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([leaving, presence.enter(place)]);
+  assert.equal(await here(), 1);
+  said.length = 0;
+  // A user who changes tabs stays.
+  await Promise.all([presence.leave(place), presence.enter({ ...place, connectionId: 'another' })]);
+  assert.deepEqual([await here(), said], [1, []]);
 });
 
 test('[STA-10] [PRES-1] tabs of one user that enter in one turn are one user, online if one of them is', async () => {

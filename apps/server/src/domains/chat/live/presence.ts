@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Limits, Presence } from '@parley/contract';
 import { iso } from '../../../core/clock.ts';
 import type { Cursors } from '../../../core/cursors.ts';
@@ -6,6 +5,7 @@ import type { Answer } from '../../../core/handlers.ts';
 import type { ExpiringSets } from '../../../core/ports.ts';
 import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
 import type { Hub } from './hub.ts';
+import { createPresenceSteps } from './presence-steps.ts';
 
 interface PresenceDeps {
   expiringSets: ExpiringSets;
@@ -39,8 +39,7 @@ const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
 export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
-  let entering: { places: Place[]; done: Promise<void> } | null = null;
-  const leaving = new Map<string, { places: Place[]; done: Promise<void> }>();
+  const { enter, leave } = createPresenceSteps({ enterAll, leaveAll });
 
   /** All of them in one command; says of each whether its user was not there before. */
   async function refreshAll(places: readonly Place[]): Promise<boolean[]> {
@@ -64,20 +63,13 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     });
   }
 
-  /** All who enter in one turn are handled together. Another tab of a user who is away makes them online. */
-  function enter(place: Place): Promise<void> {
-    entering ??= { places: [], done: nextTurn().then(enterAll) };
-    entering.places.push(place);
-    return entering.done;
-  }
-
-  async function enterAll(): Promise<void> {
-    const online = (entering?.places ?? []).filter(({ status }) => status === 'ONLINE');
+  /** Another tab of a user who is away makes them online. */
+  async function enterAll(places: readonly Place[]): Promise<void> {
+    const online = places.filter(({ status }) => status === 'ONLINE');
     const keys = new Set(online.map(keyOf));
     // One of their other tabs enters online just now.
-    const away = (entering?.places ?? []).filter((place) => place.status === 'AWAY' && !keys.has(keyOf(place)));
-    const rest = (entering?.places ?? []).filter((place) => place.status === 'AWAY' && keys.has(keyOf(place)));
-    entering = null;
+    const away = places.filter((place) => place.status === 'AWAY' && !keys.has(keyOf(place)));
+    const rest = places.filter((place) => place.status === 'AWAY' && keys.has(keyOf(place)));
     const isNew = await refreshAll([...online, ...away, ...rest]);
     const wereAway = await expiringSets.removeAll(
       online.map(({ conversationId, userId }) => ({ set: awayOf(conversationId), member: userId })),
@@ -115,47 +107,50 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     hub.broadcast(conversationId, 'presence', { userId, status, event: 'update', ...(data ? { data } : {}) });
   }
 
-  /** With the last connection its user has left. All who leave in one turn are handled together. */
-  function leave(place: Place): Promise<void> {
-    const { conversationId } = place;
-    const known = leaving.get(conversationId);
-    if (known) {
-      known.places.push(place);
-      return known.done;
+  /** With the last connection its user has left. */
+  async function leaveAll(places: readonly Place[]): Promise<void> {
+    const users = new Map<string, Set<string>>();
+    for (const { conversationId, userId } of places) {
+      users.set(conversationId, (users.get(conversationId) ?? new Set()).add(userId));
     }
-    const places = [place];
-    const done = nextTurn().then(() => {
-      leaving.delete(conversationId);
-      return leaveAll(conversationId, places);
-    });
-    leaving.set(conversationId, { places, done });
-    return done;
+    const ended = places.map(({ conversationId, connectionId }) => ({
+      set: connectionsOf(conversationId),
+      member: connectionId,
+    }));
+    // A server that is away must not keep those on others: who could not be removed is seen as staying.
+    const [removed] = await Promise.allSettled([expiringSets.removeAll(ended)]);
+    await settle(users);
+    if (removed.status === 'rejected') throw removed.reason;
   }
 
-  async function leaveAll(conversationId: string, places: readonly Place[]): Promise<void> {
-    const set = connectionsOf(conversationId);
-    await expiringSets.removeAll(places.map(({ connectionId }) => ({ set, member: connectionId })));
-    await settle(conversationId, new Set(places.map(({ userId }) => userId)));
+  /** After connections of these users have ended. Each conversation by itself: another's server may be away. */
+  async function settle(users: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
+    const outcomes = await Promise.allSettled([...users].map(([id, some]) => settleOne(id, some)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** After connections of these users have ended. */
-  async function settle(conversationId: string, users: ReadonlySet<string>): Promise<void> {
+  /** Users without a connection have left; one whose last tab that was online has gone is away. */
+  async function settleOne(conversationId: string, users: ReadonlySet<string>): Promise<void> {
     const staying = byUser(await connections(conversationId));
-    await Promise.all([...users].map((userId) => settleUser(conversationId, userId, staying.get(userId) ?? [])));
+    const gone = [...users].filter((userId) => !staying.has(userId));
+    const away = [...users].filter((userId) => staying.has(userId) && combined(staying.get(userId) ?? []) === 'AWAY');
+    const set = usersOf(conversationId);
+    const left = await expiringSets.removeAll(gone.map((member) => ({ set, member })));
+    await publishLeaves(
+      conversationId,
+      gone.filter((_, at) => left[at]),
+    );
+    const publishAway = async (userId: string): Promise<void> => {
+      if (await setStatus(conversationId, userId, 'AWAY')) publishUpdate(conversationId, userId, 'AWAY');
+    };
+    await Promise.all(away.map(publishAway));
   }
 
-  /** A user without a connection has left; one whose last tab that was online has gone is away. */
-  async function settleUser(conversationId: string, userId: string, own: readonly Seen[]): Promise<void> {
-    if (own.length === 0) {
-      if (await expiringSets.remove(usersOf(conversationId), userId)) await publishLeave(conversationId, userId);
-    } else if (combined(own) === 'AWAY' && (await setStatus(conversationId, userId, 'AWAY'))) {
-      publishUpdate(conversationId, userId, 'AWAY');
-    }
-  }
-
-  async function publishLeave(conversationId: string, userId: string): Promise<void> {
-    hub.broadcast(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
-    await expiringSets.remove(awayOf(conversationId), userId);
+  async function publishLeaves(conversationId: string, users: readonly string[]): Promise<void> {
+    for (const userId of users)
+      hub.broadcast(conversationId, 'presence', { userId, status: 'OFFLINE', event: 'leave' });
+    const set = awayOf(conversationId);
+    await expiringSets.removeAll(users.map((member) => ({ set, member })));
   }
 
   async function connections(conversationId: string): Promise<Seen[]> {
@@ -180,12 +175,13 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     await expiringSets.sweep('away/', sweepMax);
     const expired = new Map<string, Set<string>>();
     for (const { set, value } of await expiringSets.sweep('presence/', sweepMax)) {
+      const conversationId = set.slice('presence/'.length);
       const { userId } = JSON.parse(value) as Seen;
-      expired.set(set, (expired.get(set) ?? new Set()).add(userId));
+      expired.set(conversationId, (expired.get(conversationId) ?? new Set()).add(userId));
     }
-    for (const [set, users] of expired) await settle(set.slice('presence/'.length), users);
+    await settle(expired);
     for (const { set, member } of await expiringSets.sweep('present/', sweepMax)) {
-      await publishLeave(set.slice('present/'.length), member);
+      await publishLeaves(set.slice('present/'.length), [member]);
     }
   }
 
