@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, test } from 'node:test';
 import type { ApiRequest } from '@parley/contract';
+import { mint, newRoom } from '../../../../testkit/clients/rooms.ts';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { failure } from '../../../../testkit/kit/failure.ts';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
@@ -66,11 +67,17 @@ test('[OBS-29] a key that is over is logged for its project; a dashboard only wi
     return logged(project, idOf(answer));
   });
   assert.deepEqual([refused.error?.code, refused.keyId], ['SVC_API_KEY_REVOKED', publicId]);
+  const { token } = await mint(project.api, await newRoom(project.api), 'ada');
+  const body = JSON.stringify({ connectionId: randomUUID(), type: 'signaling.connecting' });
+  const telemetry = await ask(token, '/v1/telemetry/events', { method: 'POST', body });
+  assert.equal(telemetry.status, 202);
   const viewer = await project.member('VIEWER');
   const denied = await ask(viewer.accessToken, `/v1/projects/${projectId}/audit-logs`);
   const row = await logged(project, idOf(denied));
   assert.deepEqual([row.status, row.credential, row.keyId], [403, 'session', null]);
+  // A process logs in the order of its answers: it would be there by now.
   const all = await list(project);
+  assert.ok(all.every(({ requestId }) => requestId !== idOf(telemetry)));
   assert.deepEqual(
     all.filter(({ credential, method, status }) => credential === 'session' && method === 'GET' && status < 400),
     [],
