@@ -1,5 +1,5 @@
 import { SharedStateUnavailable } from '../core/ports.ts';
-import type { Commands, Station, Store } from './redis-stores.ts';
+import type { BusNode, Commands, Store } from './redis-stores.ts';
 
 // A request must not wait for a Redis that hangs.
 const commandTimeoutMs = 250;
@@ -45,7 +45,7 @@ export function createLink(open: () => Store) {
       lanes.push({ resume });
       return command;
     },
-    stations: (): Station[] => store.stations(),
+    busNodes: (): BusNode[] => store.busNodes(),
     /** Resolves when there is a connection, or after a second: the process starts without Redis too. */
     ready: () =>
       new Promise<void>((resolve) => {

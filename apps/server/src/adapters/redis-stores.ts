@@ -15,11 +15,11 @@ export interface Commands {
 }
 
 /** A server that can be listened to, with the tags whose channels are there. */
-export interface Station {
+export interface BusNode {
   address: string;
   tags: readonly string[];
   /** A connection to listen on, not yet connected. */
-  open(): Ear;
+  open(): BusConnection;
 }
 
 export interface Store extends Commands {
@@ -28,14 +28,14 @@ export interface Store extends Commands {
   /** One for each of its servers; those that are not connected reject at once. */
   pings(): Promise<unknown>[];
   /** As far as known; none before there was a connection. */
-  stations(): Station[];
+  busNodes(): BusNode[];
   destroy(): void;
 }
 
 type Listener = (text: string, channel: string) => void;
 
 /** A connection that listens. */
-export interface Ear {
+export interface BusConnection {
   readonly isReady: boolean;
   onReady(listener: () => void): void;
   /** The connection was lost, or its channels are elsewhere now. */
@@ -75,7 +75,7 @@ function reportOnce(client: { on(event: string, listener: (error: unknown) => vo
   });
 }
 
-function openEar(url: string, isSharded: boolean, onError: OnError): Ear {
+function openConnection(url: string, isSharded: boolean, onError: OnError): BusConnection {
   const client = newClient(url, onError);
   const subscribe = (channels: string[], listener: Listener) =>
     isSharded ? client.sSubscribe(channels, listener) : client.subscribe(channels, listener);
@@ -103,7 +103,7 @@ const bySlot = (channels: readonly string[]): string[][] => [
 export function openServer(url: string, onError: OnError): Store {
   const client = newClient(url, onError);
   client.connect().catch(() => {}); // as above
-  const station = { address: url, tags: oneTag, open: () => openEar(url, false, onError) };
+  const busNode = { address: url, tags: oneTag, open: () => openConnection(url, false, onError) };
   return {
     get isReady() {
       return client.isReady;
@@ -114,7 +114,7 @@ export function openServer(url: string, onError: OnError): Store {
     publish: (channel, text) => client.publish(channel, text),
     del: (key) => client.del(key),
     pings: () => [client.ping()],
-    stations: () => [station],
+    busNodes: () => [busNode],
     destroy: () => (client.isOpen ? client.destroy() : undefined),
   };
 }
@@ -174,11 +174,11 @@ export function openCluster({ nodes, login }: RedisAddress & { kind: 'cluster' }
     publish: (channel, text) => cluster.sPublish(channel, text),
     del: (key) => cluster.del(key),
     pings: () => cluster.masters.map(async (master) => (await cluster.nodeClient(master)).ping()),
-    stations() {
+    busNodes() {
       const known = Map.groupBy(clusterTags, masterOf);
       return cluster.masters.flatMap(({ address, host, port }) => {
         const tags = known.get(address);
-        return tags ? [{ address, tags, open: () => openEar(urlOf({ host, port }, login), true, onError) }] : [];
+        return tags ? [{ address, tags, open: () => openConnection(urlOf({ host, port }, login), true, onError) }] : [];
       });
     },
     destroy() {
@@ -214,11 +214,11 @@ export function openSentinel(address: RedisAddress & { kind: 'sentinel' }, onErr
     publish: (channel, text) => sentinel.publish(channel, text),
     del: (key) => sentinel.del(key),
     pings: () => [sentinel.ping()],
-    stations() {
+    busNodes() {
       const node = sentinel.getMasterNode();
       if (!node) return [];
       const url = urlOf(node, login);
-      return [{ address: idOf(node), tags: oneTag, open: () => openEar(url, false, onError) }];
+      return [{ address: idOf(node), tags: oneTag, open: () => openConnection(url, false, onError) }];
     },
     destroy() {
       attempts.stop();

@@ -1,7 +1,7 @@
-import type { Ear } from '../redis-stores.ts';
+import type { BusConnection } from '../redis-stores.ts';
 
 export interface SubscriberDeps {
-  openEar: () => Ear;
+  openConnection: () => BusConnection;
   /** Channels of this process alone: what it sends there must come back. They take turns. */
   beatChannels: readonly string[];
   sendBeat: (channel: string) => Promise<unknown>;
@@ -24,7 +24,7 @@ const channelsMax = 1_000;
  * sends itself heartbeats, and is replaced when it does not hear them.
  */
 export function createSubscriber(deps: SubscriberDeps) {
-  const { openEar, beatChannels, sendBeat, onMessage, onGap } = deps;
+  const { openConnection, beatChannels, sendBeat, onMessage, onGap } = deps;
   /** What this process wants to hear, and when messages arrive. */
   const wanted = new Map<string, Promise<void>>();
   /** Those of them that Redis has not confirmed, and of which it was not asked to just now. */
@@ -37,12 +37,12 @@ export function createSubscriber(deps: SubscriberDeps) {
   let misses = 0;
   let isLost = false;
   let beatingAll: NodeJS.Timeout | undefined;
-  let ear = open();
+  let connection = open();
 
-  function open(): Ear {
-    const opened = openEar();
+  function open(): BusConnection {
+    const opened = openConnection();
     opened.onLoss(() => {
-      if (opened !== ear) return;
+      if (opened !== connection) return;
       isLost = true;
       // Connected all the same: channels have moved, and a beat to each shard makes the library see where.
       if (opened.isReady && beatChannels.length > 1) beatingAll ??= setTimeout(beatAll, beatAllMs).unref();
@@ -53,7 +53,7 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   // Channels the library has subscribed again by itself cost nothing here; those added meanwhile are new to it.
-  async function renew(opened: Ear, channels: Iterable<string>): Promise<void> {
+  async function renew(opened: BusConnection, channels: Iterable<string>): Promise<void> {
     try {
       await subscribe(opened, [...channels]);
       await opened.hear(beatChannels, onBeat);
@@ -67,7 +67,7 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   /** Rejects when the connection is lost meanwhile, or Redis refuses. */
-  async function subscribe(opened: Ear, channels: readonly string[]): Promise<void> {
+  async function subscribe(opened: BusConnection, channels: readonly string[]): Promise<void> {
     for (let at = 0; at < channels.length; at += channelsMax) {
       const some = channels.slice(at, at + channelsMax);
       await opened.hear(some, onMessage);
@@ -92,7 +92,7 @@ export function createSubscriber(deps: SubscriberDeps) {
 
   async function joinNow(channels: readonly string[]): Promise<void> {
     try {
-      await subscribe(ear, channels);
+      await subscribe(connection, channels);
     } catch {
       // Asked again when there is a connection, or with the next beat; a gap follows.
       for (const channel of channels) if (wanted.has(channel)) unheard.add(channel);
@@ -102,7 +102,7 @@ export function createSubscriber(deps: SubscriberDeps) {
 
   function leaveNow(channels: readonly string[]): void {
     if (channels.length === 0) return;
-    ear.unhear(channels, onMessage).catch(() => {
+    connection.unhear(channels, onMessage).catch(() => {
       for (const channel of channels) abandoned.add(channel);
     });
   }
@@ -126,17 +126,17 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   const watch = setInterval(() => {
-    if (unheard.size > 0 && ear.isReady) void renew(ear, unheard);
+    if (unheard.size > 0 && connection.isReady) void renew(connection, unheard);
     // Each shard within five seconds: one that has moved is noticed by that, also where Redis refuses to be heard there.
     for (let at = 0; at < beatChannels.length; at += beatsMax) beat();
     misses += 1;
     if (misses <= missesMax) return;
     isLost = true;
     // Connected and yet deaf: only a new connection helps. Otherwise the library is reconnecting already.
-    if (!ear.isReady) return;
+    if (!connection.isReady) return;
     misses = 0;
-    ear.destroy();
-    ear = open();
+    connection.destroy();
+    connection = open();
   }, beatMs);
   watch.unref();
 
@@ -170,7 +170,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     close(): void {
       clearInterval(watch);
       clearTimeout(beatingAll);
-      ear.destroy();
+      connection.destroy();
     },
   };
 }

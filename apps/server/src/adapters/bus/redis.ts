@@ -4,7 +4,7 @@ import type { Redis, Shard } from '../redis.ts';
 import type { Link } from '../redis-link.ts';
 import { createInterest } from './interest.ts';
 import { createListeners } from './listeners.ts';
-import { createHearing } from './redis-hearing.ts';
+import { createSubscriptions } from './redis-subscriptions.ts';
 
 /** What goes over a topic's channel, everything one process published to it in one turn: the sender, then JSON, a line each. */
 const envelopeOf = (from: string, messages: readonly unknown[]): string =>
@@ -49,7 +49,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
   const failed = new Set<Link>();
   let isClosed = false;
 
-  const hearing = createHearing({
+  const subscriptions = createSubscriptions({
     redis,
     onMessage: (text, channel) => (lossChannels.has(channel) ? onLoss(text) : onEnvelope(text, channel)),
     onGap: fireGap,
@@ -57,7 +57,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
   const interest = createInterest({
     graceMs,
     isWanted: listeners.has,
-    leave: (topics) => hearing.leave(topics.map((topic) => channelOf(redis.shardOf(topic), topic))),
+    leave: (topics) => subscriptions.leave(topics.map((topic) => channelOf(redis.shardOf(topic), topic))),
   });
 
   function fireGap(): void {
@@ -107,8 +107,8 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
     for (const message of messages) listeners.deliver(topic, JSON.parse(message));
   }
 
-  for (const [channel, shard] of lossChannels) void hearing.listen(shard, channel);
-  await hearing.start(startMs);
+  for (const [channel, shard] of lossChannels) void subscriptions.listen(shard, channel);
+  await subscriptions.start(startMs);
   const announcing = setInterval(announcePublishFailures, 500);
   announcing.unref();
 
@@ -124,7 +124,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
     async subscribe(topic, listener) {
       const remove = listeners.add(topic, listener);
       const shard = redis.shardOf(topic);
-      await hearing.listen(shard, channelOf(shard, topic));
+      await subscriptions.listen(shard, channelOf(shard, topic));
       return () => {
         remove();
         interest.check(topic);
@@ -140,7 +140,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
       isClosed = true;
       clearInterval(announcing);
       interest.close();
-      hearing.close();
+      subscriptions.close();
     },
   };
 }

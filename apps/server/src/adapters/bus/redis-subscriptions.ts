@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis, Shard } from '../redis.ts';
-import type { Station } from '../redis-stores.ts';
+import type { BusNode } from '../redis-stores.ts';
 import { createSubscriber } from './redis-subscriber.ts';
 
-interface HearingDeps {
+interface SubscriptionsDeps {
   redis: Redis;
   onMessage: (text: string, channel: string) => void;
   /** Messages may have been lost, and flow again. */
@@ -11,7 +11,7 @@ interface HearingDeps {
 }
 
 /** One server, and the subscriber that hears it. */
-interface Post {
+interface NodeSubscriber {
   shards: ReadonlySet<Shard>;
   /** Another one where a server has other shards than before. */
   signature: string;
@@ -22,54 +22,54 @@ interface Post {
 const lookMs = 400;
 
 /** Hears channels wherever their shards are: a connection for each server, which follows them when they move. */
-export function createHearing({ redis, onMessage, onGap }: HearingDeps) {
+export function createSubscriptions({ redis, onMessage, onGap }: SubscriptionsDeps) {
   const self = randomUUID();
-  const posts = new Map<string, Post>();
+  const nodes = new Map<string, NodeSubscriber>();
   /** What this process wants to hear, with its shard. */
   const wanted = new Map<string, Shard>();
   const beatChannelOf = ({ prefix }: Shard): string => `${prefix}bus:beat:${self}`;
   let hasStarted = false;
 
-  function open(station: Station, shards: readonly Shard[]): Post {
+  function open(busNode: BusNode, shards: readonly Shard[]): NodeSubscriber {
     const ofBeat = new Map(shards.map((shard) => [beatChannelOf(shard), shard]));
     const subscriber = createSubscriber({
-      openEar: station.open,
+      openConnection: busNode.open,
       beatChannels: [...ofBeat.keys()],
       sendBeat: async (channel) => ofBeat.get(channel)?.command((commands) => commands.publish(channel, '')),
       onMessage,
       onGap,
     });
-    return { shards: new Set(shards), signature: station.tags.join(), subscriber };
+    return { shards: new Set(shards), signature: busNode.tags.join(), subscriber };
   }
 
   /** Opens what is new and closes what is gone; what moved is heard by a new connection, and a gap follows. */
   function look(): void {
     for (const [at, { link, shards }] of redis.parts.entries()) {
-      const stations = link.stations();
+      const busNodes = link.busNodes();
       // Nothing is known of it now: what was known stays.
-      if (stations.length === 0) continue;
-      const current = new Map(stations.map((station) => [`${at}/${station.address}`, station]));
-      for (const [id, post] of posts) {
-        if (!id.startsWith(`${at}/`) || current.get(id)?.tags.join() === post.signature) continue;
-        post.subscriber.close();
-        posts.delete(id);
+      if (busNodes.length === 0) continue;
+      const current = new Map(busNodes.map((busNode) => [`${at}/${busNode.address}`, busNode]));
+      for (const [id, node] of nodes) {
+        if (!id.startsWith(`${at}/`) || current.get(id)?.tags.join() === node.signature) continue;
+        node.subscriber.close();
+        nodes.delete(id);
       }
-      for (const [id, station] of current) {
-        if (posts.has(id)) continue;
-        const own = new Set(station.tags);
-        const post = open(
-          station,
+      for (const [id, busNode] of current) {
+        if (nodes.has(id)) continue;
+        const own = new Set(busNode.tags);
+        const node = open(
+          busNode,
           shards.filter(({ tag }) => own.has(tag)),
         );
-        posts.set(id, post);
-        if (hasStarted) post.subscriber.expectGap();
-        for (const [channel, shard] of wanted) if (post.shards.has(shard)) void post.subscriber.listen(channel);
+        nodes.set(id, node);
+        if (hasStarted) node.subscriber.expectGap();
+        for (const [channel, shard] of wanted) if (node.shards.has(shard)) void node.subscriber.listen(channel);
       }
     }
   }
 
-  function postOf(shard: Shard | undefined): Post | undefined {
-    for (const post of posts.values()) if (shard && post.shards.has(shard)) return post;
+  function nodeOf(shard: Shard | undefined): NodeSubscriber | undefined {
+    for (const node of nodes.values()) if (shard && node.shards.has(shard)) return node;
     return undefined;
   }
 
@@ -81,28 +81,28 @@ export function createHearing({ redis, onMessage, onGap }: HearingDeps) {
     /** Resolves once messages arrive; at once while there is no connection, for then `onGap` follows. */
     async listen(shard: Shard, channel: string): Promise<void> {
       wanted.set(channel, shard);
-      await postOf(shard)?.subscriber.listen(channel);
+      await nodeOf(shard)?.subscriber.listen(channel);
     },
     leave(channels: readonly string[]): void {
-      for (const [post, some] of Map.groupBy(channels, (channel) => postOf(wanted.get(channel)))) {
+      for (const [node, some] of Map.groupBy(channels, (channel) => nodeOf(wanted.get(channel)))) {
         for (const channel of some) wanted.delete(channel);
-        post?.subscriber.leave(some);
+        node?.subscriber.leave(some);
       }
     },
     /** Resolves when messages arrive from everywhere, or after `withinMs`: then `onGap` follows. */
     async start(withinMs: number): Promise<void> {
       const end = performance.now() + withinMs;
-      while (posts.size === 0 && performance.now() < end) {
+      while (nodes.size === 0 && performance.now() < end) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         look();
       }
       hasStarted = true;
       const left = Math.max(0, end - performance.now());
-      await Promise.all([...posts.values()].map(({ subscriber }) => subscriber.firstBeat(left)));
+      await Promise.all([...nodes.values()].map(({ subscriber }) => subscriber.firstBeat(left)));
     },
     close(): void {
       clearInterval(looking);
-      for (const { subscriber } of posts.values()) subscriber.close();
+      for (const { subscriber } of nodes.values()) subscriber.close();
     },
   };
 }
