@@ -1,9 +1,10 @@
 import type { FrameFields, Participant, SignalingServerFrames } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { RoomEvent } from '../rooms/index.ts';
+import { frameOverhead } from './joined-frames.ts';
+import type { QualityUpdate } from './member.ts';
 import { createEntryWriter, packFrames } from './roster.ts';
 
-type QualityUpdate = FrameFields<SignalingServerFrames['quality']>['updates'][number];
 type ChangesFrame = FrameFields<SignalingServerFrames['changes']>;
 
 /** What a large room has not yet been told. */
@@ -23,10 +24,13 @@ export const newPending = (): Pending => ({
 });
 
 const everyMs = 500;
-/** `from`, `type`, `ts`, commas and brackets around the list. */
-const frameOverhead = 256;
 /** Entries of one `quality` frame: more would not fit. */
 const qualityEntriesMax = 60;
+
+export const inQualityFrames = (updates: readonly QualityUpdate[]): QualityUpdate[][] =>
+  Array.from({ length: Math.ceil(updates.length / qualityEntriesMax) }, (_, index) =>
+    updates.slice(index * qualityEntriesMax, (index + 1) * qualityEntriesMax),
+  );
 
 interface ChangesDeps<R> {
   clock: Clock;
@@ -54,8 +58,7 @@ export function createChanges<R extends { readonly pending: Pending }>({
     for (const frame of framesOf(pending.events.splice(0))) sendEvents(room, frame);
     const updates = [...pending.quality.values()];
     pending.quality.clear();
-    for (let at = 0; at < updates.length; at += qualityEntriesMax)
-      sendQuality(room, updates.slice(at, at + qualityEntriesMax));
+    for (const piece of inQualityFrames(updates)) sendQuality(room, piece);
   }
 
   function flushSoon(room: R): void {

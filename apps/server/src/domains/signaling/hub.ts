@@ -4,8 +4,8 @@ import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
-import { createChanges, newPending, type Pending } from './changes.ts';
-import type { Member } from './member.ts';
+import { createChanges, inQualityFrames, newPending, type Pending } from './changes.ts';
+import type { Member, QualityUpdate } from './member.ts';
 
 /** A room as far as this process serves it. */
 export interface HubRoom {
@@ -59,7 +59,7 @@ export function createHub({
     clock,
     frameBytesMax,
     sendEvents: (room, frame) => broadcast(room, 'changes', frame, takesChanges),
-    sendQuality: (room, updates) => broadcast(room, 'quality', { updates }),
+    sendQuality,
   });
 
   /** Holds the room and subscribes to its events; call `exit` in the end. */
@@ -145,9 +145,15 @@ export function createHub({
   const isLarge = ({ size }: HubRoom): boolean => size > usualSize;
 
   /** Whose socket is lost or found: at once in a room of usual size. */
-  function tellQuality(room: HubRoom, updates: FrameFields<SignalingServerFrames['quality']>['updates']): void {
+  function tellQuality(room: HubRoom, updates: QualityUpdate[]): void {
     if (isLarge(room)) changes.addQuality(room, updates);
-    else broadcast(room, 'quality', { updates });
+    else sendQuality(room, updates);
+  }
+
+  /** Quality is no event of the room: who has not yet received `joined` gets the last of it after that. */
+  function sendQuality(room: HubRoom, updates: QualityUpdate[], isFor: (member: Member) => boolean = () => true): void {
+    for (const member of room.members.values()) if (member.backlog && isFor(member)) holdQuality(member, updates);
+    broadcast(room, 'quality', { updates }, isFor);
   }
 
   /** The same bytes for all members that have received `joined`. */
@@ -166,10 +172,18 @@ export function createHub({
   }
 
   /** Sends a member `joined`, then everything after `since`, then the frames queued for them. */
-  function welcome(room: HubRoom, member: Member, since: number, sayJoined: () => void): Promise<void> {
+  function welcome(
+    room: HubRoom,
+    member: Member,
+    since: number,
+    counted: { seq: number; size: number },
+    sayJoined: () => void,
+  ): Promise<void> {
     return inOrder(room, async () => {
       const missed = await eventsAfter(room.id, since);
       deliver(room, missed);
+      // After that: the count has in it what is missed up to its `seq`.
+      room.size = sizeAfter(counted, missed);
       sayJoined();
       if (member.takesChanges && isLarge(room))
         for (const frame of changes.framesOf(missed)) member.connection?.send('changes', frame);
@@ -179,6 +193,9 @@ export function createHub({
       const backlog = member.backlog ?? [];
       member.backlog = null;
       for (const send of backlog) send();
+      for (const updates of inQualityFrames([...member.heldQuality.values()]))
+        member.connection?.send('quality', { updates });
+      member.heldQuality.clear();
     });
   }
 
@@ -199,6 +216,7 @@ export function createHub({
     remove,
     broadcast,
     tellQuality,
+    sendQuality,
     welcome,
     catchUp,
     find: (roomId: string): HubRoom | undefined => rooms.get(roomId),
@@ -224,6 +242,17 @@ export async function whileArriving<T>(room: HubRoom, identity: string, resume: 
 const takesChanges = (member: Member): boolean => member.takesChanges;
 
 const sizeChanges: Partial<Record<RoomEventType, number>> = { 'participant.joined': 1, 'participant.left': -1 };
+
+const sizeAfter = ({ seq, size }: { seq: number; size: number }, events: readonly RoomEvent[]): number =>
+  events.reduce((sum, event) => sum + (event.seq > seq ? (sizeChanges[event.type] ?? 0) : 0), size);
+
+/** As many as a room may have. */
+const heldQualityMax = 1_000;
+
+function holdQuality({ heldQuality }: Member, updates: readonly QualityUpdate[]): void {
+  for (const update of updates)
+    if (heldQuality.size < heldQualityMax || heldQuality.has(update.identity)) heldQuality.set(update.identity, update);
+}
 
 /** A participant gets no event of their own join. */
 function isOwnJoin(event: RoomEvent, { session }: Member): boolean {

@@ -1,8 +1,8 @@
 import type { Joined, Participant, Track } from '@parley/contract';
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-/** Type, `more`, `ts`, commas and brackets around the list. */
-const frameOverhead = 256;
+/** Type, `more` or `from`, `ts`, commas and brackets around a list. */
+export const frameOverhead = 256;
 
 /** The list of `joined` in pieces that each fit a frame: the first goes with `joined`, the others follow. */
 export function splitJoined(

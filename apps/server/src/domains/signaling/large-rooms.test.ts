@@ -54,11 +54,18 @@ test('[SIG-19] in a large room the others come in pages, publishers first, and l
   assert.deepEqual(joinedNames(changesOf(fifth)), ['fourth', 'fifth']);
   assert.equal(changesOf(fifth)[0]?.['from'], fifth.joined.seq + 1);
 
+  await clock.advance(2_001);
+  service.node.forget('snapshot');
+  const sixth = await join(room, 'sixth', paged);
+  assert.deepEqual(service.node.heard.get('snapshot'), { room: room.id, brief: true }, 'read again after two seconds');
+  assert.equal(sixth.others.length, 5);
+
   const older = await join(room, 'older');
   assert.deepEqual(older.others.map(({ identity }) => identity).sort(), [
     'fifth',
     'fourth',
     'quiet',
+    'sixth',
     'speaker',
     'third',
   ]);
@@ -102,4 +109,35 @@ test('[SIG-21] lost sockets of a large room are told together', async () => {
     assert.deepEqual(lost().flat().sort(), ['a', 'b', 'c', 'd', 'e']);
   });
   assert.ok(lost().length < 5, `${lost().length} frames`);
+});
+
+test('[SIG-24] the pages of a room over two nodes have the tracks of both, once a second node is there', async () => {
+  const far = await service.newNode('node-far', { region: 'far' });
+  // The room begins on the first.
+  far.reports = { cpuPercent: 90 };
+  for (const node of [service.node, far]) await node.heartbeat();
+  const room = await newRoom(api, { maxParticipants: 9 });
+  const home = { join: { region: 'default' } };
+  const ada = await join(room, 'ada', home);
+  await join(room, 'quiet', home);
+  const [atHome] = await ada.publish('AUDIO');
+  await eventually(async () => assert.equal((await api.call('getRoom', { id: room.id })).publisherCount, 1));
+  await join(room, 'early', { join: { ...home.join, roster: true } });
+  const bob = await join(room, 'bob', { join: { region: 'far' } });
+  assert.deepEqual(far.rooms().get(room.id), ['bob']);
+  const [atFar] = await bob.publish('VIDEO');
+  await eventually(async () => assert.equal((await api.call('getRoom', { id: room.id })).publisherCount, 2));
+  const tracksSeen = async (region: string) => {
+    const late = await join(room, `late-${region}`, { join: { region, roster: true } });
+    return late.others.flatMap(({ identity, tracks = [] }) => tracks.map(({ id }) => [identity, id])).sort();
+  };
+  const both = [
+    ['ada', atHome],
+    ['bob', atFar],
+  ];
+  assert.deepEqual(await tracksSeen('default'), both);
+  for (const node of [service.node, far]) node.forget('snapshot');
+  assert.deepEqual(await tracksSeen('far'), both);
+  const asked = [service.node, far].map(({ heard }) => heard.get('snapshot'));
+  assert.deepEqual(asked, [undefined, undefined], 'who joins at the other node gets what was read for the first');
 });

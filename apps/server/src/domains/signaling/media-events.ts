@@ -122,10 +122,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
       inPieces(server, room, speakers, (here, piece, isFor) =>
         hub.broadcast(here, 'speakers', { speakers: piece }, isFor),
       ),
-    quality: ({ room, updates }, server) =>
-      inPieces(server, room, updates, (here, piece, isFor) =>
-        hub.broadcast(here, 'quality', { updates: piece }, isFor),
-      ),
+    quality: ({ room, updates }, server) => inPieces(server, room, updates, hub.sendQuality),
 
     'track.published': ({ track, ...address }, server) => {
       const member = own(server, address);

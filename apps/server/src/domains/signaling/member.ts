@@ -25,10 +25,13 @@ interface Seat {
   state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };
 }
 
+export type QualityUpdate = FrameFields<SignalingServerFrames['quality']>['updates'][number];
 type DataFrame = FrameFields<SignalingServerFrames['data']>;
 
 /** Bytes of data kept for one lost socket: what a data channel queues for one. */
 const heldBytesMax = 1 << 20;
+/** More than may be held, as JSON, and what the room says meanwhile. */
+const backlogBytesMax = 2 << 20;
 /** A frame costs memory without any payload too. */
 const frameOverheadBytes = 128;
 
@@ -44,6 +47,9 @@ export interface Member {
   connection: RtcConnection | null;
   /** Sends that wait until `joined` was sent; null once it was. */
   backlog: (() => void)[] | null;
+  backlogBytes: number;
+  /** By identity: changes of quality until `joined` was sent; only the last counts. */
+  readonly heldQuality: Map<string, QualityUpdate>;
   /** Data for them while the socket is lost; whoever resumes gets it. */
   readonly heldData: DataFrame[];
   heldBytes: number;
@@ -65,6 +71,8 @@ export const createMember = (
   address: { room: session.roomId, participant: session.id },
   connection,
   backlog: [],
+  backlogBytes: 0,
+  heldQuality: new Map(),
   heldData: [],
   heldBytes: 0,
   tracks: new Map(),
@@ -77,8 +85,18 @@ export function sendTo<K extends keyof SignalingServerFrames>(
   type: K,
   fields: FrameFields<SignalingServerFrames[K]>,
 ): void {
-  if (member.backlog) member.backlog.push(() => sendTo(member, type, fields));
+  if (member.backlog) queue(member, member.backlog, fields, () => sendTo(member, type, fields));
   else member.connection?.send(type, fields);
+}
+
+/** A client for which too much has to wait is closed as any slow reader; nothing more is queued for it. */
+function queue(member: Member, backlog: (() => void)[], fields: object, send: () => void): void {
+  member.backlogBytes += Buffer.byteLength(JSON.stringify(fields)) + frameOverheadBytes;
+  if (member.backlogBytes <= backlogBytesMax) backlog.push(send);
+  else {
+    backlog.length = 0;
+    member.connection?.close(4408, 'SLOW_CONSUMER');
+  }
 }
 
 /** Sends data, or keeps it for a participant who may resume. */

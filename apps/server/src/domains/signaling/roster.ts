@@ -4,8 +4,8 @@ import type { Clock } from '../../core/clock.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { Nodes } from '../fleet/index.ts';
 import { type Rooms, toParticipant } from '../rooms/index.ts';
-import { splitTracks } from './joined-frames.ts';
-import type { Member } from './member.ts';
+import { frameOverhead, splitTracks } from './joined-frames.ts';
+import type { Member, RtcConnection } from './member.ts';
 
 interface RosterDeps {
   clock: Clock;
@@ -36,13 +36,13 @@ const keptMs = 2_000;
 /** With more than this unsent the next page waits: a reader that is too slow would be cut off. */
 const queuedBytesMax = 256 * 1024;
 const pacedMs = 20;
-/** Type, `more`, `ts`, commas and brackets around a list. */
-const frameOverhead = 256;
+/** For all pages together. */
+const pagesMsMax = 15_000;
 
 /** The rosters of large rooms, each read from the store and the node once for all that join about then. */
 export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   const bytesMax = limits.SIGNALING_MAX_MESSAGE_BYTES - frameOverhead;
-  const kept = new WeakMap<object, { serverName: string; at: number; reading: Promise<Roster> }>();
+  const kept = new WeakMap<object, { nodes: string; at: number; reading: Promise<Roster> }>();
 
   /** What the other nodes of the room hold. One that ends just now has nobody any more. */
   async function elsewhere(
@@ -87,9 +87,11 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   function current(room: PlacedRoom, member: Member): Promise<Roster> {
     const known = kept.get(room);
     const now = clock.elapsed();
-    if (known?.serverName === member.serverName && now - known.at <= keptMs) return known.reading;
+    // All nodes of the room are asked, wherever the member is.
+    const names = [...new Set([...room.nodes, member.serverName])].sort().join(' ');
+    if (known?.nodes === names && now - known.at <= keptMs) return known.reading;
     const reading = read(room, member);
-    kept.set(room, { serverName: member.serverName, at: now, reading });
+    kept.set(room, { nodes: names, at: now, reading });
     reading.catch(() => kept.delete(room));
     return reading;
   }
@@ -107,15 +109,22 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
     return { since: seq, frames };
   }
 
-  /** Sends pages as fast as the client takes them. */
-  async function send({ connection }: Member, frames: readonly SocketFrame[]): Promise<void> {
-    for (const frame of frames) {
-      while (connection?.isOpen && connection.queuedBytes > queuedBytesMax) await clock.sleep(pacedMs);
-      connection?.write(frame);
-    }
-  }
+  return { of, elsewhere };
+}
 
-  return { of, elsewhere, send };
+type PageReader = Pick<RtcConnection, 'isOpen' | 'queuedBytes' | 'write' | 'close'>;
+
+/** Sends pages as fast as the client takes them; one that takes too long is closed, as any slow reader. */
+export async function sendPages(clock: Clock, reader: PageReader, frames: readonly SocketFrame[]): Promise<void> {
+  const deadline = clock.elapsed() + pagesMsMax;
+  for (const frame of frames) {
+    while (reader.isOpen && reader.queuedBytes > queuedBytesMax) {
+      if (clock.elapsed() >= deadline) reader.close(4408, 'SLOW_CONSUMER');
+      else await clock.sleep(pacedMs);
+    }
+    if (!reader.isOpen) return;
+    reader.write(frame);
+  }
 }
 
 const participantsIn = ({ rooms }: Pick<MediaResponses['snapshot'], 'rooms'>): MediaParticipantSnapshot[] =>

@@ -8,7 +8,7 @@ import { type Rooms, toParticipant, toRoom } from '../rooms/index.ts';
 import type { Hub, HubRoom } from './hub.ts';
 import { splitJoined } from './joined-frames.ts';
 import type { Member } from './member.ts';
-import { createRosters } from './roster.ts';
+import { createRosters, sendPages } from './roster.ts';
 
 interface WelcomeDeps {
   clock: Clock;
@@ -38,7 +38,7 @@ export function createWelcome({ clock, log, limits, nodes, turn, rooms, hub }: W
   async function sendJoined(hubRoom: HubRoom, member: Member, facts: JoinedFacts): Promise<void> {
     const { session } = member;
     const room = await rooms.rooms.find(session, session.roomId);
-    hubRoom.size = room.joinedCount;
+    const counted = { seq: room.eventSeq, size: room.joinedCount };
     const joined = {
       sessionId: session.id,
       resumeToken: facts.resumeToken,
@@ -51,11 +51,11 @@ export function createWelcome({ clock, log, limits, nodes, turn, rooms, hub }: W
     const { frames, participants = [] } = facts;
     if (frames) {
       member.connection?.send('joined', { ...joined, participants, more: frames.length > 0 });
-      await rosters.send(member, frames);
-      return hub.welcome(hubRoom, member, facts.since, () => {});
+      if (member.connection) await sendPages(clock, member.connection, frames);
+      return hub.welcome(hubRoom, member, facts.since, counted, () => {});
     }
     const pieces = splitJoined(joined, participants, limits.SIGNALING_MAX_MESSAGE_BYTES);
-    return hub.welcome(hubRoom, member, facts.since, () =>
+    return hub.welcome(hubRoom, member, facts.since, counted, () =>
       pieces.forEach((participants, index) => {
         const more = index < pieces.length - 1;
         if (index === 0) member.connection?.send('joined', { ...joined, participants, more });
