@@ -43,7 +43,7 @@ Server processes are equal, behind a plain TCP balancer (haproxy in the benchmar
 
 A process hears a conversation only while somebody there listens (ADR 167). A message that nobody in a process hears costs it ${say(
     ['chat-processes/unheardCpuUs'],
-    (us) => `${figure(us)} µs`,
+    (us) => `at most ${figure(us)} µs`,
   )}.
 
 A conversation is as fast as its row: numbers are assigned under its lock, which makes them dense. Conversations do not wait for one another.

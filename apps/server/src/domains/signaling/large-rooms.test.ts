@@ -104,6 +104,11 @@ test('[SIG-21] lost sockets of a large room are told together', async () => {
       .filter(({ type }) => type === 'quality')
       .map((frame) => (frame['updates'] as { identity: string }[]).map(({ identity }) => identity));
   await eventually(() => assert.equal(lost().length, 1));
+  // Time stands still until the server has noticed all of them.
+  await eventually(async () => {
+    const present = await api.call('listRoomParticipants', { id: room.id });
+    assert.equal(present.filter(({ quality }) => quality === 'LOST').length, 5);
+  });
   await eventually(async () => {
     await clock.advance(500);
     assert.deepEqual(lost().flat().sort(), ['a', 'b', 'c', 'd', 'e']);
