@@ -183,6 +183,10 @@ async function liveWithMedia(scene: Scene, { api, operator, projectId }: MediaDe
   const told = { body: { connectionId: client.connectionId, ...sample } };
   await eventually(async () => assert.ok((await scene.as(ada.token).call('sendTelemetry', told)).accepted));
   const [call] = await operator.call('listProjectCalls', { projectId, query: { environment: 'DEVELOPMENT' } });
+  const [request] = await eventually(async () => {
+    const requests = await operator.call('listProjectRequests', { projectId, query: { environment: 'DEVELOPMENT' } });
+    return requests.length > 0 ? requests : Promise.reject(new Error('no request is listed'));
+  });
   await beatAsFormerNode(scene);
   return {
     room,
@@ -203,6 +207,7 @@ async function liveWithMedia(scene: Scene, { api, operator, projectId }: MediaDe
       trackId: 'track_x',
       connectionId,
       callId: call?.id ?? '',
+      requestId: request?.requestId ?? '',
       errorId,
       name: scene.dye,
     },

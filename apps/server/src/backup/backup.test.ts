@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { settle } from '../../testkit/clients/webhooks.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
 import {
   assertGoesOn,
   inhabit,
@@ -91,6 +92,20 @@ async function contentOf(place: Place): Promise<Record<string, string[]>> {
   }
 }
 
+/** Requests and counts are stored a little after what they are about. */
+const untilRecorded = (db: Db, { texts }: Memory): Promise<void> =>
+  eventually(async () => {
+    const counts = await db.query(sql`
+      select metric, sum(value)::int as value from connection_rollups where grain = 'minute' group by 1 order by 1`);
+    const sent = texts.length;
+    assert.deepEqual(counts, [
+      { metric: 'delivered', value: sent },
+      { metric: 'messages', value: sent },
+    ]);
+    const last = await db.query(sql`select from api_requests where route like '%/complete'`);
+    assert.equal(last.length, 1);
+  });
+
 describe('a machine that was used', () => {
   let place: Place;
   let memory: Memory;
@@ -104,6 +119,7 @@ describe('a machine that was used', () => {
     const stopOffering = await offerSnapshots(embeddedFolder(place), machine.adapters.db, log);
     memory = await inhabit(machine, receiver.url);
     await settle(machine);
+    await untilRecorded(machine.adapters.db, memory);
     const { missing } = await backup(variablesOf(place), { path: archive, passphrase, withoutFiles: false, progress });
     assert.deepEqual(missing, []);
     await stopOffering();
