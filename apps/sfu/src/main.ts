@@ -1,16 +1,28 @@
+import { once } from 'node:events';
 import { ConfigError, readConfig } from './config.ts';
 import { StartFailure } from './control/workers.ts';
 import { onHangUp } from './hang-up.ts';
 import { systemClock } from './media/clock.ts';
 import { startNode } from './node.ts';
-import type { NodeMessage } from './node-message.ts';
+import { type NodeMessage, type ServerMessage, waitsForServer } from './node-message.ts';
 
 /** A second signal this soon is the first one by another way: from the terminal, and from who passed it on. */
 const SAME_SIGNAL_MS = 1000;
 
+/** Its settings; beside a server that does not listen yet, once that tells where it is. */
+async function ownVariables(): Promise<NodeJS.ProcessEnv> {
+  if (!process.argv.includes(waitsForServer)) return process.env;
+  const onGone = (): void => process.exit(0);
+  process.once('disconnect', onGone);
+  // Only the server that started this process has its channel.
+  const [{ controlUrl }] = (await once(process, 'message')) as [ServerMessage];
+  process.off('disconnect', onGone);
+  return { ...process.env, CONTROL_URL: controlUrl };
+}
+
 /** Runs a media node until SIGTERM or SIGINT, its terminal is closed, or until the process that started it with a channel is gone. */
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readConfig(await ownVariables());
   const tell = (message: NodeMessage): void => {
     if (process.connected) process.send?.(message);
   };

@@ -114,7 +114,7 @@ const TABLE: Record<string, MetricRow> = {
 };
 
 /** Of a process that has not reported yet. */
-const NOTHING: WorkerLoad = {
+export const NOTHING: WorkerLoad = {
   rooms: 0,
   participants: 0,
   inBytes: 0,

@@ -6,3 +6,10 @@ export type NodeMessage =
   | { kind: 'failed'; problem: string | null }
   /** The control plane took it, or did not: then why. */
   | { kind: 'registration'; problem: string | null };
+
+/** An argument of a node: it is loaded now, and begins when the process that started it says where the server is. */
+export const waitsForServer = '--wait-for-server';
+
+export interface ServerMessage {
+  controlUrl: string;
+}

@@ -65,11 +65,16 @@ test('[MED-42] a node registers, reports its load, and registers again when it i
   assert.deepEqual(Object.keys(heartbeat?.body ?? {}).sort(), [
     'activeParticipants',
     'activeRooms',
+    'coreCpuPercents',
     'cpuPercent',
     'dataDropped',
+    'lossInPercent',
+    'lossOutPercent',
     'memoryPercent',
     'networkInBps',
     'networkOutBps',
+    'packetsInPerSecond',
+    'packetsOutPerSecond',
   ]);
   assert.equal(again?.url, '/v1/rtc/servers/register');
   await kit.stop();

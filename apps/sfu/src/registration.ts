@@ -11,6 +11,12 @@ export interface NodeLoad {
   memoryPercent: number;
   networkInBps: number;
   networkOutBps: number;
+  /** Of each media process, of one core. */
+  coreCpuPercents: number[];
+  packetsInPerSecond: number;
+  packetsOutPerSecond: number;
+  lossInPercent: number;
+  lossOutPercent: number;
   /** Since the last reading. */
   dataDropped: number;
 }

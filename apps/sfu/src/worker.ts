@@ -24,7 +24,8 @@ import { PipeSocket } from './pipes/pipe-socket.ts';
 const LOAD_MS = 1000;
 /** Pipes are between processes of this machine. */
 const PIPE_HOST = '127.0.0.1';
-const LOOP_RESOLUTION_MS = 10;
+/** As often as the engine ticks: a process that has nothing to do is not woken for it. */
+const LOOP_RESOLUTION_MS = 20;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const send = (message: WorkerMessage): void => {

@@ -8,6 +8,7 @@ export const alone: OtherLegs = {
   published() {},
   changed() {},
   unpublished() {},
+  backupChanged() {},
   demandChanged: () => false,
   sendData: () => 0,
   tick() {},

@@ -107,8 +107,9 @@ export class Vp8Source {
     this.#packetsPerSecond = options.packetsPerSecond;
   }
 
+  /** Goes on where it was stopped. */
   start(send: (packet: Buffer) => void): void {
-    this.#startedAt = performance.now();
+    this.#startedAt = performance.now() - (this.#sequence / this.#packetsPerSecond) * 1000;
     this.#timer = setInterval(() => {
       const due = Math.floor(((performance.now() - this.#startedAt) / 1000) * this.#packetsPerSecond);
       for (; this.#sequence < due; this.#sequence += 1) send(this.#next());

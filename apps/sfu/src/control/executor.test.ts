@@ -27,7 +27,7 @@ function stage() {
     async function request<Name extends MediaCommandName>({ type }: MediaCommand<Name>): Promise<MediaResponses[Name]> {
       asked.push(type);
       if (failing.has(type)) throw new MediaError('INTERNAL', 'The media process ended.');
-      const answer = { participants: [], rooms: [], created: true, removed: true };
+      const answer = { participants: [], rooms: [], created: true, removed: true, delivered: 1, closed: true };
       return answer as unknown as MediaResponses[Name];
     }
     return { isReady: true, whenReady: async () => {}, request, asked, failing };
@@ -42,7 +42,8 @@ function stage() {
   const join = () => execute(controller, { type: 'participant.add', data });
   const [first, second] = workers;
   assert.ok(first && second);
-  return { directory, first, second, join };
+  const send = () => execute(controller, { type: 'data.send', data: { room, payload: 'hi', reliable: true } });
+  return { directory, first, second, join, send };
 }
 
 test('[PIPE-15] who joins while another process of the room ends has joined', async () => {
@@ -64,4 +65,13 @@ test('[PIPE-15] a join that fails after the process accepted it leaves nobody th
   refused.second.failing.add('participant.add');
   await assert.rejects(refused.join(), { code: 'INTERNAL' });
   assert.ok(!refused.second.asked.includes('participant.remove'), 'it has nobody to remove');
+});
+
+test('[PIPE-40] data and the end of a room reach the other processes when one of them ends', async () => {
+  const { first, second, join, send } = stage();
+  await join();
+  first.failing.add('data.send');
+  assert.deepEqual(await send(), { delivered: 1 });
+  second.failing.add('data.send');
+  await assert.rejects(send(), { code: 'INTERNAL' });
 });

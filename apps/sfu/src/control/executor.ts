@@ -136,11 +136,20 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     }
   }
 
+  /** Of all processes that have the room. One that ends just now has nobody any more, unless none is left to answer. */
+  async function askLegs<Name extends 'stats' | 'data.send' | 'room.close'>(command: MediaCommand<Name>) {
+    const outcomes = await Promise.allSettled(legsOf(command.data.room).map((leg) => leg.request(command)));
+    const answers = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    const failure = answers.length > 0 ? failures.find((reason) => !isEnded(reason)) : failures[0];
+    if (failure) throw failure;
+    return answers;
+  }
+
   async function stats(command: MediaCommand<'stats'>) {
     const { room, participant } = command.data;
     const worker = getWorker(room, participant);
-    const asked = participant === undefined ? legsOf(room) : [worker];
-    const answers = await Promise.all(asked.map((leg) => leg.request(command)));
+    const answers = participant === undefined ? await askLegs(command) : [await worker.request(command)];
     return { participants: answers.flatMap(({ participants }) => participants) };
   }
 
@@ -148,13 +157,12 @@ export function createExecutor(deps: ExecutorDeps): Execute {
   async function sendData(command: MediaCommand<'data.send'>) {
     const { room, participant } = command.data;
     const worker = getWorker(room, participant);
-    const asked = participant === undefined ? legsOf(room) : [worker];
-    const answers = await Promise.all(asked.map((leg) => leg.request(command)));
+    const answers = participant === undefined ? await askLegs(command) : [await worker.request(command)];
     return { delivered: answers.reduce((sum, { delivered }) => sum + delivered, 0) };
   }
 
   async function closeRoom(command: MediaCommand<'room.close'>) {
-    const answers = await Promise.all(legsOf(command.data.room).map((leg) => leg.request(command)));
+    const answers = await askLegs(command);
     return { closed: answers.some(({ closed }) => closed) };
   }
 
@@ -189,6 +197,8 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     }
   };
 }
+
+const isEnded = (reason: unknown): boolean => reason instanceof MediaError && reason.code === 'INTERNAL';
 
 /** A room of several processes as the one room that it is. */
 function joinLegs(legs: readonly MediaRoomSnapshot[]): MediaRoomSnapshot[] {

@@ -1,103 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { MediaEvent, MediaEventName, MediaEvents } from '@parley/contract/media-control';
-import type { Codec, MediaEntry } from '@parley/media-description';
-import { alone } from '../../testkit/alone.ts';
+import type { MediaEntry } from '@parley/media-description';
 import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
-import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
-import { Room } from './room.ts';
-import { isRtcp, newRtpView, readRtp } from './rtp.ts';
+import { AV1, line, local, stageRoom, VP8 } from '../../testkit/room-stage.ts';
 
-const local = {
-  ice: { ufrag: 'node', pwd: 'p'.repeat(24) },
-  dtls: { role: 'active' as const, fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` },
-};
-const everything = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
-const AV1: Codec = { name: 'AV1', pt: 45 };
-const VP8: Codec = { name: 'VP8', pt: 96 };
-
-/** A room on transports that are open at once; `heard` has the payload types that reached a participant. */
-function stage() {
-  let now = 0;
-  const events: MediaEvent[] = [];
-  const listeners = new Map<string, PeerTransportListener>();
-  const heard = new Map<string, number[]>();
-  const newTransport = (name: string, _hasData: boolean, listener: PeerTransportListener) => {
-    const view = newRtpView();
-    listeners.set(name, listener);
-    heard.set(name, []);
-    // What of a transport the room uses.
-    return {
-      isOpen: true,
-      state: 'CONNECTED',
-      sentBytes: 0,
-      receivedBytes: 0,
-      offer: () => local,
-      acceptOffer: () => local,
-      acceptAnswer() {},
-      send: (packet: Buffer) => !isRtcp(packet) && readRtp(packet, view) && heard.get(name)?.push(view.payloadType),
-      close() {},
-    } as unknown as PeerTransport;
-  };
-  let ids = 0;
-  const room = new Room(
-    { id: 'r', emptyTimeoutMs: 60_000, dataFallback: { sentPerSecond: 1, receivedPerSecond: 1 } },
-    {
-      clock: { now: () => now, wall: () => now },
-      random: () => 0.5,
-      newTrackId: () => `trk_${++ids}`,
-      newTransport,
-      newLegs: () => alone,
-      candidates: () => [],
-      emit: (event) => events.push(event),
-      onDataDropped() {},
-    },
-  );
-  const join = (id: string) =>
-    room.add({
-      id,
-      identity: id,
-      order: 0,
-      permissions: everything,
-      isAutoSubscribed: true,
-      isAdaptive: false,
-      isPlain: false,
-    });
-  const of = <Name extends MediaEventName>(type: Name) =>
-    // The name tells which data it is.
-    events.filter((event) => event.type === type).map(({ data }) => data as MediaEvents[Name]);
-  const pass = (ms: number) => {
-    now += ms;
-    room.tick(now);
-    room.allocate(now);
-  };
-  const give = (packet: Buffer) => listeners.get('r/p/pub')?.packet(packet);
-  return { room, join, of, pass, give, heard: (id: string) => heard.get(`r/${id}/sub`) ?? [] };
-}
-
-const line = (mid: string, cid: string, codec: Codec, ssrc: number): MediaEntry => ({
-  mid,
-  kind: 'video',
-  direction: 'sendonly',
-  trackId: cid,
-  codecs: [codec],
-  ssrcs: [ssrc],
-  extensions: {},
-});
-
-type Stage = ReturnType<typeof stage>;
+type Stage = ReturnType<typeof stageRoom>;
 
 /** A camera in AV1, which `s` cannot decode. */
 async function undecodable() {
-  const on = stage();
+  const on = stageRoom();
   const publisher = on.join('p').publisher;
   const { subscriber } = on.join('s');
   const track = { cid: 'c', kind: 'VIDEO', source: 'CAMERA', backupCodec: 'VP8' } as const;

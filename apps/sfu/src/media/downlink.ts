@@ -11,6 +11,7 @@ import type { Outlet } from './retransmission.ts';
 import { readRtcp } from './rtcp.ts';
 import type { Slot, SlotUse, StreamState } from './slot.ts';
 import { type ExtensionTable, stampTransport, translateExtensions } from './template.ts';
+import type { TrackTotals } from './track-sampler.ts';
 import { type Candidate, chooseVisible } from './visible.ts';
 
 /** Share of the estimate that video may use; the rest is for audio, retransmission and data. */
@@ -261,6 +262,14 @@ export class Downlink {
       const index = current < 0 ? paused : Math.min(current, paused - 1);
       counts[index] = (counts[index] ?? 0) + 1;
     }
+  }
+
+  /** Of each track that is or was sent to the subscriber. */
+  totals(): TrackTotals[] {
+    return [...this.#uses.values()].flatMap(({ publication: { id, kind }, subscription: { octets, statistics } }) => {
+      const { expected, lost } = statistics;
+      return octets === 0 ? [] : [{ id, way: 'in' as const, kind, bytes: octets, expected, lost }];
+    });
   }
 
   statistics(): { lossPercent: number | null; jitterMs: number | null; rttMs: number | null } {

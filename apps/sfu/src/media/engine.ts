@@ -78,7 +78,7 @@ export class Engine {
     this.#timers.push(setInterval(() => deps.legs.tick(deps.clock.now()), 20));
     this.#every(200, (room, now) => room.allocate(now));
     this.#every(500, (room, now) => this.#maintain(room, now));
-    this.#every(5000, (room) => room.rate());
+    this.#every(5000, (room, now) => room.rate(now));
     this.#timers.push(setInterval(() => this.#forgetClosed(), 500));
   }
 

@@ -23,6 +23,7 @@ function newRoom(): Room {
   const legs = { owners: () => [], joined() {}, left() {}, published() {}, changed() {}, unpublished() {} };
   const otherLegs: OtherLegs = {
     ...legs,
+    backupChanged() {},
     demandChanged: () => false,
     sendData: () => 0,
     tick() {},

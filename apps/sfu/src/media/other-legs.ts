@@ -26,6 +26,8 @@ export interface OtherLegs {
   /** It was muted, or has another transport. */
   changed(publication: Publication): void;
   unpublished(publication: Publication): void;
+  /** A track of our own has a backup from now on, or `lost` it. */
+  backupChanged(lost?: Publication): void;
   /** False for a track of our own, whose publisher is here. */
   demandChanged(publication: Publication, now: number): boolean;
   /** How many of those in other processes it is on its way to. */

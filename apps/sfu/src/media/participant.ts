@@ -14,6 +14,7 @@ import type { Publication } from './publication.ts';
 import type { Publisher } from './publisher.ts';
 import { Silence } from './silence.ts';
 import type { Subscriber } from './subscriber.ts';
+import { TrackSampler } from './track-sampler.ts';
 
 /** A transport that stays failed for this long without being rebuilt ends the participant. */
 const FAILED_MS_MAX = 30_000;
@@ -55,6 +56,7 @@ export class Participant {
   readonly #failedAt = new Map<MediaTransport, number>();
   readonly #silence = { pub: new Silence(0), sub: new Silence(UNANSWERED_PACKETS) };
   readonly #rates = new Map<MediaTransport, Rates>();
+  readonly #samples = new TrackSampler();
   readonly publisher: Publisher;
   readonly subscriber: Subscriber;
 
@@ -131,6 +133,11 @@ export class Participant {
         outBps: isSame ? ((outBytes - before.outBytes) * 8000) / elapsed : 0,
       });
     }
+  }
+
+  /** Every 5 s: samples of its tracks, when there are enough to send. */
+  sampleTracks(now: number): ReturnType<TrackSampler['sample']> {
+    return this.#samples.sample([...this.publisher.uplink.totals(), ...this.subscriber.downlink.totals()], now);
   }
 
   stats(pc: MediaTransport): MediaTransportStats | null {

@@ -71,7 +71,7 @@ test('[MED-96] a microphone that is not among the loudest goes to nobody here, b
   const { publication, listen, give } = redMicrophone();
   const sent = listen(63);
   let piped = 0;
-  publication.addTap({ wants: () => true, forward: () => piped++, senderReport() {} });
+  publication.addTap({ wants: () => true, wantsBackup: false, forward: () => piped++, senderReport() {} });
   publication.isAudible = false;
   give(111, [1], 1);
   assert.deepEqual([sent.length, piped], [0, 1]);

@@ -38,6 +38,8 @@ interface PublicationEvents {
 /** Another process that gets packets of a track as they came, for its own subscribers. */
 export interface PacketTap {
   wants(layer: number): boolean;
+  /** Somebody there cannot decode the track. */
+  readonly wantsBackup: boolean;
   forward(view: RtpView, layer: number): void;
   senderReport(report: SenderReport, layer: number): void;
 }
@@ -135,10 +137,18 @@ export class Publication implements ForwardedTrack {
     if (index >= 0) this.#taps.splice(index, 1);
   }
 
-  /** Whether the publisher is to be asked for the backup codec now: somebody cannot decode this one. */
+  /** Somebody cannot decode the track, its publisher could send it in another codec, and does not yet. */
+  get lacksBackup(): boolean {
+    if (this.backup || !this.request.backupCodec) return false;
+    return (
+      this.#subscriptions.some(({ isUndecodable }) => isUndecodable) ||
+      this.#taps.some(({ wantsBackup }) => wantsBackup)
+    );
+  }
+
+  /** Whether the publisher is to be asked for the backup codec now. */
   takeBackupRequest(now: number): boolean {
-    const isNeeded = this.#subscriptions.some(({ isUndecodable }) => isUndecodable);
-    if (!isNeeded || this.backup || !this.request.backupCodec) return false;
+    if (!this.lacksBackup) return false;
     if (now - this.#backupRequestedAt < BACKUP_REQUEST_MS) return false;
     this.#backupRequestedAt = now;
     return true;

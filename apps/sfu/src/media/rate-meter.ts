@@ -10,6 +10,11 @@ export class RateMeter {
   /** When a packet with content came last. */
   lastMediaAt = Number.NEGATIVE_INFINITY;
 
+  /** Since the stream began. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   add(bytes: number): void {
     this.#bytes += bytes;
   }

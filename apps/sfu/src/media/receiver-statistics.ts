@@ -12,6 +12,9 @@ export class ReceiverStatistics {
   rttMs: number | null = null;
   lossPercent: number | null = null;
   jitterMs: number | null = null;
+  /** Since the first report. */
+  expected = 0;
+  lost = 0;
 
   constructor(clockRate: number) {
     this.#clockRate = clockRate;
@@ -32,8 +35,10 @@ export class ReceiverStatistics {
       const rttMs = now - this.#lastSent.at - (report.delaySinceLastSenderReport * 1000) / 65_536;
       if (rttMs >= 0 && rttMs < RTT_MS_MAX) this.rttMs = rttMs;
     }
-    const expected = timestampDistance(before.highest, report.highestSequence);
-    const lost = report.packetsLost - before.lost - gaps;
-    return { expected: Math.max(0, expected), lost: Math.max(0, lost) };
+    const expected = Math.max(0, timestampDistance(before.highest, report.highestSequence));
+    const lost = Math.max(0, report.packetsLost - before.lost - gaps);
+    this.expected += expected;
+    this.lost += lost;
+    return { expected, lost };
   }
 }

@@ -25,6 +25,7 @@ import { scoreOf } from './quality.ts';
 import { Speakers } from './speakers.ts';
 import { Subscriber, type SubscriberDeps } from './subscriber.ts';
 import { resolveChoice } from './track-choice.ts';
+import { SAMPLE_EVERY_MS } from './track-sampler.ts';
 
 export type Emit = (event: MediaEvent) => void;
 
@@ -120,8 +121,8 @@ export class Room {
       events: {
         state: (state) => this.#onTransport(self, 'pub', state),
         published: (publication) => this.#onPublished(self, publication),
-        backedUp: (publication) => this.#changeEncoding(publication, publication.backup),
-        backupLost: (publication, backup) => this.#changeEncoding(backup, publication),
+        backedUp: (publication) => this.#onBackup(publication, publication.backup),
+        backupLost: (publication, backup) => this.#onBackup(backup, publication, backup),
         unpublished: (publication) => this.#onUnpublished(self, publication),
         started: (publication) => this.#onStarted(self, publication),
         audioLevel: (level) => this.#speakers.addLevel(self.identity, level),
@@ -182,8 +183,14 @@ export class Room {
     for (const other of this.#participants.values()) other.subscriber.unsubscribe(publication.id);
   }
 
-  #changeEncoding(from: Publication, to: Publication | undefined): void {
-    if (to) for (const { subscriber } of this.#participants.values()) subscriber.changeEncoding(from, to);
+  /** The backup of a track is there, or not any more: who needs it is moved on its line. */
+  changeEncoding(from: Publication, to: Publication): void {
+    for (const { subscriber } of this.#participants.values()) subscriber.changeEncoding(from, to);
+  }
+
+  #onBackup(from: Publication, to: Publication | undefined, lost?: Publication): void {
+    if (to) this.changeEncoding(from, to);
+    this.#legs.backupChanged(lost);
   }
 
   #onUnpublished(participant: Participant, publication: Publication): void {
@@ -320,7 +327,8 @@ export class Room {
   }
 
   /** Every 5 s. */
-  rate(): void {
+  rate(now: number): void {
+    this.#sampleTracks(now);
     const updates: MediaEvents['quality']['updates'] = [];
     for (const participant of this.#participants.values()) {
       const rated = scoreOf([participant.stats('pub'), participant.stats('sub')]);
@@ -329,6 +337,16 @@ export class Room {
       updates.push({ identity: participant.identity, ...rated });
     }
     if (updates.length > 0) this.#deps.emit({ type: 'quality', data: { room: this.id, updates } });
+  }
+
+  #sampleTracks(now: number): void {
+    for (const participant of this.#participants.values()) {
+      // Who has no signaling socket has no time line either.
+      const tracks = participant.isPlain ? null : participant.sampleTracks(now);
+      if (!tracks) continue;
+      const address = { room: this.id, participant: participant.id };
+      this.#deps.emit({ type: 'track.samples', data: { ...address, everyMs: SAMPLE_EVERY_MS, tracks } });
+    }
   }
 
   remove(id: string, reason: MediaCloseReason): boolean {

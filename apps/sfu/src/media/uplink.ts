@@ -14,6 +14,7 @@ import {
   writeRemb,
 } from './rtcp.ts';
 import { extensionLength, findExtension, isRtcp, newRtpView, type RtpView, readExtensionText, readRtp } from './rtp.ts';
+import type { TrackTotals } from './track-sampler.ts';
 import { ArrivalLog } from './transport-feedback.ts';
 import { UplinkEstimator } from './uplink-estimator.ts';
 import type { Upstream } from './upstream.ts';
@@ -35,6 +36,8 @@ interface Stream {
   publication: Publication;
   layer: number;
   upstream: Upstream;
+  /** Since the stream began. */
+  loss: PathLoss;
 }
 
 /** The path from one publisher: its RTP streams, and the feedback that it gets about them. */
@@ -112,7 +115,7 @@ export class Uplink {
     if (!bound) return undefined;
     for (const [ssrc, other] of this.#streams)
       if (other.publication === publication && other.layer === bound.layer) this.#streams.delete(ssrc);
-    const stream = { publication, ...bound };
+    const stream = { publication, ...bound, loss: { expected: 0, lost: 0 } };
     this.#streams.set(view.ssrc, stream);
     // Browsers follow a bandwidth report upward only in their first two seconds: send it at once.
     if (publication.kind === 'video' && !this.#arrivals.hasHeard)
@@ -158,7 +161,7 @@ export class Uplink {
     if (!this.#transport || this.#streams.size === 0) return;
     const reports: ReceptionReport[] = [];
     const path: PathLoss = { expected: 0, lost: 0 };
-    for (const { publication, upstream } of this.#streams.values()) {
+    for (const { publication, upstream, loss } of this.#streams.values()) {
       upstream.rate.measure(now);
       publication.measure(now);
       const report = upstream.report(now);
@@ -167,6 +170,8 @@ export class Uplink {
       const { expected, lost } = upstream.takePathLoss();
       path.expected += expected;
       path.lost += lost;
+      loss.expected += expected;
+      loss.lost += lost;
     }
     counters.lostIn += path.lost;
     this.#estimator.loss(path, now);
@@ -180,6 +185,27 @@ export class Uplink {
   #videoSsrcs(): number[] {
     const videos = [...this.#streams.values()].filter(({ publication }) => publication.kind === 'video');
     return videos.map(({ upstream }) => upstream.ssrc);
+  }
+
+  /** Of each track, all its layers together. */
+  totals(): TrackTotals[] {
+    const totals = new Map<string, TrackTotals>();
+    for (const { publication, upstream, loss } of this.#streams.values()) {
+      const { id, kind } = publication;
+      const known: TrackTotals = totals.get(id) ?? {
+        id,
+        way: 'out',
+        kind,
+        bytes: 0,
+        expected: 0,
+        lost: 0,
+      };
+      known.bytes += upstream.rate.bytes;
+      known.expected += loss.expected;
+      known.lost += loss.lost;
+      totals.set(id, known);
+    }
+    return [...totals.values()];
   }
 
   statistics(): { lossPercent: number | null; jitterMs: number | null } {

@@ -22,6 +22,7 @@ function newRoom(members: ReturnType<typeof newMember>[]): LeggedRoom {
     fallbackPerSecond: 10,
     offerTrack() {},
     withdrawTrack() {},
+    changeEncoding() {},
     deliver() {},
   };
 }

@@ -18,6 +18,8 @@ export interface LegState {
   isAnswer: boolean;
   participants: LegParticipant[];
   tracks: { owner: string; track: TrackDescription }[];
+  /** Of those tracks: in the codec for who cannot decode the first. Processes from before leave it out. */
+  backups?: TrackDescription[];
 }
 
 export interface LegParticipant {

@@ -6,10 +6,11 @@ import { systemClock } from '../media/clock.ts';
 import { MessageStream } from './message-stream.ts';
 import { Pipe, type PipedLayer, type PipeListener, type PipeSettings } from './pipe.ts';
 import { PipeSocket } from './pipe-socket.ts';
-import { Seal } from './seal.ts';
+import { type DatagramSeal, Seal } from './seal.ts';
+import { Stamp } from './stamp.ts';
 
 const secret = Buffer.alloc(32, 7);
-const sealed = (seal: Seal, text: string): Buffer => Buffer.concat(seal.seal(5, Buffer.from(text)));
+const sealed = (seal: DatagramSeal, text: string): Buffer => Buffer.concat(seal.seal(5, Buffer.from(text)));
 
 test('[PIPE-1] a datagram is read by the other end only, unchanged and once', () => {
   const [a, b] = [new Seal(secret, 'a'), new Seal(secret, 'b')];
@@ -30,6 +31,23 @@ test('[PIPE-1] a datagram is read by the other end only, unchanged and once', ()
   const old = sealed(a, 'old');
   for (let index = 0; index < 1100; index += 1) b.open(sealed(a, 'more'));
   assert.equal(b.open(old), undefined, 'older than the window');
+});
+
+test('[PIPE-32] on one machine a datagram carries the key of its direction, and is read once', () => {
+  const [a, b] = [new Stamp(secret, 'a'), new Stamp(secret, 'b')];
+  const first = sealed(a, 'one');
+  assert.equal(String(b.open(sealed(a, 'two'))), 'two', 'they may overtake each other');
+  assert.equal(String(b.open(first)), 'one');
+  assert.equal(b.open(first), undefined, 'a replay');
+  assert.equal(a.open(sealed(a, 'back')), undefined, 'reflected to its sender');
+  assert.equal(new Stamp(Buffer.alloc(32, 8), 'b').open(sealed(a, 'x')), undefined, 'another secret');
+  assert.equal(b.open(sealed(new Seal(secret, 'a'), 'not stamped')), undefined);
+  assert.equal(b.open(sealed(a, '').subarray(0, 27)), undefined, 'cut off');
+  for (let at = 12; at < 28; at += 1) {
+    const forged = sealed(a, 'three');
+    forged[at] = (forged[at] ?? 0) ^ 1;
+    assert.equal(b.open(forged), undefined, `byte ${at} was changed`);
+  }
 });
 
 test('[PIPE-16] while the secret is rotated, an end that has both answers with the one that it hears', () => {

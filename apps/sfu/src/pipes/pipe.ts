@@ -3,7 +3,8 @@ import { readRtcp, type SenderReport, writeSenderReport } from '../media/rtcp.ts
 import { MessageStream } from './message-stream.ts';
 import type { PipeSettings } from './pipe-settings.ts';
 import type { PipeSocket } from './pipe-socket.ts';
-import { SEALED_BYTES, Seal } from './seal.ts';
+import { type DatagramSeal, SEALED_BYTES, Seal } from './seal.ts';
+import { Stamp } from './stamp.ts';
 
 export type { PipeSettings };
 
@@ -56,25 +57,26 @@ const NODE_PING_MS = 400;
 /** Both ends of a new pipe open it at about the same time: the first to hear the other is not to wait. */
 const FIRST_PING_MS = 50;
 const FIRST_PINGS = 40;
-/** Media waits this long for more: packets of a frame come close together, and a datagram costs more than its bytes. */
+/** Media that follows a datagram this soon waits as long for more: a datagram costs more than its bytes. */
 const GATHER_MS = 3;
 
 /**
  * One pipe to another media process: records of media and feedback, several in a datagram, and messages that arrive.
- * What one turn of the event loop writes goes out at its end, media with what follows within milliseconds.
+ * What one turn of the event loop writes goes out at its end, media that comes close together with what follows.
  */
 export class Pipe {
   readonly #settings: PipeSettings;
   readonly #socket: PipeSocket;
   readonly #clock: MediaClock;
   readonly #listener: PipeListener;
-  readonly #seal: Seal;
+  readonly #seal: DatagramSeal;
   readonly #messages: MessageStream;
   readonly #payloadMax: number;
   #buffer: Buffer;
   #length = 0;
   #isFlushScheduled = false;
   #isFlushSoon = false;
+  #flushedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   /** Until the other end was heard, an address of another node gets pings and nothing else. */
   #isProven: boolean;
@@ -92,7 +94,8 @@ export class Pipe {
     this.#listener = listener;
     const { secret, end, betweenNodes } = settings;
     const others = betweenNodes?.otherSecrets.map((other) => Buffer.from(other, 'hex'));
-    this.#seal = new Seal(Buffer.from(secret, 'hex'), end, others);
+    const own = Buffer.from(secret, 'hex');
+    this.#seal = others ? new Seal(own, end, others) : new Stamp(own, end);
     this.#isProven = betweenNodes === undefined;
     this.#payloadMax = settings.datagramBytes - SEALED_BYTES;
     this.#buffer = Buffer.alloc(this.#payloadMax);
@@ -183,7 +186,7 @@ export class Pipe {
     if (this.#length + whole > this.#payloadMax) this.flush();
     // A record that no datagram of this size holds goes alone: the path may still carry it.
     if (whole > this.#buffer.length) this.#buffer = Buffer.alloc(whole);
-    if (type === RTP || type === SENDER_REPORT) this.#flushSoon();
+    if ((type === RTP || type === SENDER_REPORT) && this.#clock.now() - this.#flushedAt < GATHER_MS) this.#flushSoon();
     else this.#flushThisTurn();
     const at = this.#length;
     this.#buffer[at] = type;
@@ -217,6 +220,7 @@ export class Pipe {
   /** Sends what was written. */
   flush(): void {
     if (this.#length === 0 || this.#isClosed) return;
+    this.#flushedAt = this.#clock.now();
     const { peerId, port, host } = this.#settings;
     const parts = this.#seal.seal(peerId, this.#buffer.subarray(0, this.#length));
     this.#length = 0;
@@ -292,8 +296,5 @@ export class Pipe {
   }
 }
 
-function readSequences(bytes: Buffer): number[] {
-  const sequences: number[] = [];
-  for (let at = 0; at + 2 <= bytes.length; at += 2) sequences.push(bytes.readUInt16BE(at));
-  return sequences;
-}
+const readSequences = (bytes: Buffer): number[] =>
+  Array.from({ length: bytes.length >> 1 }, (_, index) => bytes.readUInt16BE(index * 2));

@@ -84,6 +84,7 @@ async function openLegs(newTrack = newCamera) {
       fallbackPerSecond: 10,
       offerTrack: (_, publication) => void offered.push(publication),
       withdrawTrack: (publication) => void offered.splice(offered.indexOf(publication), 1),
+      changeEncoding() {},
       deliver() {},
     };
   };

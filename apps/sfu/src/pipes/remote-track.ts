@@ -6,6 +6,7 @@ import type { SenderReport } from '../media/rtcp.ts';
 import { newRtpView, readRtp } from '../media/rtp.ts';
 import type { Upstream } from '../media/upstream.ts';
 import type { Pipe, PipedLayer } from './pipe.ts';
+import { BACKUP_BIT } from './tap.ts';
 
 const DEMAND_MS = 1000;
 
@@ -65,6 +66,7 @@ export class RemoteTrack {
     publication.rebind(mid, { codec, red }, extensionIds);
     publication.isMuted = isMuted;
     publication.isMutedByServer = isMutedByServer;
+    if (publication.backup) publication.backup.isMutedByServer = isMutedByServer;
     if (wasMuted && !isMuted && !isMutedByServer)
       for (const subscription of publication.subscriptions) subscription.restart();
   }
@@ -119,7 +121,8 @@ export class RemoteTrack {
     const { publication } = this;
     if (publication.kind === 'audio') return publication.subscriptions.length > 0 ? 1 : 0;
     publication.takeDemand(now);
-    return publication.layers.reduce((bits, { isEnabled }, layer) => bits | (isEnabled ? 1 << layer : 0), 0);
+    const backup = publication.lacksBackup ? BACKUP_BIT : 0;
+    return publication.layers.reduce((bits, { isEnabled }, layer) => bits | (isEnabled ? 1 << layer : 0), backup);
   }
 
   /** Every 20 ms. */

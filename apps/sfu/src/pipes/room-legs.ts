@@ -5,7 +5,8 @@ import type { Participant } from '../media/participant.ts';
 import type { Publication } from '../media/publication.ts';
 import type { LegMessage, LegParticipant, LegState } from './leg-messages.ts';
 import type { PipePeer } from './pipe-peer.ts';
-import type { RemoteTrack, TrackDescription } from './remote-track.ts';
+import { RemotePublication } from './remote-publication.ts';
+import type { TrackDescription } from './remote-track.ts';
 
 /** What other processes are told of a participant. */
 type Member = Pick<Participant, 'id' | 'identity' | 'isPlain' | 'permissions' | 'publications'>;
@@ -17,6 +18,7 @@ export interface LeggedRoom {
   readonly fallbackPerSecond: number;
   offerTrack(owner: TrackOwner, publication: Publication): void;
   withdrawTrack(publication: Publication): void;
+  changeEncoding(from: Publication, to: Publication): void;
   deliver(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): void;
 }
 
@@ -24,11 +26,6 @@ interface RemoteOwner extends TrackOwner, DataSender {
   readonly peer: PipePeer;
   readonly publications: Map<string, Publication>;
   hasData: boolean;
-}
-
-interface Remote {
-  track: RemoteTrack;
-  owner: RemoteOwner;
 }
 
 export interface TrackNumbers {
@@ -47,7 +44,7 @@ export class RoomLegs implements OtherLegs {
   /** Those that missed something, because too much was on its way to them: they get the state anew. */
   readonly #stale = new Set<PipePeer>();
   readonly #owners = new Map<string, RemoteOwner>();
-  readonly #remotes = new Map<string, Remote>();
+  readonly #remotes = new Map<string, RemotePublication<RemoteOwner>>();
   /** Of our own tracks, once there was somebody to tell them. */
   readonly #numberOf = new Map<Publication, number>();
 
@@ -91,7 +88,10 @@ export class RoomLegs implements OtherLegs {
     const tracks = members.flatMap((owner) =>
       [...owner.publications.values()].map((track) => ({ owner: owner.id, track: this.#describe(track) })),
     );
-    return { is: 'state', isAnswer, participants: members.map(describeParticipant), tracks };
+    const backups = members.flatMap(({ publications }) =>
+      [...publications.values()].flatMap(({ backup }) => (backup ? [this.#describe(backup)] : [])),
+    );
+    return { is: 'state', isAnswer, participants: members.map(describeParticipant), tracks, backups };
   }
 
   #describe(publication: Publication): TrackDescription {
@@ -139,17 +139,28 @@ export class RoomLegs implements OtherLegs {
   }
 
   unpublished(publication: Publication): void {
+    if (this.#forget(publication)) this.#tell({ is: 'track.gone', id: publication.id });
+  }
+
+  /** Said with the whole state, which is large but rare: processes from before know no message for it. */
+  backupChanged(lost?: Publication): void {
+    if (lost) this.#forget(lost);
+    for (const peer of this.#peers) this.#send(peer, this.#state(true));
+  }
+
+  /** False for one that no other process was told of. */
+  #forget(publication: Publication): boolean {
     const number = this.#numberOf.get(publication);
-    if (number === undefined) return;
+    if (number === undefined) return false;
     this.#numberOf.delete(publication);
     this.#numbers.release(number);
     for (const peer of this.#peers) peer.dropTap(number);
-    this.#tell({ is: 'track.gone', id: publication.id });
+    return true;
   }
 
   demandChanged(publication: Publication, now: number): boolean {
     const remote = this.#remotes.get(publication.id);
-    remote?.track.updateDemand(now);
+    for (const track of remote?.tracks ?? []) track.updateDemand(now);
     return remote !== undefined;
   }
 
@@ -182,7 +193,7 @@ export class RoomLegs implements OtherLegs {
     else this.unlink(peer);
   }
 
-  #onState({ isAnswer, participants, tracks }: LegState, peer: PipePeer): void {
+  #onState({ isAnswer, participants, tracks, backups = [] }: LegState, peer: PipePeer): void {
     this.#peers.add(peer);
     const there = new Set(participants.map(({ id }) => id));
     const published = new Set(tracks.map(({ track }) => track.id));
@@ -192,6 +203,8 @@ export class RoomLegs implements OtherLegs {
       if (owner.peer === peer && !published.has(id)) this.#dropTrack(id);
     for (const participant of participants) this.#addOwner(participant, peer);
     for (const { owner, track } of tracks) this.#onTrack(owner, track, peer);
+    const byTrack = new Map(backups.map((backup) => [backup.id, backup]));
+    for (const [id, remote] of this.#remotes) if (remote.owner.peer === peer) this.#setBackup(remote, byTrack.get(id));
     // Ours may have come before that process was told of the room's other legs.
     if (!isAnswer) this.#send(peer, this.#state(true));
   }
@@ -221,14 +234,19 @@ export class RoomLegs implements OtherLegs {
     const owner = this.#owners.get(ownerId);
     if (!owner) return;
     const track = peer.addRemote(description);
-    this.#remotes.set(description.id, { track, owner });
+    this.#remotes.set(description.id, new RemotePublication(track, owner));
     owner.publications.set(description.id, track.publication);
     this.#room.offerTrack(owner, track.publication);
+  }
+
+  #setBackup(remote: RemotePublication<RemoteOwner>, description?: TrackDescription): void {
+    remote.setBackup(description, (from, to) => this.#room.changeEncoding(from, to));
   }
 
   #dropTrack(id: string): void {
     const remote = this.#remotes.get(id);
     if (!remote) return;
+    this.#setBackup(remote);
     this.#remotes.delete(id);
     remote.owner.publications.delete(id);
     this.#room.withdrawTrack(remote.track.publication);
@@ -242,11 +260,11 @@ export class RoomLegs implements OtherLegs {
 
   tick(now: number): void {
     for (const peer of [...this.#stale]) if (!peer.isCongested) this.#refresh(peer);
-    for (const { track } of this.#remotes.values()) track.tick(now);
+    for (const { tracks } of this.#remotes.values()) for (const track of tracks) track.tick(now);
   }
 
   report(now: number): void {
-    for (const { track } of this.#remotes.values()) track.report(now);
+    for (const { tracks } of this.#remotes.values()) for (const track of tracks) track.report(now);
   }
 
   close(): void {

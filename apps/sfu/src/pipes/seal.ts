@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { DatagramWindow, readNumber, writeNumber } from './datagram-window.ts';
 
 const CIPHER = 'aes-128-gcm';
 const KEY_BYTES = 16;
@@ -8,11 +9,21 @@ const TAG_BYTES = 16;
 /** The receiver's number of the pipe, which chooses the key, then the number of the datagram, which is the nonce. */
 export const HEAD_BYTES = 12;
 export const SEALED_BYTES = HEAD_BYTES + TAG_BYTES;
-/** Datagrams that may overtake each other. */
-const WINDOW = 1024;
 
 /** The two ends of a pipe: each sends with the key that the other receives with. */
 export type PipeEnd = 'a' | 'b';
+
+/** What makes datagrams of a pipe, and reads those of its other end. */
+export interface DatagramSeal {
+  /** Datagrams sealed so far. */
+  readonly sent: number;
+  /** The highest number accepted so far. */
+  readonly highest: number;
+  /** The parts of the datagram, for a socket that sends them as one. */
+  seal(pipe: number, plain: Buffer): Buffer[];
+  /** The plain text; undefined for a datagram that is not of the other end, or that came before. */
+  open(datagram: Buffer): Buffer | undefined;
+}
 
 interface DirectionKey {
   key: KeyObject;
@@ -20,17 +31,16 @@ interface DirectionKey {
 }
 
 /**
- * One end of a pipe: AES-128-GCM with a key for each direction, a number for each datagram, each accepted once. A secret
+ * One end of a pipe between nodes: AES-128-GCM with a key for each direction, a number for each datagram, each accepted once. A secret
  * must never make two of them at one end: both would count from one.
  */
-export class Seal {
+export class Seal implements DatagramSeal {
   /** Of each secret that both ends may have: first the one that the other end was last heard with, which is answered with. */
   readonly #keys: { send: DirectionKey; receive: DirectionKey }[];
   readonly #sendNonce = Buffer.alloc(NONCE_BYTES);
   readonly #receiveNonce = Buffer.alloc(NONCE_BYTES);
-  readonly #seen = new Float64Array(WINDOW);
+  readonly #window = new DatagramWindow();
   #sent = 0;
-  #highest = 0;
 
   /** `others`: secrets that the other end may still, or already, have instead. */
   constructor(secret: Buffer, end: PipeEnd, others: readonly Buffer[] = []) {
@@ -40,17 +50,14 @@ export class Seal {
     }));
   }
 
-  /** Datagrams sealed so far. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** The highest number accepted so far. */
   get highest(): number {
-    return this.#highest;
+    return this.#window.highest;
   }
 
-  /** The parts of the datagram, for a socket that sends them as one. */
   seal(pipe: number, plain: Buffer): Buffer[] {
     this.#sent += 1;
     const head = Buffer.allocUnsafe(HEAD_BYTES);
@@ -66,18 +73,16 @@ export class Seal {
     return [head, sealed, cipher.getAuthTag()];
   }
 
-  /** The plain text; undefined for a datagram that is not of the other end, or that came before. */
   open(datagram: Buffer): Buffer | undefined {
     const end = datagram.length - TAG_BYTES;
     if (end < HEAD_BYTES) return undefined;
     const number = readNumber(datagram, SALT_BYTES);
-    if (!this.#isFresh(number)) return undefined;
+    if (!this.#window.isFresh(number)) return undefined;
     for (const [index, { receive }] of this.#keys.entries()) {
       const plain = this.#openWith(receive, datagram, end);
       if (!plain) continue;
       if (index > 0) this.#keys.unshift(...this.#keys.splice(index, 1));
-      this.#seen[number % WINDOW] = number;
-      if (number > this.#highest) this.#highest = number;
+      this.#window.accept(number);
       return plain;
     }
     return undefined;
@@ -96,9 +101,6 @@ export class Seal {
     }
     return plain;
   }
-
-  #isFresh = (number: number): boolean =>
-    Number.isSafeInteger(number) && number > this.#highest - WINDOW && this.#seen[number % WINDOW] !== number;
 }
 
 function deriveKey(secret: Buffer, sender: PipeEnd): DirectionKey {
@@ -106,12 +108,3 @@ function deriveKey(secret: Buffer, sender: PipeEnd): DirectionKey {
   const bytes = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, KEY_BYTES + SALT_BYTES));
   return { key: createSecretKey(bytes.subarray(0, KEY_BYTES)), salt: bytes.subarray(KEY_BYTES) };
 }
-
-const HIGH = 2 ** 32;
-
-function writeNumber(buffer: Buffer, at: number, number: number): void {
-  buffer.writeUInt32BE(Math.floor(number / HIGH), at);
-  buffer.writeUInt32BE(number % HIGH, at + 4);
-}
-
-const readNumber = (buffer: Buffer, at: number): number => buffer.readUInt32BE(at) * HIGH + buffer.readUInt32BE(at + 4);

@@ -5,6 +5,8 @@ import type { Pipe, PipedLayer } from './pipe.ts';
 
 /** Demand is repeated every second: without it for this long nobody is there any more. */
 const DEMAND_MS_MAX = 5000;
+/** Beside the bits of layers: somebody there needs the backup codec. */
+export const BACKUP_BIT = 0x80;
 
 /** What the subscribers of another process get of a track, once for all of them: the layers that they want. */
 export class Tap implements PacketTap {
@@ -12,6 +14,7 @@ export class Tap implements PacketTap {
   readonly #track: number;
   readonly #pipe: Pipe;
   #layers = 0;
+  wantsBackup = false;
   #demandedAt = 0;
   /** Of each layer: the stream that feeds it, and how often it began. */
   readonly #ssrcs: number[] = [];
@@ -29,7 +32,9 @@ export class Tap implements PacketTap {
   }
 
   /** A layer that is wanted anew begins a new run: what lies between was not lost, and is not to be requested. */
-  demand(layers: number, now: number): void {
+  demand(wanted: number, now: number): void {
+    const layers = wanted & ~BACKUP_BIT;
+    this.wantsBackup = layers !== wanted;
     const added = layers & ~this.#layers;
     this.#layers = layers;
     this.#demandedAt = now;
@@ -43,7 +48,7 @@ export class Tap implements PacketTap {
   }
 
   isExpired(now: number): boolean {
-    return this.#layers === 0 || now - this.#demandedAt > DEMAND_MS_MAX;
+    return (this.#layers === 0 && !this.wantsBackup) || now - this.#demandedAt > DEMAND_MS_MAX;
   }
 
   forward(view: RtpView, layer: number): void {
