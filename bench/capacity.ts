@@ -46,7 +46,7 @@ A process hears a conversation only while somebody there listens (ADR 167). A me
     (us) => `at most ${figure(us)} µs`,
   )}.
 
-A conversation is as fast as its row: numbers are assigned under its lock, which makes them dense. Conversations do not wait for one another.
+Numbers of a conversation are assigned under the lock of its row, which makes them dense. A batch of one process takes it once; processes that store in the same conversation wait for each other there (\`chat-hot\`). Conversations do not wait for one another.
 
 ## More nodes
 
@@ -55,6 +55,7 @@ A media node adds its cores to the fleet; rooms do not share anything. A room be
     (ms) => `which at full rate are 1,250 × ${figure(ms)} ms = ${figure((1_250 * ms) / 1000)} cores`,
   )}; simulcast, pausing unwatched tracks and small layers make it less. A room has 50 places, and up to 1,000 if it asks for them ([limits](limits.md)).
 
+${beside16Cores(say)}
 ## What breaks first
 
 ${table(['With more of', 'First bottleneck', 'Sign', 'What to do'], firstToBreak(say))}
@@ -96,6 +97,7 @@ const benchmarks = [
   'chat-processes',
   'chat-reconnect',
   'sfu-forwarding',
+  'sfu-pipes',
   'webhook-delivery',
 ];
 
@@ -205,13 +207,41 @@ const besideEjabberd = (say: Say): string =>
       `${figure(stored / peerStored)} times the stored group messages (${figure(stored)} against ${figure(peerStored)} a second, ten listening to each), ${figure(cpu / peerCpu)} of the CPU for a delivery (${figure(cpu)} against ${figure(peerCpu)} µs, database included), the newest 50 of 100,000 messages in ${figure(page)} ms against ${figure(peerPage)} ms`,
   )}.`;
 
+/** What LiveKit's benchmark page says of one room on a c2-standard-16: https://docs.livekit.io/home/self-hosting/benchmark/ */
+const liveKitRooms = [
+  { what: 'One publishes video, 3,000 watch', packetsIn: 246, packetsOut: 560_962, piped: 187, percent: 92 },
+  { what: '150 publish video, 150 watch all', packetsIn: 51_068, packetsOut: 762_749, piped: 5_085, percent: 85 },
+  { what: '10 speak, 3,000 listen', packetsIn: 305, packetsOut: 959_156, piped: 320, percent: 80 },
+] as const;
+const roomCores = 16;
+
+function beside16Cores(say: Say): string {
+  const keys = ['sfu-forwarding/packetsPerCpuSecond75', 'sfu-pipes/pipePacketMicros'] as const;
+  const rows = liveKitRooms.map(({ what, packetsIn, packetsOut, piped, percent: theirs }) => [
+    what,
+    `${figure(packetsIn)} / ${figure(packetsOut)}`,
+    `${theirs} %`,
+    say(keys, (rate, pipeUs) => {
+      const cores = (packetsIn + packetsOut) / rate + (piped * (roomCores - 1) * pipeUs) / 1e6;
+      return `${figure((packetsIn + packetsOut) / 1e6)} M × ${figure(1e6 / rate)} µs + ${figure(piped)} × ${roomCores - 1} × ${figure(pipeUs)} µs = ${figure(cores)} cores, ${figure((cores * 100) / roomCores)} %`;
+    }),
+  ]);
+  return `### One room on 16 cores, on paper
+
+LiveKit's [benchmark page](https://docs.livekit.io/home/self-hosting/benchmark/) measures one room on 16 cores (c2-standard-16), the most that a room of theirs can have. The same packets a second, by what a packet of 1,100 bytes costs us (\`sfu-forwarding\`), each that comes in counted as one that goes out, and each that is watched piped once to ${roomCores - 1} other processes (\`sfu-pipes\`):
+
+${table(['Room', 'Packets in / out a second', 'LiveKit, measured', 'Ours, calculated'], rows)}
+Their cores are not those that ours was measured on, and ours has not been run at this size, so read it as an order of magnitude: on a busy machine of two cores, which had the subscribers as well, a packet cost ${say(['sfu-pipes/pipedPacketMicros', 'sfu-pipes/packetMicros'], (two, one) => `${figure(two / one)} times as much in two processes as in one`)}, with a pipe or without. Packets of sound are small and cost less than reckoned; of ten open microphones in a large room at most six are forwarded. Beyond 16 cores our room goes on at the next node, where a packet over a pipe costs ${say(['sfu-pipes/nodePipePacketMicros'], (us) => `${figure(us)} µs`)}, encrypted. A room has at most 1,000 places; larger audiences are those of live streams.
+`;
+}
+
 function firstToBreak(say: Say): string[][] {
   return [
     [
       'Messages a second',
       'PostgreSQL: one commit a batch, the row of a busy conversation',
       'POST p99, `parley_event_loop_delay_p99_seconds` stays low',
-      'a larger database; spread a hot conversation',
+      'a larger database; a hot conversation through one process',
     ],
     [
       'Deliveries a second',

@@ -56,6 +56,12 @@ export const questions: Record<string, Question> = {
       'Ourselves: the same questions to a project with a hundred conversations and to one with a hundred thousand.',
     load: () => import('./chat-conversations.ts'),
   },
+  'chat-hot': {
+    title: 'A hot conversation',
+    peers:
+      'Ourselves: writers who each send the next message when the last is stored, over HTTP to one process, all in one conversation or spread over a hundred. The order of a conversation is kept by its row, which one batch locks at a time.',
+    load: () => import('./chat-hot.ts'),
+  },
   'chat-idle': {
     title: 'Idle sockets',
     peers: 'No peer: ten thousand chat sockets with heartbeats and presence on one process.',
@@ -97,8 +103,13 @@ export const questions: Record<string, Question> = {
   'sfu-pipes': {
     title: 'A room over two media processes',
     peers:
-      'No peer: one publisher and 75 subscribers over DTLS-SRTP, in one media process and by turns in two, CPU time of all media processes together.',
+      'No peer: one publisher and 75 subscribers over DTLS-SRTP, in one media process, in two, and as two rooms of half the size in two processes without a pipe, by turns; CPU time of all media processes together.',
     load: () => import('./sfu-pipes.ts'),
+  },
+  'request-log': {
+    title: 'The log of requests',
+    peers: 'No peer: a cheap route over HTTP on the embedded database, by turns with the log of requests on and off.',
+    load: () => import('./request-log.ts'),
   },
   observability: {
     title: 'Looking back at calls',

@@ -1,5 +1,5 @@
 /**
- * The clients of the forwarding benchmark, in a process of their own: one publisher and N subscribers, real DTLS-SRTP
+ * The clients of the forwarding benchmark, in a process of their own: one publisher (or several) and N subscribers, real DTLS-SRTP
  * peers on the library's own API. Driven over the process channel by `sfu-forwarding.ts`.
  */
 import type { Description } from '@parley/media-description';
@@ -13,12 +13,16 @@ export type PeerRequest =
   | { kind: 'stop' }
   /** Leaves as a closed tab does; `index` counts the peers in the order they were made. */
   | { kind: 'leave'; index: number }
-  | { kind: 'count' };
+  | { kind: 'count' }
+  /** Packets that the publisher sent, and that all subscribers got together; how many of them never got any. */
+  | { kind: 'totals' };
 
 const SSRC = 12345;
 const peers: RtpPeer[] = [];
-let publisher: RtpPeer | undefined;
+/** The last one is the one that is being set up. */
+const publishers: RtpPeer[] = [];
 let source: Vp8Source | undefined;
+let sent = 0;
 
 function newPeer(name: string): RtpPeer {
   const peer = new RtpPeer(name);
@@ -27,24 +31,32 @@ function newPeer(name: string): RtpPeer {
 }
 
 function send(packetsPerSecond: number, bytes: number): void {
-  source = new Vp8Source({ ssrc: SSRC, bytes, packetsPerSecond });
-  source.start((packet) => publisher?.send(packet));
+  // Started again it goes on where it was stopped.
+  source ??= new Vp8Source({ ssrc: SSRC, bytes, packetsPerSecond });
+  source.start((packet) => {
+    for (const publisher of publishers) if (publisher.send(packet)) sent += 1;
+  });
 }
 
 function offer(): Description {
-  publisher = newPeer('publisher');
+  const publisher = newPeer(`publisher-${publishers.length}`);
+  publishers.push(publisher);
   return publisher.offer('bench', SSRC);
 }
 
 process.on('message', (request: PeerRequest) => {
   let answer: unknown = null;
   if (request.kind === 'offer') answer = offer();
-  else if (request.kind === 'answered') publisher?.accept(request.description);
+  else if (request.kind === 'answered') publishers.at(-1)?.accept(request.description);
   else if (request.kind === 'subscribe') answer = newPeer(`subscriber-${peers.length}`).answer(request.description);
   else if (request.kind === 'send') send(request.packetsPerSecond, request.bytes);
   else if (request.kind === 'stop') source?.stop();
   else if (request.kind === 'leave') peers[request.index]?.close();
-  else answer = peers.reduce((sum, { received }) => sum + received, 0);
+  else {
+    const received = peers.reduce((sum, peer) => sum + peer.received, 0);
+    const silent = peers.filter((peer) => peer.received === 0).length - publishers.length;
+    answer = request.kind === 'totals' ? { sent, received, silent } : received;
+  }
   process.send?.({ answer });
 });
 process.on('disconnect', () => process.exit(0));

@@ -1,20 +1,19 @@
 /**
- * A room under churn for a while, by hand: `node bench/sfu-soak.ts [minutes]`. Ten participants, one of them joining,
- * leaving or muting every 250 ms, each publishing and receiving; prints the memory of the media process as it goes.
- * Fails when it crashed, or when the memory of the last third is more than 5 % above that of the middle third.
+ * A room under churn for a while, by hand: `node bench/sfu-soak.ts [minutes] [processes]`. Ten participants, one of them
+ * joining, leaving or muting every 250 ms, each publishing and receiving, in turns in each media process; prints the
+ * memory of the media processes as it goes. Fails when one of them crashed, or when the memory of all together in the
+ * last third is more than 5 % above that of the middle third.
  */
 
 import { fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
-import { Worker } from '../apps/sfu/src/control/workers.ts';
-import { systemClock } from '../apps/sfu/src/media/clock.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/ports.ts';
+import { startTestNode } from '../apps/sfu/testkit/node.ts';
 import type { PeerRequest } from './sfu-peers.ts';
 
-const minutes = Number(process.argv[2] ?? 10);
+const [minutes = 10, processes = 1] = process.argv.slice(2).map(Number);
 const room = 'soak';
 const permissions = {
   join: true,
@@ -24,24 +23,21 @@ const permissions = {
   publishVideo: false,
   publishData: true,
 };
-const udpPort = await freeUdpPort();
 const offers = new Map<string, (offer: MediaEvents['sub.offer']) => void>();
-let lost = 0;
-const worker = new Worker({
-  index: 0,
-  clock: systemClock,
-  iceKey: randomBytes(32),
-  settings: { udpPort, bindAddress: null, candidates: [`udp 2130706431 127.0.0.1 ${udpPort} host`] },
+// With 0 those who join take turns.
+const kit = await startTestNode({ SFU_PROCESSES: String(processes), SFU_ROOM_SPREAD_PERCENT: '0' });
+const control = await kit.connect({
   onEvent: ({ type, data }) => {
     if (type === 'sub.offer') offers.get(data.participant)?.(data);
   },
-  onLost: () => {
-    lost += 1;
-  },
-  onError: (error) => console.error(error),
 });
-await worker.started;
-await worker.request({ type: 'room.open', data: { room } });
+await control.command('room.open', { room });
+const pids = kit.node.pids();
+/** Another process in its place is another one that has ended. */
+const crashed = (): number => kit.node.pids().filter((pid) => !pids.includes(pid)).length;
+const residentBytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+const memoryBytes = (): number => kit.node.pids().reduce((sum, pid) => sum + residentBytes(pid), 0);
 
 /** Each participant is a process of its own peers: what it leaks is not the node's. */
 async function join(participant: string): Promise<Present> {
@@ -63,31 +59,29 @@ async function join(participant: string): Promise<Present> {
     const answer = isFirst ? await describe({ kind: 'subscribe', description }) : { media: [] };
     isFirst = false;
     const data = { room, participant, revision, description: answer };
-    await worker.request({ type: 'sub.answer', data }).catch(() => {});
+    await control.command('sub.answer', data).catch(() => {});
   });
-  await worker.request({
-    type: 'participant.add',
-    data: { room, participant, identity: participant, permissions, autoSubscribe: true },
+  await control.command('participant.add', {
+    ...{ room, participant, identity: participant, permissions, autoSubscribe: true },
   });
   const description = await describe({ kind: 'offer' });
-  const answer = await worker.request({
-    type: 'pub.offer',
-    data: { room, participant, tracks: [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }], description },
+  const answer = await control.command('pub.offer', {
+    ...{ room, participant, tracks: [{ cid: 'bench', kind: 'VIDEO', source: 'CAMERA' }], description },
   });
   const trackId = answer.tracks[0]?.trackId ?? '';
   let isMuted = false;
-  await ask({ kind: 'answered', description: answer.description });
+  await ask({ kind: 'answered', description: answer.description as Description });
   await ask({ kind: 'send', packetsPerSecond: 30, bytes: 900 });
   return {
     async leave() {
       offers.delete(participant);
-      await worker.request({ type: 'participant.remove', data: { room, participant, reason: 'CLIENT_INITIATED' } });
+      await control.command('participant.remove', { room, participant, reason: 'CLIENT_INITIATED' });
       peers.disconnect();
     },
     async toggleMute() {
       isMuted = !isMuted;
       const data = { room, participant, trackId, muted: isMuted, by: 'PUBLISHER' } as const;
-      await worker.request({ type: 'track.mute', data });
+      await control.command('track.mute', data);
     },
   };
 }
@@ -100,7 +94,7 @@ interface Present {
 const present: Present[] = [];
 /** Resident memory, every second. */
 const samples: number[] = [];
-const sampling = setInterval(() => samples.push(worker.load?.memoryBytes ?? 0), 1_000);
+const sampling = setInterval(() => samples.push(memoryBytes()), 1_000);
 const started = performance.now();
 let joins = 0;
 let said = 0;
@@ -114,16 +108,13 @@ while (performance.now() - started < minutes * 60_000) {
   const minute = Math.floor((performance.now() - started) / 30_000);
   if (minute === said) continue;
   said = minute;
-  const { memoryBytes = 0, outPackets = 0 } = worker.load ?? {};
-  console.log(
-    `${minute / 2} min: ${(memoryBytes / 2 ** 20).toFixed(1)} MiB, ${joins} joins, ${outPackets} packets out, ${lost} crashes`,
-  );
+  console.log(`${minute / 2} min: ${(memoryBytes() / 2 ** 20).toFixed(1)} MiB, ${joins} joins, ${crashed()} crashes`);
 }
 clearInterval(sampling);
 // Stopping it looks like losing it.
-const crashes = lost;
+const crashes = crashed();
 for (const { leave } of present) await leave();
-await worker.stop();
+await kit.stop();
 const third = Math.floor(samples.length / 3);
 const [middle, last] = [mean(samples.slice(third, 2 * third)), mean(samples.slice(2 * third))];
 const growth = (last / middle - 1) * 100;

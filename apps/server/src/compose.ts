@@ -61,7 +61,7 @@ export async function compose(deps: ComposeDeps) {
     turnFrontDoor: ownFrontDoor(config),
     passwordCost: deps.passwordCost,
   });
-  const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat, observability } = byName;
+  const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat, observability, alerts } = byName;
   const { access } = projects;
   const domains = Object.values(byName);
 
@@ -122,6 +122,7 @@ export async function compose(deps: ComposeDeps) {
     usage,
     chat,
     audit,
+    alerts,
 
     /** Listens, runs `prepare` against the public API, and is ready after it. */
     async start(prepare: () => Promise<void> = async () => {}): Promise<void> {

@@ -88,6 +88,12 @@ test('[CFG-1] variables that make sense only together are set together or not at
   assert.equal(readConfig({ DATA_DIR: dataDir, S3_REGION: 'eu-1', OTEL_SERVICE_NAME: 'calls' }).s3, null);
 });
 
+test('[RUN-47] a replica is of a database: DATABASE_READ_URL needs DATABASE_URL', () => {
+  const replica = { DATABASE_READ_URL: 'postgres://replica/parley' };
+  assert.deepEqual(problemsOf(replica), ['DATABASE_READ_URL needs DATABASE_URL.']);
+  assert.deepEqual(problemsOf({ ...replica, DATABASE_URL: 'postgres://db/parley' }), []);
+});
+
 test('[CFG-1] every variable of the table is known, named once and described', () => {
   const names = settingRows.map(({ name }) => name);
   assert.ok(names.length > 50);

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { DatabaseUnavailable, type Replica } from './core/db.ts';
 import type { CertificateState } from './core/front.ts';
 import type { Adapters } from './core/ports.ts';
 import type { Fleet } from './domains/fleet/index.ts';
@@ -17,7 +18,7 @@ const overdueMsMax = 60_000;
 
 /** One look at each dependency, in the order that diagnostics shows them. */
 export function dependencyChecks(
-  { db, bus, blobs, mail }: Adapters,
+  { db, replica, bus, blobs, mail }: Adapters,
   { isProduction }: Config,
   { fleet, webhooks, certificateState }: LaterParts,
 ): Record<string, Check> {
@@ -30,6 +31,7 @@ export function dependencyChecks(
       const message = 'Embedded: survives a crash of the process, not a power cut. Set DATABASE_URL for PostgreSQL.';
       return { latencyMs, message, status: isProduction ? 'DEGRADED' : 'OK' };
     },
+    ...(replica === null ? {} : { databaseReplica: () => checkReplica(replica) }),
     cache: async () => {
       const latencyMs = await bus.ping();
       return latencyMs === null
@@ -65,3 +67,17 @@ export function dependencyChecks(
     ...certificate,
   };
 }
+
+/** Without it everything works: that is what is said, and that the primary has more to do. */
+async function checkReplica(replica: Replica): ReturnType<Check> {
+  try {
+    const { latencyMs, behindBytes } = await replica.look();
+    if (behindBytes === 0) return { latencyMs };
+    return { latencyMs, status: 'DEGRADED', message: `It is ${behindBytes} bytes of log behind. ${readsElsewhere}` };
+  } catch (error) {
+    const reason = error instanceof DatabaseUnavailable ? error.message : 'It cannot be read.';
+    return { status: 'DEGRADED', message: `${reason} ${readsElsewhere}` };
+  }
+}
+
+const readsElsewhere = 'Reads go to the primary.';

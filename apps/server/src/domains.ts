@@ -9,6 +9,7 @@ import type { Adapters } from './core/ports.ts';
 import { createUnitOfWork } from './core/unit-of-work.ts';
 import { dependencyChecks } from './dependency-checks.ts';
 import { createAccounts, type PasswordCost } from './domains/accounts/index.ts';
+import { createAlerts } from './domains/alerts/index.ts';
 import { createAudit } from './domains/audit/index.ts';
 import { createChat } from './domains/chat/index.ts';
 import { createEndUsers } from './domains/end-users/index.ts';
@@ -19,7 +20,7 @@ import { createProjectsDomain } from './domains/projects/index.ts';
 import { countPlaced, createRoomsDomain } from './domains/rooms/index.ts';
 import { createSignaling } from './domains/signaling/index.ts';
 import { createUsage } from './domains/usage/index.ts';
-import { createWebhooks, dispatchedOnInsert, isAskedFor } from './domains/webhooks/index.ts';
+import { createWebhooks, dispatchedOnInsert, isAskedFor, listFailing } from './domains/webhooks/index.ts';
 import type { Tools } from './tools.ts';
 
 interface DomainDeps {
@@ -82,6 +83,7 @@ export function createDomains(deps: DomainDeps) {
     ...tools,
     freeMinutes: limits.USAGE_FREE_RTC_MINUTES,
     isEnforced: config.usageEnforced,
+    assertNotArchived: access.assertNotArchived,
     isAdmitted: accounts.proofs.isAdmitted,
   });
   const observability = createObservability({
@@ -119,7 +121,8 @@ export function createDomains(deps: DomainDeps) {
     signalingUrl: `${publicUrl.replace(/^http/, 'ws')}${signalingPath}`,
     assertMayMint: ({ projectId }) => usage.assertAllowance(projectId),
   });
-  const signaling = createSignaling({ ...tools, fleet, rooms, access, connections: observability.recorder });
+  const { recorder, takeNodeSamples } = observability;
+  const signaling = createSignaling({ ...tools, fleet, rooms, access, connections: recorder, takeNodeSamples });
   const webhooks = createWebhooks({
     ...tools,
     allowPrivate: config.webhookAllowPrivate,
@@ -136,6 +139,18 @@ export function createDomains(deps: DomainDeps) {
   });
   const liveStreams = createLiveStreams({ ...tools, unitOfWork, rooms, chat, standing });
 
+  const alerts = createAlerts({
+    ...tools,
+    unitOfWork,
+    assertNotArchived: access.assertNotArchived,
+    signals: {
+      joins: observability.joinsSince,
+      failingWebhooks: (scope, failures, target) => listFailing(tools.db, scope, failures, target),
+      offlineNodes: fleet.offlineNodes,
+      used: usage.used,
+    },
+  });
+
   return {
     dispatcher,
     unitOfWork,
@@ -151,5 +166,6 @@ export function createDomains(deps: DomainDeps) {
     signaling,
     chat,
     liveStreams,
+    alerts,
   };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { NodeMessage } from '@parley/sfu/node-message';
+import { type NodeMessage, type ServerMessage, waitsForServer } from '@parley/sfu/node-message';
 import { defaultNodeName } from '@parley/sfu/node-name';
 import type { Config, Variables } from './config.ts';
 import type { Log } from './core/log.ts';
@@ -14,8 +14,8 @@ const settledMsMax = 20_000;
 
 interface MediaNodeOptions {
   config: Pick<Config, 'sfuSecrets' | 'isProduction'>;
-  /** Where the node finds this server. */
-  url: string;
+  /** Where the node finds this server, once it listens. */
+  url: Promise<string>;
   /** What the process was given; the node reads its own settings of it. */
   variables: Variables;
   log: Log;
@@ -39,18 +39,20 @@ export interface MediaNode {
 }
 
 /** What the node beside the server is given. */
-export const nodeVariables = ({ config, url, variables }: Omit<MediaNodeOptions, 'log'>) => ({
+export const nodeVariables = ({ config, variables }: Pick<MediaNodeOptions, 'config' | 'variables'>) => ({
   ...variables,
-  CONTROL_URL: url,
   SFU_REGISTRATION_SECRET: config.sfuSecrets.join(','),
   // Its calls cannot go on without this server: unless it is told to, it does not wait for them to end.
   SFU_DRAIN_SECONDS: variables['SFU_DRAIN_SECONDS']?.trim() || '0',
 });
 
-/** The media node that `npm start` runs beside the server: a process of its own, started again when it ends. */
+/**
+ * The media node that `npm start` runs beside the server: a process of its own, started again when it ends. It is loaded
+ * while the server starts, and begins when that listens.
+ */
 export function startMediaNode({ config, url, variables, log }: MediaNodeOptions): MediaNode {
   const main = fileURLToPath(import.meta.resolve('@parley/sfu/main'));
-  const env = nodeVariables({ config, url, variables });
+  const env = nodeVariables({ config, variables });
   const name = variables['SFU_NAME']?.trim() || defaultNodeName();
   let child: ChildProcess | null = null;
   let restart: NodeJS.Timeout | undefined;
@@ -59,7 +61,8 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
   let state: MediaState = { status: 'STARTING' };
   let refusal: string | null = null;
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
-  const late = setTimeout(settle, settledMsMax);
+  let late: NodeJS.Timeout | undefined;
+  const whenListening = (use: (url: string) => void): void => void url.then(use, () => {});
 
   function onDown(problem: string): void {
     state = { status: 'DOWN', name, problem };
@@ -68,7 +71,10 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
 
   function start(): void {
     // The channel is how the node learns that this process is gone, even after kill -9.
-    const started = fork(main, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const started = fork(main, [waitsForServer], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    whenListening((controlUrl) => {
+      if (started.connected) started.send({ controlUrl } satisfies ServerMessage);
+    });
     child = started;
     let output = '';
     let udpPorts: readonly number[] = [];
@@ -105,6 +111,9 @@ export function startMediaNode({ config, url, variables, log }: MediaNodeOptions
   }
 
   start();
+  whenListening(() => {
+    late = setTimeout(settle, settledMsMax);
+  });
   void settled.then(() => clearTimeout(late));
   return {
     settled,

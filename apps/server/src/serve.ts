@@ -30,18 +30,26 @@ interface ServeOptions {
   /** The database may be asked when this has resolved. */
   opened: Promise<void>;
   log: Log;
+  onReady: () => void;
 }
 
 /** The banner says how the media node is by then, whatever that is. */
 const bannerPatienceMs = 5_000;
+/** So long a server that is told to end goes on filling the demo room. */
+const demoMsMax = 2_000;
 
 /** Milliseconds since the process began: what a person waits for. */
 const sinceStart = (): number => performance.now();
 
 /** Builds the service while the database opens, and runs it until SIGTERM or SIGINT. */
-export async function serve({ config, variables, adapters, opened, log }: ServeOptions): Promise<void> {
+export async function serve({ config, variables, adapters, opened, log, onReady }: ServeOptions): Promise<void> {
   const clock = createSettableClock();
-  let mediaNode: MediaNode | null = null;
+  const listening = Promise.withResolvers<string>();
+  const mediaNode: MediaNode | null = config.runsMediaNode
+    ? startMediaNode({ config, url: listening.promise, variables, log })
+    : null;
+  let fillDemo = async (): Promise<void> => {};
+  let demoFilled = Promise.resolve();
   const service = await compose({ config, adapters, clock, log, mediaNode: () => mediaNode?.state() ?? null });
   await opened;
   const stopFollowing = await followDatabaseTime(clock, adapters.db);
@@ -50,6 +58,8 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   const isStopping = stopOnSignals(log, async () => {
     // Without a database it ends by its time.
     await service.accounts.voidFirstAccountLink().catch(() => {});
+    // Half a demo would stay half.
+    await Promise.race([demoFilled, sleep(demoMsMax, undefined, { ref: false })]);
     // First the node: this server moves who is on it.
     await mediaNode?.stop();
     await service.stop();
@@ -59,9 +69,8 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   });
   async function prepare(): Promise<void> {
     if (isStopping()) return;
-    const { url } = service.address();
-    if (config.runsMediaNode) mediaNode = startMediaNode({ config, url, variables, log });
-    if (!config.isProduction) await welcome(service, variables, mediaNode);
+    listening.resolve(service.address().url);
+    if (!config.isProduction) fillDemo = await welcome(service, variables, mediaNode);
     // A join right after the start finds a node.
     await mediaNode?.settled;
     const refusal = mediaNode?.refusal() ?? null;
@@ -72,6 +81,8 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   });
   // The signal handler ends the process.
   if (isStopping()) return;
+  onReady();
+  demoFilled = fillDemo().catch((error) => log.warn({ error }, 'the demo room could not be filled'));
   if (config.isProduction) {
     await announce(service, adapters, mediaNode, { variables, log });
     if (mediaNode === null) void warnWithoutNodes({ takesRooms: () => service.fleet.takesRooms(), log, isStopping });
@@ -79,15 +90,15 @@ export async function serve({ config, variables, adapters, opened, log }: ServeO
   buildMissingPages(log);
 }
 
-/** Development mode: an account, a project, a key and a demo room to start with, and where to find them. */
+/** Development mode: an account, a project, a key and a demo room to start with, and where to find them. Gives what fills the room. */
 async function welcome(
   { config, address, development }: Service,
   variables: Variables,
   mediaNode: MediaNode | null,
-): Promise<void> {
-  if (development === null) return;
+): Promise<() => Promise<void>> {
+  if (development === null) return async () => {};
   const { url, publicUrl } = address();
-  const { env, isNew } = await firstRun({
+  const { env, isNew, fillDemo } = await firstRun({
     url,
     publicUrl,
     dataDir: config.dataDir,
@@ -110,6 +121,7 @@ async function welcome(
   };
   const isColoured = process.stdout.isTTY && !variables['NO_COLOR'];
   console.log(process.argv.includes('--json') ? JSON.stringify(facts(given)) : banner(given, isColoured));
+  return fillDemo;
 }
 
 /** Production: what this start stands on and what that risks, and the link to make the first account with. */

@@ -98,6 +98,17 @@ export const settings = record({
     isSecret: true,
     means: 'PostgreSQL 15 or newer.',
   }),
+  databaseReadUrl: mapped(
+    url('DATABASE_READ_URL', ['postgres:', 'postgresql:'], {
+      without: 'DATABASE_URL',
+      isSecret: true,
+      means: 'A streaming replica of DATABASE_URL, for chat history and the lists of the dashboard.',
+    }),
+    (given, { report, text }) => {
+      if (given !== null && text('DATABASE_URL') === null) report('DATABASE_READ_URL needs DATABASE_URL.');
+      return given;
+    },
+  ),
   redisUrl: redisUrl('REDIS_URL', {
     without: 'in memory',
     isSecret: true,

@@ -13,8 +13,10 @@ import { createMissedChanges } from './core/missed-changes.ts';
 import type { Adapters } from './core/ports.ts';
 import { createQuotas } from './core/quotas.ts';
 import { createRateLimiter } from './core/rate-limiter.ts';
+import { createReplicatedReads } from './core/replicated-reads.ts';
 import { createTokens } from './core/tokens.ts';
 import { traceTransactions } from './core/tracing.ts';
+import { createUsageCounts } from './core/usage-counts.ts';
 
 interface ToolDeps {
   config: Config;
@@ -40,6 +42,7 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
   const tools = {
     ...adapters,
     db: traceTransactions(db, tracing.tracer),
+    replicated: createReplicatedReads({ db, replica: adapters.replica, clock, log, metrics }),
     missedChanges,
     clock,
     log,
@@ -55,6 +58,7 @@ export function createTools({ config, adapters, clock, log }: ToolDeps) {
     metrics,
     changes: createChanges({ bus: adapters.bus }),
     activity: createActivity({ clock }),
+    usageCounts: createUsageCounts({ clock }),
     quotas: createQuotas(limits),
     rateLimiter: createRateLimiter({ counters: adapters.counters, limits }),
     random,

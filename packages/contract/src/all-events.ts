@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { alertEvents } from './alerts/events.ts';
 import { auditEvents } from './audit/events.ts';
 import { chatEvents } from './chat/events.ts';
 import type { EventRow } from './events.ts';
@@ -12,6 +13,7 @@ export const allEvents = {
   ...chatEvents,
   ...webhookEvents,
   ...auditEvents,
+  ...alertEvents,
 } as const;
 
 export type EventType = keyof typeof allEvents;

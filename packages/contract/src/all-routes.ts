@@ -1,4 +1,5 @@
 import { accountRoutes } from './accounts/routes.ts';
+import { alertRoutes } from './alerts/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { chatDashboardRoutes } from './chat/dashboard-routes.ts';
 import { chatRoutes } from './chat/routes.ts';
@@ -27,6 +28,7 @@ export const allRoutes = {
   ...observabilityRoutes,
   ...usageRoutes,
   ...webhookRoutes,
+  ...alertRoutes,
   ...chatRoutes,
   ...chatDashboardRoutes,
 } as const;

@@ -151,6 +151,7 @@ export const errors = {
   SVC_SESSION_NOT_FOUND: notFound('Session not found.'),
   SVC_WEBHOOK_NOT_FOUND: notFound('Webhook not found.'),
   SVC_DELIVERY_NOT_FOUND: notFound('Delivery not found.'),
+  SVC_ALERT_NOT_FOUND: notFound('Alert not found.'),
   SVC_USER_NOT_FOUND: notFound('User not found.'),
   SVC_FACTOR_NOT_FOUND: notFound('The account has no such factor.'),
   SVC_PROVIDER_NOT_FOUND: notFound('This sign-in provider is not configured.'),

@@ -17,6 +17,7 @@ export const idPrefixes = {
   webhook: 'wh_',
   delivery: 'whd_',
   error: 'err_',
+  alert: 'alr_',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

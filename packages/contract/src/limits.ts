@@ -115,6 +115,8 @@ const added = {
     0,
   ),
   OBSERVABILITY_MAX_REQUESTS: int(200_000, 'requests', 'Requests in the request log per project and environment'),
+  ALERTS_MAX_RULES: int(100, 'alerts', 'Alerts per project and environment'),
+  ALERTS_RETENTION_DAYS: int(90, 'days', 'How long the history of alerts is kept', 1, 3650),
   AUDIT_RETENTION_DAYS: int(0, 'days', 'How long audit and security entries are kept; 0 for ever', 0, 3650),
   AUDIT_MAX_FAILURES_PER_HOUR: int(20, 'entries', 'Failures recorded per account and hour'),
   HTTP_MAX_BODY_BYTES: int(262144, 'bytes', 'Request body', 65536),

@@ -98,6 +98,7 @@ export const mediaEventAudience: Record<MediaEventName, 'owner' | 'room'> = {
   'transport.state': 'owner',
   'stream.state': 'owner',
   'publish.quality': 'owner',
+  'track.samples': 'owner',
   data: 'owner',
   'participant.closed': 'room',
   'participant.state': 'room',

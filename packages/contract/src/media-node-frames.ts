@@ -24,6 +24,7 @@ const Counter = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const NodeDescription = Type.Unsafe<Description>(
   Type.Object({ media: Type.Array(Type.Object({}), { maxItems: 1000 }) }),
 );
+const Samples = Type.Array(Nullable(Type.Number({ minimum: 0 })), { maxItems: 12 });
 const Empty = Type.Unsafe<Record<string, never>>(Type.Object({}));
 
 const Transport = Type.Enum(['pub', 'sub']);
@@ -206,6 +207,25 @@ export const mediaEvents = {
   quality: Type.Object({
     room: Text,
     updates: Type.Array(Type.Object({ identity: Text, quality: ConnectionQuality, score: Type.Number() })),
+  }),
+  /**
+   * Every 45 s: what the node counted of each track on its way from the participant
+   * (`out`) or to it (`in`), a value for each sample. Best effort: a batch that comes too early is left out.
+   */
+  'track.samples': Type.Object({
+    ...mediaAddress,
+    everyMs: Type.Integer({ minimum: 1_000, maximum: 60_000 }),
+    tracks: Type.Array(
+      Type.Object({
+        id: Text,
+        way: Type.Enum(['out', 'in']),
+        kind: Type.Enum(['audio', 'video']),
+        kbps: Samples,
+        /** Percent of the packets, also of those that were repeated. */
+        loss: Samples,
+      }),
+      { minItems: 1, maxItems: 32 },
+    ),
   }),
   'room.closed': Type.Object({ room: Text, reason: CloseReason }),
   /** Another node of the room is not heard on any pipe. Repeated while that is so. */

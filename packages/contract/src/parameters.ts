@@ -15,6 +15,7 @@ export interface PathParameterRow {
 
 /** Every `{name}` of a path. A name without a row does not compile. */
 export const pathParameters: Readonly<Record<PathName, PathParameterRow>> = {
+  alertId: { is: 'Id of the alert.' },
   attachmentId: { is: 'Id of the attachment.' },
   callId: { is: 'Id of the call: of the session of its room.' },
   connectionId: { is: 'Id of the connection, as the client chose it.' },

@@ -19,6 +19,7 @@ export const permissions = [
   'webhook:read',
   'webhook:manage',
   'observability:read',
+  'alert:manage',
   'usage:read',
   'audit:read',
   'server:read',
@@ -50,6 +51,7 @@ export const rolePermissions: Readonly<Record<DashboardRole, readonly Permission
     'webhook:read',
     'webhook:manage',
     'observability:read',
+    'alert:manage',
     'usage:read',
   ],
   VIEWER: ofProject.filter(

@@ -68,7 +68,7 @@ export interface RouteRow {
   /** Body and answer are text of this media type instead of JSON. */
   speaks?: 'application/sdp' | 'application/trickle-ice-sdpfrag';
   /** Answers with a stream of this media type instead of a JSON body. */
-  streams?: 'text/event-stream' | 'application/x-ndjson';
+  streams?: 'text/event-stream' | 'application/x-ndjson' | 'text/csv';
   /** Not in the request log: it is called all the time and says nothing of how an application uses the API, or reads the log. */
   unlogged?: true;
   /** Codes beyond those every route can raise. */

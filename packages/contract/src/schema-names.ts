@@ -1,5 +1,6 @@
 import * as factorSchemas from './accounts/factor-schemas.ts';
 import * as accountSchemas from './accounts/schemas.ts';
+import * as alertSchemas from './alerts/schemas.ts';
 import * as auditSchemas from './audit/schemas.ts';
 import * as chatEnums from './chat/enums.ts';
 import * as chatSchemas from './chat/schemas.ts';
@@ -17,6 +18,7 @@ import * as projectSchemas from './projects/schemas.ts';
 import * as signingKeys from './projects/signing-keys.ts';
 import * as roomEnums from './rooms/enums.ts';
 import * as roomSchemas from './rooms/schemas.ts';
+import * as usageMeters from './usage/meters.ts';
 import * as usageSchemas from './usage/schemas.ts';
 import * as webhookSchemas from './webhooks/schemas.ts';
 
@@ -39,7 +41,9 @@ const exported: Readonly<Record<string, unknown>> = {
   ...callSchemas,
   ...requestSchemas,
   ...usageSchemas,
+  ...usageMeters,
   ...webhookSchemas,
+  ...alertSchemas,
   ...chatEnums,
   ...chatSchemas,
 };

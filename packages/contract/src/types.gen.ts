@@ -45,6 +45,55 @@ export interface AddReaction {
   userId?: string;
 }
 
+export interface Alert {
+  id: string;
+  projectId: string;
+  environment: Environment;
+  name: string;
+  kind: AlertKind;
+  bound: number | null;
+  windowMinutes: number | null;
+  meter: UsageMeter | null;
+  period: AlertPeriod | null;
+  target: string | null;
+  emails: string[];
+  webhook: boolean;
+  state: AlertState;
+  since: string;
+  silencedUntil: string | null;
+  value: number | null;
+  detail: string | null;
+  evaluatedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface AlertChange {
+  id: string;
+  at: string;
+  state: AlertState;
+  value: number | null;
+  detail: string | null;
+  told: boolean;
+}
+
+export interface AlertHistoryQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+export type AlertKind = 'JOIN_SUCCESS_BELOW' | 'WEBHOOK_FAILING' | 'NODE_OFFLINE' | 'USAGE_ABOVE';
+
+export type AlertPeriod = 'DAY' | 'MONTH';
+
+export type AlertState = 'OK' | 'FIRING' | 'SILENCED';
+
+export interface AlertsQuery {
+  limit?: number;
+  cursor?: string;
+  state?: AlertState;
+}
+
 export interface ApiKey {
   id: string;
   publicId: string;
@@ -62,7 +111,7 @@ export interface ApiKey {
   revokedAt: string | null;
 }
 
-export type ApiKeyScope = 'rooms' | 'tokens' | 'chat' | 'streams' | 'webhooks' | 'users' | 'read';
+export type ApiKeyScope = 'rooms' | 'tokens' | 'chat' | 'streams' | 'webhooks' | 'users' | 'alerts' | 'read';
 
 export type ApiKeyStatus = 'ACTIVE' | 'EXPIRED' | 'REVOKED';
 
@@ -240,6 +289,7 @@ export interface CallTrack {
   id: string;
   direction: 'out' | 'in';
   kind: 'audio' | 'video';
+  measuredBy: 'client' | 'node';
   publisher: string | null;
   source: string | null;
   points: CallPoint[];
@@ -530,6 +580,18 @@ export type ConversationStatus = 'ACTIVE' | 'ARCHIVED' | 'DELETED';
 
 export type ConversationType = 'DIRECT' | 'GROUP' | 'CHANNEL' | 'ROOM';
 
+export interface CreateAlert {
+  name: string;
+  kind: AlertKind;
+  bound?: number;
+  windowMinutes?: number;
+  meter?: UsageMeter;
+  period?: AlertPeriod;
+  target?: string;
+  emails?: string[];
+  webhook?: boolean;
+}
+
 export interface CreateApiKey {
   name: string;
   environment?: Environment;
@@ -562,6 +624,10 @@ export interface CreateLiveStream {
 
 export interface CreateProject {
   name: string;
+}
+
+export interface CreateProjectAlertQuery {
+  environment?: string;
 }
 
 export interface CreateProjectLiveStreamQuery {
@@ -597,6 +663,10 @@ export interface CreateWebhook {
 }
 
 export type DashboardRole = 'OWNER' | 'ADMIN' | 'DEVELOPER' | 'VIEWER';
+
+export interface DeleteProjectAlertQuery {
+  environment?: string;
+}
 
 export interface Delivery {
   id: string;
@@ -785,6 +855,10 @@ export interface GetChatOverviewQuery {
   environment?: string;
 }
 
+export interface GetProjectAlertQuery {
+  environment?: string;
+}
+
 export interface GetProjectCallQuery {
   environment?: string;
 }
@@ -821,11 +895,6 @@ export interface GetProjectRoomQuery {
   environment?: string;
 }
 
-export interface GetThreadQuery {
-  limit?: number;
-  cursor?: string;
-}
-
 export interface Heartbeat {
   activeRooms: number;
   activeParticipants: number;
@@ -833,6 +902,11 @@ export interface Heartbeat {
   memoryPercent?: number;
   networkInBps?: number;
   networkOutBps?: number;
+  coreCpuPercents?: number[];
+  packetsInPerSecond?: number;
+  packetsOutPerSecond?: number;
+  lossInPercent?: number;
+  lossOutPercent?: number;
   dataDropped?: number;
   leaving?: boolean;
   publicHost?: string;
@@ -867,23 +941,8 @@ export interface InstanceSecurityQuery {
   userId?: string;
 }
 
-export interface ListApiKeysQuery {
-  limit?: number;
-  cursor?: string;
-}
-
 export interface ListChatConnectionsQuery {
   environment?: string;
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListConversationMembersQuery {
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListConversationsQuery {
   limit?: number;
   cursor?: string;
 }
@@ -896,14 +955,17 @@ export interface ListDeliveriesQuery {
   eventId?: string;
 }
 
-export interface ListLiveStreamsQuery {
+export interface ListProjectAlertHistoryQuery {
   limit?: number;
   cursor?: string;
+  environment?: string;
 }
 
-export interface ListPresenceQuery {
+export interface ListProjectAlertsQuery {
   limit?: number;
   cursor?: string;
+  state?: AlertState;
+  environment?: string;
 }
 
 export interface ListProjectConnectionsQuery {
@@ -942,11 +1004,6 @@ export interface ListProjectLiveStreamsQuery {
   status?: LiveStreamStatus;
 }
 
-export interface ListProjectMembersQuery {
-  limit?: number;
-  cursor?: string;
-}
-
 export interface ListProjectMessagesQuery {
   environment?: string;
   limit?: number;
@@ -966,45 +1023,10 @@ export interface ListProjectRoomsQuery {
   name?: string;
 }
 
-export interface ListProjectsQuery {
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListReadReceiptsQuery {
-  limit?: number;
-  cursor?: string;
-}
-
 export interface ListRevokedUsersQuery {
   limit?: number;
   cursor?: string;
   banned?: boolean;
-}
-
-export interface ListRoomSessionsQuery {
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListRoomsQuery {
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListSigningKeysQuery {
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListTypingQuery {
-  limit?: number;
-  cursor?: string;
-}
-
-export interface ListUserConversationsQuery {
-  limit?: number;
-  cursor?: string;
 }
 
 export interface ListWebhooksQuery {
@@ -1393,6 +1415,12 @@ export interface ProjectMember {
 
 export type ProjectStatus = 'ACTIVE' | 'ARCHIVED';
 
+export interface ProjectUsageReportQuery {
+  from?: string;
+  to?: string;
+  environment?: string;
+}
+
 export interface ReactionSummary {
   emoji: string;
   count: number;
@@ -1477,6 +1505,11 @@ export interface RegisteredServer {
   memoryPercent: number | null;
   networkInBps: number | null;
   networkOutBps: number | null;
+  coreCpuPercents: number[] | null;
+  packetsInPerSecond: number | null;
+  packetsOutPerSecond: number | null;
+  lossInPercent: number | null;
+  lossOutPercent: number | null;
   registeredAt: string;
   lastHeartbeatAt: string | null;
   drainStartedAt: string | null;
@@ -1663,6 +1696,11 @@ export interface RtcServer {
   memoryPercent: number | null;
   networkInBps: number | null;
   networkOutBps: number | null;
+  coreCpuPercents: number[] | null;
+  packetsInPerSecond: number | null;
+  packetsOutPerSecond: number | null;
+  lossInPercent: number | null;
+  lossOutPercent: number | null;
   registeredAt: string;
   lastHeartbeatAt: string | null;
   drainStartedAt: string | null;
@@ -1770,6 +1808,11 @@ export interface ServerLoadPoint {
   memoryPercent: number | null;
   networkInBps: number | null;
   networkOutBps: number | null;
+  coreCpuPercents: number[] | null;
+  packetsInPerSecond: number | null;
+  packetsOutPerSecond: number | null;
+  lossInPercent: number | null;
+  lossOutPercent: number | null;
   activeRooms: number | null;
   activeParticipants: number | null;
 }
@@ -1801,6 +1844,14 @@ export interface SigningKey {
 }
 
 export type SigningKeyStatus = 'ACTIVE' | 'REVOKED';
+
+export interface SilenceAlert {
+  until: string | null;
+}
+
+export interface SilenceProjectAlertQuery {
+  environment?: string;
+}
 
 export interface StepUp {
   code?: string;
@@ -1910,6 +1961,17 @@ export interface Typing {
   expiresAt: string;
 }
 
+export interface UpdateAlert {
+  name?: string;
+  bound?: number;
+  windowMinutes?: number;
+  meter?: UsageMeter;
+  period?: AlertPeriod;
+  target?: string | null;
+  emails?: string[];
+  webhook?: boolean;
+}
+
 export interface UpdateAllowedOrigins {
   allowedOrigins: string[];
   allowLocalhostOrigins?: boolean;
@@ -1940,6 +2002,10 @@ export interface UpdateParticipant {
 
 export interface UpdateProject {
   name?: string;
+}
+
+export interface UpdateProjectAlertQuery {
+  environment?: string;
 }
 
 export interface UpdateProjectLiveStreamQuery {
@@ -1979,6 +2045,15 @@ export interface Usage {
   asOf: string;
 }
 
+export interface UsageAmounts {
+  messages: number;
+  minutes: number;
+  recordedMinutes: number;
+  storedBytes: number;
+  sentBytes: number;
+  cost: string | null;
+}
+
 export interface UsageDay {
   date: string;
   minutes: number;
@@ -1998,6 +2073,8 @@ export interface UsageDetail {
   projects: UsageOfProject[];
 }
 
+export type UsageMeter = 'messages' | 'minutes' | 'recordedMinutes' | 'storedBytes' | 'sentBytes';
+
 export interface UsageOfProject {
   projectId: string;
   name: string;
@@ -2005,9 +2082,53 @@ export interface UsageOfProject {
   sessions: number;
 }
 
+export interface UsagePrices {
+  currency: string | null;
+  messages: string | null;
+  minutes: string | null;
+  recordedMinutes: string | null;
+  storedBytes: string | null;
+  sentBytes: string | null;
+}
+
 export interface UsageQuery {
   limit?: number;
   days?: number;
+}
+
+export interface UsageReport {
+  from: string;
+  to: string;
+  currency: string | null;
+  days: UsageReportDay[];
+  keys: UsageReportKey[] | null;
+  total: UsageAmounts;
+  asOf: string;
+}
+
+export interface UsageReportDay {
+  date: string;
+  messages: number;
+  minutes: number;
+  recordedMinutes: number;
+  storedBytes: number;
+  sentBytes: number;
+  cost: string | null;
+}
+
+export interface UsageReportKey {
+  keyId: string | null;
+  messages: number;
+  minutes: number;
+  recordedMinutes: number;
+  storedBytes: number;
+  sentBytes: number;
+  cost: string | null;
+}
+
+export interface UsageReportQuery {
+  from?: string;
+  to?: string;
 }
 
 export interface UsageSession {
@@ -2076,7 +2197,7 @@ export interface WebhookEventType {
   type: string;
   since: string;
   core: boolean;
-  onRequest: 'project:read' | 'project:update' | 'project:archive' | 'project:secure' | 'member:read' | 'member:manage' | 'api_key:read' | 'api_key:create' | 'api_key:revoke' | 'room:read' | 'room:manage' | 'chat:read' | 'chat:manage' | 'live_stream:read' | 'live_stream:manage' | 'webhook:read' | 'webhook:manage' | 'observability:read' | 'usage:read' | 'audit:read' | 'server:read' | 'server:manage' | 'security:read' | null;
+  onRequest: 'project:read' | 'project:update' | 'project:archive' | 'project:secure' | 'member:read' | 'member:manage' | 'api_key:read' | 'api_key:create' | 'api_key:revoke' | 'room:read' | 'room:manage' | 'chat:read' | 'chat:manage' | 'live_stream:read' | 'live_stream:manage' | 'webhook:read' | 'webhook:manage' | 'observability:read' | 'alert:manage' | 'usage:read' | 'audit:read' | 'server:read' | 'server:manage' | 'security:read' | null;
   description: string;
 }
 
@@ -2196,6 +2317,24 @@ export interface EventRecords {
   'audit.recorded': {
   entry: AuditEntry;
 };
+  'alert.firing': {
+  alertId: string;
+  name: string;
+  kind: AlertKind;
+  bound: number | null;
+  value: number | null;
+  detail: string | null;
+  at: string;
+};
+  'alert.resolved': {
+  alertId: string;
+  name: string;
+  kind: AlertKind;
+  bound: number | null;
+  value: number | null;
+  detail: string | null;
+  at: string;
+};
 }
 
 /** What each route takes and gives. */
@@ -2234,21 +2373,21 @@ export interface RouteRecords {
   removePasskey: { input: { passkeyId: string }; answer: undefined };
   renewRecoveryCodes: { input: {}; answer: RecoveryCodes };
   getOwnProject: { input: {}; answer: Project };
-  listProjects: { input: { query?: ListProjectsQuery }; answer: Project[] };
+  listProjects: { input: { query?: AlertHistoryQuery }; answer: Project[] };
   createProject: { input: { body: CreateProject }; answer: Project };
   getProject: { input: { projectId: string }; answer: Project };
   updateProject: { input: { projectId: string; body?: UpdateProject }; answer: Project };
   updateAllowedOrigins: { input: { projectId: string; body: UpdateAllowedOrigins }; answer: Project };
   updateProjectSecurity: { input: { projectId: string; body: UpdateProjectSecurity }; answer: Project };
   archiveProject: { input: { projectId: string }; answer: Project };
-  listProjectMembers: { input: { projectId: string; query?: ListProjectMembersQuery }; answer: ProjectMember[] };
+  listProjectMembers: { input: { projectId: string; query?: AlertHistoryQuery }; answer: ProjectMember[] };
   addProjectMember: { input: { projectId: string; body: AddMember }; answer: ProjectMember };
   changeProjectMember: { input: { projectId: string; userId: string; body: ChangeMember }; answer: ProjectMember };
   removeProjectMember: { input: { projectId: string; userId: string; query?: RemoveProjectMemberQuery }; answer: ProjectMember };
-  listApiKeys: { input: { projectId: string; query?: ListApiKeysQuery }; answer: ApiKey[] };
+  listApiKeys: { input: { projectId: string; query?: AlertHistoryQuery }; answer: ApiKey[] };
   createApiKey: { input: { projectId: string; body: CreateApiKey }; answer: NewApiKey };
   revokeApiKey: { input: { projectId: string; publicId: string; query?: RevokeApiKeyQuery }; answer: ApiKey };
-  listSigningKeys: { input: { projectId: string; query?: ListSigningKeysQuery }; answer: SigningKey[] };
+  listSigningKeys: { input: { projectId: string; query?: AlertHistoryQuery }; answer: SigningKey[] };
   createSigningKey: { input: { projectId: string; body: CreateSigningKey }; answer: NewSigningKey };
   revokeSigningKey: { input: { projectId: string; signingKeyId: string }; answer: SigningKey };
   listAuditLogs: { input: { projectId: string; query?: AuditQuery }; answer: AuditEntry[] };
@@ -2269,13 +2408,13 @@ export interface RouteRecords {
   registerServer: { input: { body: RegisterServer }; answer: RegisteredServer };
   deregisterServer: { input: { name: string }; answer: undefined };
   heartbeatServer: { input: { name: string; body: Heartbeat }; answer: HeartbeatAnswer };
-  listRooms: { input: { query?: ListRoomsQuery }; answer: Room[] };
+  listRooms: { input: { query?: AlertHistoryQuery }; answer: Room[] };
   createRoom: { input: { body: CreateRoom }; answer: Room };
   getRoom: { input: { id: string }; answer: Room };
   updateRoom: { input: { id: string; body?: UpdateRoom }; answer: Room };
   closeRoom: { input: { id: string }; answer: Room };
   listRoomParticipants: { input: { id: string }; answer: Participant[] };
-  listRoomSessions: { input: { id: string; query?: ListRoomSessionsQuery }; answer: RoomSession[] };
+  listRoomSessions: { input: { id: string; query?: AlertHistoryQuery }; answer: RoomSession[] };
   removeParticipant: { input: { id: string; identity: string; query?: RemoveParticipantQuery }; answer: RemovedParticipant };
   updateParticipant: { input: { id: string; identity: string; body?: UpdateParticipant }; answer: Participant };
   muteTrack: { input: { id: string; identity: string; trackId: string; body?: Partial<MuteTrack> }; answer: Track };
@@ -2296,7 +2435,7 @@ export interface RouteRecords {
   watchByWhep: { input: { id: string; body: string }; answer: string };
   trickleWhep: { input: { id: string; sessionId: string; body: string }; answer: undefined };
   endWhep: { input: { id: string; sessionId: string }; answer: undefined };
-  listLiveStreams: { input: { query?: ListLiveStreamsQuery }; answer: LiveStream[] };
+  listLiveStreams: { input: { query?: AlertHistoryQuery }; answer: LiveStream[] };
   createLiveStream: { input: { body: CreateLiveStream }; answer: LiveStream };
   getLiveStream: { input: { streamId: string }; answer: LiveStream };
   updateLiveStream: { input: { streamId: string; body?: UpdateLiveStream }; answer: LiveStream };
@@ -2334,6 +2473,11 @@ export interface RouteRecords {
   getUsage: { input: {}; answer: Usage };
   getUsageDetail: { input: { query?: UsageQuery }; answer: UsageDetail };
   getProjectUsage: { input: { projectId: string; query?: UsageQuery }; answer: UsageDetail };
+  getUsageReport: { input: { query?: UsageReportQuery }; answer: UsageReport };
+  getProjectUsageReport: { input: { projectId: string; query?: ProjectUsageReportQuery }; answer: UsageReport };
+  exportProjectUsage: { input: { projectId: string; query?: ProjectUsageReportQuery }; answer: undefined };
+  getUsagePrices: { input: { projectId: string }; answer: UsagePrices };
+  setUsagePrices: { input: { projectId: string; body: UsagePrices }; answer: UsagePrices };
   listWebhookEventTypes: { input: {}; answer: WebhookEventType[] };
   streamEvents: { input: { query?: StreamEventsQuery }; answer: undefined };
   listWebhooks: { input: { projectId: string; query?: ListWebhooksQuery }; answer: Webhook[] };
@@ -2349,22 +2493,36 @@ export interface RouteRecords {
   listDeliveries: { input: { projectId: string; webhookId: string; query?: ListDeliveriesQuery }; answer: Delivery[] };
   getDelivery: { input: { projectId: string; webhookId: string; deliveryId: string }; answer: Delivery };
   resendDelivery: { input: { projectId: string; webhookId: string; deliveryId: string }; answer: Delivery };
-  listConversations: { input: { query?: ListConversationsQuery }; answer: Conversation[] };
+  listAlerts: { input: { query?: AlertsQuery }; answer: Alert[] };
+  createAlert: { input: { body: CreateAlert }; answer: Alert };
+  getAlert: { input: { alertId: string }; answer: Alert };
+  updateAlert: { input: { alertId: string; body?: UpdateAlert }; answer: Alert };
+  deleteAlert: { input: { alertId: string }; answer: undefined };
+  silenceAlert: { input: { alertId: string; body: SilenceAlert }; answer: Alert };
+  listAlertHistory: { input: { alertId: string; query?: AlertHistoryQuery }; answer: AlertChange[] };
+  listProjectAlerts: { input: { projectId: string; query?: ListProjectAlertsQuery }; answer: Alert[] };
+  createProjectAlert: { input: { projectId: string; query?: CreateProjectAlertQuery; body: CreateAlert }; answer: Alert };
+  getProjectAlert: { input: { projectId: string; alertId: string; query?: GetProjectAlertQuery }; answer: Alert };
+  updateProjectAlert: { input: { projectId: string; alertId: string; query?: UpdateProjectAlertQuery; body?: UpdateAlert }; answer: Alert };
+  deleteProjectAlert: { input: { projectId: string; alertId: string; query?: DeleteProjectAlertQuery }; answer: undefined };
+  silenceProjectAlert: { input: { projectId: string; alertId: string; query?: SilenceProjectAlertQuery; body: SilenceAlert }; answer: Alert };
+  listProjectAlertHistory: { input: { projectId: string; alertId: string; query?: ListProjectAlertHistoryQuery }; answer: AlertChange[] };
+  listConversations: { input: { query?: AlertHistoryQuery }; answer: Conversation[] };
   createConversation: { input: { body: CreateConversation }; answer: Conversation };
   getConversation: { input: { room: string }; answer: Conversation };
   updateConversation: { input: { room: string; body?: UpdateConversation }; answer: Conversation };
   deleteConversation: { input: { room: string }; answer: Conversation };
-  listUserConversations: { input: { userId: string; query?: ListUserConversationsQuery }; answer: Conversation[] };
-  listConversationMembers: { input: { room: string; query?: ListConversationMembersQuery }; answer: ConversationMember[] };
+  listUserConversations: { input: { userId: string; query?: AlertHistoryQuery }; answer: Conversation[] };
+  listConversationMembers: { input: { room: string; query?: AlertHistoryQuery }; answer: ConversationMember[] };
   addConversationMember: { input: { room: string; body: AddConversationMember }; answer: ConversationMember };
   changeConversationMember: { input: { room: string; userId: string; body?: ChangeConversationMember }; answer: ConversationMember };
   removeConversationMember: { input: { room: string; userId: string }; answer: ConversationMember };
   listMessages: { input: { room: string; query?: HistoryQuery }; answer: MessagePage };
   sendMessage: { input: { room: string; body?: SendMessage }; answer: Message };
   listChanges: { input: { room: string; query?: ChangesQuery }; answer: ChangePage };
-  listPresence: { input: { room: string; query?: ListPresenceQuery }; answer: Presence[] };
-  listTyping: { input: { room: string; query?: ListTypingQuery }; answer: Typing[] };
-  listReadReceipts: { input: { room: string; query?: ListReadReceiptsQuery }; answer: ReadReceipt[] };
+  listPresence: { input: { room: string; query?: AlertHistoryQuery }; answer: Presence[] };
+  listTyping: { input: { room: string; query?: AlertHistoryQuery }; answer: Typing[] };
+  listReadReceipts: { input: { room: string; query?: AlertHistoryQuery }; answer: ReadReceipt[] };
   getReadState: { input: { room: string; query?: ForUser }; answer: ReadState };
   requestAttachment: { input: { room: string; body: RequestAttachment }; answer: AttachmentUpload };
   completeAttachment: { input: { attachmentId: string }; answer: Attachment };
@@ -2375,7 +2533,7 @@ export interface RouteRecords {
   addReaction: { input: { messageId: string; query?: ForUser; body: AddReaction }; answer: ReactionSummary[] };
   removeReaction: { input: { messageId: string; emoji: string; query?: ForUser }; answer: undefined };
   markRead: { input: { messageId: string; query?: ForUser; body?: Partial<ForUser> }; answer: ReadState };
-  getThread: { input: { messageId: string; query?: GetThreadQuery }; answer: Message[] };
+  getThread: { input: { messageId: string; query?: AlertHistoryQuery }; answer: Message[] };
   mintChatToken: { input: { body: MintChatToken }; answer: ChatToken };
   revokeChatToken: { input: { tokenId: string }; answer: RevokedChatToken };
   getChatOverview: { input: { projectId: string; query?: GetChatOverviewQuery }; answer: ChatOverview };

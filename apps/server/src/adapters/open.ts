@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
-import type { Db } from '../core/db.ts';
+import type { Db, Replica } from '../core/db.ts';
 import type { Log } from '../core/log.ts';
 import type { Adapters, SharedState } from '../core/ports.ts';
 import { createFolderBlobs } from './blobs/folder.ts';
@@ -26,6 +26,7 @@ import { createNoMail } from './mail/none.ts';
 interface AdapterConfig {
   dataDir: string;
   databaseUrl: string | null;
+  databaseReadUrl: string | null;
   redisUrl: string | null;
   redisPrefix: string;
   s3: S3Options | null;
@@ -83,6 +84,16 @@ async function openAndMigrate(db: Db, opened: Promise<void>): Promise<void> {
     await db.close();
     throw error;
   }
+}
+
+/** It is not asked yet: nobody waits for a replica that is away. */
+async function openReplica({ databaseReadUrl: url }: AdapterConfig, primary: Db): Promise<Replica | null> {
+  if (url === null) return null;
+  const [{ createPostgres }, { createReplica }] = await Promise.all([
+    import('./db/postgres/postgres.ts'),
+    import('./db/postgres/replica.ts'),
+  ]);
+  return createReplica({ primary, db: createPostgres({ url }) });
 }
 
 const firstAttempts = 3;
@@ -155,5 +166,7 @@ export async function beginAdapters(
       throw error;
     },
   );
-  return { ...shared, ...stores, db, opened, close: () => closeAll([shared, stores, db]) };
+  const replica = await openReplica(config, db);
+  const closing = [shared, stores, ...(replica ? [replica] : []), db];
+  return { ...shared, ...stores, db, replica, opened, close: () => closeAll(closing) };
 }

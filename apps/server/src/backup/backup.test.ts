@@ -102,6 +102,8 @@ const untilRecorded = (db: Db, { texts }: Memory): Promise<void> =>
       { metric: 'delivered', value: sent },
       { metric: 'messages', value: sent },
     ]);
+    const used = await db.query(sql`select value::int as value from usage_meters where meter = 'messages'`);
+    assert.deepEqual(used, [{ value: sent }]);
     const last = await db.query(sql`select from api_requests where route like '%/complete'`);
     assert.equal(last.length, 1);
   });

@@ -1,4 +1,5 @@
 import type { ConnectionEventSource, ConnectionEventType } from '@parley/contract';
+import type { MediaEvents } from '@parley/contract/media-control';
 import type { ProjectScope } from './caller.ts';
 
 /** One step of a connection, as the server saw it or the client reported it. */
@@ -27,6 +28,19 @@ export interface ConnectionAbout {
   sdkVersion?: string | null;
   transport?: string | null;
 }
+
+/** What a media node counted of the tracks of a connection, a value for each sample. */
+export interface NodeSamples extends ProjectScope {
+  connectionId: string;
+  roomId: string;
+  identity: string;
+  everyMs: number;
+  count: number;
+  tracks: MediaEvents['track.samples']['tracks'];
+}
+
+/** Best effort by nature, as steps are. */
+export type TakeNodeSamples = (samples: NodeSamples) => void;
 
 /** Where steps are written down. Best effort by nature: it never fails or delays a call. */
 export interface ConnectionRecorder {

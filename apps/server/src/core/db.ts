@@ -7,9 +7,12 @@ import type { Sql } from './sql.ts';
  */
 export type Row = Record<string, unknown>;
 
-export interface Queryable {
+export interface Reader {
   /** Rows of one statement. */
   query<T extends object = Row>(statement: Sql): Promise<T[]>;
+}
+
+export interface Queryable extends Reader {
   /** How many rows one statement touched. */
   execute(statement: Sql): Promise<number>;
 }
@@ -32,6 +35,15 @@ export interface Db extends Queryable {
   readonly dialect: 'postgres' | 'embedded';
   /** Round trip to the database, in milliseconds. Throws `DatabaseUnavailable` when there is none. */
   ping(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A server that follows the database, for reads alone. It may be behind, and it may be away. */
+export interface Replica extends Reader {
+  /** Rows that contain everything committed before the call; null when it has not replayed that within its patience. */
+  queryCurrent<T extends object = Row>(statement: Sql): Promise<T[] | null>;
+  /** How far it is. Throws `DatabaseUnavailable` when it does not answer, or follows another database. */
+  look(): Promise<{ latencyMs: number; behindBytes: number }>;
   close(): Promise<void>;
 }
 

@@ -53,6 +53,11 @@ export const metricTable = {
     help: 'Requests that are not in the request log: beyond its rate, beyond what may wait, or not stored.',
     from: each('reason', ['rate', 'queue', 'store']),
   },
+  parley_replica_reads_total: {
+    kind: 'counter',
+    help: 'Reads that might be of the replica, by who answered: it, or the primary since it was behind or away.',
+    from: each('result', ['replica', 'behind', 'away']),
+  },
   parley_tls_refused_total: {
     kind: 'counter',
     help: 'TLS connections that were refused.',

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Db } from './db.ts';
+import type { Db, Replica } from './db.ts';
 
 /**
  * Messages between processes. This process gets its own at once and exactly once, with or without the others. What
@@ -151,6 +151,8 @@ export interface MailMessage {
   subject: string;
   text: string;
   html: string;
+  /** With angle brackets; the same for a mail that may have been sent already. */
+  messageId?: string;
 }
 
 /** Mail kept for the development mailbox, newest first. */
@@ -196,6 +198,8 @@ export interface SharedState {
 /** What a process runs on: one implementation of each port. */
 export interface Adapters extends SharedState {
   db: Db;
+  /** Null without DATABASE_READ_URL. */
+  replica: Replica | null;
   blobs: Blobs;
   mail: Mail;
   /** Present when mail is kept for the development mailbox. */

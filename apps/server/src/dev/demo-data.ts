@@ -29,27 +29,45 @@ const messages: readonly DemoMessage[] = [
   { by: 'mira', text: 'Say hello, and somebody will react.' },
 ];
 
-/** Makes what is missing; what is there stays as the developer left it. */
-export async function seedDemo(svc: Svc, textLengthMax: number): Promise<void> {
+/** Metadata of the conversation until it is filled: a process that is killed meanwhile leaves that to the next one. */
+const unfilled = { demo: 'filling' };
+
+/**
+ * Makes the room and the conversation, if they are missing; what is there stays as the developer left it. Gives what
+ * fills them, which nobody has to wait for.
+ */
+export async function seedDemo(svc: Svc, textLengthMax: number): Promise<() => Promise<void>> {
   const room = (await found(svc.rooms.get(demoName))) ?? (await svc.rooms.create({ name: demoName }));
-  if ((await found(svc.chat.conversations.get(demoName))) !== null) return;
-  await svc.chat.conversations.create({ name: demoName, roomId: room.id, members: [...demoUsers] });
+  const known = await found(svc.chat.conversations.get(demoName));
+  if (known !== null && known.metadata['demo'] !== unfilled.demo) return async () => {};
+  if (known === null) {
+    const members = [...demoUsers];
+    await svc.chat.conversations.create({ name: demoName, roomId: room.id, members, metadata: unfilled });
+  }
+  return () => fillDemo(svc, textLengthMax);
+}
+
+/** What was made before a kill is not made again. */
+async function fillDemo(svc: Svc, textLengthMax: number): Promise<void> {
   await seedMessages(svc, (text) => [...text].slice(0, textLengthMax).join(''));
-  await svc.liveStreams.create({
-    title: 'Demo stream',
-    description: 'Go live from the playground, and watch it in a second tab.',
-    hostIdentity: 'mira',
-  });
+  if ((await svc.liveStreams.list()).length === 0)
+    await svc.liveStreams.create({
+      title: 'Demo stream',
+      description: 'Go live from the playground, and watch it in a second tab.',
+      hostIdentity: 'mira',
+    });
+  await svc.chat.conversations.update(demoName, { metadata: {} });
 }
 
 /** A deployment may allow less text than the demo has: what fits is enough to look at. */
 async function seedMessages(svc: Svc, fitting: (text: string) => string): Promise<void> {
   const ids: string[] = [];
-  for (const { by, text, replyTo, editedTo, isDeleted, reaction } of messages) {
+  for (const [index, { by, text, replyTo, editedTo, isDeleted, reaction }] of messages.entries()) {
     const answered = replyTo === undefined ? undefined : ids[replyTo];
     const { id } = await svc.chat.messages.send(demoName, {
       text: fitting(text),
       senderId: by,
+      clientMessageId: `demo-${index}`,
       ...(answered ? { replyTo: answered } : {}),
     });
     ids.push(id);

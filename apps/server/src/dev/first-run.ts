@@ -15,6 +15,13 @@ interface FirstRunOptions {
   onSecret: (secret: string) => void;
 }
 
+interface FirstRun {
+  env: DevEnv;
+  isNew: boolean;
+  /** Fills the demo room; nobody has to wait for it. */
+  fillDemo: () => Promise<void>;
+}
+
 export const devEmail = 'dev@localhost';
 
 /**
@@ -22,7 +29,7 @@ export const devEmail = 'dev@localhost';
  * room; returns them with what is new. All of it through the public API: nothing is seeded that a developer could not
  * make the same way.
  */
-export async function firstRun(options: FirstRunOptions): Promise<{ env: DevEnv; isNew: boolean }> {
+export async function firstRun(options: FirstRunOptions): Promise<FirstRun> {
   const { url, publicUrl, dataDir, sfuSecret, textLengthMax } = options;
   const known = readDevEnv(dataDir);
   const isNew = !(await isKeyValid(url, known.SVC_API_KEY));
@@ -43,9 +50,9 @@ export async function firstRun(options: FirstRunOptions): Promise<{ env: DevEnv;
   writeDevEnv(dataDir, env);
   if (session) env.SVC_WEBHOOK_SECRET = await receiveEvents(session, env, `${publicUrl}/dev/events`);
   options.onSecret(env.SVC_WEBHOOK_SECRET);
-  await seedDemo(new Svc({ apiKey: env.SVC_API_KEY, baseUrl: url }), textLengthMax);
+  const fillDemo = await seedDemo(new Svc({ apiKey: env.SVC_API_KEY, baseUrl: url }), textLengthMax);
   writeDevEnv(dataDir, env);
-  return { env, isNew };
+  return { env, isNew, fillDemo };
 }
 
 async function newProject(session: Api): Promise<Pick<DevEnv, 'SVC_API_KEY' | 'SVC_PROJECT_ID'>> {

@@ -10,6 +10,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkFolder, checkOwnStorage } from './folder.ts';
 import { checkNode, checkRunningMedia } from './media-node.ts';
 import { checkPlainPort, checkPort, isOurs } from './network.ts';
+import { checkReplica } from './replica.ts';
 import { checkTls } from './tls.ts';
 
 export type { Finding } from './finding.ts';
@@ -40,6 +41,8 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   yield checkFolder(config, isRunning);
   const database = config.databaseUrl === null ? null : await lookAtDatabase(config.databaseUrl);
   yield database === null ? embeddedDatabase(config) : database.finding;
+  if (config.databaseUrl !== null && config.databaseReadUrl !== null)
+    yield await checkReplica(config.databaseUrl, config.databaseReadUrl);
   if (config.redisUrl !== null) yield await checkRedis(config);
   yield config.s3 === null ? await checkOwnStorage(config) : await checkBucket(config, config.s3.bucket);
   if (config.runsMediaNode) yield* checkNode(config, variables, isRunning);

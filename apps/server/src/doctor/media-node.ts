@@ -14,7 +14,7 @@ import { bindProblem } from './udp.ts';
 export async function* checkNode(config: Config, variables: Variables, isRunning: boolean): AsyncGenerator<Finding> {
   let node: NodeConfig;
   try {
-    node = readConfig(nodeVariables({ config, url: `http://127.0.0.1:${config.port}`, variables }));
+    node = readConfig({ ...nodeVariables({ config, variables }), CONTROL_URL: `http://127.0.0.1:${config.port}` });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     yield fail('settings', `The media node refuses its settings: ${error.message}`, 'See docs/reference/settings.md.');

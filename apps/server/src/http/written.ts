@@ -9,6 +9,7 @@ const kinds: Readonly<Record<string, ChangeKind>> = {
   chat: 'chat',
   users: 'chat',
   webhooks: 'webhooks',
+  alerts: 'alerts',
   'api-keys': 'keys',
   'signing-keys': 'keys',
   members: 'members',

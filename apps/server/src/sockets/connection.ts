@@ -8,9 +8,10 @@ import type { Connection, SocketDefinition, SocketSession } from '../core/socket
 import { clockLeewaySeconds } from '../core/tokens.ts';
 import { createFrameAnswers, type End } from './frame-answers.ts';
 import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
-import { createFrameWriter } from './frame-writer.ts';
+import { OutboxWriter } from './frame-writer.ts';
 import { createInbox } from './inbox.ts';
-import { createMeter } from './meter.ts';
+import { Meter } from './meter.ts';
+import { OpenConnection } from './open-connection.ts';
 import type { Outbox } from './outbox.ts';
 import { closeCodeOf, closeReason } from './socket-errors.ts';
 
@@ -39,7 +40,6 @@ export interface Visitor {
   ip: string;
   userAgent: string | null;
   origin: string | null;
-  token: string | null;
 }
 
 export interface Wire {
@@ -56,7 +56,7 @@ export interface Wire {
 /** A connection as the sockets hold it. */
 export interface LiveConnection {
   /** What it was opened by; null before authentication and after the end. */
-  readonly grant: Grant | null;
+  grant(): Grant | null;
   /** Deadlines: authentication, heartbeat, expiry. Called about once a second. */
   tick(times: { now: number; elapsed: number }): void;
   /** Asks the client to reconnect to another process. */
@@ -74,6 +74,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   routes: ReadonlyMap<string, FrameRoute<S, V>>,
   { ws, createOutbox, onKnown, claim, onGone }: Wire,
   visitor: Visitor,
+  token: string | null,
   deps: ConnectionDeps,
 ): LiveConnection {
   const { clock, log, limits, rateLimiter } = deps;
@@ -82,43 +83,28 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   /** Kept after the end: handlers that are still running may read it. */
   let lastSession: S | null = null;
   const outbox = createOutbox(() => close(4408, 'SLOW_CONSUMER'));
-  const writer = createFrameWriter(outbox, clock, definition.replyType);
+  const writer = new OutboxWriter(outbox, clock, definition.replyType);
   const windowMs = limits.RATE_LIMIT_WINDOW_SECONDS * 1000;
   const frameBudget = definition.frameBudget ? limits[definition.frameBudget] : null;
   const inbox = createInbox({ ws, outbox, frameBudget, windowMs, handle });
-  const malformed = createMeter(limits.SOCKETS_MAX_MALFORMED_FRAMES, windowMs);
-  const invalid = createMeter(limits.SOCKETS_MAX_INVALID_FRAMES, windowMs);
-  const pings = createMeter(limits.SOCKETS_MAX_PINGS, windowMs);
+  const malformed = new Meter(limits.SOCKETS_MAX_MALFORMED_FRAMES, windowMs);
+  const invalid = new Meter(limits.SOCKETS_MAX_INVALID_FRAMES, windowMs);
+  const pings = new Meter(limits.SOCKETS_MAX_PINGS, windowMs);
 
-  const connection: Connection<S, V> = {
-    id: visitor.connectionId,
-    ip: visitor.ip,
-    userAgent: visitor.userAgent,
-    connectedAt: clock.now(),
-    get session() {
-      // Handlers run only after authentication.
-      return lastSession ?? fail('SVC_UNAUTHENTICATED');
-    },
-    get lastSeenAt() {
-      return clock.now() - (clock.elapsed() - heardAt);
-    },
-    get isOpen() {
-      return state.is === 'open';
-    },
-    get queuedBytes() {
-      return outbox.queuedBytes;
-    },
-    write: outbox.write,
-    send: writer.send,
+  const connection: Connection<S, V> = new OpenConnection<S, V>(visitor, clock.now(), outbox, writer, {
+    // Handlers run only after authentication.
+    session: () => lastSession ?? fail('SVC_UNAUTHENTICATED'),
+    lastSeenAt: () => clock.now() - (clock.elapsed() - heardAt),
+    isOpen,
     renew(session) {
       lastSession = session;
       if (state.is === 'open') state = { ...state, session, isExpiringSent: false };
     },
     close,
-  };
+  });
 
   const endsWith = (type: string, error: ServiceError): End | null => definition.endsWith?.(type, error) ?? null;
-  const endOfInvalid = (error: ServiceError): End | null => (invalid(heardAt).excess > 0 ? endOf(error) : null);
+  const endOfInvalid = (error: ServiceError): End | null => (invalid.use(heardAt).excess > 0 ? endOf(error) : null);
   const answers = createFrameAnswers({ connection, routes, endsWith, endOfInvalid, writer, rateLimiter, clock, log });
 
   /** Leaves every state but `closing`; the domain is notified at once, not when the handshake is over. */
@@ -168,7 +154,9 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   }
 
   // A function, because the compiler does not see that awaiting may change the state.
-  const isOpen = (): boolean => state.is === 'open';
+  function isOpen(): boolean {
+    return state.is === 'open';
+  }
 
   async function handle(frame: RawFrame): Promise<void> {
     if (state.is === 'awaitingAuth') await authenticateBy(frame);
@@ -183,7 +171,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
       frame = readFrame(bytes);
     } catch (error) {
       // From somebody we do not know, one is enough.
-      const isLast = malformed(heardAt).excess > 0 || state.is === 'awaitingAuth';
+      const isLast = malformed.use(heardAt).excess > 0 || state.is === 'awaitingAuth';
       answers.sendError(error, { id: null }, isLast ? endOf : undefined);
       return;
     }
@@ -192,7 +180,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   }
 
   function pong(frame: RawFrame): void {
-    const { excess, remainingMs } = pings(heardAt);
+    const { excess, remainingMs } = pings.use(heardAt);
     if (excess === 0) answers.pong(frame);
     else closeOverLimit(wholeSeconds(remainingMs));
   }
@@ -222,12 +210,11 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     finish(code);
     onGone();
   });
-  if (visitor.token !== null) inbox.runFirst(authenticate(visitor.token, null));
+  // In no closure: it is not kept for as long as the connection is open.
+  if (token !== null) inbox.runFirst(authenticate(token, null));
 
   return {
-    get grant() {
-      return state.is === 'open' ? state.session : null;
-    },
+    grant: () => (state.is === 'open' ? state.session : null),
     tick({ now, elapsed }) {
       if (state.is === 'awaitingAuth') {
         if (elapsed >= state.deadline && !state.isChecking) close(4408, 'AUTH_TIMEOUT');

@@ -9,22 +9,30 @@ export interface FrameWriter {
 }
 
 /** Turns what is said to one connection into frames in its outbox; each gets its `ts`. */
-export function createFrameWriter(outbox: Outbox, clock: Clock, replyType: 'ack' | 'response'): FrameWriter {
-  const send = (type: string, fields: object): void =>
-    outbox.write(frameText(JSON.stringify({ type, ...fields, ts: clock.now() })));
+export class OutboxWriter implements FrameWriter {
+  readonly #outbox: Outbox;
+  readonly #clock: Clock;
+  readonly #replyType: 'ack' | 'response';
 
-  function sendReply(ref: string, data: unknown): void {
-    if (data instanceof ReplyJson) {
-      const head = `{"type":"${replyType}","ref":${JSON.stringify(ref)}`;
-      outbox.write(frameText(`${head},"data":${data.text},"ts":${clock.now()}}`));
-    } else send(replyType, data === undefined ? { ref } : { ref, data });
+  constructor(outbox: Outbox, clock: Clock, replyType: 'ack' | 'response') {
+    this.#outbox = outbox;
+    this.#clock = clock;
+    this.#replyType = replyType;
   }
 
-  return {
-    send,
-    reply(ref, answer) {
-      if (ref !== null) sendReply(ref, answer instanceof ReplyThen ? answer.data : answer);
-      if (answer instanceof ReplyThen) answer.afterwards();
-    },
-  };
+  send(type: string, fields: object): void {
+    this.#outbox.write(frameText(JSON.stringify({ type, ...fields, ts: this.#clock.now() })));
+  }
+
+  reply(ref: string | null, answer: unknown): void {
+    if (ref !== null) this.#sendReply(ref, answer instanceof ReplyThen ? answer.data : answer);
+    if (answer instanceof ReplyThen) answer.afterwards();
+  }
+
+  #sendReply(ref: string, data: unknown): void {
+    if (data instanceof ReplyJson) {
+      const head = `{"type":"${this.#replyType}","ref":${JSON.stringify(ref)}`;
+      this.#outbox.write(frameText(`${head},"data":${data.text},"ts":${this.#clock.now()}}`));
+    } else this.send(this.#replyType, data === undefined ? { ref } : { ref, data });
+  }
 }

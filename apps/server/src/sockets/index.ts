@@ -64,7 +64,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // The HTTP server removes its own error handler with the upgrade.
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroyFailed);
     const requestId = requestIdOf(request.headers);
     const offer = readOffer(request);
     const refuseUpgrade = (error: ServiceError): void => answerUpgrade(socket, error, requestId, offer.path, refuse);
@@ -85,14 +85,13 @@ export function createSockets(deps: SocketsDeps): Sockets {
       ip: ipOf(request),
       userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
       origin: request.headers.origin ?? null,
-      token: offer.token,
     };
     endpoint.handshake.complete(
       request,
       socket,
       head,
       requestId,
-      (ws) => admit(endpoint, ws, socket, visitor),
+      (ws) => admit(endpoint, ws, socket, visitor, offer.token),
       (message) => refuseUpgrade(new ServiceError('SVC_BAD_REQUEST', { message })),
     );
   }
@@ -104,14 +103,14 @@ export function createSockets(deps: SocketsDeps): Sockets {
   }
 
   /** Refusals from here on are close codes: the browser's page sees those, but never the status of an upgrade. */
-  function admit(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
+  function admit(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor, token: string | null): void {
     if (live.size >= limits.SOCKETS_MAX_PER_PROCESS) {
       closeRefused(ws, new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds }));
       return;
     }
     const { attemptBudget } = endpoint;
     if (!attemptBudget) {
-      open(endpoint, ws, socket, visitor);
+      open(endpoint, ws, socket, visitor, token);
       return;
     }
     ws.on('error', () => undefined);
@@ -119,7 +118,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     rateLimiter.spend(`budget:${attemptBudget}:${addressKey(visitor.ip)}`, limits[attemptBudget]).then(
       () => {
         ws.resume();
-        open(endpoint, ws, socket, visitor);
+        open(endpoint, ws, socket, visitor, token);
       },
       (error) => {
         ws.resume();
@@ -130,8 +129,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
     );
   }
 
-  function open(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor): void {
-    const isUnknown = visitor.token === null;
+  function open(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor, token: string | null): void {
+    const isUnknown = token === null;
     const address = addressKey(visitor.ip);
     if (isUnknown && !unknown.add(address, unknownPerAddressMax)) {
       closeRefused(ws, new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }));
@@ -149,6 +148,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
         onGone: () => live.delete(connection),
       },
       visitor,
+      token,
     );
     live.add(connection);
   }
@@ -184,9 +184,12 @@ export function createSockets(deps: SocketsDeps): Sockets {
     get count() {
       return live.size;
     },
-    projects: () => [...new Set([...live].flatMap(({ grant }) => grant?.projectId ?? []))],
+    projects: () => [...new Set([...live].flatMap((connection) => connection.grant()?.projectId ?? []))],
     cutOff(isOver, { code, reason }) {
-      for (const connection of live) if (connection.grant && isOver(connection.grant)) connection.close(code, reason);
+      for (const connection of live) {
+        const grant = connection.grant();
+        if (grant && isOver(grant)) connection.close(code, reason);
+      }
     },
     start() {
       ticking = runTicks();
@@ -210,7 +213,7 @@ interface Endpoint {
   subprotocol: string;
   attemptBudget: LimitName | undefined;
   handshake: Upgrade;
-  connect(wire: Wire, visitor: Visitor): LiveConnection;
+  connect(wire: Wire, visitor: Visitor, token: string | null): LiveConnection;
 }
 
 function createEndpoint<S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
@@ -224,13 +227,18 @@ function createEndpoint<S extends SocketSession, F extends ClientFrameTable, V e
     subprotocol,
     attemptBudget,
     handshake: createUpgrade(definition),
-    connect: (wire, visitor) => createConnection(definition, routes, wire, visitor, deps),
+    connect: (wire, visitor, token) => createConnection(definition, routes, wire, visitor, token, deps),
   };
 }
 
 function closeRefused(ws: WebSocket, refusal: ServiceError): void {
   ws.on('error', () => undefined);
   ws.close(closeCodeOf(refusal), closeReason(refusal));
+}
+
+/** One for all sockets, and of nothing: what a listener's function was made beside is kept with it. */
+function destroyFailed(this: Duplex): void {
+  this.destroy();
 }
 
 /** How many there are of each. */

@@ -6,12 +6,24 @@ export interface Reading {
 }
 
 /** Counts what one connection does in fixed windows that start with the first use; `null` counts and never exceeds. */
-export function createMeter(limit: number | null, windowMs: number): (now: number) => Reading {
-  let count = 0;
-  let until = 0;
-  return (now) => {
-    if (now >= until) [count, until] = [0, now + windowMs];
-    count++;
-    return { excess: limit === null ? 0 : Math.max(0, count - limit), remainingMs: until - now };
-  };
+export class Meter {
+  readonly #limit: number | null;
+  readonly #windowMs: number;
+  #count = 0;
+  #until = 0;
+
+  constructor(limit: number | null, windowMs: number) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  use(now: number): Reading {
+    if (now >= this.#until) {
+      this.#count = 0;
+      this.#until = now + this.#windowMs;
+    }
+    this.#count++;
+    const excess = this.#limit === null ? 0 : Math.max(0, this.#count - this.#limit);
+    return { excess, remainingMs: this.#until - now };
+  }
 }

@@ -23,13 +23,13 @@ interface Flusher {
 }
 
 export function createFlusher(): Flusher {
-  let waiting: (() => void)[] = [];
+  let waiting: SocketOutbox[] = [];
   let last: { frames: readonly SocketFrame[]; joined: Buffer } | null = null;
 
   function flushAll(): void {
     const turn = waiting;
     waiting = [];
-    for (const flush of turn) flush();
+    for (const outbox of turn) outbox.flush();
     last = null;
   }
 
@@ -43,69 +43,91 @@ export function createFlusher(): Flusher {
     return last.joined;
   }
 
-  function onNextTurn(flush: () => void): void {
+  function onNextTurn(outbox: SocketOutbox): void {
     if (waiting.length === 0) setImmediate(flushAll);
-    waiting.push(flush);
+    waiting.push(outbox);
   }
 
-  return {
-    createOutbox(socket, onOverflow) {
-      // The usual queue is one frame, and an array for it would be most of what this costs.
-      let first: SocketFrame | null = null;
-      let more: SocketFrame[] = [];
-      let bytes = 0;
-      let isOpen = true;
+  const shared: Turn = { join, onNextTurn };
+  return { createOutbox: (socket, onOverflow) => new SocketOutbox(socket, onOverflow, shared) };
+}
 
-      function flush(): void {
-        if (first === null) return;
-        // One write whatever the number of frames: a system call a frame is what fan-out spends its time on.
-        const joined = more.length === 0 ? first : join([first, ...more], bytes);
-        forget();
-        if (joined.length + socket.writableLength > queuedBytesMax) onOverflow();
-        // One that is destroyed already takes it and says nothing; asking first would touch another object a socket.
-        else socket.write(joined);
+/** What the outboxes of a process share. */
+interface Turn {
+  join(frames: readonly SocketFrame[], bytes: number): Buffer;
+  onNextTurn(outbox: SocketOutbox): void;
+}
+
+/** A class: of ten thousand idle sockets each has one, and a closure for each function is most of what it takes (ADR 175). */
+class SocketOutbox implements Outbox {
+  readonly #socket: Duplex;
+  readonly #onOverflow: () => void;
+  readonly #turn: Turn;
+  // The usual queue is one frame, and an array for it would be most of what this costs.
+  #first: SocketFrame | null = null;
+  #more: SocketFrame[] | null = null;
+  #bytes = 0;
+  #isOpen = true;
+
+  constructor(socket: Duplex, onOverflow: () => void, turn: Turn) {
+    this.#socket = socket;
+    this.#onOverflow = onOverflow;
+    this.#turn = turn;
+  }
+
+  write(frame: SocketFrame): void {
+    if (!this.#isOpen) return;
+    this.#bytes += frame.length;
+    if (this.#first === null) {
+      this.#first = frame;
+      this.#turn.onNextTurn(this);
+    } else if (this.#bytes <= queuedBytesMax) {
+      this.#more ??= [];
+      this.#more.push(frame);
+    } else {
+      this.#forget();
+      this.#onOverflow();
+    }
+  }
+
+  flush(): void {
+    const first = this.#first;
+    if (first === null) return;
+    // One write whatever the number of frames: a system call a frame is what fan-out spends its time on.
+    const joined = this.#more === null ? first : this.#turn.join([first, ...this.#more], this.#bytes);
+    this.#forget();
+    if (joined.length + this.#socket.writableLength > queuedBytesMax) this.#onOverflow();
+    // One that is destroyed already takes it and says nothing; asking first would touch another object a socket.
+    else this.#socket.write(joined);
+  }
+
+  #forget(): void {
+    this.#first = null;
+    this.#more = null;
+    this.#bytes = 0;
+  }
+
+  drop(): void {
+    this.#isOpen = false;
+    this.#forget();
+  }
+
+  get queuedBytes(): number {
+    return this.#bytes + this.#socket.writableLength;
+  }
+
+  drained(): Promise<void> {
+    const socket = this.#socket;
+    return new Promise((resolve) => {
+      this.flush();
+      if (socket.destroyed || !socket.writableNeedDrain) return resolve();
+      function done(): void {
+        socket.off('drain', done);
+        socket.off('close', done);
+        resolve();
       }
-
-      function forget(): void {
-        first = null;
-        if (more.length > 0) more = [];
-        bytes = 0;
-      }
-
-      return {
-        write(frame) {
-          if (!isOpen) return;
-          bytes += frame.length;
-          if (first === null) {
-            first = frame;
-            onNextTurn(flush);
-          } else if (bytes <= queuedBytesMax) more.push(frame);
-          else {
-            forget();
-            onOverflow();
-          }
-        },
-        flush,
-        drop() {
-          isOpen = false;
-          forget();
-        },
-        get queuedBytes() {
-          return bytes + socket.writableLength;
-        },
-        drained: () =>
-          new Promise((resolve) => {
-            flush();
-            if (socket.destroyed || !socket.writableNeedDrain) return resolve();
-            function done(): void {
-              socket.off('drain', done);
-              socket.off('close', done);
-              resolve();
-            }
-            socket.on('drain', done);
-            socket.on('close', done);
-          }),
-      };
-    },
-  };
+      socket.on('drain', done);
+      socket.on('close', done);
+    });
+  }
 }

@@ -118,6 +118,10 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     const body = { url: 'https://hooks.example.com/own', environment: 'DEVELOPMENT' as const };
     return { ids: { webhookId: (await owner.api.call('createWebhook', { projectId, body })).id } };
   };
+  const alert: OwnThings = async () => {
+    const { id } = await api.call('createAlert', { body: { name: newName(), kind: 'NODE_OFFLINE' } });
+    return { ids: { alertId: id, until: new Date(service.clock.now() + 60_000).toISOString() } };
+  };
   const signedIn: OwnThings = async () => ({ headers: { cookie: await cookieOf(service, await person()) } });
   const plain = (way: 'whip' | 'whep', isIn: boolean): OwnThings => {
     return async () => {
@@ -222,6 +226,10 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     updateWebhook: webhook,
     disableWebhook: webhook,
     deleteWebhook: webhook,
+    deleteAlert: alert,
+    deleteProjectAlert: alert,
+    silenceAlert: alert,
+    silenceProjectAlert: alert,
     addConversationMember: async () => ({ ids: { ...(await newConversation(api)), userId: newName() } }),
     removeReaction: async () => {
       const ids = await newConversation(api);

@@ -52,24 +52,29 @@ export async function startOwnPostgres({
   folder: given,
   settings = {},
 }: OwnPostgresOptions = {}): Promise<OwnPostgres> {
+  const folder = given ?? mkdtempSync(join(tmpdir(), 'parley-postgres-'));
+  const cluster = makeData(folder, 'initdb', ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
+  return await onFreePort((port) => startOn(port, { ...cluster, settings, isOurs: given === undefined }));
+}
+
+/** A server that follows another one by streaming replication. */
+export async function startOwnReplica(primary: OwnPostgres): Promise<OwnPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-replica-'));
+  const cluster = makeData(folder, 'pg_basebackup', ['-d', primary.url, '-R', '-X', 'stream', '-c', 'fast']);
+  return await onFreePort((port) => startOn(port, { ...cluster, settings: {}, isOurs: true }));
+}
+
+/** The data of a cluster, made by one of the server's programs. */
+function makeData(folder: string, program: string, args: readonly string[]) {
   const bin = binFolder();
   if (bin === undefined) throw new Error(`no PostgreSQL server under ${installed}`);
-  const folder = given ?? mkdtempSync(join(tmpdir(), 'parley-postgres-'));
   const user = ownUser();
   chmodSync(folder, 0o700);
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
-  const made = spawnSync(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
-    {
-      ...user,
-      cwd: folder,
-      encoding: 'utf8',
-    },
-  );
-  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
-  return await onFreePort((port) => startOn(port, { bin, folder, data, user, settings, isOurs: given === undefined }));
+  const made = spawnSync(join(bin, program), ['-D', data, ...args], { ...user, cwd: folder, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`${program}: ${made.stderr}`);
+  return { bin, folder, data, user };
 }
 
 interface Cluster {

@@ -2,7 +2,7 @@ import type { RouteRow } from '@parley/contract';
 import type { TObject, TSchema } from 'typebox';
 
 const SOME_UUID = '01a1dd14-de65-7b05-8710-0999672eacce';
-const TEXTS = ['ada@example.com', 'a', 'text/plain', '2026-11-15T12:00:00.000Z', SOME_UUID];
+const TEXTS = ['ada@example.com', 'a', 'text/plain', '2026-11-15T12:00:00.000Z', SOME_UUID, 'EUR', '1'];
 
 interface Parts {
   type?: string;

@@ -74,7 +74,7 @@ async function startOn(
   const stores = await openStores({ ...config, isProduction: false }, { clock, log });
   const db = database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
-  const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db };
+  const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db, replica: null };
   const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, passwordCost, ...rest });
 
   async function stop(): Promise<void> {

@@ -213,13 +213,18 @@ async function createProjectPart({ id: projectId, owner }: TestProject, environm
   const signingKey = { name: 'world', environment, algorithm: 'HS256' as const };
   const { id: signingKeyId } = await api.call('createSigningKey', { projectId, body: signingKey });
   await api.call('revokeSigningKey', { projectId, signingKeyId });
+  const alert = await api.call('createProjectAlert', {
+    projectId,
+    query: { environment },
+    body: { name: 'world', kind: 'NODE_OFFLINE' },
+  });
   const email = `${guest}-${webhook.id.slice(-8)}@example.com`.toLowerCase();
   await api.call('addProjectMember', { projectId, body: { email, role: 'VIEWER' } });
   const [session] = await api.call('listSessions', {});
   const member = { userId: email };
   const shutOut = { userId: `shut-out-${guest}` };
   return {
-    ids: { projectId, webhookId: webhook.id, deliveryId: delivery.id, publicId, signingKeyId },
+    ids: { projectId, webhookId: webhook.id, deliveryId: delivery.id, publicId, signingKeyId, alertId: alert.id },
     idsOfRoute: {
       endSession: { sessionId: known(session).id },
       changeProjectMember: member,

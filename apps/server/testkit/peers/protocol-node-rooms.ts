@@ -61,11 +61,13 @@ interface NodeRoomsDeps {
   rooms: Map<string, NodeRoom>;
   capacity: number | undefined;
   isBusy(): boolean;
+  /** How it refuses to meet other nodes; null: it knows them. */
+  refusesToMeet(): MediaErrorCode | null;
   emit<N extends MediaEventName>(type: N, data: MediaEvents[N]): void;
 }
 
 /** What a node does on command, less the media. */
-export function createNodeRooms({ rooms, capacity, isBusy, emit }: NodeRoomsDeps) {
+export function createNodeRooms({ rooms, capacity, isBusy, refusesToMeet, emit }: NodeRoomsDeps) {
   let trackNumber = 0;
 
   const roomOf = (id: string): NodeRoom => rooms.get(id) ?? raise('NOT_FOUND', 'No such room.');
@@ -148,10 +150,10 @@ export function createNodeRooms({ rooms, capacity, isBusy, emit }: NodeRoomsDeps
         return { created: !room, ...(isBusy() && (room?.participants.size ?? 0) > 0 && { busy: true }) };
       }
       case 'node.meet':
-        return {};
+        return raise(refusesToMeet() ?? 'NOT_FOUND');
       case 'room.link':
         roomOf(frame.data.room).openedBy.add(controller);
-        return { unknown: [] };
+        return { unknown: refusesToMeet() === null ? [] : frame.data.nodes.map(({ node }) => node) };
       case 'room.close': {
         const room = rooms.get(frame.data.room);
         for (const one of [...(room?.participants.values() ?? [])]) if (room) close(room, one, frame.data.reason);

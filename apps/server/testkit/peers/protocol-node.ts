@@ -47,6 +47,8 @@ export interface ProtocolNode {
   forget(type: string): void;
   /** As its processes are: who joins had better go elsewhere. */
   isBusy: boolean;
+  /** How it refuses to meet other nodes; null: it knows them all. */
+  refusesToMeet: MediaErrorCode | null;
   /** How many pings from now on it does not answer. */
   missesPings: number;
   /** Refuses connections until switched back. */
@@ -84,6 +86,7 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
   let instanceId: string = randomUUID();
   let isDeaf = false;
   let isBusy = false;
+  let refusesToMeet: MediaErrorCode | null = null;
   let missesPings = 0;
   let connections = 0;
   let ended = 0;
@@ -91,7 +94,11 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
   const heard = new Map<string, object>();
   const rooms = new Map<string, NodeRoom>();
   const controllers = new Map<string, Controller>();
-  const { execute, partOf } = createNodeRooms({ rooms, capacity, isBusy: () => isBusy, emit });
+  const { execute, partOf } = createNodeRooms({
+    ...{ rooms, capacity, emit },
+    isBusy: () => isBusy,
+    refusesToMeet: () => refusesToMeet,
+  });
   const sockets = new WebSocketServer({ noServer: true });
   const server: Server = createServer((_request, response) => response.writeHead(404).end());
   /** All of them, those too that are being upgraded or were replaced: `server.close` waits for each. */
@@ -246,6 +253,12 @@ export async function startProtocolNode(options: ProtocolNodeOptions): Promise<P
     },
     set answersWith(answer) {
       answersWith = answer;
+    },
+    get refusesToMeet() {
+      return refusesToMeet;
+    },
+    set refusesToMeet(code) {
+      refusesToMeet = code;
     },
     get missesPings() {
       return missesPings;

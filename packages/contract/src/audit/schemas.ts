@@ -21,6 +21,11 @@ export const auditActions = {
   'user.revoked': 'user',
   'user.unbanned': 'user',
   'call.shared': 'call',
+  'usage_prices.updated': 'usage_prices',
+  'alert.created': 'alert',
+  'alert.updated': 'alert',
+  'alert.deleted': 'alert',
+  'alert.silenced': 'alert',
 } as const;
 export type AuditAction = keyof typeof auditActions;
 

@@ -4,7 +4,33 @@ import { RtcServerStatus } from './enums.ts';
 
 const percent = Type.Number({ minimum: 0, maximum: 100 });
 const count = Type.Number({ minimum: 0, maximum: 1e15 });
-const load = { cpuPercent: percent, memoryPercent: percent, networkInBps: count, networkOutBps: count };
+const coresMax = 512;
+/** What a node says of itself. */
+const load = {
+  cpuPercent: percent,
+  memoryPercent: percent,
+  networkInBps: count,
+  networkOutBps: count,
+  /** Of each media process, of one core: a room is at home in one of them. */
+  coreCpuPercents: Type.Array(percent, { maxItems: coresMax }),
+  packetsInPerSecond: count,
+  packetsOutPerSecond: count,
+  /** Lost on the way from publishers, before any repetition. */
+  lossInPercent: percent,
+  /** Lost on the way to subscribers, as those report. */
+  lossOutPercent: percent,
+};
+const nullableLoad = {
+  cpuPercent: Nullable(load.cpuPercent),
+  memoryPercent: Nullable(load.memoryPercent),
+  networkInBps: Nullable(load.networkInBps),
+  networkOutBps: Nullable(load.networkOutBps),
+  coreCpuPercents: Nullable(load.coreCpuPercents),
+  packetsInPerSecond: Nullable(load.packetsInPerSecond),
+  packetsOutPerSecond: Nullable(load.packetsOutPerSecond),
+  lossInPercent: Nullable(load.lossInPercent),
+  lossOutPercent: Nullable(load.lossOutPercent),
+};
 
 /** A host name or address, with a port if need be. It goes to browsers: nothing else may hide in it. */
 const PublicHost = Type.String({
@@ -26,10 +52,15 @@ export type RegisterServer = Static<typeof RegisterServer>;
 export const Heartbeat = Type.Object({
   activeRooms: count,
   activeParticipants: count,
-  cpuPercent: Type.Optional(percent),
-  memoryPercent: Type.Optional(percent),
-  networkInBps: Type.Optional(count),
-  networkOutBps: Type.Optional(count),
+  cpuPercent: Type.Optional(load.cpuPercent),
+  memoryPercent: Type.Optional(load.memoryPercent),
+  networkInBps: Type.Optional(load.networkInBps),
+  networkOutBps: Type.Optional(load.networkOutBps),
+  coreCpuPercents: Type.Optional(load.coreCpuPercents),
+  packetsInPerSecond: Type.Optional(load.packetsInPerSecond),
+  packetsOutPerSecond: Type.Optional(load.packetsOutPerSecond),
+  lossInPercent: Type.Optional(load.lossInPercent),
+  lossOutPercent: Type.Optional(load.lossOutPercent),
   /** Data messages that a receiver did not get, since the heartbeat before. */
   dataDropped: Type.Optional(count),
   /** The node is about to end: it takes no new room from now on, until it registers again. */
@@ -51,10 +82,7 @@ export const RtcServer = Type.Object({
   draining: Type.Boolean(),
   activeRooms: Nullable(Type.Number()),
   activeParticipants: Nullable(Type.Number()),
-  cpuPercent: Nullable(load.cpuPercent),
-  memoryPercent: Nullable(load.memoryPercent),
-  networkInBps: Nullable(load.networkInBps),
-  networkOutBps: Nullable(load.networkOutBps),
+  ...nullableLoad,
   registeredAt: Timestamp,
   lastHeartbeatAt: Nullable(Timestamp),
   drainStartedAt: Nullable(Timestamp),
@@ -65,10 +93,7 @@ export type RtcServer = Static<typeof RtcServer>;
 /** What a node said of itself with a heartbeat; null where it did not. */
 export const ServerLoadPoint = Type.Object({
   at: Timestamp,
-  cpuPercent: Nullable(load.cpuPercent),
-  memoryPercent: Nullable(load.memoryPercent),
-  networkInBps: Nullable(load.networkInBps),
-  networkOutBps: Nullable(load.networkOutBps),
+  ...nullableLoad,
   activeRooms: Nullable(Type.Number()),
   activeParticipants: Nullable(Type.Number()),
 });

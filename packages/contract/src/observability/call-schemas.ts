@@ -44,6 +44,8 @@ export const CallTrack = Type.Object({
   id: Type.String(),
   direction: Type.Enum(['out', 'in']),
   kind: Type.Enum(['audio', 'video']),
+  /** By the SDK of the participant, or by the media node at the other end of its path. */
+  measuredBy: Type.Enum(['client', 'node']),
   /** Who published it, where that is known. */
   publisher: text,
   source: text,

@@ -14,6 +14,7 @@ export const changeKinds = {
   requests: 'observability:read',
   /** Rates that are counted, not listed: messages, deliveries. */
   activity: 'observability:read',
+  alerts: 'observability:read',
   webhooks: 'webhook:read',
   audit: 'audit:read',
   /** Media nodes are the instance's: every signed-in person may read them. */

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 
 /**
  * What an API key may be bounded to. Each opens its own resource, to read and to change: `tokens` mints and revokes RTC
- * and chat tokens, `streams` gives the tokens of its hosts and viewers too, `webhooks` reads events and their types.
+ * and chat tokens, `streams` gives the tokens of its hosts and viewers too, `webhooks` reads events and their types, `alerts` keeps alerts.
  * `read` opens every GET route, and alone connections, errors, metrics, diagnostics and usage.
  */
-export const apiKeyScopes = ['rooms', 'tokens', 'chat', 'streams', 'webhooks', 'users', 'read'] as const;
+export const apiKeyScopes = ['rooms', 'tokens', 'chat', 'streams', 'webhooks', 'users', 'alerts', 'read'] as const;
 export const ApiKeyScope = Type.Enum([...apiKeyScopes]);
 export type ApiKeyScope = Static<typeof ApiKeyScope>;
 

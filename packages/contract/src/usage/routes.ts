@@ -1,4 +1,5 @@
 import { routes } from '../route.ts';
+import { ProjectUsageReportQuery, UsagePrices, UsageReport, UsageReportQuery } from './meters.ts';
 import { Usage, UsageDetail, UsageQuery } from './schemas.ts';
 
 export const usageRoutes = routes({
@@ -24,5 +25,52 @@ export const usageRoutes = routes({
     query: UsageQuery,
     returns: [200, UsageDetail],
     does: "Reads one project's usage with its session history and daily rollup.",
+  },
+  getUsageReport: {
+    at: 'GET /v1/usage/report',
+    sdk: 'usage.report',
+    scope: 'read',
+    by: ['apiKey'],
+    query: UsageReportQuery,
+    returns: [200, UsageReport],
+    throws: ['SVC_VALIDATION_FAILED'],
+    does: "Reads messages, minutes, recorded minutes and bytes stored and sent of the key's project and environment, by day and by API key, with what they cost where the project has prices.",
+  },
+  getProjectUsageReport: {
+    at: 'GET /v1/projects/{projectId}/usage/report',
+    by: ['session'],
+    needs: 'usage:read',
+    query: ProjectUsageReportQuery,
+    returns: [200, UsageReport],
+    throws: ['SVC_VALIDATION_FAILED'],
+    does: 'Reads the same of a project and environment. Which API key used what takes `api_key:read`.',
+  },
+  exportProjectUsage: {
+    at: 'GET /v1/projects/{projectId}/usage/export',
+    by: ['session'],
+    needs: 'usage:read',
+    budget: 20,
+    query: ProjectUsageReportQuery,
+    streams: 'text/csv',
+    returns: [200, null],
+    throws: ['SVC_VALIDATION_FAILED'],
+    does: 'Exports the report as CSV: a line for each day, API key and meter, with its price and cost.',
+  },
+  getUsagePrices: {
+    at: 'GET /v1/projects/{projectId}/usage/prices',
+    by: ['session'],
+    needs: 'usage:read',
+    returns: [200, UsagePrices],
+    does: 'Reads what the operator charges for usage; every price is null until some are set.',
+  },
+  setUsagePrices: {
+    at: 'PUT /v1/projects/{projectId}/usage/prices',
+    by: ['session'],
+    needs: 'project:update',
+    audit: 'usage_prices.updated',
+    body: UsagePrices,
+    returns: [200, UsagePrices],
+    throws: ['SVC_PROJECT_ARCHIVED', 'SVC_VALIDATION_FAILED'],
+    does: 'Sets the prices of usage, of the whole project and for the past too; a currency of null removes them.',
   },
 });

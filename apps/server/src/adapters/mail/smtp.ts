@@ -28,9 +28,9 @@ export function createSmtpMail({ url, from, requiresTls = false }: SmtpOptions):
   });
   return {
     canSend: true,
-    async send({ to, subject, text, html }) {
+    async send({ to, subject, text, html, messageId }) {
       // As an object: as a text, a comma in it would make two recipients.
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html });
+      await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html, messageId });
     },
     async ping() {
       const started = performance.now();

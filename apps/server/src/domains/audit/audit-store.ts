@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@parley/contract';
-import type { Db } from '../../core/db.ts';
+import type { Db, Reader } from '../../core/db.ts';
 import { type IsAskedFor, insertingEvents, type StoredEvent } from '../../core/event-store.ts';
 import { empty, json, type Sql, sql } from '../../core/sql.ts';
 
@@ -77,7 +77,7 @@ function select(projectId: string, { action, actorId, resourceId }: AuditFilter,
 }
 
 export async function listEntries(
-  db: Db,
+  db: Reader,
   projectId: string,
   filter: AuditFilter & { before?: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
@@ -91,7 +91,7 @@ export async function listEntries(
 
 /** A page of a time range; `after` is the last entry of the page before. */
 export async function listRange(
-  db: Db,
+  db: Reader,
   projectId: string,
   filter: AuditFilter & { from: string; to: string; after: AuditEntry | undefined; limit: number },
 ): Promise<AuditEntry[]> {
@@ -101,7 +101,7 @@ export async function listRange(
   return db.query<AuditEntry>(select(projectId, filter, range, limit));
 }
 
-export async function hasEntry(db: Db, projectId: string, id: string): Promise<boolean> {
+export async function hasEntry(db: Reader, projectId: string, id: string): Promise<boolean> {
   const rows = await db.query(sql`select 1 as one from audit_entries where project_id = ${projectId} and id = ${id}`);
   return rows.length === 1;
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { AuditEntry, AuditExportQuery } from '@parley/contract';
 import type { Static } from 'typebox';
 import { type Clock, iso } from '../../core/clock.ts';
-import type { Db } from '../../core/db.ts';
+import type { Reader } from '../../core/db.ts';
 import { Stream } from '../../core/handlers.ts';
 import { refuse } from '../../core/validation.ts';
 import { listRange } from './audit-store.ts';
@@ -13,7 +13,7 @@ const rangeDays = 30;
 const rangeDaysMax = 366;
 
 /** Exports read page by page as the reader takes them: a slow one holds neither memory nor a connection. */
-export function createExport({ db, clock }: { db: Db; clock: Clock }) {
+export function createExport({ db, clock }: { db: Reader; clock: Clock }) {
   async function* lines(
     projectId: string,
     filter: Static<typeof AuditExportQuery> & { from: string; to: string },

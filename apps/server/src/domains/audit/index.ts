@@ -8,6 +8,7 @@ import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
 import type { Counters } from '../../core/ports.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import { hasEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
 import { createEntryWrites, type EntryWritesDeps } from './entry-writes.ts';
 import { createExport } from './export.ts';
@@ -17,6 +18,7 @@ import { createSafeWrites } from './safe-writes.ts';
 import { createSecurityLog } from './security-log.ts';
 
 interface AuditDeps extends EntryWritesDeps {
+  replicated: ReplicatedReads;
   log: Log;
   counters: Counters;
   limits: Limits;
@@ -45,6 +47,7 @@ const dayMs = 24 * 60 * 60_000;
 
 export function createAudit(deps: AuditDeps): Audit {
   const { db, clock, ids, limits, spoolDir } = deps;
+  const lists = deps.replicated.current;
   const retentionMs = limits.AUDIT_RETENTION_DAYS * dayMs;
   const { write, writeNetwork } = createEntryWrites(deps);
   const entries = createSafeWrites<NewAuditEntry>({
@@ -58,7 +61,7 @@ export function createAudit(deps: AuditDeps): Audit {
     failuresPerHour: limits.AUDIT_MAX_FAILURES_PER_HOUR,
   });
 
-  const exports = createExport(deps);
+  const exports = createExport({ db: lists, clock });
 
   function entryOf(
     action: AuditAction,
@@ -137,8 +140,8 @@ export function createAudit(deps: AuditDeps): Audit {
       listAuditLogs: async ({ caller, query }) => {
         const { action, before } = query;
         assertKnown(action);
-        if (before !== undefined && !(await hasEntry(db, caller.projectId, before))) fail('SVC_INVALID_CURSOR');
-        return listEntries(db, caller.projectId, { ...query, limit: query.limit ?? pageSize });
+        if (before !== undefined && !(await hasEntry(lists, caller.projectId, before))) fail('SVC_INVALID_CURSOR');
+        return listEntries(lists, caller.projectId, { ...query, limit: query.limit ?? pageSize });
       },
       exportAuditLogs: async ({ caller, query }) => {
         assertKnown(query.action);

@@ -8,6 +8,9 @@ export type ChatCaller = ApiKeyCaller | ChatTokenCaller;
 /** The user behind a chat token; null for an API key, which acts as a server. */
 export const userOf = (caller: ChatCaller): string | null => (caller.kind === 'chatToken' ? caller.userId : null);
 
+/** The API key, or the one that the token was minted or signed with. */
+export const keyOf = (caller: ChatCaller): string | null => (caller.kind === 'apiKey' ? caller.publicId : caller.keyId);
+
 /** A token needs the scope; an API key has every one. */
 export function assertScope(caller: ChatCaller, scope: ChatScope): void {
   if (caller.kind === 'chatToken' && !caller.scopes.includes(scope)) fail('SVC_SCOPE_MISSING', { scope });

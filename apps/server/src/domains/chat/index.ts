@@ -13,9 +13,11 @@ import type { MissedChanges } from '../../core/missed-changes.ts';
 import type { Blobs, Bus, ExpiringSets } from '../../core/ports.ts';
 import type { Quotas } from '../../core/quotas.ts';
 import type { RateLimiter } from '../../core/rate-limiter.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
+import type { UsageCounts } from '../../core/usage-counts.ts';
 import type { RevokedTokens } from '../end-users/index.ts';
 import type { OfflineTokens } from '../projects/index.ts';
 import { createAttachments } from './attachments/attachments.ts';
@@ -46,6 +48,7 @@ export type { ConversationDraft, RoomsOfChat } from './conversations/conversatio
 
 interface ChatDeps {
   db: Db;
+  replicated: ReplicatedReads;
   bus: Bus;
   missedChanges: MissedChanges;
   expiringSets: ExpiringSets;
@@ -55,6 +58,7 @@ interface ChatDeps {
   log: Log;
   changes: Changes;
   activity: Activity;
+  usageCounts: UsageCounts;
   metrics: Metrics;
   cursors: Cursors;
   keyring: Keyring;

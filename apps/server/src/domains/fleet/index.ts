@@ -61,6 +61,8 @@ export interface Fleet extends Domain<typeof fleetRoutes> {
   chooseIn(region: string, except: ReadonlySet<string>): Promise<ServerWithLoad | undefined>;
   find(name: string): Promise<StoredServer | undefined>;
   isOffline(server: StoredServer): boolean;
+  /** Names of nodes that should be there and are not; null while this process cannot know. */
+  offlineNodes(): Promise<string[] | null>;
   /** Holds the node's row and says whether it may take one more room: true until the transaction ends. */
   mayTake(tx: Tx, name: string): Promise<boolean>;
   /** Whether any node, but the one with this name, is alive and in the pool. */
@@ -83,6 +85,8 @@ export function createFleet(deps: FleetDeps): Fleet {
   const guard = createHostGuard(sfuAllowedHosts);
   const silentBefore = () => watch.silentBefore(heartbeatTimeoutMs);
   const isOffline = (server: StoredServer): boolean => isOfflineSince(server, silentBefore());
+  /** One that is drained, or said that it ends, may go. */
+  const isMissed = (server: StoredServer): boolean => isOffline(server) && !server.isDraining;
   const evacuations: ((evacuation: Evacuation) => Promise<void>)[] = [];
 
   async function evacuate(evacuation: Evacuation): Promise<void> {
@@ -184,6 +188,8 @@ export function createFleet(deps: FleetDeps): Fleet {
       return chooseServer(there, { region, except, silentBefore: silentBefore() });
     },
     find: (name) => findServer(db, name),
+    offlineNodes: async () =>
+      silentBefore() === null ? null : (await listServers(db)).filter(isMissed).map(({ name }) => name),
     totals: servers.totals,
     async mayTake(tx, name) {
       const server = await load.lock(tx, name);

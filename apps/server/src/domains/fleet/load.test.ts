@@ -12,7 +12,7 @@ before(async () => {
   service = await sharedService();
 });
 
-test('[OBS-34] the load of a node is kept, and a drain says how many rooms are left of those it began with', async () => {
+test('[OBS-34] [OBS-50] the load of a node is kept, and a drain says how many rooms are left of those it began with', async () => {
   const name = `sfu-${randomBytes(4).toString('hex')}`;
   const node = service.as(service.config.sfuSecrets[0]);
   const body = { name, region: 'eu', publicHost: 'sfu.example.com', internalUrl: 'http://10.1.2.3:4480' };
@@ -21,7 +21,9 @@ test('[OBS-34] the load of a node is kept, and a drain says how many rooms are l
   assert.deepEqual(await api.call('getServerLoad', { name }), { points: [], drain: null });
   const beat = (more: object) =>
     node.call('heartbeatServer', { name, body: { activeParticipants: 4, ...more } as never });
-  await beat({ activeRooms: 3, cpuPercent: 40, networkInBps: 1_000 });
+  const more = { coreCpuPercents: [60.5, 20], packetsInPerSecond: 900, lossInPercent: 1.5 };
+  await beat({ activeRooms: 3, cpuPercent: 40, networkInBps: 1_000, ...more });
+  assert.deepEqual((await api.call('getServer', { name })).coreCpuPercents, [60.5, 20]);
   // As an operator's drain does; operators are named in the configuration, and this service has none.
   await updateDraining(service.adapters.db, name, true, iso(service.clock.now()));
   await beat({ activeRooms: 0 });
@@ -34,6 +36,11 @@ test('[OBS-34] the load of a node is kept, and a drain says how many rooms are l
     networkOutBps: null,
     activeRooms: 3,
     activeParticipants: 4,
+    coreCpuPercents: [60.5, 20],
+    packetsInPerSecond: 900,
+    packetsOutPerSecond: null,
+    lossInPercent: 1.5,
+    lossOutPercent: null,
   });
   assert.deepEqual([drain?.rooms, drain?.roomsAtStart], [0, 3]);
   await assert.rejects(api.call('getServerLoad', { name: 'nobody' }), failure('SVC_SERVER_NOT_FOUND'));

@@ -8,8 +8,22 @@ import type { Nodes } from './nodes.ts';
 export interface NodeLinks {
   /** Whether a room of this node may go on at another one. */
   hasPipes(name: string): Promise<boolean>;
-  /** The room is on these nodes: each of them hears of the others. One that cannot be told now is told with the next join. */
-  link(room: string, names: readonly string[]): Promise<void>;
+  /**
+   * The room is on these nodes: each of them hears of the others. One that cannot be told now is told with the next
+   * join. Returns which of them have refused to be linked: no media goes between those.
+   */
+  link(room: string, names: readonly string[]): Promise<RefusedLink[]>;
+}
+
+/** A node that has no place for the pipes of another (FULL), or may not open them a second time (STALE). */
+export interface RefusedLink {
+  node: string;
+  other: string;
+}
+
+interface Told {
+  isNewer: boolean;
+  refused: RefusedLink[];
 }
 
 interface NodeLinksDeps {
@@ -37,20 +51,35 @@ export function createNodeLinks({ log, nodes, guard }: NodeLinksDeps): NodeLinks
     return found ? { ...pipes, host: found.address } : null;
   }
 
-  /** Whether the node has said that its own pipes are others by now. */
-  async function tell(name: string, room: string, known: ReadonlyMap<string, MediaNodePipes>): Promise<boolean> {
+  /** Null when it has met the other. */
+  async function meet(name: string, other: string, pipes: MediaNodePipes): Promise<RefusedLink | null> {
+    try {
+      await nodes.command(name, 'node.meet', { node: other, pipes });
+      return null;
+    } catch (error) {
+      if (!(error instanceof MediaRefusal)) throw error;
+      log.warn({ error, server: name, other }, 'node refuses pipes to another');
+      return { node: name, other };
+    }
+  }
+
+  /** `isNewer`: the node has said that its own pipes are others by now. */
+  async function tell(name: string, room: string, known: ReadonlyMap<string, MediaNodePipes>): Promise<Told> {
     const own = known.get(name)?.id ?? '';
     const others = [...known].filter(([other]) => other !== name);
     const nodesOf = others.map(([node, { id }]) => ({ node, pipes: id }));
     const { unknown, pipes } = await nodes.command(name, 'room.link', { room, own, nodes: nodesOf });
-    for (const [node, theirs] of others)
-      if (unknown.includes(node)) await nodes.command(name, 'node.meet', { node, pipes: theirs });
-    if (!pipes) return false;
-    newer.set(name, { instanceId: (await nodes.reach(name)).instanceId, pipes });
-    return true;
+    const refused: RefusedLink[] = [];
+    for (const [node, theirs] of others) {
+      const refusal = unknown.includes(node) ? await meet(name, node, theirs) : null;
+      if (refusal) refused.push(refusal);
+    }
+    if (pipes) newer.set(name, { instanceId: (await nodes.reach(name)).instanceId, pipes });
+    return { isNewer: pipes !== undefined, refused };
   }
 
-  async function link(room: string, names: readonly string[]): Promise<void> {
+  async function link(room: string, names: readonly string[]): Promise<RefusedLink[]> {
+    let refused: RefusedLink[] = [];
     for (let round = 0; round < roundsMax; round++) {
       const found = await Promise.all(
         names.map(async (name) => [name, await pipesOf(name).catch(() => null)] as const),
@@ -61,11 +90,14 @@ export function createNodeLinks({ log, nodes, guard }: NodeLinksDeps): NodeLinks
           // A node where the room has closed, for nobody is there, is told when somebody comes.
           const isGone = error instanceof MediaRefusal && error.code === 'NOT_FOUND';
           if (!isGone) log.warn({ error, server: name, roomId: room }, 'room not linked to its other nodes yet');
-          return false;
+          return { isNewer: false, refused: [] };
         }),
       );
-      if (!(await Promise.all(told)).includes(true)) return;
+      const answers = await Promise.all(told);
+      refused = answers.flatMap((answer) => answer.refused);
+      if (!answers.some(({ isNewer }) => isNewer)) break;
     }
+    return refused;
   }
 
   return { link, hasPipes: async (name) => (await pipesOf(name).catch(() => null)) !== null };

@@ -22,7 +22,7 @@ const pinging =
     for (const client of clients) if (!client.closed) client.send({ type: 'ping', t: 1 });
   };
 
-test('[FLEET-8] a node silent for 30 s is OFFLINE, gets no room, and its rooms move when clients rejoin', () =>
+test('[FLEET-8] [OBS-41] a node silent for 30 s is OFFLINE, gets no room, and its rooms move when clients rejoin', () =>
   withTimed(async (service, { api, owner }) => {
     const room = await newRoom(api);
     const ada = await joinAs(service, api, room, 'ada');
@@ -41,6 +41,7 @@ test('[FLEET-8] a node silent for 30 s is OFFLINE, gets no room, and its rooms m
       await other.heartbeat();
     });
     assert.equal((await owner.api.call('getServer', { name: 'node-1' })).status, 'OFFLINE');
+    assert.deepEqual(await service.service.fleet.offlineNodes(), ['node-1']);
     const reconnect = await ada.take('reconnect');
     assert.deepEqual([reconnect['action'], reconnect['reason']], ['RECONNECT', 'MEDIA_FAILURE']);
     assert.equal((await ada.whenClosed()).code, 4503);

@@ -20,6 +20,11 @@ export interface StoredServer {
   memoryPercent: number | null;
   networkInBps: number | null;
   networkOutBps: number | null;
+  coreCpuPercents: number[] | null;
+  packetsInPerSecond: number | null;
+  packetsOutPerSecond: number | null;
+  lossInPercent: number | null;
+  lossOutPercent: number | null;
   createdAt: string;
   registeredAt: string;
   lastHeartbeatAt: string | null;
@@ -27,11 +32,16 @@ export interface StoredServer {
   previousSeenAt: string | null;
 }
 
+/** What both tables hold of a heartbeat. */
+const loadColumns = sql`cpu_percent as "cpuPercent", memory_percent as "memoryPercent",
+  network_in_bps as "networkInBps", network_out_bps as "networkOutBps", core_cpu_percents as "coreCpuPercents",
+  packets_in_per_second as "packetsInPerSecond", packets_out_per_second as "packetsOutPerSecond",
+  loss_in_percent as "lossInPercent", loss_out_percent as "lossOutPercent"`;
+
 const columns = sql`s.name, s.region, s.public_host as "publicHost", s.internal_url as "internalUrl", s.capacity,
   s.version, s.is_draining or s.is_leaving as "isDraining",
   s.is_draining as "isDrainedByOperator", s.drain_started_at as "drainStartedAt", s.active_rooms as "activeRooms",
-  s.active_participants as "activeParticipants", s.cpu_percent as "cpuPercent", s.memory_percent as "memoryPercent",
-  s.network_in_bps as "networkInBps", s.network_out_bps as "networkOutBps", s.created_at as "createdAt",
+  s.active_participants as "activeParticipants", ${loadColumns}, s.created_at as "createdAt",
   s.registered_at as "registeredAt", s.last_heartbeat_at as "lastHeartbeatAt", s.seen_at as "seenAt",
   s.previous_seen_at as "previousSeenAt"`;
 
@@ -71,7 +81,8 @@ export async function upsertServer(
       previous_seen_at = s.seen_at, seen_at = excluded.seen_at, is_leaving = false,
       drain_started_at = case when s.is_draining then s.drain_started_at end,
       active_rooms = null, active_participants = null, cpu_percent = null, memory_percent = null,
-      network_in_bps = null, network_out_bps = null
+      network_in_bps = null, network_out_bps = null, core_cpu_percents = null, packets_in_per_second = null,
+      packets_out_per_second = null, loss_in_percent = null, loss_out_percent = null
     where (s.public_host = excluded.public_host and s.internal_url = excluded.internal_url)
        ${silentBefore === null ? empty : sql`or s.seen_at < ${silentBefore}`}
     returning (xmax = 0) as "isNew"`);
@@ -85,6 +96,10 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
       active_rooms = ${load.activeRooms}, active_participants = ${load.activeParticipants},
       cpu_percent = ${load.cpuPercent ?? null}, memory_percent = ${load.memoryPercent ?? null},
       network_in_bps = ${load.networkInBps ?? null}, network_out_bps = ${load.networkOutBps ?? null},
+      core_cpu_percents = ${load.coreCpuPercents ?? null},
+      packets_in_per_second = ${load.packetsInPerSecond ?? null},
+      packets_out_per_second = ${load.packetsOutPerSecond ?? null},
+      loss_in_percent = ${load.lossInPercent ?? null}, loss_out_percent = ${load.lossOutPercent ?? null},
       is_leaving = is_leaving or ${load.leaving ?? false}, public_host = coalesce(${load.publicHost ?? null}, public_host),
       last_heartbeat_at = greatest(last_heartbeat_at, ${at}), seen_at = greatest(seen_at, ${at})
     where name = ${name}`);
@@ -94,11 +109,15 @@ export async function updateHeartbeat(db: Queryable, name: string, load: Heartbe
 /** What a node said of itself, kept for those who ask later why a call was bad. */
 export const insertNodeSample = (db: Queryable, name: string, reported: Heartbeat, at: string): Promise<number> => {
   const { cpuPercent, memoryPercent, networkInBps, networkOutBps, activeRooms, activeParticipants } = reported;
+  const { coreCpuPercents, packetsInPerSecond, packetsOutPerSecond, lossInPercent, lossOutPercent } = reported;
   return db.execute(sql`
     insert into node_samples (server_name, at, cpu_percent, memory_percent, network_in_bps, network_out_bps,
-      active_rooms, active_participants)
+      active_rooms, active_participants, core_cpu_percents, packets_in_per_second, packets_out_per_second,
+      loss_in_percent, loss_out_percent)
     values (${name}, ${at}, ${cpuPercent ?? null}, ${memoryPercent ?? null}, ${networkInBps ?? null},
-      ${networkOutBps ?? null}, ${activeRooms ?? null}, ${activeParticipants ?? null})
+      ${networkOutBps ?? null}, ${activeRooms ?? null}, ${activeParticipants ?? null}, ${coreCpuPercents ?? null},
+      ${packetsInPerSecond ?? null}, ${packetsOutPerSecond ?? null}, ${lossInPercent ?? null},
+      ${lossOutPercent ?? null})
     on conflict (server_name, at) do nothing`);
 };
 
@@ -106,9 +125,7 @@ export const insertNodeSample = (db: Queryable, name: string, reported: Heartbea
 export const listNodeLoad = (db: Queryable, name: string, from: string, limit: number): Promise<ServerLoadPoint[]> =>
   db.query(sql`
     select * from (
-      select at, cpu_percent as "cpuPercent", memory_percent as "memoryPercent", network_in_bps as "networkInBps",
-        network_out_bps as "networkOutBps", active_rooms as "activeRooms",
-        active_participants as "activeParticipants"
+      select at, ${loadColumns}, active_rooms as "activeRooms", active_participants as "activeParticipants"
       from node_samples where server_name = ${name} and at >= ${from} order by at desc limit ${limit}) newest
     order by at`);
 

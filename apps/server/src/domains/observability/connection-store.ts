@@ -1,5 +1,5 @@
 import type { Environment } from '@parley/contract';
-import type { Db, Queryable, Tx } from '../../core/db.ts';
+import type { Db, Reader, Tx } from '../../core/db.ts';
 import { empty, few, json, sql } from '../../core/sql.ts';
 
 /** A row of `connections`, times as ISO strings. */
@@ -133,7 +133,7 @@ interface ConnectionFilter {
 
 /** Newest first. */
 export async function listConnections(
-  db: Db,
+  db: Reader,
   projectId: string,
   environment: Environment,
   { state, roomId, after, limit }: ConnectionFilter,
@@ -149,7 +149,7 @@ export async function listConnections(
 
 /** By our id or by the client's own. */
 export async function findConnection(
-  db: Queryable,
+  db: Reader,
   projectId: string,
   environment: Environment,
   id: string,
@@ -164,7 +164,7 @@ export async function findConnection(
 }
 
 export async function listTimeline(
-  db: Db,
+  db: Reader,
   connection: string,
   limit: number,
 ): Promise<
@@ -183,7 +183,7 @@ export async function listTimeline(
 }
 
 export async function countLive(
-  db: Db,
+  db: Reader,
   projectId: string,
   environment: Environment,
 ): Promise<{ state: string; n: number }[]> {

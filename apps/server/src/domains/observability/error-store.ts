@@ -1,5 +1,5 @@
 import type { Environment } from '@parley/contract';
-import type { Db, Tx } from '../../core/db.ts';
+import type { Reader, Tx } from '../../core/db.ts';
 import { empty, json, sql } from '../../core/sql.ts';
 import type { After } from './connection-store.ts';
 
@@ -46,7 +46,7 @@ const columns = sql`e.id, e.category, e.code, e.connection, c.connection_id as "
 
 /** Newest first. */
 export async function listErrors(
-  db: Db,
+  db: Reader,
   projectId: string,
   environment: Environment,
   filter: { category?: string | undefined; connection?: string | undefined; after?: After; limit: number },
@@ -62,7 +62,7 @@ export async function listErrors(
 }
 
 export async function findError(
-  db: Db,
+  db: Reader,
   projectId: string,
   environment: Environment,
   id: string,

@@ -1,13 +1,15 @@
 import type { observabilityRoutes } from '@parley/contract';
 import type { Activity } from '../../core/activity.ts';
+import type { ProjectScope } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
-import type { ConnectionRecorder } from '../../core/connections.ts';
+import type { ConnectionRecorder, TakeNodeSamples } from '../../core/connections.ts';
 import { deleteInBatches, sampleDays, type Turn } from '../../core/delete-in-batches.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
 import type { NoteRequest } from '../../core/request-log.ts';
+import type { UsageCounts } from '../../core/usage-counts.ts';
 import { type CallLinkDeps, createCallLinks } from './calls/call-link.ts';
 import { deleteOldCalls, deleteOldSamples } from './calls/call-store.ts';
 import { type CallsDeps, createCalls } from './calls/calls.ts';
@@ -25,7 +27,7 @@ import { createMetricsReader } from './metrics.ts';
 import { createReads } from './reads.ts';
 import { createRecorder } from './recorder.ts';
 import { createRequests, type RequestsDeps } from './requests/requests.ts';
-import { addToRollups, deleteOldRollups, grainMs, sampleActive, startOf } from './rollup-store.ts';
+import { addToRollups, deleteOldRollups, grainMs, sampleActive, startOf, sumJoins } from './rollup-store.ts';
 import { createTelemetry } from './telemetry.ts';
 
 export type { Check } from './diagnostics.ts';
@@ -39,21 +41,27 @@ interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps, R
   retentionDays: number;
   /** What the other parts count. */
   activity: Activity;
+  /** What is received of calls counts as sent. */
+  usageCounts: UsageCounts;
 }
 
 export interface Observability extends Domain<typeof observabilityRoutes> {
   recorder: ConnectionRecorder;
   noteRequest: NoteRequest;
+  takeNodeSamples: TakeNodeSamples;
+  /** How the joins of a project and environment went, from a time on. */
+  joinsSince(scope: ProjectScope, from: string): Promise<{ succeeded: number; failed: number }>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 const abandonedAfterMs = 2 * 60 * 1000;
 
 export function createObservability(deps: ObservabilityDeps): Observability {
-  const { db, clock, changes, checks, retentionDays, activity } = deps;
+  const { db, replicated, clock, changes, checks, retentionDays, activity } = deps;
   const recorder = createRecorder(deps);
-  const reads = createReads(deps);
-  const metrics = createMetricsReader({ db, clock });
+  const lists = replicated.current;
+  const reads = createReads({ ...deps, db: lists });
+  const metrics = createMetricsReader({ db: lists, clock });
   const diagnose = createDiagnostics({ clock, checks });
   const samples = createSampleWriter(deps);
   const calls = createCalls({ ...deps, links: createCallLinks(deps) });
@@ -132,6 +140,8 @@ export function createObservability(deps: ObservabilityDeps): Observability {
   return {
     recorder,
     noteRequest: requests.note,
+    takeNodeSamples: ({ everyMs, count, tracks, ...from }) => void samples.takeOfNode(from, { everyMs, count, tracks }),
+    joinsSince: (scope, from) => sumJoins(db, scope, from),
     // Each its own, so that none stops another when it fails.
     chores: [
       { name: 'observability', everyMs: 15_000, run: sweep, onDatabaseAlone: true },

@@ -1,6 +1,6 @@
 import { type ConnectionMetrics, type Environment, liveConnectionStates, type MetricsPoint } from '@parley/contract';
 import { type Clock, iso } from '../../core/clock.ts';
-import type { Db } from '../../core/db.ts';
+import type { Reader } from '../../core/db.ts';
 import { countLive } from './connection-store.ts';
 import { qualityNames } from './lifecycle.ts';
 import { percentile } from './percentiles.ts';
@@ -17,7 +17,7 @@ function startsOf(grain: Grain, now: number): number[] {
 /** Counters of one step or of a whole window, by metric. */
 type Counts = ReadonlyMap<string, number>;
 
-export function createMetricsReader({ db, clock }: { db: Db; clock: Clock }) {
+export function createMetricsReader({ db, clock }: { db: Reader; clock: Clock }) {
   async function read(
     projectId: string,
     environment: Environment,

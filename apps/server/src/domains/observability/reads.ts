@@ -2,7 +2,7 @@ import { type ClassifiedError, type Connection, type ConnectionsQuery, type Erro
 import { maskedNetwork } from '../../core/addresses.ts';
 import type { ApiKeyCaller, ProjectSessionCaller } from '../../core/caller.ts';
 import { type Cursors, cutPage } from '../../core/cursors.ts';
-import type { Db } from '../../core/db.ts';
+import type { Reader as DbReader } from '../../core/db.ts';
 import { type Answer, page } from '../../core/handlers.ts';
 import { isUuid } from '../../core/uuid.ts';
 import { explain } from './classify.ts';
@@ -16,7 +16,7 @@ type Reader = ApiKeyCaller | ProjectSessionCaller;
 const pageSize = 50;
 const timelineMax = 5_000;
 
-export function createReads({ db, cursors }: { db: Db; cursors: Cursors }) {
+export function createReads({ db, cursors }: { db: DbReader; cursors: Cursors }) {
   const scopeOf = (list: string, { projectId, environment }: Reader): string => `${list}/${projectId}/${environment}`;
   // Of this list and scope: the position is what `pageOf` wrote.
   const positionIn = (scope: string, cursor: string | undefined): After =>

@@ -29,6 +29,7 @@ test('[OBS-17] what is too old is deleted also while sampling fails', async () =
     checks: {},
     limits: {},
     activity: { take: () => [] },
+    replicated: { current: db },
   };
   const { chores = [] } = createObservability({ ...deps, ids: {}, cursors: {}, retentionDays: 30 } as never);
   const outcomes = await Promise.allSettled(chores.map(({ run }) => run(endlessTurn)));

@@ -1,6 +1,6 @@
 import type { Environment } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Db, Tx } from '../../core/db.ts';
+import type { Db, Reader, Tx } from '../../core/db.ts';
 import { json, raw, sql } from '../../core/sql.ts';
 
 export const grainMs = { minute: 60_000, hour: 3_600_000 } as const;
@@ -54,12 +54,27 @@ export async function deleteOldRollups(db: Db, grain: Grain, before: string, lim
       select ctid from connection_rollups where grain = ${grain} and at < ${before} order by at limit ${limit}))`);
 }
 
+/** How joins went from a time on, by the minute. */
+export async function sumJoins(
+  db: Db,
+  { projectId, environment }: ProjectScope,
+  from: string,
+): Promise<{ succeeded: number; failed: number }> {
+  const [row] = await db.query<{ succeeded: number; failed: number }>(sql`
+    select coalesce(sum(value) filter (where metric = 'succeeded'), 0) as succeeded,
+           coalesce(sum(value) filter (where metric = 'failed'), 0) as failed
+    from connection_rollups
+    where project_id = ${projectId} and environment = ${environment} and grain = 'minute' and at >= ${from}
+      and metric in ('succeeded', 'failed')`);
+  return row ?? { succeeded: 0, failed: 0 };
+}
+
 /** Metrics that are shown for the whole window only: too many to fetch for every step. */
 const ofWindow = raw(`metric like 'duration:%'`);
 
 /** The counters of each step from a time on, but for those of the window. One object a step, made by the database. */
 export async function listRollups(
-  db: Db,
+  db: Reader,
   projectId: string,
   environment: Environment,
   grain: Grain,
@@ -74,7 +89,7 @@ export async function listRollups(
 
 /** The counters of the window itself, summed. */
 export async function sumRollups(
-  db: Db,
+  db: Reader,
   projectId: string,
   environment: Environment,
   grain: Grain,

@@ -12,6 +12,7 @@ import { createProjects, type ProjectDeps } from './projects.ts';
 import { createSigningKeys, type SigningKeyDeps } from './signing-keys.ts';
 
 export type { Access } from './access.ts';
+export { listMemberEmails } from './member-store.ts';
 export type { OfflineTokens } from './offline-tokens.ts';
 export { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from './project-store.ts';
 

@@ -59,6 +59,13 @@ export async function deleteMember(tx: Tx, projectId: string, email: string): Pr
   await tx.execute(sql`delete from project_members where project_id = ${projectId} and lower(email) = lower(${email})`);
 }
 
+/** Addresses of those who have joined: an invitation is no proof of one. */
+export async function listMemberEmails(db: Queryable, projectId: string): Promise<string[]> {
+  const rows = await db.query<{ email: string }>(sql`
+    select u.email from project_members m join users u on u.id = m.user_id where m.project_id = ${projectId}`);
+  return rows.map(({ email }) => email);
+}
+
 /** Owners with an account: an invited owner cannot act yet. */
 export async function countOwners(tx: Tx, projectId: string): Promise<number> {
   const [row] = await tx.query<{ n: number }>(sql`

@@ -153,27 +153,31 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
     return { isBusy: busy };
   }
 
-  /** Opens the room on a node besides its home; null when that cannot be, or has no time either. */
+  /** Opens the room on a node besides its home; null when that cannot be, has no time either, or is not to be linked. */
   async function goOn(
     scope: ProjectScope,
     roomId: string,
     home: Placement,
     { name, region }: { name: string; region: string | null },
     mayBeBusy: boolean,
-  ): Promise<Placement | null> {
+  ): Promise<JoinPlacement | null> {
     const hello = await reach(name);
     if (!hello || !(await fleet.links.hasPipes(name))) return null;
     const opened = await openOn(name, roomId).catch(() => null);
     if (!opened || (opened.isBusy && !mayBeBusy)) return null;
     const node = { serverName: name, serverInstance: hello.instanceId };
-    const isTaken = await roomChange(scope, roomId, async (tx, _record, room) => {
-      if (room.serverName !== home.serverName || room.serverInstance !== home.serverInstance) return false;
-      const known = (await listFurtherNodes(tx, roomId)).some(({ serverName }) => serverName === name);
-      if (!known && !(await fleet.mayTake(tx, name))) return false;
+    const nodes = await roomChange(scope, roomId, async (tx, _record, room) => {
+      if (room.serverName !== home.serverName || room.serverInstance !== home.serverInstance) return null;
+      const further = (await listFurtherNodes(tx, roomId)).map(nameOf);
+      if (!further.includes(name) && !(await fleet.mayTake(tx, name))) return null;
       await upsertFurtherNode(tx, roomId, node, iso(clock.now()));
-      return true;
+      return [...new Set([home.serverName, ...further, name])];
     });
-    return isTaken ? { ...node, region } : null;
+    if (!nodes) return null;
+    const refused = await fleet.links.link(roomId, nodes);
+    if (!refused.some((pair) => pair.node === name || pair.other === name)) return { ...node, region, nodes };
+    await roomChange(scope, roomId, (tx) => leaveUnused(tx, roomId, name));
+    return null;
   }
 
   /** Where a participant joins a room that is open at its home: there, unless it has no time or is far away. */
@@ -187,10 +191,10 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
     const isFar = region !== null && region !== home.region;
     const wanted = isFar ? region : isBusy ? home.region : null;
     const elsewhere = wanted === null ? null : await findElsewhere(scope, roomId, home, further, wanted, isFar);
-    const own = elsewhere ?? home;
-    const nodes = [...new Set([home.serverName, ...further.map(nameOf), own.serverName])];
+    if (elsewhere) return elsewhere;
+    const nodes = [home.serverName, ...further.map(nameOf)];
     if (nodes.length > 1) await fleet.links.link(roomId, nodes);
-    return { ...own, nodes };
+    return { ...home, nodes };
   }
 
   /** Of those that the room is on already first; `isFar`: a busy node there is still nearer than another region. */
@@ -201,7 +205,7 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
     further: readonly FurtherNode[],
     region: string,
     isFar: boolean,
-  ): Promise<Placement | null> {
+  ): Promise<JoinPlacement | null> {
     if (!(await fleet.links.hasPipes(home.serverName))) return null;
     const tried = new Set([home.serverName]);
     const known = further.filter((node) => node.region === region).map((node) => ({ name: node.serverName, region }));
@@ -212,8 +216,7 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
       const placement = await goOn(scope, roomId, home, server, false);
       if (placement) return placement;
     }
-    const [nearest] = known;
-    return isFar && nearest ? goOn(scope, roomId, home, nearest, true) : null;
+    return isFar && known[0] ? goOn(scope, roomId, home, known[0], true) : null;
   }
 
   /** The node for who joins a room, chosen now if it has none, with the room open on it. */
@@ -261,6 +264,11 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
   }
 
   return { place, reach, onSilent };
+}
+
+/** A node that could not be linked to the others of the room is not of it, unless somebody is there. */
+async function leaveUnused(tx: RoomTx, roomId: string, name: string): Promise<void> {
+  if (!(await hasJoinedOn(tx, roomId, name))) await deleteFurtherNode(tx, roomId, name);
 }
 
 const nameOf = ({ serverName }: { serverName: string }): string => serverName;

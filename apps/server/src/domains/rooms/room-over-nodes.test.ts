@@ -80,6 +80,20 @@ test('[PIPE-24] who asks for a region joins on a node there; without one, at the
   await Promise.all([ada, bob, cy, dan].map((client) => client.close()));
 });
 
+test('[PIPE-31] a region whose node refuses the home of the room, or is refused by it, is as good as none', async () => {
+  const { room, ada } = await openRoom();
+  far.refusesToMeet = 'FULL';
+  const bob = await join(room, 'bob', 'far');
+  far.refusesToMeet = null;
+  home.refusesToMeet = 'STALE';
+  const cy = await join(room, 'cy', 'far');
+  home.refusesToMeet = null;
+  assert.deepEqual(home.rooms().get(room.id), ['ada', 'bob', 'cy']);
+  const dan = await join(room, 'dan', 'far');
+  assert.deepEqual(far.rooms().get(room.id), ['dan']);
+  await Promise.all([ada, bob, cy, dan].map((client) => client.close()));
+});
+
 test('[PIPE-17] a node that greets anew, since a process of it has restarted, is linked anew', async () => {
   const { room, ada } = await openRoom();
   const bob = await join(room, 'bob', 'far');
@@ -139,4 +153,24 @@ test('[PIPE-26] when the home of a room is drained, only its people move: anothe
   await project.owner.api.call('undrainServer', { name: 'node-1' });
   await again.close();
   await bob.close();
+});
+
+test('[PIPE-31] nobody joins on a node that the others of the room cannot be linked to: another is taken, else the home', async () => {
+  const { room, ada } = await openRoom();
+  const third = await service.newNode('node-3');
+  third.reports = { cpuPercent: 95 };
+  await third.heartbeat();
+  home.isBusy = true;
+  next.refusesToMeet = 'FULL';
+  const bob = await join(room, 'bob');
+  assert.deepEqual(third.rooms().get(room.id), ['bob'], 'the next node that has a place for the pipes');
+  assert.deepEqual(nodesToldOf(home), ['node-3']);
+
+  third.refusesToMeet = 'STALE';
+  const cy = await join(room, 'cy');
+  home.isBusy = false;
+  assert.deepEqual(home.rooms().get(room.id), ['ada', 'cy'], 'none is left: where the room is');
+  assert.deepEqual(third.rooms().get(room.id), ['bob'], 'who was there stays');
+  next.refusesToMeet = null;
+  await Promise.all([ada, bob, cy].map((client) => client.close()));
 });

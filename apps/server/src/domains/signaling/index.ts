@@ -1,6 +1,6 @@
 import type { DisconnectReason, Limits, signalingRoutes } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
-import type { ConnectionRecorder } from '../../core/connections.ts';
+import type { ConnectionRecorder, TakeNodeSamples } from '../../core/connections.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
@@ -39,6 +39,7 @@ interface SignalingDeps {
   random: () => number;
   /** What the server saw of a connection. Best effort, not awaited. */
   connections: ConnectionRecorder;
+  takeNodeSamples: TakeNodeSamples;
 }
 
 export function createSignaling({
@@ -54,6 +55,7 @@ export function createSignaling({
   access,
   random,
   connections,
+  takeNodeSamples,
 }: SignalingDeps): Domain<typeof signalingRoutes> {
   const { nodes } = fleet;
   const observe: Observe = (token, type, connectionId, data, about) => {
@@ -87,7 +89,7 @@ export function createSignaling({
     onMessage: receive,
   });
   const rpc = createRpc({ clock, ids, rooms });
-  const mediaEvents = createMediaEvents({ clock, log, metrics, rooms, hub, observe });
+  const mediaEvents = createMediaEvents({ clock, log, metrics, rooms, hub, observe, takeNodeSamples });
   const refresh = createTokenRefresh({ clock, log, tokens: rooms.tokens });
   nodes.onEvent(mediaEvents.receive);
   nodes.onHello(createReconcile({ log, nodes, hub, mediaEvents }));

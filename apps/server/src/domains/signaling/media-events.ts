@@ -7,6 +7,7 @@ import {
 import type { MediaAddress, MediaEventFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
 import { Compile } from 'typebox/compile';
 import type { Clock } from '../../core/clock.ts';
+import type { TakeNodeSamples } from '../../core/connections.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { type Rooms, toTrack } from '../rooms/index.ts';
@@ -21,6 +22,7 @@ interface MediaEventDeps {
   rooms: Rooms;
   hub: Hub;
   observe: Observe;
+  takeNodeSamples: TakeNodeSamples;
 }
 
 type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality';
@@ -32,9 +34,11 @@ type Handlers = { [N in MediaEventName]: (data: MediaEvents[N], server: string) 
 const entriesMax = 60;
 /** A node that says much about what is not on it fills a counter, not the log. */
 const foreignLogEveryMs = 60_000;
+/** One batch of samples may come early: what was held up comes together. */
+const samplesAheadMs = 50_000;
 
 /** Events of a node: frames for its participants here, and facts to record of those whose socket is here. */
-export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: MediaEventDeps) {
+export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, takeNodeSamples }: MediaEventDeps) {
   const foreignLoggedAt = new Map<string, number>();
 
   /** The event is about a room or participant of another node: dropped. */
@@ -108,6 +112,16 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
     if (connection && session.connectionId) observe(connection.session.token, type, session.connectionId, data);
   };
 
+  /** Those that account for no more time than has passed. */
+  function keepSamples(member: Member, { everyMs, tracks }: Pick<MediaEvents['track.samples'], 'everyMs' | 'tracks'>) {
+    const { projectId, environment, connectionId, roomId, identity } = member.session;
+    const now = clock.elapsed();
+    if (connectionId === null || member.sampledUntil - samplesAheadMs > now) return;
+    const count = Math.max(...tracks.map(({ kbps }) => kbps.length));
+    member.sampledUntil = Math.max(member.sampledUntil, now) + count * everyMs;
+    takeNodeSamples({ projectId, environment, connectionId, roomId, identity, everyMs, count, tracks });
+  }
+
   const handlers: Handlers = {
     'sub.offer': ({ room, participant, ...offer }, server) => pass(server, { room, participant }, 'sub.offer', offer),
     'stream.state': ({ room, participant, ...state }, server) =>
@@ -161,6 +175,10 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe }: 
       const member = own(server, address);
       const type = transportFacts[state];
       if (member && type) fact(member, type, { pc });
+    },
+    'track.samples': ({ everyMs, tracks, ...address }, server) => {
+      const member = own(server, address);
+      if (member) keepSamples(member, { everyMs, tracks });
     },
     'participant.state': () => {},
     // Its participants are closed one by one.

@@ -55,6 +55,8 @@ export interface Member {
   heldBytes: number;
   /** Their published tracks as last reported by the node. */
   readonly tracks: Map<string, MediaTrack>;
+  /** The time that the node's samples of their tracks account for. */
+  sampledUntil: number;
   /** What they do is recorded in the order they did it. */
   recording: Promise<void>;
 }
@@ -76,6 +78,7 @@ export const createMember = (
   heldData: [],
   heldBytes: 0,
   tracks: new Map(),
+  sampledUntil: 0,
   recording: Promise.resolve(),
 });
 

@@ -4,12 +4,17 @@ import type { SessionCaller, SessionProofs } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Domain } from '../../core/part.ts';
+import type { UsageCounts } from '../../core/usage-counts.ts';
 import { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from '../projects/index.ts';
+import { addCounts, addRecorded, raiseStored, takeTick } from './meter-store.ts';
+import { createReport, type ReportDeps } from './report.ts';
 import { type DayRow, listDays, listSessions, meterEnded } from './usage-store.ts';
 
-interface UsageDeps {
+interface UsageDeps extends ReportDeps {
   db: Db;
   clock: Clock;
+  /** What the other parts count. */
+  usageCounts: UsageCounts;
   freeMinutes: number;
   /** Whether minting stops when the free minutes are used up. Off by default: no operator is locked out of their own server. */
   isEnforced: boolean;
@@ -21,12 +26,22 @@ interface UsageDomain extends Domain<typeof usageRoutes> {
   assertAllowance(projectId: string): Promise<void>;
   /** Adds ended sessions to the daily rollup. */
   meter(): Promise<void>;
+  /** Meters what passes with time: recorded rooms, and what is stored. */
+  tick(): Promise<void>;
+  /** Stores what was counted. */
+  storeCounts(): Promise<void>;
+  /** How much of a meter a project and environment used from a day on. */
+  used: ReturnType<typeof createReport>['used'];
 }
 
 const defaults = { limit: 50, days: 30 } as const;
 const meterBatch = 1_000;
+/** Of one tick: while no server ran nothing was recorded that we know of. */
+const tickMsMax = 5 * 60_000;
 
-export function createUsage({ db, clock, freeMinutes, isEnforced, isAdmitted }: UsageDeps): UsageDomain {
+export function createUsage(deps: UsageDeps): UsageDomain {
+  const { db, clock, usageCounts, freeMinutes, isEnforced, isAdmitted } = deps;
+  const { report, csv, prices, setPrices, used } = createReport(deps);
   const usedByOwners = createCache<number>({ clock, ttlMs: 10_000, sizeMax: 10_000 });
 
   const ownProject = async (projectId: string): Promise<ProjectName[]> => {
@@ -86,9 +101,38 @@ export function createUsage({ db, clock, freeMinutes, isEnforced, isAdmitted }: 
     }
   }
 
+  async function storeCounts(): Promise<void> {
+    const counted = usageCounts.take();
+    if (counted.length === 0) return;
+    try {
+      await addCounts(db, counted);
+    } catch (error) {
+      usageCounts.giveBack(counted);
+      throw error;
+    }
+  }
+
+  async function tick(): Promise<void> {
+    const now = iso(clock.now());
+    const day = now.slice(0, 10);
+    await db.transaction(async (tx) => {
+      const ms = Math.min(await takeTick(tx, 'usage', now), tickMsMax);
+      if (ms > 0) await addRecorded(tx, day, ms);
+      await raiseStored(tx, day);
+    });
+  }
+
   return {
     meter,
-    chores: [{ name: 'usage', everyMs: 5_000, run: meter, onDatabaseAlone: true }],
+    tick,
+    storeCounts,
+    used,
+    chores: [
+      { name: 'usage', everyMs: 5_000, run: meter, onDatabaseAlone: true },
+      { name: 'usage-counts', everyMs: 5_000, run: storeCounts, onEveryProcess: true },
+      { name: 'usage-tick', everyMs: 60_000, run: tick, onDatabaseAlone: true },
+    ],
+    stop: storeCounts,
 
     async assertAllowance(projectId) {
       if (!isEnforced) return;
@@ -107,6 +151,11 @@ export function createUsage({ db, clock, freeMinutes, isEnforced, isAdmitted }: 
         summary(caller.kind === 'apiKey' ? await ownProject(caller.projectId) : await ownedBy(caller)),
       getUsageDetail: async ({ caller, query }) => detail(await ownedBy(caller), query),
       getProjectUsage: async ({ caller, query }) => detail(await ownProject(caller.projectId), query),
+      getUsageReport: ({ caller, query }) => report(caller, query),
+      getProjectUsageReport: ({ caller, query }) => report(caller, query),
+      exportProjectUsage: ({ caller, query }) => csv(caller, query),
+      getUsagePrices: ({ caller }) => prices(caller),
+      setUsagePrices: ({ caller, body }) => setPrices(caller, body),
     },
   };
 }

@@ -13,6 +13,7 @@ import { type Cursors, cutPage } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
 import { type Answer, page } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import {
   copyDelivery,
   type DeliveryRow,
@@ -27,6 +28,7 @@ import { bodyOf } from './signing.ts';
 
 interface DeliveryDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   ids: Ids;
   cursors: Cursors;
@@ -50,7 +52,8 @@ const pageSize = 50;
 const recoverMax = 10_000;
 const testTypeDefault: EventType = 'live_stream.created';
 
-export function createDeliveries({ db, clock, ids, cursors, limits, endpoints, wake }: DeliveryDeps) {
+export function createDeliveries(deps: DeliveryDeps) {
+  const { db, replicated, clock, ids, cursors, limits, endpoints, wake } = deps;
   const shown = (row: DeliveryRow): Delivery => ({ ...row, maxAttempts: limits.WEBHOOK_MAX_ATTEMPTS });
 
   /** A disabled endpoint must not keep its queue until it is enabled much later. */
@@ -72,7 +75,11 @@ export function createDeliveries({ db, clock, ids, cursors, limits, endpoints, w
     await endpoints.get(caller, webhookId);
     const scope = `deliveries/${caller.projectId}/${webhookId}/${JSON.stringify(filter)}`;
     const before = cursor === undefined ? null : String(cursors.read(scope, cursor)[0]);
-    const rows = await listDeliveries(db, caller.projectId, webhookId, { ...filter, before, limit: limit + 1 });
+    const rows = await listDeliveries(replicated.current, caller.projectId, webhookId, {
+      ...filter,
+      before,
+      limit: limit + 1,
+    });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.id]));
     return page(items.map(shown), nextCursor);
   }

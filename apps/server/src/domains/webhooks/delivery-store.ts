@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryStatus, Environment } from '@parley/contract';
-import type { Queryable } from '../../core/db.ts';
+import type { Queryable, Reader } from '../../core/db.ts';
 import { empty, raw, type Sql, sql } from '../../core/sql.ts';
 import { takes } from './queue-store.ts';
 
@@ -27,7 +27,7 @@ interface DeliveryFilter {
 
 /** Newest first. */
 export function listDeliveries(
-  db: Queryable,
+  db: Reader,
   projectId: string,
   webhookId: string,
   { status, eventType, eventId, before, limit }: DeliveryFilter,

@@ -14,6 +14,7 @@ import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
 import type { Bus } from '../../core/ports.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createEndpoints } from './endpoints.ts';
@@ -26,9 +27,11 @@ import { createSender } from './sender.ts';
 import { createWorker } from './worker.ts';
 
 export { dispatchedOnInsert, isAskedFor } from './queue-store.ts';
+export { listFailing } from './webhook-store.ts';
 
 interface WebhooksDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   ids: Ids;
   cursors: Cursors;

@@ -1,4 +1,5 @@
 import type { Environment, Webhook, WebhookStatus } from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
 import type { Db, Queryable, Tx } from '../../core/db.ts';
 import { lockByName } from '../../core/quotas.ts';
 import { empty, join, raw, type Sql, sql } from '../../core/sql.ts';
@@ -68,6 +69,20 @@ export function listWebhooks(
     where project_id = ${projectId} ${environment === null ? empty : sql`and environment = ${environment}`}
       ${before === null ? empty : sql`and id < ${before}`}
     order by id desc limit ${limit}`);
+}
+
+/** Endpoints that failed at least so often in a row, or were disabled for it. */
+export function listFailing(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  failures: number,
+  id: string | null,
+): Promise<{ id: string; consecutiveFailures: number }[]> {
+  return db.query(sql`
+    select id, consecutive_failures as "consecutiveFailures" from webhooks
+    where project_id = ${projectId} and environment = ${environment} ${id === null ? empty : sql`and id = ${id}`}
+      and (status = 'AUTO_DISABLED' or (status = 'ENABLED' and consecutive_failures >= ${failures}::float8))
+    order by consecutive_failures desc, id limit 20`);
 }
 
 export interface WebhookChange {

@@ -40,6 +40,8 @@ export function createRequests(node: ProtocolNode): (route: Route) => Sent {
     changeProjectMember: () => ({ role: 'DEVELOPER' }),
     updateProjectSecurity: () => ({ requireSecondFactor: false }),
     recoverWebhook: () => ({ since: new Date().toISOString() }),
+    silenceAlert: () => ({ until: null }),
+    silenceProjectAlert: () => ({ until: null }),
     createWebhook: () => ({ url: 'https://hooks.example.com/made' }),
     registerServer: () => ({
       name: node.name,

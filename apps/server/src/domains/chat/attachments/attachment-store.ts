@@ -8,11 +8,12 @@ const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a
   a.size, a.status, a.uploader_id as "uploaderId", a.metadata, a.checksum, a.created_at as "createdAt",
   a.completed_at as "completedAt", a.message_id as "messageId"`;
 
-const ruleColumns = sql`c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
+const ruleColumns = sql`c.project_id as "projectId", c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
   a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived"`;
 
 /** An attachment and what the rules ask of it. */
 export interface AttachmentEntry extends Attachment {
+  projectId: string;
   environment: Environment;
   blobKey: string;
   isUploaded: boolean;

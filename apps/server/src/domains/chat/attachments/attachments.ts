@@ -15,6 +15,7 @@ import type { Keyring } from '../../../core/keyring.ts';
 import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../../core/ports.ts';
 import { ownerOf, type Quotas } from '../../../core/quotas.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
+import type { UsageCounts } from '../../../core/usage-counts.ts';
 import { assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { createKeyedQueue } from '../conversations/keyed-queue.ts';
@@ -42,6 +43,7 @@ interface AttachmentDeps {
   keyring: Keyring;
   limits: Limits;
   publicUrl: string;
+  usageCounts: UsageCounts;
 }
 
 export type Attachments = ReturnType<typeof createAttachments>;
@@ -63,7 +65,7 @@ export interface SignedQuery {
 }
 
 export function createAttachments(deps: AttachmentDeps) {
-  const { db, blobs, entries, clock, ids, limits } = deps;
+  const { db, blobs, entries, clock, ids, limits, usageCounts } = deps;
   const signedUrls = createSignedUrls(deps);
   const storage = createStorageQuota(deps.quotas);
   const assertStorage = createStorageCheck(deps);
@@ -237,6 +239,7 @@ export function createAttachments(deps: AttachmentDeps) {
     const content = await blobs.read(entry.blobKey);
     // It was there when it was completed: the store is away, or has lost it.
     if (content === null) throw new BlobsUnavailable('the store does not have a file that was completed');
+    usageCounts.add('sentBytes', entry, null, entry.size);
     return {
       content,
       headers: {

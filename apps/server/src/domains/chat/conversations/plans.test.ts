@@ -20,6 +20,7 @@ const conversationId = '00000000-0000-0000-0000-000000000000';
 
 const send = (references: Partial<SendItem['draft']>): SendItem => ({
   scope: { projectId: conversationId, environment: 'DEVELOPMENT' },
+  keyId: null,
   name: null,
   conversationId,
   publicId: 'conv_1',

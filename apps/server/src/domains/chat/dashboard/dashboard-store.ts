@@ -1,10 +1,10 @@
 import type { ChatOverview, MessageMetadata } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Queryable } from '../../../core/db.ts';
+import type { Reader } from '../../../core/db.ts';
 import { empty, sql } from '../../../core/sql.ts';
 
 export async function countChat(
-  db: Queryable,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   { now, dayAgo, weekAgo }: { now: string; dayAgo: string; weekAgo: string },
 ): Promise<Omit<ChatOverview, 'hours'>> {
@@ -39,7 +39,7 @@ export async function countChat(
 
 /** Messages by the hour they were sent in, for the hours that have any. */
 export async function countHours(
-  db: Queryable,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   since: string,
 ): Promise<Map<number, number>> {
@@ -54,7 +54,7 @@ export async function countHours(
 
 /** What may be known of messages without reading them, newest first. */
 export async function listMessageMetadata(
-  db: Queryable,
+  db: Reader,
   conversationUuid: string,
   before: number | null,
   limit: number,

@@ -13,6 +13,7 @@ import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import { type ConversationEntry, findConversation, findEntry } from '../conversations/conversation-store.ts';
 import type { Conversations } from '../conversations/conversations.ts';
 import type { Members } from '../conversations/members.ts';
@@ -24,6 +25,7 @@ import { countChat, countHours, listMessageMetadata } from './dashboard-store.ts
 
 interface DashboardDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   cursors: Cursors;
   limits: Limits;
@@ -47,7 +49,7 @@ const cacheMsMax = 30_000;
 
 /** What people signed in to the dashboard see: metadata, never content. */
 export function createDashboard(deps: DashboardDeps) {
-  const { db, clock, cursors, limits, conversations, members, presence, connections } = deps;
+  const { db, replicated, clock, cursors, limits, conversations, members, presence, connections } = deps;
 
   const slowOverviews = new Map<string, { overview: ChatOverview; until: number }>();
 
@@ -60,8 +62,8 @@ export function createDashboard(deps: DashboardDeps) {
     await connections.flush();
     const hour = Math.floor(now / hourMs);
     const [counts, byHour] = await Promise.all([
-      countChat(db, scope, { now: iso(now), dayAgo: iso(now - dayMs), weekAgo: iso(now - 7 * dayMs) }),
-      countHours(db, scope, iso((hour - 23) * hourMs)),
+      countChat(replicated.current, scope, { now: iso(now), dayAgo: iso(now - dayMs), weekAgo: iso(now - 7 * dayMs) }),
+      countHours(replicated.current, scope, iso((hour - 23) * hourMs)),
     ]);
     const hours = Array.from({ length: 24 }, (_, index) => hour - 23 + index);
     return { ...counts, hours: hours.map((at) => ({ at: iso(at * hourMs), messages: byHour.get(at) ?? 0 })) };
@@ -91,7 +93,7 @@ export function createDashboard(deps: DashboardDeps) {
       await connections.flush();
       const list = `chat-connections/${scope.projectId}/${scope.environment}`;
       const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
-      const rows = await listConnections(db, scope, after, limit + 1);
+      const rows = await listConnections(replicated.current, scope, after, limit + 1);
       const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.connectedAt, last.id]));
       return page(items, nextCursor);
     },
@@ -117,7 +119,7 @@ export function createDashboard(deps: DashboardDeps) {
       const { id } = await entry(scope, reference);
       const list = `chat-message-metadata/${id}`;
       const before = cursor === undefined ? null : Number(cursors.read(list, cursor)[0]);
-      const rows = await listMessageMetadata(db, id, before, limit + 1);
+      const rows = await listMessageMetadata(replicated.current, id, before, limit + 1);
       const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.position]));
       return page<MessageMetadata>(items, nextCursor);
     },

@@ -1,6 +1,6 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
 import type { Queryable } from '../../../core/db.ts';
-import { json, sql } from '../../../core/sql.ts';
+import { json, raw, type Sql, sql } from '../../../core/sql.ts';
 import { unread } from '../conversations/conversation-store.ts';
 
 export interface ChannelRow {
@@ -15,12 +15,14 @@ export interface ChannelRow {
 }
 
 /** Its own until the data was moved or restored: from then on that of the move, too. */
-const epoch = sql`coalesce(
-  (select left(md5(conversations.epoch || l.seed), 12) from chat_lineage l where l.seed is not null), conversations.epoch)`;
+export const epochOf = (conversations: string): Sql =>
+  raw(
+    `coalesce((select left(md5(${conversations}.epoch || l.seed), 12) from chat_lineage l where l.seed is not null), ${conversations}.epoch)`,
+  );
 
 export async function findChannel(db: Queryable, uuid: string): Promise<ChannelRow | undefined> {
   const [row] = await db.query<ChannelRow>(sql`
-    select public_id as "conversationId", id as uuid, ${epoch} as epoch, name, status, last_change as "lastChange", last_seq as "lastSeq",
+    select public_id as "conversationId", id as uuid, ${epochOf('conversations')} as epoch, name, status, last_change as "lastChange", last_seq as "lastSeq",
            last_position as "lastPosition"
     from conversations where id = ${uuid} and status <> 'DELETED'`);
   return row;

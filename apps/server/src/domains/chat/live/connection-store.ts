@@ -1,6 +1,6 @@
 import type { ChatConnection, Environment } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Queryable } from '../../../core/db.ts';
+import type { Queryable, Reader } from '../../../core/db.ts';
 import { empty, json, sql } from '../../../core/sql.ts';
 
 export interface ConnectionRow {
@@ -48,7 +48,7 @@ export async function deleteOldConnections(db: Queryable, before: string, limit:
 
 /** Newest first. */
 export async function listConnections(
-  db: Queryable,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   after: readonly [connectedAt: string, id: string] | null,
   limit: number,

@@ -1,6 +1,7 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
-import type { Queryable } from '../../../core/db.ts';
+import type { Reader } from '../../../core/db.ts';
 import { empty, raw, type Sql, sql, statements } from '../../../core/sql.ts';
+import { epochOf } from '../live/channel-store.ts';
 import { messageText } from './json-store.ts';
 
 /** What a read of a conversation says about it, beside what was read: the caller may not be allowed to see it. */
@@ -8,6 +9,26 @@ export interface ReadGate {
   name: string;
   status: ConversationStatus;
   role: ChatMemberRole | null;
+}
+
+/** Which changes of a conversation a server has, and in which life of the database. */
+export interface Extent {
+  epoch: string;
+  lastChange: number;
+}
+
+const extent = sql`c.last_change as "lastChange", ${epochOf('c')} as epoch`;
+
+/** Who may read a conversation, and how far it is: without any of its messages. */
+export async function findStanding(
+  db: Reader,
+  conversation: string,
+  user: string | null,
+): Promise<(ReadGate & Extent) | undefined> {
+  const [row] = await db.query<ReadGate & Extent>(sql`
+    select c.name, c.status, p.role, ${extent}
+    from conversations c ${roleOf(user)} where c.id = ${conversation}`);
+  return row;
 }
 
 interface HistoryFilter {
@@ -19,7 +40,7 @@ interface HistoryFilter {
   limit: number;
 }
 
-interface HistoryRow extends ReadGate {
+interface HistoryRow extends ReadGate, Extent {
   /** The page as a JSON array, newest first. */
   text: string;
   /** Positions of its oldest and newest message; null on an empty page. */
@@ -77,7 +98,7 @@ const pageStatement = statements<PageShape, PageValues>((shape, at) => {
     where ${filters} and m.position ${beyond} ${raw(isForward ? 'h.newest' : 'h.oldest')}
     order by m.position ${order} limit 1`;
   return sql`
-    select c.name, c.status, p.role, c.last_position as "lastPosition", h.text, h.oldest, h.newest,
+    select c.name, c.status, p.role, c.last_position as "lastPosition", ${extent}, h.text, h.oldest, h.newest,
            h.total = ${limit} and (${next}) is not null as "hasMore"
     from conversations c ${roleOf(user)}
     cross join lateral (
@@ -89,7 +110,7 @@ const pageStatement = statements<PageShape, PageValues>((shape, at) => {
 
 /** One page of history and the right to see it, in one statement and one snapshot. */
 export async function readHistory(
-  db: Queryable,
+  db: Reader,
   conversation: string,
   user: string | null,
   { before, after, threadRootId: thread, senderId: sender, includeDeleted, limit }: HistoryFilter,
@@ -107,12 +128,11 @@ export async function readHistory(
   return row;
 }
 
-interface ChangesRow extends ReadGate {
+interface ChangesRow extends ReadGate, Extent {
   /** The changes as a JSON array, oldest first. */
   text: string;
   newest: number | null;
   hasMore: boolean;
-  lastChange: number;
 }
 
 interface ChangesShape {
@@ -131,7 +151,7 @@ const changesStatement = statements<ChangesShape, ChangesValues>((shape, at) => 
   const user = shape.hasUser ? at('user') : null;
   const limit = shape.limit === null ? sql`${at('limit')}::int` : raw(String(shape.limit));
   return sql`
-    select c.name, c.status, p.role, c.last_change as "lastChange", l.*
+    select c.name, c.status, p.role, ${extent}, l.*
     from conversations c ${roleOf(user)}
     cross join lateral (
       select concat('[', string_agg(${changeText(user)}, ',' order by x.change)
@@ -152,7 +172,7 @@ const changesStatement = statements<ChangesShape, ChangesValues>((shape, at) => 
 
 /** The next changes after a number, in the shape of the live frames and with the messages as they are now. */
 export async function readChanges(
-  db: Queryable,
+  db: Reader,
   conversation: string,
   user: string | null,
   { since, limit }: { since: number; limit: number },

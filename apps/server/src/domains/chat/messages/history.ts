@@ -1,13 +1,15 @@
 import { type ChangesQuery, fail, type HistoryQuery, type Limits } from '@parley/contract';
 import type { Cursors } from '../../../core/cursors.ts';
-import type { Db } from '../../../core/db.ts';
+import type { Db, Reader } from '../../../core/db.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertMember, assertScope, type ChatCaller, userOf } from '../callers.ts';
 import type { Target, Targets } from '../targets.ts';
-import { type ReadGate, readChanges, readHistory } from './history-store.ts';
+import { type Extent, findStanding, type ReadGate, readChanges, readHistory } from './history-store.ts';
 
 interface HistoryDeps {
   db: Db;
+  replicated: ReplicatedReads;
   targets: Targets;
   cursors: Cursors;
   limits: Limits;
@@ -23,7 +25,7 @@ export const cursorScope = (
   uuid: string,
 ): string => `messages/${projectId}/${environment}/${uuid}`;
 
-export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
+export function createHistory({ db, replicated, targets, cursors, limits }: HistoryDeps) {
   const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
 
   function pageSize(asked: number | undefined, fallback: number): number {
@@ -33,16 +35,34 @@ export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
     return asked ?? Math.min(fallback, pageMax);
   }
 
+  /**
+   * From the replica what may be long, if it has every change that the primary has of this conversation; from the
+   * primary who may read it.
+   */
+  async function readCurrent<Row extends ReadGate & Extent>(
+    conversation: string,
+    user: string | null,
+    read: (from: Reader) => Promise<Row | undefined>,
+  ): Promise<Row | undefined> {
+    const found = await replicated.fromReplica(async (replica) => {
+      const [row, standing] = await Promise.all([read(replica), findStanding(db, conversation, user)]);
+      if (!row || !standing || row.epoch !== standing.epoch || row.lastChange < standing.lastChange) return null;
+      const { name, status, role } = standing;
+      return { ...row, name, status, role };
+    });
+    return found ?? (await read(db));
+  }
+
   /** Reads with the target as it is remembered; one that has moved is looked up once more. */
-  async function readFrom<Row extends ReadGate>(
+  async function readFrom<Row extends ReadGate & Extent>(
     caller: ChatCaller,
     reference: string,
-    read: (target: Target) => Promise<Row | undefined>,
+    read: (from: Reader, target: Target) => Promise<Row | undefined>,
   ): Promise<{ row: Row; target: Target }> {
     assertScope(caller, 'chat:read');
     for (let attempt = 1; ; attempt++) {
       const target = await targets.find(caller, reference);
-      const row = await read(target);
+      const row = await readCurrent(target.id, userOf(caller), (from) => read(from, target));
       if (row && row.status !== 'DELETED' && (target.name ?? row.name) === row.name) {
         assertMember(caller, row.role, 'read');
         return { row, target };
@@ -62,9 +82,9 @@ export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
       refuse([{ field: 'after', rule: 'exclusive', message: 'Give before or after, not both.' }]);
     }
     const limit = pageSize(query.limit, pageDefault);
-    const { row, target } = await readFrom(caller, reference, ({ id }) => {
+    const { row, target } = await readFrom(caller, reference, (from, { id }) => {
       const scope = cursorScope(caller, id);
-      return readHistory(db, id, userOf(caller), {
+      return readHistory(from, id, userOf(caller), {
         before: positionOf(scope, before),
         after: positionOf(scope, after),
         threadRootId,
@@ -87,9 +107,9 @@ export function createHistory({ db, targets, cursors, limits }: HistoryDeps) {
   ): Promise<string> {
     const limit = pageSize(query.limit, pageMax);
     const { since = 0 } = query;
-    const { row, target } = await readFrom(caller, reference, ({ id }) => {
-      const from = typeof since === 'number' ? since : (positionOf(cursorScope(caller, id), since) ?? 0);
-      return readChanges(db, id, userOf(caller), { since: from, limit });
+    const { row, target } = await readFrom(caller, reference, (from, { id }) => {
+      const seen = typeof since === 'number' ? since : (positionOf(cursorScope(caller, id), since) ?? 0);
+      return readChanges(from, id, userOf(caller), { since: seen, limit });
     });
     const change = row.hasMore ? (row.newest ?? row.lastChange) : row.lastChange;
     const nextCursor = cursors.write(cursorScope(caller, target.id), [change]);

@@ -9,6 +9,8 @@ import { newMessageText } from './json-store.ts';
 /** One message to be stored. Everything that needs no look at the database has been checked. */
 export interface SendItem {
   scope: ProjectScope;
+  /** The API key behind the sender. */
+  keyId: string | null;
   /** The name the conversation was found by; it may have been renamed since. */
   name: string | null;
   conversationId: string;

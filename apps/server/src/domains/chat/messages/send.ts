@@ -15,8 +15,9 @@ import type { DispatchedOnInsert, EventRef } from '../../../core/event-store.ts'
 import type { Ids } from '../../../core/ids.ts';
 import type { Metrics } from '../../../core/metrics.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
+import type { UsageCounts } from '../../../core/usage-counts.ts';
 import { refuse } from '../../../core/validation.ts';
-import { assertScope, type ChatCaller, userOf } from '../callers.ts';
+import { assertScope, type ChatCaller, keyOf, userOf } from '../callers.ts';
 import { type ChangeEntry, entryOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
 import type { Target, Targets } from '../targets.ts';
@@ -40,6 +41,7 @@ interface SendDeps {
   metrics: Metrics;
   changes: Changes;
   activity: Activity;
+  usageCounts: UsageCounts;
   hub: Hub;
   dispatchedOnInsert: DispatchedOnInsert;
   /** Takes the events that webhooks wait for, once a batch, right after its commit. */
@@ -69,7 +71,7 @@ const problems: Readonly<Record<SendProblem, ErrorCode>> = {
 };
 
 export function createSends(deps: SendDeps): Sends {
-  const { db, targets, clock, ids, limits, metrics, changes, activity, hub, dispatch } = deps;
+  const { db, targets, clock, ids, limits, metrics, changes, activity, usageCounts, hub, dispatch } = deps;
   const queue = createGroupCommit<SendItem, SendOutcome>({
     clock,
     keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
@@ -88,6 +90,7 @@ export function createSends(deps: SendDeps): Sends {
       hub.announce(changeOf(item, outcome.stored, now));
       changes.note('chat', item.scope);
       activity.count('messages', item.scope);
+      usageCounts.add('messages', item.scope, item.keyId, 1);
       if (!outcome.stored.isDispatched) events.push(eventOf(item));
     }
     dispatch(events);
@@ -115,6 +118,7 @@ export function createSends(deps: SendDeps): Sends {
     }
     return {
       scope: caller,
+      keyId: keyOf(caller),
       name: target.name,
       conversationId: target.id,
       publicId: target.publicId,

@@ -1,6 +1,6 @@
 import type { Environment } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Db, Queryable, Tx } from '../../../core/db.ts';
+import type { Db, Reader, Tx } from '../../../core/db.ts';
 import { empty, json, raw, sql } from '../../../core/sql.ts';
 import type { ScoreSums } from './scoring.ts';
 
@@ -150,7 +150,7 @@ interface CallFilter {
 
 /** Newest first, or the worst first of those that were measured. */
 export async function listCalls(
-  db: Db,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   { isWorstFirst, from, roomId, maxScore, after, limit }: CallFilter,
 ): Promise<CallRow[]> {
@@ -168,7 +168,7 @@ export async function listCalls(
 }
 
 export async function findCall(
-  db: Queryable,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   id: string,
 ): Promise<CallRow | undefined> {
@@ -190,7 +190,7 @@ export interface StayRow extends ScoreSums {
 
 /** Every connection of the call, also those that sent no sample. */
 export async function listStays(
-  db: Queryable,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   { id, roomId }: { id: string; roomId: string },
   limit: number,
@@ -209,7 +209,7 @@ export async function listStays(
 
 /** The newest of each connection. */
 export async function listSamples(
-  db: Queryable,
+  db: Reader,
   connections: readonly string[],
   limitOfEach: number,
 ): Promise<{ connection: string; at: string; packed: Buffer }[]> {
@@ -229,11 +229,7 @@ interface StepRow {
 }
 
 /** The steps of these connections but for figures; of one with too many, those that the server saw come first. */
-export async function listSteps(
-  db: Queryable,
-  connections: readonly string[],
-  limitOfEach: number,
-): Promise<StepRow[]> {
+export async function listSteps(db: Reader, connections: readonly string[], limitOfEach: number): Promise<StepRow[]> {
   return db.query<StepRow>(sql`
     select e.connection, e.type, e.source, e.timestamp, e.received_at as "receivedAt", e.data
     from unnest(${connections}::uuid[]) as k(id)

@@ -137,3 +137,29 @@ test('[OBS-28] a link shows one call without a sign-in, without names if wanted,
   await api.call('archiveProject', { projectId: project.id });
   await assert.rejects(open(named.url), failure('SVC_PROJECT_ARCHIVED'));
 });
+
+test('[OBS-55] what the media node counted of a track stands beside what its SDK measured', async () => {
+  const { project, room, ada, call } = await badCall(service, 0);
+  const { node } = service;
+  const nine = (value: number) => Array.from({ length: 9 }, () => value);
+  const track = { id: 'tr_a', way: 'out' as const, kind: 'audio' as const };
+  const counted = { ...track, kbps: nine(27), loss: nine(30) };
+  const batch = { room: room.id, participant: ada.joined.sessionId, everyMs: 5_000, tracks: [counted] };
+  // One may come early, more is beyond the time that has passed.
+  for (let times = 0; times < 4; times++) node.emit('track.samples', batch);
+  node.emit('track.samples', { ...batch, participant: 'ps_nobody' });
+  const target = { projectId: project.id, callId: call.id };
+  await eventually(async () => {
+    const detail = await project.owner.api.call('getProjectCall', target);
+    const tracks = detail.participants.find(({ name }) => name === 'ada')?.tracks ?? [];
+    assert.deepEqual(
+      tracks.map(({ measuredBy, publisher, points }) => [measuredBy, publisher, points[0]?.kbps]).sort(),
+      [
+        ['client', 'ada', 30],
+        ['node', 'ada', 27],
+      ],
+    );
+    // A sentence would be the node's: it has none.
+    assert.deepEqual([detail.findings, detail.worstScore], [[], call.worstScore]);
+  });
+});

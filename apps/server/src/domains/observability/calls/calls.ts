@@ -2,14 +2,14 @@ import { type Call, type CallDetail, type CallsQuery, fail } from '@parley/contr
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage } from '../../../core/cursors.ts';
-import type { Db } from '../../../core/db.ts';
 import { type Answer, page, recorded } from '../../../core/handlers.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import type { CallLinks } from './call-link.ts';
 import { findCall, listCalls, listSamples, listStays, listSteps } from './call-store.ts';
 import { detailOf } from './detail.ts';
 
 export interface CallsDeps {
-  db: Db;
+  replicated: ReplicatedReads;
   /** Fails for a project that is archived or gone: it gives out nothing. */
   assertNotArchived: (projectId: string) => Promise<void>;
   clock: Clock;
@@ -22,9 +22,9 @@ const pageSize = 50;
 const daysDefault = 7;
 const dayMs = 24 * 60 * 60 * 1000;
 const staysMax = 200;
-/** Of a call in all, and of a connection: six hours. */
-const samplesMax = 20_000;
-const samplesOfEachMax = 1_080;
+/** Of a call in all, and of a connection: six hours, every 20 seconds of its client and every 45 of the node. */
+const samplesMax = 29_000;
+const samplesOfEachMax = 1_560;
 const stepsMax = 5_000;
 const stepsOfEachMax = 250;
 /** Anybody with the link may read it: so long one answer is good for all of them. */
@@ -35,13 +35,14 @@ const portion = (inAll: number, ofEach: number, count: number): number =>
   Math.min(ofEach, Math.ceil(inAll / Math.max(1, count)));
 
 export function createCalls({
-  db,
+  replicated,
   clock,
   cursors,
   nodeLoad,
   assertNotArchived,
   links,
 }: CallsDeps & { links: CallLinks }) {
+  const db = replicated.current;
   async function detail(scope: ProjectScope, id: string, withoutNames: boolean): Promise<CallDetail> {
     const call = (await findCall(db, scope, id)) ?? fail('SVC_CALL_NOT_FOUND');
     const stays = await listStays(db, scope, call, staysMax);

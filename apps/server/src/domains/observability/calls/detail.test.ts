@@ -37,6 +37,7 @@ const published = (by: string, source: 'SERVER' | 'CLIENT', data: Record<string,
 });
 const none = [null, null, null, null];
 const packed = pack({
+  measuredBy: 'client',
   everyMs: 5_000,
   count: 4,
   bandwidth: [100, 100, 900, 900],

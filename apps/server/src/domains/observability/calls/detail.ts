@@ -5,7 +5,7 @@ import { orderTimeline } from '../timeline.ts';
 import type { CallRow, listSamples, listSteps, StayRow } from './call-store.ts';
 import { type Draft, draftsOf, draftsOfNode, findingsOf } from './diagnosis.ts';
 import { namelessOf, trackSourceOf } from './nameless.ts';
-import { type SampleBatch, type TrackSamples, unpack } from './samples.ts';
+import { type MeasuredBy, type SampleBatch, type TrackSamples, unpack } from './samples.ts';
 import { noScore, pictureScoreOf, type ScoreSums, scoreOf, soundOf } from './scoring.ts';
 
 type StoredSamples = Awaited<ReturnType<typeof listSamples>>;
@@ -22,7 +22,7 @@ export interface CallRecords {
 
 /** More are drawn by nobody; of several the worst value stands for all. */
 const pointsMax = 120;
-/** Of a participant; a browser has fewer. */
+/** Of a participant, as its client and the node measured them; a browser has fewer. */
 const tracksMax = 64;
 /** Batches that are read before others get their turn. */
 const batchesPerTurn = 100;
@@ -133,23 +133,27 @@ async function measuredOf(samples: StoredSamples, published: Published): Promise
     if (index % batchesPerTurn === batchesPerTurn - 1) await nextTurn();
     const batch = unpack(packed);
     const times = Array.from({ length: batch.count }, (_, at) => timeOf(batch, lastMs, at));
-    for (const [at, time] of times.entries()) bandwidth.push({ at: time, kbps: batch.bandwidth[at] ?? null });
-    for (const track of batch.tracks) addPoints(tracks, track, times, published);
+    const { measuredBy } = batch;
+    if (measuredBy === 'client')
+      for (const [at, time] of times.entries()) bandwidth.push({ at: time, kbps: batch.bandwidth[at] ?? null });
+    for (const track of batch.tracks) addPoints(tracks, { ...track, measuredBy }, times, published);
   }
   return { tracks: [...tracks.values()], bandwidth };
 }
 
 function addPoints(
   tracks: Map<string, CallTrack>,
-  samples: TrackSamples,
+  samples: TrackSamples & { measuredBy: MeasuredBy },
   times: readonly string[],
   published: Published,
 ): void {
-  const { id, way: direction, kind } = samples;
-  const known = tracks.get(`${direction}/${id}`);
+  const { id, way: direction, kind, measuredBy } = samples;
+  const key = `${measuredBy}/${direction}/${id}`;
+  const known = tracks.get(key);
   if (known === undefined && tracks.size >= tracksMax) return;
-  const track = known ?? { id, direction, kind, publisher: null, source: null, ...published.get(id), points: [] };
-  tracks.set(`${direction}/${id}`, track);
+  const unknown = { publisher: null, source: null };
+  const track = known ?? { id, direction, kind, measuredBy, ...unknown, ...published.get(id), points: [] };
+  tracks.set(key, track);
   for (const [at, time] of times.entries()) track.points.push(pointOf(samples, at, time));
 }
 

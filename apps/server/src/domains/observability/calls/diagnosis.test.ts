@@ -19,6 +19,7 @@ const track = (way: 'out' | 'in', kind: 'audio' | 'video', bad: readonly Partial
   id: `${way}-${kind}`,
   direction: way,
   kind,
+  measuredBy: 'client',
   publisher: way === 'in' ? 'Ada' : 'Grace',
   source: kind === 'audio' ? 'MICROPHONE' : 'CAMERA',
   points: points(bad),

@@ -211,8 +211,10 @@ export function draftsOf({ name, tracks, bandwidth, steps }: Observed): Draft[] 
     bandwidthRule.isBad,
     bandwidthRule.samplesMin,
   );
+  // What the node counted beside it is of the same paths.
+  const measured = tracks.filter(({ measuredBy }) => measuredBy === 'client');
   return [
-    ...trackRules.flatMap((rule) => ofTracks(name, tracks, rule)),
+    ...trackRules.flatMap((rule) => ofTracks(name, measured, rule)),
     ...longest(
       low.map((stretch) => ({
         ...bounds(stretch, bandwidthRule, name, null),

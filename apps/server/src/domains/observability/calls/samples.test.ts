@@ -67,3 +67,29 @@ test('[OBS-25] what is about a short time is small', () => {
   const short = readBatch({ ...sentBy(8), count: 1, everyMs: 1_000 }) ?? assert.fail();
   assert.ok(pack(short).length <= 33);
 });
+
+test('[OBS-55] what the node counted is stored beside it, within the same two kilobytes a minute', () => {
+  const ofNode = (seed: number) => {
+    const { everyMs, tracks } = sentBy(16, seed);
+    const columns = (tracks as { id: string; way: string; kind: string; kbps: number[]; loss: number[] }[]).map(
+      ({ id, way, kind, kbps, loss }) => ({
+        id,
+        way,
+        kind,
+        kbps: [...kbps, ...kbps, 300],
+        loss: [...loss, ...loss, 0],
+      }),
+    );
+    return readBatch({ everyMs, count: 9, tracks: columns }, 'node') ?? assert.fail();
+  };
+  const minute = [
+    ...[1, 2, 3].map((seed) => readBatch(sentBy(32, seed)) ?? assert.fail()),
+    ofNode(1),
+    { ...ofNode(2), count: 3 },
+  ];
+  const bytes = minute.reduce((sum, batch) => sum + pack(batch).length, 0);
+  assert.ok(bytes <= 2_000, `${bytes} bytes a minute`);
+  const kept = unpack(pack(ofNode(3)));
+  assert.deepEqual([kept.measuredBy, kept.count], ['node', 9]);
+  assert.ok(kept.tracks.length >= 6, `${kept.tracks.length} tracks`);
+});

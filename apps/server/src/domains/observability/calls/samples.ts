@@ -8,8 +8,12 @@ export type TrackSamples = Readonly<Record<TrackMeasure, readonly (number | null
   kind: 'audio' | 'video';
 };
 
-/** Samples that a client took one after the other, the last one just before it sent them. */
+/** Who took samples: the client of a participant, or the media node that carries its media. */
+export type MeasuredBy = 'client' | 'node';
+
+/** Samples that were taken one after the other, the last one just before they were sent. */
 export interface SampleBatch {
+  measuredBy: MeasuredBy;
   everyMs: number;
   count: number;
   /** Kilobits per second that it believes it can send. */
@@ -23,9 +27,11 @@ const everyMsMin = 1_000;
 const everyMsMax = 60_000;
 /** Of any measure: more is nonsense. */
 const valueMax = 10_000_000;
-/** Two kilobytes a participant and minute: the SDK sends batches of 20 seconds, and no batch is larger. */
-const bytesPerSecond = 33;
-const packedBytesMax = 20 * bytesPerSecond;
+/** Two kilobytes a participant and minute together: the SDK sends batches of 20 seconds, a node of 45; none is larger. */
+const shares: Readonly<Record<MeasuredBy, { bytesPerSecond: number; secondsMax: number }>> = {
+  client: { bytesPerSecond: 25, secondsMax: 20 },
+  node: { bytesPerSecond: 8, secondsMax: 45 },
+};
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -51,25 +57,29 @@ function trackOf(value: unknown, count: number): TrackSamples[] {
   return [{ id, way, kind, ...columns }];
 }
 
-/** What a client sent, as far as it makes sense; null when nothing of it does. */
-export function readBatch(data: Readonly<Record<string, unknown>>): SampleBatch | null {
+/** What was sent, as far as it makes sense; null when nothing of it does. */
+export function readBatch(
+  data: Readonly<Record<string, unknown>>,
+  measuredBy: MeasuredBy = 'client',
+): SampleBatch | null {
   const { everyMs, count, bandwidth, tracks } = data;
   if (typeof everyMs !== 'number' || everyMs < everyMsMin || everyMs > everyMsMax) return null;
   if (!Number.isInteger(count) || Number(count) < 1 || Number(count) > countMax) return null;
   const samples = Number(count);
   const given: unknown[] = Array.isArray(tracks) ? tracks.slice(0, tracksMax) : [];
   const read = given.flatMap((track) => trackOf(track, samples));
-  return { everyMs, count: samples, bandwidth: columnOf(bandwidth, samples), tracks: read };
+  return { measuredBy, everyMs, count: samples, bandwidth: columnOf(bandwidth, samples), tracks: read };
 }
 
 /** As it is stored: columns without a value are left out. */
-function wireOf({ everyMs, bandwidth, tracks }: SampleBatch): unknown {
+function wireOf({ measuredBy, everyMs, bandwidth, tracks }: SampleBatch): unknown {
   const known = (column: readonly (number | null)[]): readonly (number | null)[] | 0 =>
     column.every((value) => value === null) ? 0 : column;
   return [
     everyMs,
     bandwidth,
     tracks.map((track) => [track.id, track.way, track.kind, ...trackMeasures.map((name) => known(track[name]))]),
+    ...(measuredBy === 'node' ? [measuredBy] : []),
   ];
 }
 
@@ -82,9 +92,20 @@ const weightOf = ({ loss, freeze, kbps }: TrackSamples): number =>
 /** The time that a batch is about. */
 export const spanMsOf = ({ everyMs, count }: Pick<SampleBatch, 'everyMs' | 'count'>): number => everyMs * count;
 
+/** More than this nobody receives in a call: what a client says of itself must not make up traffic. */
+const receivedKbpsMax = 100_000;
+
+/** The bytes of media that its client received in that time, as it measured them. */
+export function receivedBytesOf({ everyMs, count, tracks }: SampleBatch): number {
+  const received = tracks.filter(({ way }) => way === 'in');
+  const rates = Array.from({ length: count }, (_, at) => received.reduce((sum, { kbps }) => sum + (kbps[at] ?? 0), 0));
+  return Math.round(rates.reduce((bytes, kbps) => bytes + (Math.min(kbps, receivedKbpsMax) * everyMs) / 8, 0));
+}
+
 /** Deflated, and small enough whatever the size of the call: the tracks that have least to tell are left out. */
 export function pack(batch: SampleBatch): Buffer {
-  const bytesMax = Math.min(packedBytesMax, (spanMsOf(batch) / 1000) * bytesPerSecond);
+  const { bytesPerSecond, secondsMax } = shares[batch.measuredBy];
+  const bytesMax = Math.min(secondsMax, spanMsOf(batch) / 1000) * bytesPerSecond;
   const tracks = batch.tracks.toSorted((a, b) => weightOf(b) - weightOf(a));
   for (let left = tracks.length; ; left--) {
     const packed = deflateRawSync(JSON.stringify(wireOf({ ...batch, tracks: tracks.slice(0, left) })), { level: 9 });
@@ -96,14 +117,16 @@ type Wire = [
   everyMs: number,
   bandwidth: (number | null)[],
   tracks: [string, 'out' | 'in', 'audio' | 'video', ...unknown[]][],
+  /** Left out of those of clients. */
+  measuredBy?: MeasuredBy,
 ];
 
 /** Only what `pack` wrote. */
 export function unpack(packed: Uint8Array): SampleBatch {
-  const [everyMs, bandwidth, tracks] = JSON.parse(inflateRawSync(packed).toString()) as Wire;
+  const [everyMs, bandwidth, tracks, measuredBy = 'client'] = JSON.parse(inflateRawSync(packed).toString()) as Wire;
   const count = bandwidth.length;
   const read = tracks.flatMap(([id, way, kind, ...columns]) =>
     trackOf({ id, way, kind, ...Object.fromEntries(trackMeasures.map((name, at) => [name, columns[at]])) }, count),
   );
-  return { everyMs, count, bandwidth, tracks: read };
+  return { measuredBy, everyMs, count, bandwidth, tracks: read };
 }

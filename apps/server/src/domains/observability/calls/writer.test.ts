@@ -4,6 +4,7 @@ import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import type { Db } from '../../../core/db.ts';
 import { createLog } from '../../../core/log.ts';
 import type { Sql } from '../../../core/sql.ts';
+import { createUsageCounts } from '../../../core/usage-counts.ts';
 import { createSampleWriter } from './writer.ts';
 
 const alice = {
@@ -39,7 +40,13 @@ function writer() {
     },
   } as unknown as Db;
   const changes = { note: () => {}, watch: async () => () => {} };
-  return { clock, written, ...createSampleWriter({ db, clock, log: createLog('silent'), changes }) };
+  const usageCounts = createUsageCounts({ clock });
+  return {
+    clock,
+    written,
+    usageCounts,
+    ...createSampleWriter({ db, clock, log: createLog('silent'), changes, usageCounts }),
+  };
 }
 
 const ofTwentySeconds = { everyMs: 5_000, count: 4, bandwidth: [1, 1, 1, 1], tracks: [] };
@@ -66,4 +73,33 @@ test('[OBS-25] samples of a connection account for no more time than has passed,
   }
   assert.ok(written.samples <= 3 * 3 + 2, `${written.samples} batches in three minutes`);
   assert.ok(written.samples >= 3 * 3, `${written.samples} batches in three minutes`);
+});
+
+test('[OBS-45] what a participant received counts as sent, once it is stored and as far as it can be', async () => {
+  const { take, usageCounts } = writer();
+  const track = (way: string, kbps: number[]) => ({ id: `${way}-1`, way, kind: 'video', kbps });
+  const tracks = [track('in', [800, 800, 0, 10_000_000]), track('out', [5_000, 5_000, 5_000, 5_000])];
+  await take(alice, { ...ofTwentySeconds, tracks });
+  await take({ ...alice, identity: 'mallory' }, { ...ofTwentySeconds, tracks });
+  assert.deepEqual(
+    usageCounts.take().map(({ meter, keyId, value }) => [meter, keyId, value]),
+    [['sentBytes', '', (800 + 800 + 100_000) * 625]],
+  );
+});
+
+test('[OBS-55] what the node counted is stored of known connections, and counts neither as traffic nor as sampled time', async () => {
+  const { take, takeOfNode, written, usageCounts } = writer();
+  const tracks = [{ id: 'tr_1', way: 'in', kind: 'video', kbps: [800, 800, 800, 800] }];
+  const taken = await Promise.all([
+    takeOfNode(alice, { ...ofTwentySeconds, tracks }),
+    takeOfNode({ ...alice, identity: 'mallory' }, { ...ofTwentySeconds, tracks }),
+    take(alice, ofTwentySeconds),
+    take(alice, ofTwentySeconds),
+    take(alice, ofTwentySeconds),
+  ]);
+  assert.deepEqual([taken, written.samples], [[true, false, true, true, false], 3]);
+  assert.deepEqual(
+    usageCounts.take().map(({ value }) => value),
+    [0],
+  );
 });

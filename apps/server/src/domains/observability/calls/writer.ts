@@ -3,6 +3,7 @@ import type { Changes } from '../../../core/changes.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
 import type { Log } from '../../../core/log.ts';
+import type { UsageCounts } from '../../../core/usage-counts.ts';
 import {
   addScores,
   insertSamples,
@@ -13,7 +14,7 @@ import {
   updateScores,
   upsertCalls,
 } from './call-store.ts';
-import { pack, readBatch, spanMsOf } from './samples.ts';
+import { type MeasuredBy, pack, readBatch, receivedBytesOf, type SampleBatch, spanMsOf } from './samples.ts';
 import { type ScoreSums, scoreOf, sumsOf } from './scoring.ts';
 
 export interface SampleWriterDeps {
@@ -21,12 +22,15 @@ export interface SampleWriterDeps {
   clock: Clock;
   log: Log;
   changes: Changes;
+  usageCounts: UsageCounts;
 }
 
 interface Item extends SampledConnection {
+  measuredBy: MeasuredBy;
   at: string;
   packed: string;
   spanMs: number;
+  receivedBytes: number;
   sums: ScoreSums;
 }
 
@@ -36,14 +40,18 @@ const waitingMax = 5_000;
 /** One batch may come early: the last one when somebody leaves, or after an outage. */
 const aheadMsMax = 25_000;
 
-/** Stores what clients measured, and what it is worth. */
-export function createSampleWriter({ db, clock, log, changes }: SampleWriterDeps) {
+/** Stores what clients measured, and what it is worth; and beside it what the media node counted. */
+export function createSampleWriter({ db, clock, log, changes, usageCounts }: SampleWriterDeps) {
   const batcher = createBatcher<Item, boolean>({ batchMax, waitingMax, write });
 
   async function write(items: readonly Item[]): Promise<boolean[]> {
     try {
       const stored = await db.transaction((tx) => writeItems(tx, items));
-      for (const item of items) if (stored.has(item)) changes.note('connections', item);
+      for (const item of items) {
+        if (!stored.has(item)) continue;
+        changes.note('connections', item);
+        if (item.measuredBy === 'client') usageCounts.add('sentBytes', item, null, item.receivedBytes);
+      }
       return items.map((item) => stored.has(item));
     } catch (error) {
       log.warn({ error, batches: items.length }, 'samples were not stored');
@@ -51,15 +59,27 @@ export function createSampleWriter({ db, clock, log, changes }: SampleWriterDeps
     }
   }
 
+  async function add(from: SampledConnection, batch: SampleBatch | null): Promise<boolean> {
+    if (batch === null) return false;
+    const item = {
+      ...from,
+      measuredBy: batch.measuredBy,
+      at: iso(clock.now()),
+      packed: pack(batch).toString('base64'),
+      spanMs: spanMsOf(batch),
+      receivedBytes: receivedBytesOf(batch),
+      sums: sumsOf(batch),
+    };
+    return batcher.add(item).catch(() => false);
+  }
+
   return {
     /** False when they make no sense, belong to another caller, come too often, or could not be stored. */
-    async take(from: SampledConnection, data: Readonly<Record<string, unknown>>): Promise<boolean> {
-      const batch = readBatch(data);
-      if (batch === null) return false;
-      const packed = pack(batch).toString('base64');
-      const item = { ...from, at: iso(clock.now()), packed, spanMs: spanMsOf(batch), sums: sumsOf(batch) };
-      return batcher.add(item).catch(() => false);
-    },
+    take: (from: SampledConnection, data: Readonly<Record<string, unknown>>): Promise<boolean> =>
+      add(from, readBatch(data)),
+    /** What the media node of a participant counted; its caller sees to it that they do not come too often. */
+    takeOfNode: (from: SampledConnection, data: Readonly<Record<string, unknown>>): Promise<boolean> =>
+      add(from, readBatch(data, 'node')),
     settled: () => batcher.flush(),
   };
 }
@@ -76,25 +96,36 @@ async function writeItems(tx: Tx, items: readonly Item[]): Promise<ReadonlySet<I
     const row = known.get(keyOf(item));
     return row ? [{ item, row }] : [];
   });
-  if (own.length === 0) return new Set();
+  const measured = await scoreOwn(
+    tx,
+    own.filter(({ item }) => item.measuredBy === 'client'),
+  );
+  const stored = [...measured, ...own.filter(({ item }) => item.measuredBy === 'node')];
+  if (stored.length === 0) return new Set();
+  await insertSamples(
+    tx,
+    stored.map(({ item: { at, packed }, row }) => ({ connection: row.id, at, packed })),
+  );
+  return new Set(stored.map(({ item }) => item));
+}
+
+/** Adds what clients measured to their scores and those of their calls; gives what is to be stored. */
+async function scoreOwn(tx: Tx, own: readonly Owned[]): Promise<readonly Owned[]> {
+  if (own.length === 0) return [];
   // Locks the calls: what is read of their connections after it holds.
   await upsertCalls(
     tx,
     own.map(({ item: { at }, row }) => ({ ...row, at })),
   );
   const stored = inTheirTime(own, await sampledUntil(tx, [...new Set(own.map(({ row }) => row.id))]));
-  if (stored.length === 0) return new Set();
-  await insertSamples(
-    tx,
-    stored.map(({ item: { at, packed }, row }) => ({ connection: row.id, at, packed })),
-  );
+  if (stored.length === 0) return [];
   const sums = await addScores(
     tx,
     stored.map(({ item, row, until }) => ({ connection: row.id, callId: row.callId, until, ...item.sums })),
   );
   const scores = sums.map((row) => ({ connection: row.connection, score: scoreOf(row) }));
   await updateScores(tx, scores, [...new Set(stored.map(({ row }) => row.callId))]);
-  return new Set(stored.map(({ item }) => item));
+  return stored;
 }
 
 interface Owned {

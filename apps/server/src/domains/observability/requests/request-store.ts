@@ -1,6 +1,6 @@
 import type { RequestOutcome } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Db } from '../../../core/db.ts';
+import type { Db, Reader } from '../../../core/db.ts';
 import type { AnsweredRequest } from '../../../core/request-log.ts';
 import { empty, json, raw, sql } from '../../../core/sql.ts';
 
@@ -48,7 +48,7 @@ export interface RequestFilter {
 
 /** Newest first. */
 export async function listRequests(
-  db: Db,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   {
     outcome,

@@ -143,6 +143,7 @@ function alone(deps: Partial<RequestsDeps> & Pick<RequestsDeps, 'db'>, perSecond
   const requests = createRequests({
     clock: createFakeClock(),
     cursors: {} as never,
+    replicated: {} as never,
     changes: { note: () => {} } as never,
     metrics,
     log: createLog('silent'),

@@ -10,6 +10,7 @@ import { deleteInBatches, type Turn } from '../../../core/delete-in-batches.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Metrics } from '../../../core/metrics.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import type { AnsweredRequest } from '../../../core/request-log.ts';
 import { createRateGate } from './rate-gate.ts';
 import {
@@ -24,6 +25,7 @@ import {
 
 export interface RequestsDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   cursors: Cursors;
   changes: Changes;
@@ -42,7 +44,7 @@ const keptMs = 7 * 24 * 60 * 60 * 1000;
 const overfullEveryMs = 60 * 60 * 1000;
 
 /** The log of API requests: best effort, at a bounded rate, and never waited for. */
-export function createRequests({ db, clock, cursors, changes, metrics, log, limits }: RequestsDeps) {
+export function createRequests({ db, replicated, clock, cursors, changes, metrics, log, limits }: RequestsDeps) {
   const perSecond = limits.OBSERVABILITY_REQUESTS_PER_SECOND;
   const gate = createRateGate({ clock, perSecond });
   const batcher = createBatcher<NewRequestRow, void>({ batchMax, waitingMax, gatherMs, write });
@@ -75,7 +77,7 @@ export function createRequests({ db, clock, cursors, changes, metrics, log, limi
     if (filter.keyId !== undefined && !seesKeys) fail('SVC_PERMISSION_DENIED', { permission: 'api_key:read' });
     const scope = `requests/${caller.projectId}/${caller.environment}`;
     const after = cursor === undefined ? null : String(cursors.read(scope, cursor)[0]);
-    const rows = await listRequests(db, caller, { ...filter, after, limit: limit + 1 });
+    const rows = await listRequests(replicated.current, caller, { ...filter, after, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, ({ id }) => cursors.write(scope, [id]));
     return page(
       items.map((row) => toRequest(row, seesKeys)),
