@@ -16,6 +16,7 @@ import { ProjectContext } from './frame/project.tsx';
 import { Failure } from './frame/query-view.tsx';
 import { Shell } from './frame/shell.tsx';
 import { projectPath, safeNext, useNamedEnvironment } from './frame/url.ts';
+import { t } from './i18n/t.ts';
 import { ErrorNotice } from './kit/error-notice.tsx';
 import { LiveRegion } from './kit/live.tsx';
 import { RequestAddress } from './kit/request-id.tsx';
@@ -170,7 +171,7 @@ function ProjectPages() {
     <Shell projectId={projectId}>
       {project === undefined ? (
         query.error ? (
-          <Page title="Project">
+          <Page title={t('frame.project')}>
             <Failure error={query.error} onRetry={() => void query.refetch()} />
           </Page>
         ) : (
@@ -207,9 +208,9 @@ function ProjectPages() {
 
 function NothingHere() {
   return (
-    <Page title="Not found">
+    <Page title={t('error.notFound')}>
       <p>
-        There is no page at this address. <Link href="/projects">All projects</Link>
+        {t('frame.noPage')} <Link href="/projects">{t('frame.allProjects')}</Link>
       </p>
     </Page>
   );

@@ -19,6 +19,8 @@ import { App } from './app.tsx';
 import { createAnonymousApi, createSessionApi } from './data/api.ts';
 import { createQueryClient } from './data/queries.ts';
 import { ServicesProvider } from './data/services.tsx';
+import { speakChosen } from './frame/preferences.ts';
+import { Speaking } from './i18n/speaking.tsx';
 import { ToastProvider } from './kit/toast.tsx';
 
 // Plain http on another host has no locks; there one tab cannot wait for another, and the service's grace covers it.
@@ -35,12 +37,15 @@ const isDevelopment = document.querySelector<HTMLMetaElement>('meta[name="parley
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no root');
+await speakChosen();
 createRoot(root).render(
   <StrictMode>
     <ServicesProvider value={{ api: createSessionApi(session, proofs), anonymous, session, proofs, isDevelopment }}>
       <QueryClientProvider client={createQueryClient()}>
         <ToastProvider>
-          <App />
+          <Speaking>
+            <App />
+          </Speaking>
         </ToastProvider>
       </QueryClientProvider>
     </ServicesProvider>

@@ -1,4 +1,5 @@
 import { useApi, useUser } from '../data/services.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField } from '../kit/field.tsx';
@@ -14,7 +15,7 @@ export function ChangePassword({ onDone }: { onDone: () => void }) {
   const form = useForm({
     initial: { currentPassword: '', password: '' },
     check: ({ currentPassword, password }) => ({
-      currentPassword: currentPassword === '' ? 'Enter your current password.' : undefined,
+      currentPassword: currentPassword === '' ? t('accounts.enterCurrent') : undefined,
       password: passwordProblem(password),
     }),
     fieldOf: { ...commonPassword, SVC_WRONG_PASSWORD: 'currentPassword' },
@@ -22,7 +23,7 @@ export function ChangePassword({ onDone }: { onDone: () => void }) {
     onDone: () => {
       form.set('currentPassword', '');
       form.set('password', '');
-      toast('Password changed. Every other session was signed out.');
+      toast(t('accounts.passwordChanged'));
       onDone();
     },
   });
@@ -30,16 +31,20 @@ export function ChangePassword({ onDone }: { onDone: () => void }) {
     <form className="stack" onSubmit={form.onSubmit} noValidate>
       {form.failure && <ErrorNotice failure={form.failure} />}
       <input type="hidden" name="username" autoComplete="username" value={email} />
-      <PasswordField label="Current password" autoComplete="current-password" {...form.field('currentPassword')} />
       <PasswordField
-        label="New password"
-        hint="At least 8 characters. Every other session is signed out."
+        label={t('accounts.currentPassword')}
+        autoComplete="current-password"
+        {...form.field('currentPassword')}
+      />
+      <PasswordField
+        label={t('accounts.newPassword')}
+        hint={t('accounts.newPasswordHint')}
         autoComplete="new-password"
         {...form.field('password')}
       />
       <div className="row">
         <Button type="submit" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Change password
+          {t('accounts.changePassword')}
         </Button>
       </div>
     </form>

@@ -1,4 +1,5 @@
 import { useServices, useSession } from '../data/services.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { SignInForm } from './sign-in-form.tsx';
@@ -9,11 +10,11 @@ export function ExpiredDialog() {
   const state = useSession();
   if (state.kind !== 'expired') return null;
   return (
-    <Dialog title="Sign in again" isSticky onClose={() => {}}>
-      <p>Your session has ended. Sign in to go on where you were.</p>
+    <Dialog title={t('accounts.signInAgain')} isSticky onClose={() => {}}>
+      <p>{t('accounts.sessionOver')}</p>
       <SignInForm email={state.user.email} onDone={session.accept} />
       <Button variant="quiet" onClick={() => void session.signOut()}>
-        Leave this page and sign out
+        {t('accounts.leave')}
       </Button>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
@@ -26,20 +27,27 @@ export default function FirstAccountPage() {
     },
   });
   return (
-    <AuthCard title="Create the first account" foot={<Link href="/login">Sign in instead</Link>}>
+    <AuthCard title={t('accounts.createFirst')} foot={<Link href="/login">{t('accounts.signInInstead')}</Link>}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
-        <p>This account operates the instance: it sees the media fleet and may drain nodes. No mail is needed.</p>
-        <TextField label="Name" hint="Optional" autoComplete="name" maxLength={128} autoFocus {...form.field('name')} />
-        <TextField label="E-mail" type="email" autoComplete="username" {...form.field('email')} />
+        <p>{t('accounts.firstOperates')}</p>
+        <TextField
+          label={t('accounts.name')}
+          hint={t('words.optional')}
+          autoComplete="name"
+          maxLength={128}
+          autoFocus
+          {...form.field('name')}
+        />
+        <TextField label={t('accounts.email')} type="email" autoComplete="username" {...form.field('email')} />
         <PasswordField
-          label="Password"
-          hint="At least 8 characters."
+          label={t('accounts.password')}
+          hint={t('accounts.lengthHint')}
           autoComplete="new-password"
           {...form.field('password')}
         />
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Create account
+          {t('accounts.createAccount')}
         </Button>
       </form>
     </AuthCard>

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
 import { safeNext } from '../frame/url.ts';
+import { t, withNodes } from '../i18n/t.ts';
 import { AuthCard } from './auth-card.tsx';
+import { devMailPath } from './emails.ts';
 import { registrationQuery } from './registration-query.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -11,9 +13,7 @@ function DevelopmentHint() {
   const { isDevelopment } = useServices();
   if (!isDevelopment) return null;
   return (
-    <p className="muted">
-      Development mode: the terminal prints a link that signs you in. Mail is at <a href="/dev/mail">/dev/mail</a>.
-    </p>
+    <p className="muted">{withNodes('accounts.developmentHint', { link: <a href={devMailPath}>{devMailPath}</a> })}</p>
   );
 }
 
@@ -24,11 +24,11 @@ export default function LoginPage() {
   const params = new URLSearchParams(location.search);
   return (
     <AuthCard
-      title="Sign in"
+      title={t('accounts.signIn')}
       foot={
         <>
-          <Link href="/forgot-password">Forgot your password?</Link>
-          {registration?.policy !== 'CLOSED' && <Link href="/register">Create an account</Link>}
+          <Link href="/forgot-password">{t('accounts.forgot')}</Link>
+          {registration?.policy !== 'CLOSED' && <Link href="/register">{t('accounts.createAnAccount')}</Link>}
         </>
       }
     >

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
+import { t } from '../i18n/t.ts';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { AuthCard } from './auth-card.tsx';
 import { oauthReturn } from './oauth-return.ts';
@@ -41,10 +42,10 @@ export default function OAuthPage() {
   });
 
   return (
-    <AuthCard title="Signing in" foot={<Link href="/login">Back to sign in</Link>}>
-      {refusal !== null && <p role="alert">The provider did not sign you in. Try again, or use your password.</p>}
+    <AuthCard title={t('accounts.signingIn')} foot={<Link href="/login">{t('accounts.backToSignIn')}</Link>}>
+      {refusal !== null && <p role="alert">{t('accounts.providerRefused')}</p>}
       {exchange.failure && <ErrorNotice failure={exchange.failure} />}
-      {exchange.isBusy && <p role="status">One moment.</p>}
+      {exchange.isBusy && <p role="status">{t('accounts.oneMoment')}</p>}
     </AuthCard>
   );
 }

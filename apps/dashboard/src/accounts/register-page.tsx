@@ -2,17 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
+import { t, withNodes } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { AuthCard } from './auth-card.tsx';
-import { emailProblem } from './emails.ts';
+import { devMailPath, emailProblem } from './emails.ts';
 import { commonPassword, passwordProblem } from './passwords.ts';
 import { registrationQuery } from './registration-query.ts';
 import { ResendVerification } from './sign-in-form.tsx';
 
-const signIn = <Link href="/login">Sign in instead</Link>;
+const SignInInstead = () => <Link href="/login">{t('accounts.signInInstead')}</Link>;
 
 export default function RegisterPage() {
   const { data: policy } = useQuery(registrationQuery(useServices().anonymous));
@@ -22,26 +23,26 @@ export default function RegisterPage() {
   return (
     <RegisterForm
       isByInvitation={policy?.policy === 'INVITE'}
-      emailHint={domains.length > 0 ? `An address of ${domains.join(', ')}.` : undefined}
+      emailHint={domains.length > 0 ? t('accounts.addressOf', { domains: domains.join(', ') }) : undefined}
     />
   );
 }
 
 function Closed() {
   return (
-    <AuthCard title="Registration is closed" foot={signIn}>
-      <p>This instance takes no new accounts. Ask whoever runs it for one.</p>
+    <AuthCard title={t('accounts.closed')} foot={<SignInInstead />}>
+      <p>{t('accounts.closedExplained')}</p>
     </AuthCard>
   );
 }
 
+/** What an operator sets to send mail. */
+const mailVariable = 'SMTP_URL';
+
 function NoMail() {
   return (
-    <AuthCard title="No mail is set up" foot={signIn}>
-      <p>
-        Registering needs a link by mail, and this instance sends none: its operator sets <code>SMTP_URL</code>. The
-        first account is made by the link that the server prints at its start.
-      </p>
+    <AuthCard title={t('accounts.noMail')} foot={<SignInInstead />}>
+      <p>{withNodes('accounts.noMailExplained', { variable: <code>{mailVariable}</code> })}</p>
     </AuthCard>
   );
 }
@@ -70,20 +71,33 @@ function RegisterForm({ isByInvitation, emailHint }: { isByInvitation: boolean; 
   });
   if (waitingFor !== null) return <CheckYourMail email={waitingFor} />;
   return (
-    <AuthCard title="Create an account" foot={signIn}>
+    <AuthCard title={t('accounts.createAnAccount')} foot={<SignInInstead />}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {isByInvitation && <p>Accounts here are by invitation: use the address that was invited to a project.</p>}
+        {isByInvitation && <p>{t('accounts.byInvitation')}</p>}
         {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField label="Name" hint="Optional" autoComplete="name" maxLength={128} autoFocus {...form.field('name')} />
-        <TextField label="E-mail" hint={emailHint} type="email" autoComplete="email" {...form.field('email')} />
+        <TextField
+          label={t('accounts.name')}
+          hint={t('words.optional')}
+          autoComplete="name"
+          maxLength={128}
+          autoFocus
+          {...form.field('name')}
+        />
+        <TextField
+          label={t('accounts.email')}
+          hint={emailHint}
+          type="email"
+          autoComplete="email"
+          {...form.field('email')}
+        />
         <PasswordField
-          label="Password"
-          hint="At least 8 characters."
+          label={t('accounts.password')}
+          hint={t('accounts.lengthHint')}
           autoComplete="new-password"
           {...form.field('password')}
         />
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Create account
+          {t('accounts.createAccount')}
         </Button>
       </form>
     </AuthCard>
@@ -92,11 +106,8 @@ function RegisterForm({ isByInvitation, emailHint }: { isByInvitation: boolean; 
 
 function CheckYourMail({ email }: { email: string }) {
   return (
-    <AuthCard title="Check your mail" foot={signIn}>
-      <p>
-        We sent a link to <strong>{email}</strong>. Open it to confirm that the address is yours and to choose your
-        password.
-      </p>
+    <AuthCard title={t('accounts.checkMail')} foot={<SignInInstead />}>
+      <p>{withNodes('accounts.linkSent', { email: <strong>{email}</strong> })}</p>
       <DevMailHint />
       <ResendVerification email={email} />
     </AuthCard>
@@ -107,9 +118,5 @@ function CheckYourMail({ email }: { email: string }) {
 export function DevMailHint() {
   const { isDevelopment } = useServices();
   if (!isDevelopment) return null;
-  return (
-    <p className="muted">
-      Development mode: the mail is at <a href="/dev/mail">/dev/mail</a>.
-    </p>
-  );
+  return <p className="muted">{withNodes('accounts.mailHint', { link: <a href={devMailPath}>{devMailPath}</a> })}</p>;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
@@ -11,7 +12,7 @@ import { takeToken } from './link-token.ts';
 import { commonPassword, passwordProblem } from './passwords.ts';
 import { DevMailHint } from './register-page.tsx';
 
-const backToSignIn = <Link href="/login">Back to sign in</Link>;
+const BackToSignIn = () => <Link href="/login">{t('accounts.backToSignIn')}</Link>;
 
 /** Requests a reset link. The answer is the same for an unknown address. */
 export function ForgotPasswordPage() {
@@ -25,21 +26,25 @@ export function ForgotPasswordPage() {
   });
   if (isSent) {
     return (
-      <AuthCard title="Check your mail" foot={backToSignIn}>
-        <p role="status">
-          If the address has an account, a link to set a new password is on its way. It works for one hour.
-        </p>
+      <AuthCard title={t('accounts.checkMail')} foot={<BackToSignIn />}>
+        <p role="status">{t('accounts.resetSent')}</p>
         <DevMailHint />
       </AuthCard>
     );
   }
   return (
-    <AuthCard title="Reset your password" foot={backToSignIn}>
+    <AuthCard title={t('accounts.resetPassword')} foot={<BackToSignIn />}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField label="E-mail" type="email" autoComplete="username" autoFocus {...form.field('email')} />
+        <TextField
+          label={t('accounts.email')}
+          type="email"
+          autoComplete="username"
+          autoFocus
+          {...form.field('email')}
+        />
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Send the link
+          {t('accounts.sendLink')}
         </Button>
       </form>
     </AuthCard>
@@ -62,26 +67,26 @@ export function ResetPasswordPage() {
     },
   });
   return (
-    <AuthCard title="Set a new password" foot={backToSignIn}>
+    <AuthCard title={t('accounts.setNewPassword')} foot={<BackToSignIn />}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && (
           <ErrorNotice failure={form.failure}>
             {form.failure.code === 'SVC_INVALID_TOKEN_LINK' && (
               <p>
-                <Link href="/forgot-password">Ask for a new link</Link>
+                <Link href="/forgot-password">{t('accounts.askNewLink')}</Link>
               </p>
             )}
           </ErrorNotice>
         )}
         <PasswordField
-          label="New password"
-          hint="At least 8 characters. Every other session is signed out."
+          label={t('accounts.newPassword')}
+          hint={t('accounts.newPasswordHint')}
           autoComplete="new-password"
           autoFocus
           {...form.field('password')}
         />
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Set password
+          {t('accounts.setPassword')}
         </Button>
       </form>
     </AuthCard>

@@ -2,38 +2,45 @@ import type { SecurityAction, SecurityEntry } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
-import { QueryView } from '../frame/query-view.tsx';
+import { List } from '../frame/list.tsx';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { NoData } from '../kit/empty-state.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 
-const words: Readonly<Record<SecurityAction, string>> = {
-  'account.signed_in': 'Signed in',
-  'account.sign_in_failed': 'A sign-in failed',
-  'account.password_reset_requested': 'A link to set a new password was mailed',
-  'account.password_reset': 'The password was set through a mailed link',
-  'account.password_changed': 'The password was changed',
-  'account.password_change_failed': 'A change of the password failed',
-  'account.signed_out': 'Signed out',
-  'account.session_ended': 'A session was ended from another one',
-  'account.sessions_ended': 'Signed out everywhere',
-  'account.refresh_token_reused': 'A session was ended: its cookie was used twice and may have been stolen',
-  'account.second_factor_failed': 'A second factor was wrong',
-  'account.factor_added': 'A second factor was added',
-  'account.factor_removed': 'A second factor was removed',
-  'account.recovery_codes_renewed': 'New recovery codes were made',
-  'account.failures_muted': 'There were more failures in this hour',
+const words: Readonly<Record<SecurityAction, PlainKey>> = {
+  'account.signed_in': 'accounts.didSignIn',
+  'account.sign_in_failed': 'accounts.signInFailed',
+  'account.password_reset_requested': 'accounts.resetMailed',
+  'account.password_reset': 'accounts.passwordReset',
+  'account.password_changed': 'accounts.didChangePassword',
+  'account.password_change_failed': 'accounts.changeFailed',
+  'account.signed_out': 'accounts.signedOut',
+  'account.session_ended': 'accounts.sessionEnded',
+  'account.sessions_ended': 'accounts.signedOutEverywhere',
+  'account.refresh_token_reused': 'accounts.cookieReused',
+  'account.second_factor_failed': 'accounts.factorWrong',
+  'account.factor_added': 'accounts.factorAdded',
+  'account.factor_removed': 'accounts.factorRemoved',
+  'account.recovery_codes_renewed': 'accounts.codesRenewed',
+  'account.failures_muted': 'accounts.failuresMuted',
 };
 
-const columns: readonly Column<SecurityEntry>[] = [
-  { head: 'Time', width: '20%', cell: ({ createdAt }) => <Time at={createdAt} /> },
+/** An entry may be newer than this page. */
+function wordsOf(action: string): string {
+  const key = (words as Readonly<Record<string, PlainKey>>)[action];
+  return key ? t(key) : action;
+}
+
+const columns = (): readonly Column<SecurityEntry>[] => [
+  { head: t('kit.time'), width: '20%', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: t('audit.whatHappened'), cell: ({ action }) => wordsOf(action) },
+  { head: t('accounts.browser'), cell: ({ device }) => device ?? <NoData /> },
   {
-    head: 'What happened',
-    // An entry may be newer than this page.
-    cell: ({ action }) => (words as Readonly<Record<string, string>>)[action] ?? action,
+    head: t('accounts.place'),
+    cell: ({ place }) => (place === null ? <NoData /> : <span className="mono">{place}</span>),
   },
-  { head: 'Browser', cell: ({ device }) => device ?? <NoData /> },
-  { head: 'Place', cell: ({ place }) => (place === null ? <NoData /> : <span className="mono">{place}</span>) },
 ];
 
 /** What happened to the account of the person, newest first. */
@@ -44,15 +51,10 @@ export function SecurityPanel() {
     queryFn: ({ signal }) => api.call('listSecurityLog', {}, { signal }),
     refetchInterval: untilTold,
   });
-  const table = (rows: readonly SecurityEntry[] | undefined) => (
-    <Table caption="What happened to your account, newest first" columns={columns} rows={rows} keyOf={({ id }) => id} />
-  );
   return (
     <section className="stack" aria-labelledby="security-log">
-      <h2 id="security-log">Security log</h2>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {table}
-      </QueryView>
+      <h2 id="security-log">{t('accounts.securityLog')}</h2>
+      <List query={query} caption={t('accounts.securityCaption')} columns={columns()} keyOf={({ id }) => id} />
     </section>
   );
 }

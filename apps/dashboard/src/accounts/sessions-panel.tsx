@@ -5,12 +5,13 @@ import { useState } from 'react';
 import { untilTold } from '../data/queries.ts';
 import { useApi, useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
-import { QueryView } from '../frame/query-view.tsx';
+import { List } from '../frame/list.tsx';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
 import { NoData } from '../kit/empty-state.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
 
@@ -26,20 +27,15 @@ export const sessionsQuery = (api: Api) =>
 /** Where the person is signed in, and a way to end it. */
 export function SessionsPanel({ query }: { query: UseQueryResult<AccountSession[]> }) {
   const [ending, setEnding] = useState<AccountSession | 'all' | null>(null);
-  const table = (rows: readonly AccountSession[] | undefined) => (
-    <Table caption="Where you are signed in" columns={columns(setEnding)} rows={rows} keyOf={({ id }) => id} />
-  );
   return (
     <section className="stack" aria-labelledby="sessions">
       <div className="section-head">
-        <h2 id="sessions">Sessions</h2>
+        <h2 id="sessions">{t('accounts.sessions')}</h2>
         <Button variant="danger" onClick={() => setEnding('all')}>
-          Sign out everywhere
+          {t('accounts.signOutEverywhere')}
         </Button>
       </div>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {table}
-      </QueryView>
+      <List query={query} caption={t('accounts.sessionsCaption')} columns={columns(setEnding)} keyOf={({ id }) => id} />
       {ending === 'all' && <EndAllDialog onClose={() => setEnding(null)} />}
       {ending !== null && ending !== 'all' && <EndDialog session={ending} onClose={() => setEnding(null)} />}
     </section>
@@ -48,24 +44,27 @@ export function SessionsPanel({ query }: { query: UseQueryResult<AccountSession[
 
 const columns = (onEnd: (session: AccountSession) => void): readonly Column<AccountSession>[] => [
   {
-    head: 'Browser',
+    head: t('accounts.browser'),
     cell: ({ device, userAgent, current }) => (
       <span className="row">
         {device === null ? <NoData /> : <strong title={userAgent ?? ''}>{device}</strong>}
-        {current && <Badge tone="accent">This one</Badge>}
+        {current && <Badge tone="accent">{t('accounts.thisOne')}</Badge>}
       </span>
     ),
   },
-  { head: 'Place', cell: ({ place }) => (place === null ? <NoData /> : <span className="mono">{place}</span>) },
-  { head: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { head: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+  {
+    head: t('accounts.place'),
+    cell: ({ place }) => (place === null ? <NoData /> : <span className="mono">{place}</span>),
+  },
+  { head: t('accounts.signedIn'), cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: t('words.lastSeen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
   {
     head: '',
     align: 'end',
     cell: (session) =>
       !session.current && (
         <Button variant="quiet" onClick={() => onEnd(session)}>
-          Sign out
+          {t('frame.signOut')}
         </Button>
       ),
   },
@@ -78,20 +77,22 @@ function EndDialog({ session, onClose }: { session: AccountSession; onClose: () 
   const end = useAction(() => api.call('endSession', { sessionId: session.id }), {
     onDone: async () => {
       await client.invalidateQueries({ queryKey: sessionsKey });
-      toast('Signed out there');
+      toast(t('accounts.signedOutThere'));
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title={`Sign out ${session.device ?? 'this session'}?`}
-      action="Sign out"
+      title={
+        session.device === null ? t('accounts.signOutThis') : t('accounts.signOutDevice', { device: session.device })
+      }
+      action={t('frame.signOut')}
       isBusy={end.isBusy}
       failure={end.failure}
       onConfirm={() => void end.run(undefined)}
       onClose={onClose}
     >
-      <p>It has to sign in again.</p>
+      <p>{t('accounts.hasToSignIn')}</p>
     </ConfirmDialog>
   );
 }
@@ -105,14 +106,14 @@ function EndAllDialog({ onClose }: { onClose: () => void }) {
   });
   return (
     <ConfirmDialog
-      title="Sign out everywhere?"
-      action="Sign out everywhere"
+      title={t('accounts.signOutEverywhereAsk')}
+      action={t('accounts.signOutEverywhere')}
       isBusy={end.isBusy}
       failure={end.failure}
       onConfirm={() => void end.run(undefined)}
       onClose={onClose}
     >
-      <p>Every browser is signed out, this one too. API keys keep working.</p>
+      <p>{t('accounts.everyBrowser')}</p>
     </ConfirmDialog>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
@@ -16,8 +17,8 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: (se
   const form = useForm({
     initial: { email, password: '' },
     check: ({ email, password }) => ({
-      email: email.trim() === '' ? 'Enter your e-mail address.' : undefined,
-      password: password === '' ? 'Enter your password.' : undefined,
+      email: email.trim() === '' ? t('accounts.enterEmail') : undefined,
+      password: password === '' ? t('accounts.enterPassword') : undefined,
     }),
     submit: (body) => anonymous.call('login', { body }),
     onDone,
@@ -31,20 +32,20 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: (se
           </ErrorNotice>
         )}
         <TextField
-          label="E-mail"
+          label={t('accounts.email')}
           type="email"
           autoComplete="username"
           autoFocus={email === ''}
           {...form.field('email')}
         />
         <PasswordField
-          label="Password"
+          label={t('accounts.password')}
           autoComplete="current-password"
           autoFocus={email !== ''}
           {...form.field('password')}
         />
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Sign in
+          {t('accounts.signIn')}
         </Button>
       </form>
       <PasskeySignIn onDone={onDone} />
@@ -68,12 +69,12 @@ function PasskeySignIn({ onDone }: { onDone: (session: Session) => void }) {
     <div className="stack">
       {signIn.failure &&
         (signIn.failure.code === null ? (
-          <p role="alert">No passkey was given. Use your password, or try again.</p>
+          <p role="alert">{t('accounts.noPasskeyUsePassword')}</p>
         ) : (
           <ErrorNotice failure={signIn.failure} />
         ))}
       <Button isBusy={signIn.isBusy} onClick={() => void signIn.run(undefined)}>
-        Sign in with a passkey
+        {t('accounts.passkeySignIn')}
       </Button>
     </div>
   );
@@ -85,7 +86,7 @@ export function ResendVerification({ email }: { email: string }) {
   const action = useAction(() => anonymous.call('resendVerification', { body: { email } }), {
     onDone: () => setSent(true),
   });
-  if (isSent) return <p>A new link is on its way, if the address has an account.</p>;
+  if (isSent) return <p>{t('accounts.newLinkSent')}</p>;
   return (
     <p>
       <Button
@@ -93,7 +94,7 @@ export function ResendVerification({ email }: { email: string }) {
         waitSeconds={action.failure?.retryAfterSeconds ?? null}
         onClick={() => action.run(undefined)}
       >
-        Send the verification mail again
+        {t('accounts.sendAgain')}
       </Button>
     </p>
   );
@@ -115,11 +116,11 @@ function Providers() {
   if (data.length === 0) return null;
   return (
     <div className="stack providers">
-      <p className="divider">or</p>
+      <p className="divider">{t('accounts.or')}</p>
       {start.failure && <ErrorNotice failure={start.failure} />}
       {data.map(({ provider, label }) => (
         <Button key={provider} isBusy={start.isBusy} onClick={() => start.run(provider)}>
-          Continue with {label}
+          {t('accounts.continueWith', { provider: label })}
         </Button>
       ))}
     </div>

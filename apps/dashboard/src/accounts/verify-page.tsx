@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { explain } from '../data/errors.ts';
 import { useServices } from '../data/services.tsx';
+import { t, withNodes } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { PasswordField, TextField } from '../kit/field.tsx';
@@ -22,11 +23,11 @@ export default function VerifyPage() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (
-    <AuthCard title="Confirm your e-mail address" foot={<Link href="/login">Back to sign in</Link>}>
-      {link.isPending && <p role="status">One moment.</p>}
+    <AuthCard title={t('accounts.confirmEmail')} foot={<Link href="/login">{t('accounts.backToSignIn')}</Link>}>
+      {link.isPending && <p role="status">{t('accounts.oneMoment')}</p>}
       {link.error && (
         <ErrorNotice failure={explain(link.error)}>
-          <p>Sign in to have a new link sent.</p>
+          <p>{t('accounts.signInForLink')}</p>
         </ErrorNotice>
       )}
       {link.data && <ConfirmForm token={token} email={link.data.email} />}
@@ -50,21 +51,24 @@ function ConfirmForm({ token, email }: { token: string; email: string }) {
   return (
     <form className="stack" onSubmit={form.onSubmit} noValidate>
       {form.failure && <ErrorNotice failure={form.failure} />}
-      <p>
-        Confirm that <strong>{email}</strong> is yours, and choose your password. Only what you enter here counts,
-        whoever registered the address.
-      </p>
+      <p>{withNodes('accounts.confirmYours', { email: <strong>{email}</strong> })}</p>
       <input type="hidden" name="username" autoComplete="username" value={email} />
-      <TextField label="Name" hint="Optional" autoComplete="name" maxLength={128} {...form.field('name')} />
+      <TextField
+        label={t('accounts.name')}
+        hint={t('words.optional')}
+        autoComplete="name"
+        maxLength={128}
+        {...form.field('name')}
+      />
       <PasswordField
-        label="Password"
-        hint="At least 8 characters."
+        label={t('accounts.password')}
+        hint={t('accounts.lengthHint')}
         autoComplete="new-password"
         autoFocus
         {...form.field('password')}
       />
       <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-        Confirm and sign in
+        {t('accounts.confirmAndSignIn')}
       </Button>
     </form>
   );

@@ -4,19 +4,20 @@ import { useState } from 'react';
 import { untilTold } from '../data/queries.ts';
 import { useApi, useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
+import { FilterSelect } from '../frame/filter-select.tsx';
 import { FilterText } from '../frame/filter-text.tsx';
-import { Page } from '../frame/page.tsx';
+import { ListPage } from '../frame/list-page.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { RequestId } from '../kit/request-id.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { exportAuditLog } from './export.ts';
 import { auditSentences, sentenceOf } from './sentences.ts';
@@ -45,79 +46,54 @@ export default function AuditPage() {
   const download = useAction(async () =>
     exportAuditLog({ projectId: project.id, filters: given, accessToken: await session.token() }),
   );
-  const clear = (): void => {
-    setAction('');
-    setActorId('');
-    setResourceId('');
-  };
-
-  const table = (rows: readonly AuditEntry[] | undefined) => (
-    <Table
-      caption="Audit log, newest first"
-      columns={columns(setOpen)}
-      rows={rows}
-      keyOf={({ id }) => id}
-      copyOf={({ requestId }) => requestId}
-    />
-  );
   return (
-    <Page
-      title="Audit log"
+    <ListPage
+      title={t('page.audit-log')}
       query={query}
-      lead="Who changed what in this project. Values and secrets are never recorded, and entries cannot be changed."
+      lead={t('audit.lead')}
       actions={
         <Button isBusy={download.isBusy} onClick={() => void download.run(undefined)}>
-          Export last 30 days
+          {t('audit.export')}
         </Button>
       }
+      above={download.failure && <ErrorNotice failure={download.failure} />}
+      caption={t('audit.caption')}
+      columns={columns(setOpen)}
+      keyOf={({ id }) => id}
+      copyOf={({ requestId }) => requestId}
+      filters={
+        <>
+          <FilterSelect
+            label={t('audit.action')}
+            any={t('audit.anyAction')}
+            value={action}
+            options={Object.keys(auditSentences).map((name) => [name, name])}
+            onChange={setAction}
+          />
+          <FilterText label={t('audit.actorId')} value={actorId} onChange={setActorId} isFirst />
+          <FilterText label={t('audit.resourceId')} value={resourceId} onChange={setResourceId} />
+          <SelectField
+            label={t('kit.show')}
+            value={String(count)}
+            options={limits.map((value) => ({ value, label: t('audit.newest', { value }) }))}
+            onChange={(event) => setLimit(event.target.value === limitDefault ? '' : event.target.value)}
+          />
+        </>
+      }
+      onClear={clearing(given, setAction, setActorId, setResourceId)}
+      empty={{ title: t('audit.none'), noMatch: t('audit.noMatch') }}
+      foot={(rows) => rows.length === count && <p className="muted">{t('audit.narrow', { number: count })}</p>}
     >
-      {download.failure && <ErrorNotice failure={download.failure} />}
-      <div className="filters">
-        <SelectField
-          label="Action"
-          value={action}
-          options={[
-            { value: '', label: 'Any action' },
-            ...Object.keys(auditSentences).map((name) => ({ value: name, label: name })),
-          ]}
-          onChange={(event) => setAction(event.target.value)}
-        />
-        <FilterText label="Actor id" value={actorId} onChange={setActorId} isFirst />
-        <FilterText label="Resource id" value={resourceId} onChange={setResourceId} />
-        <SelectField
-          label="Show"
-          value={String(count)}
-          options={limits.map((value) => ({ value, label: `Newest ${value}` }))}
-          onChange={(event) => setLimit(event.target.value === limitDefault ? '' : event.target.value)}
-        />
-      </div>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(entries) =>
-          entries.length === 0 ? (
-            <EmptyState
-              title={Object.keys(given).length > 0 ? 'No entry matches' : 'Nothing has been recorded yet'}
-              action={Object.keys(given).length > 0 && <Button onClick={clear}>Clear filters</Button>}
-            />
-          ) : (
-            <>
-              {table(entries)}
-              {entries.length === count && (
-                <p className="muted">Newest {count}. Narrow the filters to see older entries.</p>
-              )}
-            </>
-          )
-        }
-      </QueryView>
       {open && <EntryDrawer entry={open} onClose={() => setOpen(null)} />}
-    </Page>
+    </ListPage>
   );
 }
 
 function columns(onOpen: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] {
   return [
-    { head: 'Time', width: '20%', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { head: t('kit.time'), width: '20%', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      head: 'What happened',
+      head: t('audit.whatHappened'),
       cell: (entry) => (
         <button type="button" className="row-link" onClick={() => onOpen(entry)}>
           {entry.actorEmail} {sentenceOf(entry)}
@@ -125,38 +101,42 @@ function columns(onOpen: (entry: AuditEntry) => void): readonly Column<AuditEntr
       ),
     },
     {
-      head: 'Environment',
+      head: t('frame.environment'),
       width: '14%',
       cell: ({ environment }) =>
-        environment === null ? <span className="no-data">Whole project</span> : environment.toLowerCase(),
+        environment === null ? (
+          <span className="no-data">{t('audit.wholeProject')}</span>
+        ) : (
+          environmentName(environment)
+        ),
     },
-    { head: 'Request', cell: ({ requestId }) => <RequestId id={requestId} /> },
+    { head: t('words.request'), cell: ({ requestId }) => <RequestId id={requestId} /> },
   ];
 }
 
 function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const facts = [
     [
-      'Action',
+      t('audit.action'),
       <span key="a" className="mono">
         {entry.action}
       </span>,
     ],
-    ['Time', <Time key="t" at={entry.createdAt} />],
-    ['Actor', entry.actorEmail],
-    ['Actor id', <CopyId key="i" id={entry.actorId} />],
-    ['Resource', <CopyId key="r" id={entry.resourceId} />],
-    ['Request', <RequestId key="q" id={entry.requestId} />],
+    [t('kit.time'), <Time key="t" at={entry.createdAt} />],
+    [t('audit.actor'), entry.actorEmail],
+    [t('audit.actorId'), <CopyId key="i" id={entry.actorId} />],
+    [t('audit.resource'), <CopyId key="r" id={entry.resourceId} />],
+    [t('words.request'), <RequestId key="q" id={entry.requestId} />],
     [
-      'Address',
+      t('words.address'),
       <span key="p" className="mono">
         {entry.ipAddress}
       </span>,
     ],
-    ['User agent', entry.userAgent ?? <span className="no-data">Not sent</span>],
+    [t('words.userAgent'), entry.userAgent ?? <span className="no-data">{t('audit.notSent')}</span>],
   ] as const;
   return (
-    <Dialog title="Audit entry" isDrawer onClose={onClose}>
+    <Dialog title={t('audit.entry')} isDrawer onClose={onClose}>
       <dl className="facts">
         {facts.map(([label, value]) => (
           <div key={label}>
@@ -165,7 +145,7 @@ function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => voi
           </div>
         ))}
       </dl>
-      <h3>Metadata</h3>
+      <h3>{t('words.metadata')}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
       <pre className="raw" tabIndex={0}>
         {JSON.stringify(entry.metadata, null, 2)}

@@ -1,4 +1,4 @@
-import { addressOf, errorOf } from '@parley/server/call';
+import { download } from '../data/download.ts';
 
 interface AuditExport {
   projectId: string;
@@ -7,15 +7,11 @@ interface AuditExport {
   accessToken: string;
 }
 
-/** Fetches the log as a file and hands it to the browser's downloads. */
-export async function exportAuditLog({ projectId, filters, accessToken }: AuditExport): Promise<void> {
-  const { url } = addressOf('GET /v1/projects/{projectId}/audit-logs/export', { projectId }, filters);
-  const response = await fetch(url, { headers: { authorization: `Bearer ${accessToken}` } });
-  if (!response.ok) throw errorOf(response.status, await response.text(), response.headers, '');
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `audit-${projectId}.ndjson`;
-  link.click();
-  URL.revokeObjectURL(address);
-}
+export const exportAuditLog = ({ projectId, filters, accessToken }: AuditExport): Promise<void> =>
+  download({
+    at: 'GET /v1/projects/{projectId}/audit-logs/export',
+    params: { projectId },
+    query: filters,
+    name: `audit-${projectId}.ndjson`,
+    accessToken,
+  });

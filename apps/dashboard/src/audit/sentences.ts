@@ -1,29 +1,38 @@
 import type { AuditAction, AuditEntry } from '@parley/contract';
+import type { FirstKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 
 /** What each action is called in a sentence about it. */
-export const auditSentences: Readonly<Record<AuditAction, string>> = {
-  'project.created': 'created the project',
-  'project.updated': 'changed the project',
-  'project.archived': 'archived the project',
-  'api_key.created': 'created API key',
-  'api_key.revoked': 'revoked API key',
-  'signing_key.created': 'created signing key',
-  'signing_key.revoked': 'revoked signing key',
-  'api_key.used_from_new_network': 'was used from the new network',
-  'member.added': 'added member',
-  'member.removed': 'removed member',
-  'member.role_changed': 'changed the role of',
-  'webhook.created': 'created webhook',
-  'webhook.updated': 'changed webhook',
-  'webhook.deleted': 'deleted webhook',
-  'user.revoked': 'shut out user',
-  'user.unbanned': 'lifted the ban of user',
-  'call.shared': 'made a link to call',
-};
+export const auditSentences = {
+  'project.created': 'audit.projectCreated',
+  'project.updated': 'audit.projectUpdated',
+  'project.archived': 'audit.projectArchived',
+  'api_key.created': 'audit.keyCreated',
+  'api_key.revoked': 'audit.keyRevoked',
+  'signing_key.created': 'audit.signingKeyCreated',
+  'signing_key.revoked': 'audit.signingKeyRevoked',
+  'api_key.used_from_new_network': 'audit.keyInNewNetwork',
+  'member.added': 'audit.memberAdded',
+  'member.removed': 'audit.memberRemoved',
+  'member.role_changed': 'audit.roleChanged',
+  'webhook.created': 'audit.webhookCreated',
+  'webhook.updated': 'audit.webhookUpdated',
+  'webhook.deleted': 'audit.webhookDeleted',
+  'user.revoked': 'audit.userRevoked',
+  'user.unbanned': 'audit.userUnbanned',
+  'call.shared': 'audit.callShared',
+  'usage_prices.updated': 'audit.pricesUpdated',
+  'alert.created': 'audit.alertCreated',
+  'alert.updated': 'audit.alertUpdated',
+  'alert.deleted': 'audit.alertDeleted',
+  'alert.silenced': 'audit.alertSilenced',
+} as const satisfies Record<AuditAction, FirstKey>;
 
-export function sentenceOf({ action, resourceType, resourceId, metadata }: AuditEntry): string {
+const isKnown = (action: string): action is AuditAction => Object.hasOwn(auditSentences, action);
+
+export function sentenceOf({ action, resourceId, metadata }: AuditEntry): string {
+  const { network } = metadata;
+  const resource = typeof network === 'string' ? network : resourceId;
   // An entry may be older or newer than this page.
-  const words = (auditSentences as Readonly<Record<string, string>>)[action] ?? action;
-  if (typeof metadata['network'] === 'string') return `${words} ${metadata['network']}`;
-  return resourceType === 'project' ? words : `${words} ${resourceId}`;
+  return isKnown(action) ? t(auditSentences[action], { resource }) : `${action} ${resource}`;
 }

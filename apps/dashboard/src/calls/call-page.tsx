@@ -7,6 +7,7 @@ import { Page } from '../frame/page.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { useFilter } from '../frame/url.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { CallView } from './call-view.tsx';
 import { callQuery } from './queries.ts';
@@ -22,19 +23,19 @@ export default function CallPage() {
   const call = query.data;
   return (
     <Page
-      title={call ? `Call in ${call.roomName ?? call.roomId}` : 'Call'}
+      title={call ? t('calls.callIn', { room: call.roomName ?? call.roomId ?? '' }) : t('calls.call')}
       query={query}
-      lead={<Link href={to('calls')}>All calls</Link>}
+      lead={<Link href={to('calls')}>{t('calls.all')}</Link>}
       actions={
         call && (
           <>
-            <Button onClick={() => download(call)}>Export JSON</Button>
+            <Button onClick={() => download(call)}>{t('calls.export')}</Button>
             <Button
               disabled={!may('room:manage')}
               title={may('room:manage') ? undefined : askFor('room:manage')}
               onClick={() => setSharing(true)}
             >
-              Share
+              {t('calls.share')}
             </Button>
           </>
         )

@@ -1,4 +1,5 @@
 import type { CallDetail, CallParticipant } from '@parley/contract';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { NoData } from '../kit/empty-state.tsx';
@@ -24,19 +25,19 @@ export function CallView({
   return (
     <>
       <Figures
-        label="Call"
+        label={t('calls.call')}
         figures={[
-          { label: 'Score', value: <Score score={call.score} />, note: 'of 5' },
-          { label: 'Worst of a participant', value: <Score score={call.worstScore} /> },
-          { label: 'Participants', value: call.participants.length },
-          { label: 'Length', value: span(Date.parse(call.lastSampleAt) - Date.parse(call.startedAt)) },
+          { label: t('calls.score'), value: <Score score={call.score} />, note: t('calls.ofFive') },
+          { label: t('calls.worstOfOne'), value: <Score score={call.worstScore} /> },
+          { label: t('words.participants'), value: call.participants.length },
+          { label: t('calls.length'), value: span(Date.parse(call.lastSampleAt) - Date.parse(call.startedAt)) },
         ]}
       />
       <Findings call={call} onTrack={onTrack} />
       <CallLanes call={call} />
       <Participants participants={call.participants} />
       <section className="stack" aria-labelledby="tracks">
-        <h2 id="tracks">Tracks</h2>
+        <h2 id="tracks">{t('rooms.tracks')}</h2>
         <TrackCharts call={call} trackId={trackId} onChoose={onTrack} />
       </section>
       <Steps participants={call.participants} />
@@ -47,9 +48,9 @@ export function CallView({
 function Findings({ call, onTrack }: { call: CallDetail; onTrack: (trackId: string) => void }) {
   return (
     <section className="panel stack-small" aria-labelledby="findings">
-      <h2 id="findings">What was wrong</h2>
+      <h2 id="findings">{t('calls.whatWasWrong')}</h2>
       {call.findings.length === 0 ? (
-        <p className="muted">Nothing that a rule looks for.</p>
+        <p className="muted">{t('calls.nothingFound')}</p>
       ) : (
         <>
           <ul className="stack-small">
@@ -61,15 +62,19 @@ function Findings({ call, onTrack }: { call: CallDetail; onTrack: (trackId: stri
                 <span className="muted">{because}</span>
                 {trackId !== null && (
                   <span>
-                    <Button variant="quiet" aria-label={`Show the track: ${sentence}`} onClick={() => onTrack(trackId)}>
-                      Show the track
+                    <Button
+                      variant="quiet"
+                      aria-label={t('calls.showTrackOf', { sentence })}
+                      onClick={() => onTrack(trackId)}
+                    >
+                      {t('calls.showTrack')}
                     </Button>
                   </span>
                 )}
               </li>
             ))}
           </ul>
-          <p className="muted">Times in these sentences are UTC.</p>
+          <p className="muted">{t('calls.sentencesUtc')}</p>
         </>
       )}
     </section>
@@ -79,25 +84,25 @@ function Findings({ call, onTrack }: { call: CallDetail; onTrack: (trackId: stri
 function Participants({ participants }: { participants: readonly CallParticipant[] }) {
   return (
     <Table
-      caption="Participants"
+      caption={t('words.participants')}
       rows={participants}
       keyOf={({ name }) => name}
       columns={[
-        { head: 'Participant', cell: ({ name }) => name },
-        { head: 'Score', cell: ({ score }) => <Score score={score} /> },
+        { head: t('words.participant'), cell: ({ name }) => name },
+        { head: t('calls.score'), cell: ({ score }) => <Score score={score} /> },
         {
-          head: 'Sound (MOS)',
+          head: t('calls.sound'),
           align: 'end',
           cell: ({ audioMos }) => (audioMos === null ? <NoData /> : decimal(audioMos)),
         },
         {
-          head: 'Picture',
+          head: t('calls.picture'),
           align: 'end',
           cell: ({ videoScore }) => (videoScore === null ? <NoData /> : decimal(videoScore)),
         },
-        { head: 'Connections', align: 'end', cell: ({ stays }) => stays.length },
+        { head: t('page.connections'), align: 'end', cell: ({ stays }) => stays.length },
         {
-          head: 'Path',
+          head: t('calls.path'),
           cell: ({ stays }) => [...new Set(stays.flatMap(({ transport }) => transport ?? []))].join(', ') || <NoData />,
         },
       ]}
@@ -114,17 +119,20 @@ function Steps({ participants }: { participants: readonly CallParticipant[] }) {
     .slice(0, stepsMax);
   return (
     <section className="stack" aria-labelledby="steps">
-      <h2 id="steps">Everything that happened</h2>
+      <h2 id="steps">{t('calls.everything')}</h2>
       <Table
-        caption="Steps in the order they happened"
+        caption={t('calls.stepsCaption')}
         rows={steps}
         keyOf={({ key }) => key}
         columns={[
-          { head: 'Time', cell: ({ at }) => <Time at={at} /> },
-          { head: 'Participant', cell: ({ name }) => name },
-          { head: 'Step', cell: ({ type }) => <span className="mono">{type}</span> },
-          { head: 'Seen by', cell: ({ source }) => (source === 'SERVER' ? 'server' : 'client') },
-          { head: 'Detail', cell: ({ detail }) => detail ?? <NoData /> },
+          { head: t('kit.time'), cell: ({ at }) => <Time at={at} /> },
+          { head: t('words.participant'), cell: ({ name }) => name },
+          { head: t('calls.step'), cell: ({ type }) => <span className="mono">{type}</span> },
+          {
+            head: t('calls.seenBy'),
+            cell: ({ source }) => (source === 'SERVER' ? t('calls.byServer') : t('calls.byClient')),
+          },
+          { head: t('calls.detail'), cell: ({ detail }) => detail ?? <NoData /> },
         ]}
       />
     </section>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { Snippet } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
@@ -19,25 +20,25 @@ export function ShareDialog({ callId, onClose }: { callId: string; onClose: () =
     { onDone: (made) => setUrl(made.url) },
   );
   return (
-    <Dialog title="Share this call" onClose={onClose}>
-      <p>Whoever has the link sees this call, and nothing else, for 24 hours and without signing in.</p>
+    <Dialog title={t('calls.shareThis')} onClose={onClose}>
+      <p>{t('calls.shareExplained')}</p>
       {url === null ? (
         <>
           <Checkbox
-            label="Without names of participants and room"
+            label={t('calls.withoutNames')}
             checked={withoutNames}
             onChange={(event) => setWithoutNames(event.target.checked)}
           />
           {share.failure && <ErrorNotice failure={share.failure} />}
           <div className="dialog-actions">
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={onClose}>{t('kit.cancel')}</Button>
             <Button variant="primary" isBusy={share.isBusy} onClick={() => void share.run(undefined)}>
-              Make a link
+              {t('calls.makeLink')}
             </Button>
           </div>
         </>
       ) : (
-        <Snippet label="Link" code={url} />
+        <Snippet label={t('calls.link')} code={url} />
       )}
     </Dialog>
   );

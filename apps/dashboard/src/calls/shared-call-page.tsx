@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useServices } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { CallView } from './call-view.tsx';
 
 /** A call behind a signed link; nobody is signed in. */
@@ -19,8 +20,8 @@ export default function SharedCallPage() {
   return (
     <main className="shared-call">
       <Page
-        title={query.data?.roomName ? `Call in ${query.data.roomName}` : 'Call'}
-        lead="Shared by a link that ends 24 hours after it was made."
+        title={query.data?.roomName ? t('calls.callIn', { room: query.data.roomName }) : t('calls.call')}
+        lead={t('calls.sharedLead')}
       >
         <QueryView query={query}>{(call) => <CallView call={call} trackId={trackId} onTrack={setTrackId} />}</QueryView>
       </Page>

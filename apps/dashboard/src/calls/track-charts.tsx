@@ -1,4 +1,6 @@
 import type { CallDetail, CallPoint, CallTrack } from '@parley/contract';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Chart, type ChartPoint } from '../kit/chart.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
 import { SelectField } from '../kit/field.tsx';
@@ -7,31 +9,36 @@ import { sidesOf, type TrackSide } from './track-sides.ts';
 import { trackWords } from './words.tsx';
 
 interface Measure {
-  title: string;
+  title: PlainKey;
   name: keyof Omit<CallPoint, 'at'>;
   format: (value: number) => string;
   kinds: readonly CallTrack['kind'][];
-  note?: string;
+  note?: PlainKey;
 }
 
 const both = ['audio', 'video'] as const;
 const measures: readonly Measure[] = [
-  { title: 'Bitrate', name: 'kbps', format: (value) => bitRate(value * 1_000), kinds: both },
-  { title: 'Packets lost', name: 'lossPercent', format: (value) => `${count(value)} %`, kinds: both },
-  { title: 'Round trip', name: 'rttMs', format: span, kinds: both },
-  { title: 'Jitter', name: 'jitterMs', format: span, kinds: both },
-  { title: 'Frames a second', name: 'fps', format: count, kinds: ['video'] },
-  { title: 'Time frozen', name: 'freezeMs', format: span, kinds: ['video'] },
+  { title: 'calls.bitrate', name: 'kbps', format: (value) => bitRate(value * 1_000), kinds: both },
   {
-    title: 'Layer',
+    title: 'calls.packetsLost',
+    name: 'lossPercent',
+    format: (value) => t('kit.percent', { value: count(value) }),
+    kinds: both,
+  },
+  { title: 'calls.roundTrip', name: 'rttMs', format: span, kinds: both },
+  { title: 'calls.jitter', name: 'jitterMs', format: span, kinds: both },
+  { title: 'calls.framesASecond', name: 'fps', format: count, kinds: ['video'] },
+  { title: 'calls.timeFrozen', name: 'freezeMs', format: span, kinds: ['video'] },
+  {
+    title: 'calls.layer',
     name: 'height',
-    format: (value) => `${count(value)} px`,
+    format: (value) => t('calls.pixels', { value }),
     kinds: ['video'],
-    note: 'Height of the picture: the highest that was sent, and the one that was received.',
+    note: 'calls.layerNote',
   },
 ];
 
-/** What was measured of one track, by who sent it and by everybody who received it. */
+/** What was measured of one track: by who sent it, by the media node, and by everybody who received it. */
 export function TrackCharts({
   call,
   trackId,
@@ -45,8 +52,8 @@ export function TrackCharts({
   const chosen = tracks.get(trackId) ?? [...tracks.values()][0];
   if (!chosen) {
     return (
-      <EmptyState title="Nothing was measured">
-        <p>Figures come from the SDK, 20 seconds after somebody published a track. They are kept for 7 days.</p>
+      <EmptyState title={t('calls.nothingMeasured')}>
+        <p>{t('calls.figuresFrom')}</p>
       </EmptyState>
     );
   }
@@ -56,7 +63,7 @@ export function TrackCharts({
     <>
       <div className="filters">
         <SelectField
-          label="Track"
+          label={t('words.track')}
           value={chosen.id}
           options={[...tracks.values()].map((track) => ({ value: track.id, label: trackWords(track) }))}
           onChange={(event) => onChoose(event.target.value)}
@@ -65,23 +72,21 @@ export function TrackCharts({
       <div className="columns">
         {measures
           .filter(({ kinds }) => kinds.includes(chosen.kind))
-          .map(({ name, ...chart }) => (
+          .map(({ name, title, note, ...chart }) => (
             <Chart
               key={name}
               {...chart}
+              title={t(title)}
+              {...(note ? { note: t(note) } : {})}
               kind="line"
-              series={sides.series.map(sideWords)}
-              points={sides.rows.map(({ at, points }) => ({
-                at,
-                values: points.map((point) => point?.[name] ?? null),
-              }))}
+              {...seriesOf(sides, name)}
             />
           ))}
         {sender && (
           <Chart
-            title="Available bandwidth"
+            title={t('calls.bandwidth')}
             kind="line"
-            series={[`From ${sender.name}`]}
+            series={[t('calls.from', { name: sender.name })]}
             format={(value) => bitRate(value * 1_000)}
             points={sender.bandwidth.map(({ at, kbps }): ChartPoint => ({ at, values: [kbps] }))}
           />
@@ -91,5 +96,27 @@ export function TrackCharts({
   );
 }
 
-const sideWords = ({ name, direction }: TrackSide): string =>
-  direction === 'out' ? `Sent by ${name}` : `Received by ${name}`;
+/** The lines of one measure; the node does not know every one. */
+function seriesOf({ series, rows }: ReturnType<typeof sidesOf>, name: Measure['name']) {
+  const known = series.flatMap((side, index) =>
+    side.measuredBy === 'client' || rows.some(({ points }) => (points[index]?.[name] ?? null) !== null)
+      ? [{ side, index }]
+      : [],
+  );
+  return {
+    series: known.map(({ side }) => sideWords(side)),
+    points: rows.map(
+      ({ at, points }): ChartPoint => ({
+        at,
+        values: known.map(({ index }) => points[index]?.[name] ?? null),
+      }),
+    ),
+  };
+}
+
+const sideTexts = {
+  client: { out: 'calls.sentBy', in: 'calls.receivedBy' },
+  node: { out: 'calls.nodeFrom', in: 'calls.nodeTo' },
+} as const;
+
+const sideWords = ({ name, direction, measuredBy }: TrackSide): string => t(sideTexts[measuredBy][direction], { name });

@@ -13,7 +13,13 @@ const point = (ms: number, kbps: number): CallPoint => ({
   freezeMs: null,
   height: null,
 });
-const participant = (name: string, direction: 'out' | 'in', points: CallPoint[]): CallParticipant => ({
+const track = { id: 'tr', kind: 'audio', publisher: 'ada', source: null } as const;
+const participant = (
+  name: string,
+  direction: 'out' | 'in',
+  points: CallPoint[],
+  ofNode: CallPoint[] = [],
+): CallParticipant => ({
   name,
   score: null,
   audioMos: null,
@@ -21,7 +27,10 @@ const participant = (name: string, direction: 'out' | 'in', points: CallPoint[])
   stays: [],
   steps: [],
   bandwidth: [],
-  tracks: [{ id: 'tr', direction, kind: 'audio', publisher: 'ada', source: null, points }],
+  tracks: [
+    { ...track, direction, measuredBy: 'node' as const, points: ofNode },
+    { ...track, direction, measuredBy: 'client' as const, points },
+  ].filter((one) => one.points.length > 0),
 });
 
 test('[DASH-72] both sides of a track are over one time, who sent it first', () => {
@@ -31,8 +40,8 @@ test('[DASH-72] both sides of a track are over one time, who sent it first', () 
   ];
   const { series, rows } = sidesOf({ participants }, 'tr');
   assert.deepEqual(series, [
-    { name: 'ada', direction: 'out' },
-    { name: 'grace', direction: 'in' },
+    { name: 'ada', direction: 'out', measuredBy: 'client' },
+    { name: 'grace', direction: 'in', measuredBy: 'client' },
   ]);
   assert.deepEqual(
     rows.map(({ points }) => points.map((one) => one?.kbps ?? null)),
@@ -43,4 +52,25 @@ test('[DASH-72] both sides of a track are over one time, who sent it first', () 
     ],
   );
   assert.deepEqual(sidesOf({ participants }, 'other'), { series: [], rows: [] });
+});
+
+test('[DASH-91] what the media node counted stands beside what the SDKs measured, in the order of the way', () => {
+  const participants = [
+    participant('grace', 'in', [point(1_200, 28)], [point(2_000, 29)]),
+    participant('ada', 'out', [point(0, 30)], [point(900, 27)]),
+  ];
+  const { series, rows } = sidesOf({ participants }, 'tr');
+  assert.deepEqual(
+    series.map(({ name, measuredBy }) => [name, measuredBy]),
+    [
+      ['ada', 'client'],
+      ['ada', 'node'],
+      ['grace', 'client'],
+      ['grace', 'node'],
+    ],
+  );
+  assert.deepEqual(
+    rows.map(({ points }) => points.map((one) => one?.kbps)),
+    [[30, 27, 28, 29]],
+  );
 });

@@ -4,11 +4,13 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { listOf, t } from '../i18n/t.ts';
 import { Chart } from '../kit/chart.tsx';
 import { Snippet } from '../kit/copy.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
 import { Figures } from '../kit/figure.tsx';
-import { count, plural } from '../kit/numbers.ts';
+import { count } from '../kit/numbers.ts';
 import { Tabs } from '../kit/tabs.tsx';
 import { ConversationTable } from './conversation-table.tsx';
 import { chatOverviewQuery } from './queries.ts';
@@ -18,7 +20,7 @@ export default function ChatPage() {
   const { project, environment } = useProject();
   const query = useQuery(chatOverviewQuery(useApi(), project.id, environment));
   return (
-    <Page title="Chat" query={query} lead="Who talks where, and how much. Message content is never available here.">
+    <Page title={t('page.chat')} query={query} lead={t('chat.lead')}>
       <QueryView query={query}>
         {(overview) => (overview.conversations.total === 0 ? <NoChat /> : <Explorer overview={overview} />)}
       </QueryView>
@@ -31,38 +33,38 @@ function Explorer({ overview }: { overview: ChatOverview }) {
   return (
     <>
       <Figures
-        label="Chat"
+        label={t('page.chat')}
         figures={[
           {
-            label: 'Conversations',
+            label: t('words.conversations'),
             value: count(conversations.total),
-            note: `${count(conversations.active)} active, ${count(conversations.archived)} archived`,
+            note: t('chat.conversationsNote', { active: conversations.active, archived: conversations.archived }),
           },
-          { label: 'Members', value: count(members), note: 'over all conversations' },
+          { label: t('words.members'), value: count(members), note: t('chat.overAll') },
           {
-            label: 'Messages, 24 h',
+            label: t('chat.messages24'),
             value: count(messages.last24h),
-            note: `${count(messages.last7d)} in 7 days, ${count(messages.total)} in all`,
+            note: t('chat.messagesNote', { week: messages.last7d, all: messages.total }),
           },
           {
-            label: 'Open sessions',
+            label: t('chat.openSessions'),
             value: count(connections.active),
-            note: `${plural(reactions, 'reaction')}, ${plural(attachments, 'attachment')}`,
+            note: listOf([t('chat.reactions', { count: reactions }), t('chat.attachments', { count: attachments })]),
           },
         ]}
       />
       <Chart
-        title="Messages per hour, last 24 hours"
+        title={t('chat.perHour')}
         kind="bars"
-        series={['Messages']}
+        series={[t('words.messages')]}
         format={count}
         points={overview.hours.map((hour) => ({ at: hour.at, values: [hour.messages] }))}
       />
       <Tabs
-        label="Chat"
+        label={t('page.chat')}
         tabs={[
-          { id: 'conversations', label: 'Conversations', panel: () => <ConversationTable /> },
-          { id: 'sessions', label: 'Sessions', panel: () => <SessionTable /> },
+          { id: 'conversations', label: t('words.conversations'), panel: () => <ConversationTable /> },
+          { id: 'sessions', label: t('chat.sessions'), panel: () => <SessionTable /> },
         ]}
       />
     </>
@@ -78,10 +80,10 @@ function NoChat() {
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H 'Content-Type: application/json' -d '{"userId":"ada","conversations":["general"]}'`;
   return (
-    <EmptyState title={`No conversation in ${environment.toLowerCase()} yet`}>
-      <p>Your backend creates conversations and mints a token for each user; their clients do the rest.</p>
-      <Snippet label="1. Create a conversation" code={conversation} />
-      <Snippet label="2. Mint a chat token" code={token} />
+    <EmptyState title={t('chat.none', { environment: environmentName(environment) })}>
+      <p>{t('chat.backendCreates')}</p>
+      <Snippet label={t('chat.createOne')} code={conversation} />
+      <Snippet label={t('chat.mintOne')} code={token} />
     </EmptyState>
   );
 }

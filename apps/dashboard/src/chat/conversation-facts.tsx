@@ -1,11 +1,12 @@
 import type { Conversation } from '@parley/contract';
 import { Link } from 'wouter';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { CopyId } from '../kit/copy.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { count } from '../kit/numbers.ts';
 import { Ago, Time } from '../kit/time.tsx';
-import { retentionWords, typeWords } from './words.tsx';
+import { retentionWords, typeWord } from './words.tsx';
 
 /** What is known of a conversation without reading it. */
 export function ConversationFacts({ conversation }: { conversation: Conversation }) {
@@ -14,26 +15,26 @@ export function ConversationFacts({ conversation }: { conversation: Conversation
   return (
     <Facts
       rows={[
-        ['Id', <CopyId key="id" id={conversation.id} label="Copy conversation id" />],
-        ['Type', typeWords[conversation.type]],
-        ['Members', count(conversation.memberCount)],
-        ['Messages', count(conversation.messageCount)],
+        [t('words.id'), <CopyId key="id" id={conversation.id} label={t('chat.copyConversationId')} />],
+        [t('words.type'), typeWord(conversation.type)],
+        [t('words.members'), count(conversation.memberCount)],
+        [t('words.messages'), count(conversation.messageCount)],
         [
-          'Last message',
+          t('chat.lastMessage'),
           lastMessageAt === null ? (
             <span key="l" className="no-data">
-              None yet
+              {t('chat.noneYet')}
             </span>
           ) : (
             <Ago key="l" at={lastMessageAt} />
           ),
         ],
-        ['Kept', retentionWords(conversation)],
+        [t('chat.kept'), retentionWords(conversation)],
         ...(roomId === null
           ? []
           : ([
               [
-                'Room',
+                t('words.room'),
                 <Link key="r" className="mono" href={to(`rooms/${roomId}`)}>
                   {roomId}
                 </Link>,
@@ -43,18 +44,18 @@ export function ConversationFacts({ conversation }: { conversation: Conversation
           ? []
           : ([
               [
-                'Live stream',
+                t('chat.liveStream'),
                 <Link key="s" className="mono" href={to(`live-streams/${liveStreamId}`)}>
                   {liveStreamId}
                 </Link>,
               ],
             ] as const)),
-        ['Created', <Time key="c" at={conversation.createdAt} />],
-        ...(archivedAt === null ? [] : ([['Archived', <Time key="a" at={archivedAt} />]] as const)),
+        [t('words.created'), <Time key="c" at={conversation.createdAt} />],
+        ...(archivedAt === null ? [] : ([[t('words.archived'), <Time key="a" at={archivedAt} />]] as const)),
       ]}
     />
   );
 }
 
 /** Said wherever messages are counted or listed. */
-export const NeverContent = () => <p className="muted">Message content is never available here.</p>;
+export const NeverContent = () => <p className="muted">{t('chat.never')}</p>;

@@ -5,6 +5,7 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { useAnnounced } from '../kit/live.tsx';
 import { plural } from '../kit/numbers.ts';
 import { Tabs } from '../kit/tabs.tsx';
@@ -22,10 +23,10 @@ export default function ConversationPage() {
   const conversation = query.data;
   return (
     <Page
-      title={conversation?.name ?? 'Conversation'}
+      title={conversation?.name ?? t('rooms.conversation')}
       query={query}
       aside={conversation && <ConversationBadge status={conversation.status} />}
-      lead="Message content is never available here."
+      lead={t('chat.never')}
     >
       <QueryView query={query}>{(found) => <ConversationBody conversation={found} />}</QueryView>
     </Page>
@@ -37,15 +38,15 @@ function ConversationBody({ conversation }: { conversation: Conversation }) {
   const { id } = conversation;
   return (
     <>
-      <section className="panel" aria-label="About the conversation">
+      <section className="panel" aria-label={t('chat.aboutConversation')}>
         <ConversationFacts conversation={conversation} />
       </section>
       <Tabs
-        label="Conversation"
+        label={t('rooms.conversation')}
         tabs={[
-          { id: 'members', label: 'Members', panel: () => <MemberTable conversationId={id} /> },
-          { id: 'messages', label: 'Messages', panel: () => <MessageTable conversationId={id} /> },
-          { id: 'presence', label: 'Presence', panel: () => <PresenceTable conversationId={id} /> },
+          { id: 'members', label: t('words.members'), panel: () => <MemberTable conversationId={id} /> },
+          { id: 'messages', label: t('words.messages'), panel: () => <MessageTable conversationId={id} /> },
+          { id: 'presence', label: t('chat.presence'), panel: () => <PresenceTable conversationId={id} /> },
         ]}
       />
     </>

@@ -2,19 +2,18 @@ import type { Conversation } from '@parley/contract';
 import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
+import { FilterSelect } from '../frame/filter-select.tsx';
 import { FilterText } from '../frame/filter-text.tsx';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { type CurrentProject, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
-import { Button } from '../kit/button.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
-import { SelectField } from '../kit/field.tsx';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { count } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
-import { ConversationBadge, retentionWords, typeWords } from './words.tsx';
+import { ConversationBadge, retentionWords, types, typeWord } from './words.tsx';
 
 export function ConversationTable() {
   const api = useApi();
@@ -27,59 +26,37 @@ export function ConversationTable() {
   );
   const matches = (row: Conversation): boolean =>
     row.name.toLowerCase().includes(name.toLowerCase()) && (type === '' || row.type === type);
-  const table = (rows: readonly Conversation[] | undefined) => (
-    <Table
-      caption={`Conversations in ${environment.toLowerCase()}`}
+  const filter = { ...(name === '' ? {} : { name }), ...(type === '' ? {} : { type }) };
+  return (
+    <List
+      query={query}
+      rowsOf={(rows) => rows.filter(matches)}
+      caption={t('chat.caption', { environment: environmentName(environment) })}
       columns={columns(current)}
-      rows={rows}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
+      filters={
+        <>
+          <FilterText label={t('words.nameContains')} value={name} onChange={setName} isFirst />
+          <FilterSelect
+            label={t('words.type')}
+            any={t('chat.anyType')}
+            value={type}
+            options={Object.entries(types).map(([value, label]) => [value, t(label)])}
+            onChange={setType}
+          />
+        </>
+      }
+      onClear={clearing(filter, setName, setType)}
+      empty={{ title: t('chat.noMatch') }}
     />
-  );
-  return (
-    <>
-      <div className="filters">
-        <FilterText label="Name contains" value={name} onChange={setName} isFirst />
-        <SelectField
-          label="Type"
-          value={type}
-          options={[
-            { value: '', label: 'Any type' },
-            ...Object.entries(typeWords).map(([value, label]) => ({ value, label })),
-          ]}
-          onChange={(event) => setType(event.target.value)}
-        />
-      </div>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) => {
-          const shown = rows.filter(matches);
-          if (shown.length > 0) return table(shown);
-          return (
-            <EmptyState
-              title="No loaded conversation matches"
-              action={
-                <Button
-                  onClick={() => {
-                    setName('');
-                    setType('');
-                  }}
-                >
-                  Clear filters
-                </Button>
-              }
-            />
-          );
-        }}
-      </QueryView>
-      <More query={query} />
-    </>
   );
 }
 
 function columns({ to }: CurrentProject): readonly Column<Conversation>[] {
   return [
     {
-      head: 'Name',
+      head: t('words.name'),
       width: '26%',
       cell: ({ id, name }) => (
         <Link className="row-link" href={to(`chat/${id}`)}>
@@ -87,15 +64,15 @@ function columns({ to }: CurrentProject): readonly Column<Conversation>[] {
         </Link>
       ),
     },
-    { head: 'Type', cell: ({ type }) => typeWords[type] },
-    { head: 'Status', cell: ({ status }) => <ConversationBadge status={status} /> },
-    { head: 'Members', align: 'end', cell: ({ memberCount }) => count(memberCount) },
-    { head: 'Messages', align: 'end', cell: ({ messageCount }) => count(messageCount) },
+    { head: t('words.type'), cell: ({ type }) => typeWord(type) },
+    { head: t('words.status'), cell: ({ status }) => <ConversationBadge status={status} /> },
+    { head: t('words.members'), align: 'end', cell: ({ memberCount }) => count(memberCount) },
+    { head: t('words.messages'), align: 'end', cell: ({ messageCount }) => count(messageCount) },
     {
-      head: 'Last message',
+      head: t('chat.lastMessage'),
       cell: ({ lastMessageAt }) =>
-        lastMessageAt === null ? <span className="no-data">None yet</span> : <Ago at={lastMessageAt} />,
+        lastMessageAt === null ? <span className="no-data">{t('chat.noneYet')}</span> : <Ago at={lastMessageAt} />,
     },
-    { head: 'Kept', cell: retentionWords },
+    { head: t('chat.kept'), cell: retentionWords },
   ];
 }

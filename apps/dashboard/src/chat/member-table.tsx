@@ -1,15 +1,14 @@
 import type { ConversationMember } from '@parley/contract';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
-import { roleWords } from './words.tsx';
+import { roleWord } from './words.tsx';
 
 export function MemberTable({ conversationId }: { conversationId: string }) {
   const api = useApi();
@@ -21,52 +20,40 @@ export function MemberTable({ conversationId }: { conversationId: string }) {
       { signal },
     ),
   );
-  const table = (rows: readonly ConversationMember[] | undefined) => (
-    <Table
-      caption="Members of the conversation"
-      columns={columns}
-      rows={rows}
+  return (
+    <List
+      query={query}
+      caption={t('chat.membersCaption')}
+      columns={columns()}
       keyOf={({ userId }) => userId}
       copyOf={({ userId }) => userId}
+      empty={{
+        title: t('chat.noMember'),
+        children: <p>{t('chat.backendAdds')}</p>,
+      }}
     />
-  );
-  return (
-    <>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState title="Nobody is a member yet">
-              <p>Your backend adds members; a chat token alone makes nobody one.</p>
-            </EmptyState>
-          ) : (
-            table(rows)
-          )
-        }
-      </QueryView>
-      <More query={query} />
-    </>
   );
 }
 
-const columns: readonly Column<ConversationMember>[] = [
-  { head: 'User', cell: ({ userId }) => <strong className="mono">{userId}</strong> },
-  { head: 'Role', cell: ({ role }) => roleWords[role] },
+const columns = (): readonly Column<ConversationMember>[] => [
+  { head: t('words.user'), cell: ({ userId }) => <strong className="mono">{userId}</strong> },
+  { head: t('words.role'), cell: ({ role }) => roleWord(role) },
   {
-    head: 'State',
+    head: t('words.state'),
     cell: ({ active, removedAt }) =>
       active ? (
-        <Badge tone="ok">Active</Badge>
+        <Badge tone="ok">{t('words.active')}</Badge>
       ) : (
         <span className="row">
-          <Badge shape="square">Removed</Badge>
+          <Badge shape="square">{t('words.removed')}</Badge>
           {removedAt !== null && <Ago at={removedAt} />}
         </span>
       ),
   },
-  { head: 'Joined', cell: ({ joinedAt }) => <Time at={joinedAt} /> },
+  { head: t('words.joined'), cell: ({ joinedAt }) => <Time at={joinedAt} /> },
   {
-    head: 'Last read',
+    head: t('chat.lastRead'),
     cell: ({ lastReadAt }) =>
-      lastReadAt === null ? <span className="no-data">Nothing yet</span> : <Ago at={lastReadAt} />,
+      lastReadAt === null ? <span className="no-data">{t('chat.nothingYet')}</span> : <Ago at={lastReadAt} />,
   },
 ];

@@ -1,16 +1,16 @@
 import type { MessageMetadata } from '@parley/contract';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { CopyId, Snippet } from '../kit/copy.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
+import { NoData } from '../kit/empty-state.tsx';
 import { count, span } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
-import { MessageBadge, messageTypeWords } from './words.tsx';
+import { MessageBadge, messageTypeWord } from './words.tsx';
 
 /** Messages by who, when and how fast; the routes give no content, so there is none to show. */
 export function MessageTable({ conversationId }: { conversationId: string }) {
@@ -23,50 +23,44 @@ export function MessageTable({ conversationId }: { conversationId: string }) {
       { signal },
     ),
   );
-  const table = (rows: readonly MessageMetadata[] | undefined) => (
-    <Table
-      caption="Messages of the conversation, newest first, without their content"
-      columns={columns}
-      rows={rows}
+  return (
+    <List
+      query={query}
+      caption={t('chat.messagesCaption')}
+      columns={columns()}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
+      empty={{ title: t('chat.noMessage'), children: <FirstMessage conversationId={conversationId} /> }}
     />
-  );
-  return (
-    <>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) => (rows.length === 0 ? <NoMessages conversationId={conversationId} /> : table(rows))}
-      </QueryView>
-      <More query={query} />
-    </>
   );
 }
 
-function NoMessages({ conversationId }: { conversationId: string }) {
+function FirstMessage({ conversationId }: { conversationId: string }) {
   const code = `curl -s -X POST ${location.origin}/v1/chat/conversations/${conversationId}/messages \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H 'Content-Type: application/json' -d '{"senderId":"ada","text":"Hello"}'`;
   return (
-    <EmptyState title="No message yet">
-      <p>Clients send with a chat token over the socket, your backend with its key.</p>
-      <Snippet label="Send one" code={code} />
-    </EmptyState>
+    <>
+      <p>{t('chat.howSent')}</p>
+      <Snippet label={t('chat.sendOne')} code={code} />
+    </>
   );
 }
 
-const columns: readonly Column<MessageMetadata>[] = [
-  { head: 'Number', align: 'end', cell: ({ seq }) => count(seq) },
-  { head: 'Id', cell: ({ id }) => <CopyId id={id} label="Copy message id" /> },
+const columns = (): readonly Column<MessageMetadata>[] => [
+  { head: t('chat.number'), align: 'end', cell: ({ seq }) => count(seq) },
+  { head: t('words.id'), cell: ({ id }) => <CopyId id={id} label={t('chat.copyMessageId')} /> },
   {
-    head: 'Sender',
+    head: t('chat.sender'),
     cell: ({ senderId }) => (senderId === null ? <NoData /> : <span className="mono">{senderId}</span>),
   },
   {
-    head: 'Type',
-    cell: ({ type, threadRootId }) => `${messageTypeWords[type]}${threadRootId === null ? '' : ', in a thread'}`,
+    head: t('words.type'),
+    cell: ({ type, threadRootId }) =>
+      threadRootId === null ? messageTypeWord(type) : t('chat.inThread', { type: messageTypeWord(type) }),
   },
   {
-    head: 'State',
+    head: t('words.state'),
     cell: ({ status, editedAt, deletedAt }) => {
       const at = deletedAt ?? editedAt;
       return (
@@ -77,9 +71,9 @@ const columns: readonly Column<MessageMetadata>[] = [
       );
     },
   },
-  { head: 'Stored', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: t('chat.stored'), cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
-    head: 'On its way',
+    head: t('chat.onItsWay'),
     align: 'end',
     cell: ({ latencyMs }) => (latencyMs === null || latencyMs < 0 ? <NoData /> : span(latencyMs)),
   },

@@ -2,13 +2,12 @@ import type { Presence } from '@parley/contract';
 import { limitRows } from '@parley/contract/limits';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
+import { t } from '../i18n/t.ts';
 import { useAnnounced } from '../kit/live.tsx';
-import { count, plural } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import { count } from '../kit/numbers.ts';
+import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
 import { PresenceBadge } from './words.tsx';
@@ -23,35 +22,28 @@ export function PresenceTable({ conversationId }: { conversationId: string }) {
       { signal },
     ),
   );
-  const more = query.hasNextPage ? ' and more' : '';
-  useAnnounced(query.data ? `${plural(query.data.length, 'user')}${more} present` : null);
-  const table = (rows: readonly Presence[] | undefined) => (
-    <Table
-      caption="Who is present"
-      columns={columns}
-      rows={rows}
-      keyOf={({ userId }) => userId}
-      copyOf={({ userId }) => userId}
-    />
+  useAnnounced(
+    query.data ? t(query.hasNextPage ? 'chat.presentOrMore' : 'chat.present', { count: query.data.length }) : null,
   );
   return (
     <>
-      <p className="muted">
-        Somebody who falls silent is shown for {limitRows.CHAT_PRESENCE_TTL_SECONDS.default} s more, unless this
-        installation says otherwise.
-      </p>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) => (rows.length === 0 ? <EmptyState title="Nobody is present now" /> : table(rows))}
-      </QueryView>
-      <More query={query} />
+      <p className="muted">{t('chat.silentShown', { seconds: limitRows.CHAT_PRESENCE_TTL_SECONDS.default })}</p>
+      <List
+        query={query}
+        caption={t('chat.presenceCaption')}
+        columns={columns()}
+        keyOf={({ userId }) => userId}
+        copyOf={({ userId }) => userId}
+        empty={{ title: t('chat.nobodyPresent') }}
+      />
     </>
   );
 }
 
-const columns: readonly Column<Presence>[] = [
-  { head: 'User', cell: ({ userId }) => <strong className="mono">{userId}</strong> },
-  { head: 'Status', cell: ({ status }) => <PresenceBadge status={status} /> },
-  { head: 'Since', cell: ({ since }) => <Ago at={since} /> },
-  { head: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-  { head: 'Connections', align: 'end', cell: ({ connections }) => count(connections) },
+const columns = (): readonly Column<Presence>[] => [
+  { head: t('words.user'), cell: ({ userId }) => <strong className="mono">{userId}</strong> },
+  { head: t('words.status'), cell: ({ status }) => <PresenceBadge status={status} /> },
+  { head: t('chat.since'), cell: ({ since }) => <Ago at={since} /> },
+  { head: t('words.lastSeen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+  { head: t('page.connections'), align: 'end', cell: ({ connections }) => count(connections) },
 ];

@@ -1,13 +1,14 @@
 import type { ChatConnection } from '@parley/contract';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
+import { NoData } from '../kit/empty-state.tsx';
 import { count } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
 
@@ -18,51 +19,41 @@ export function SessionTable() {
   const query = usePaged(chatKeys.sessions(project.id, environment), (page, signal) =>
     api.request('listChatConnections', { projectId: project.id, query: { environment, ...page } }, { signal }),
   );
-  const table = (rows: readonly ChatConnection[] | undefined) => (
-    <Table
-      caption={`Chat sessions in ${environment.toLowerCase()}`}
-      columns={columns}
-      rows={rows}
+  return (
+    <List
+      query={query}
+      caption={t('chat.sessionsCaption', { environment: environmentName(environment) })}
+      columns={columns()}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
+      empty={{
+        title: t('chat.noSession'),
+        children: <p>{t('chat.sessionAppears')}</p>,
+      }}
     />
-  );
-  return (
-    <>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState title="Nobody has opened a chat session yet">
-              <p>A session appears here when a client connects with a chat token.</p>
-            </EmptyState>
-          ) : (
-            table(rows)
-          )
-        }
-      </QueryView>
-      <More query={query} />
-    </>
   );
 }
 
-const columns: readonly Column<ChatConnection>[] = [
-  { head: 'User', cell: ({ userId }) => <strong className="mono">{userId}</strong> },
+const columns = (): readonly Column<ChatConnection>[] => [
+  { head: t('words.user'), cell: ({ userId }) => <strong className="mono">{userId}</strong> },
   {
-    head: 'State',
+    head: t('words.state'),
     cell: ({ disconnectedAt, closeCode }) =>
       disconnectedAt === null ? (
-        <Badge tone="ok">Open</Badge>
+        <Badge tone="ok">{t('rooms.open')}</Badge>
       ) : (
-        <Badge shape="square">{closeCode === null ? 'Closed' : `Closed, ${closeCode}`}</Badge>
+        <Badge shape="square">
+          {closeCode === null ? t('rooms.closed') : t('chat.closedWith', { code: closeCode })}
+        </Badge>
       ),
   },
-  { head: 'Connected', cell: ({ connectedAt }) => <Ago at={connectedAt} /> },
+  { head: t('words.connected'), cell: ({ connectedAt }) => <Ago at={connectedAt} /> },
   {
-    head: 'Ended',
+    head: t('words.ended'),
     cell: ({ disconnectedAt }) =>
-      disconnectedAt === null ? <span className="no-data">Still open</span> : <Ago at={disconnectedAt} />,
+      disconnectedAt === null ? <span className="no-data">{t('chat.stillOpen')}</span> : <Ago at={disconnectedAt} />,
   },
-  { head: 'Subscriptions', align: 'end', cell: ({ subscriptions }) => count(subscriptions) },
-  { head: 'Sent', align: 'end', cell: ({ messagesSent }) => count(messagesSent) },
-  { head: 'Address', cell: ({ ip }) => (ip === null ? <NoData /> : <span className="mono">{ip}</span>) },
+  { head: t('chat.subscriptions'), align: 'end', cell: ({ subscriptions }) => count(subscriptions) },
+  { head: t('words.sent'), align: 'end', cell: ({ messagesSent }) => count(messagesSent) },
+  { head: t('words.address'), cell: ({ ip }) => (ip === null ? <NoData /> : <span className="mono">{ip}</span>) },
 ];

@@ -7,53 +7,57 @@ import type {
   MessageType,
   PresenceStatus,
 } from '@parley/contract';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Badge, type Tone } from '../kit/badge.tsx';
-import { plural } from '../kit/numbers.ts';
 
-export const typeWords: Readonly<Record<ConversationType, string>> = {
-  DIRECT: 'Direct',
-  GROUP: 'Group',
-  CHANNEL: 'Channel',
-  ROOM: 'Room',
+export const types: Readonly<Record<ConversationType, PlainKey>> = {
+  DIRECT: 'chat.direct',
+  GROUP: 'chat.group',
+  CHANNEL: 'chat.channel',
+  ROOM: 'words.room',
 };
+export const typeWord = (of: ConversationType): string => t(types[of]);
 
-export const roleWords: Readonly<Record<ChatMemberRole, string>> = {
-  OWNER: 'Owner',
-  ADMIN: 'Admin',
-  MODERATOR: 'Moderator',
-  MEMBER: 'Member',
-  GUEST: 'Guest',
+const roles: Readonly<Record<ChatMemberRole, PlainKey>> = {
+  OWNER: 'chat.owner',
+  ADMIN: 'chat.admin',
+  MODERATOR: 'chat.moderator',
+  MEMBER: 'chat.member',
+  GUEST: 'chat.guest',
 };
+export const roleWord = (of: ChatMemberRole): string => t(roles[of]);
 
-export const messageTypeWords: Readonly<Record<MessageType, string>> = {
-  text: 'Text',
-  attachment: 'Attachment',
-  custom: 'Custom',
-  system: 'System',
-  event: 'Event',
+const messageTypes: Readonly<Record<MessageType, PlainKey>> = {
+  text: 'chat.text',
+  attachment: 'chat.attachment',
+  custom: 'chat.custom',
+  system: 'chat.system',
+  event: 'chat.event',
 };
+export const messageTypeWord = (of: MessageType): string => t(messageTypes[of]);
 
-type Word = readonly [word: string, tone: Tone, shape: 'dot' | 'ring' | 'square'];
+type Word = readonly [word: PlainKey, tone: Tone, shape: 'dot' | 'ring' | 'square'];
 
 const statuses: Readonly<Record<ConversationStatus, Word>> = {
-  ACTIVE: ['Active', 'ok', 'dot'],
-  ARCHIVED: ['Archived', 'plain', 'square'],
-  DELETED: ['Deleted', 'bad', 'square'],
+  ACTIVE: ['words.active', 'ok', 'dot'],
+  ARCHIVED: ['words.archived', 'plain', 'square'],
+  DELETED: ['chat.deleted', 'bad', 'square'],
 };
 const messageStates: Readonly<Record<MessageStatus, Word>> = {
-  SENT: ['Sent', 'plain', 'dot'],
-  EDITED: ['Edited', 'accent', 'ring'],
-  DELETED: ['Deleted', 'bad', 'square'],
+  SENT: ['words.sent', 'plain', 'dot'],
+  EDITED: ['chat.edited', 'accent', 'ring'],
+  DELETED: ['chat.deleted', 'bad', 'square'],
 };
 const presences: Readonly<Record<PresenceStatus, Word>> = {
-  ONLINE: ['Online', 'ok', 'dot'],
-  AWAY: ['Away', 'warn', 'ring'],
-  OFFLINE: ['Offline', 'plain', 'square'],
+  ONLINE: ['chat.online', 'ok', 'dot'],
+  AWAY: ['chat.away', 'warn', 'ring'],
+  OFFLINE: ['chat.offline', 'plain', 'square'],
 };
 
 const WordBadge = ({ word: [word, tone, shape] }: { word: Word }) => (
   <Badge tone={tone} shape={shape}>
-    {word}
+    {t(word)}
   </Badge>
 );
 
@@ -63,6 +67,7 @@ export const PresenceBadge = ({ status }: { status: PresenceStatus }) => <WordBa
 
 /** How long messages are kept, and who decided it. */
 export function retentionWords({ retentionDays, effectiveRetentionDays }: Conversation): string {
-  if (effectiveRetentionDays === null) return 'For good';
-  return `${plural(effectiveRetentionDays, 'day')}${retentionDays === null ? ', by default' : ''}`;
+  const isDefault = retentionDays === null;
+  if (effectiveRetentionDays === null) return t('chat.forGood');
+  return t(isDefault ? 'chat.keptDaysDefault' : 'chat.keptDays', { count: effectiveRetentionDays });
 }

@@ -3,7 +3,7 @@ import type { Told } from './change-feed.ts';
 
 /** What shows each kind, by the word of the query's key. */
 const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
-  project: ['project', 'projects'],
+  project: ['project', 'projects', 'usage'],
   members: ['members'],
   keys: ['api-keys', 'signing-keys'],
   // Viewers of a stream are participants of its room.
@@ -13,7 +13,8 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   connections: ['calls', 'call', 'connections', 'connection', 'room-connections', 'metrics', 'usage'],
   errors: ['errors', 'error', 'connection', 'metrics'],
   requests: ['requests', 'request'],
-  activity: ['metrics'],
+  activity: ['metrics', 'usage'],
+  alerts: ['alerts', 'alert'],
   webhooks: ['webhooks', 'webhook'],
   audit: ['audit'],
   nodes: ['fleet'],

@@ -1,4 +1,6 @@
 import { ApiError } from '@parley/server/call';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 
 /** What a page shows about a failed call. */
 export interface Explained {
@@ -15,15 +17,15 @@ export interface Explained {
   fields: Readonly<Record<string, string>>;
 }
 
-const titles: Readonly<Record<Explained['kind'], string>> = {
-  invalid: 'This cannot be accepted',
-  permission: 'You may not do this',
-  notFound: 'Not found',
-  conflict: 'This is not possible now',
-  rateLimited: 'Too many requests',
-  signedOut: 'You are signed out',
-  offline: 'The service cannot be reached',
-  server: 'Something went wrong',
+const titles: Readonly<Record<Explained['kind'], PlainKey>> = {
+  invalid: 'error.invalid',
+  permission: 'error.permission',
+  notFound: 'error.notFound',
+  conflict: 'error.conflict',
+  rateLimited: 'error.rateLimited',
+  signedOut: 'error.signedOut',
+  offline: 'error.offline',
+  server: 'error.server',
 };
 
 export function explain(error: unknown): Explained {
@@ -32,10 +34,8 @@ export function explain(error: unknown): Explained {
   const isNetwork = error instanceof TypeError;
   return {
     kind: isNetwork ? 'offline' : 'server',
-    title: titles[isNetwork ? 'offline' : 'server'],
-    message: isNetwork
-      ? 'Check your connection. Nothing was changed that you have not seen confirmed.'
-      : 'The answer could not be read. Try again.',
+    title: t(titles[isNetwork ? 'offline' : 'server']),
+    message: isNetwork ? t('error.checkConnection') : t('error.unreadable'),
     code: null,
     requestId: null,
     retryAfterSeconds: null,
@@ -49,7 +49,7 @@ function explainAnswer({ status, code, requestId, message, body }: ApiError): Ex
   const extra: Readonly<Record<string, unknown>> = { ...body };
   return {
     kind,
-    title: titles[kind],
+    title: t(titles[kind]),
     message,
     code,
     requestId,

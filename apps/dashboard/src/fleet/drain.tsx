@@ -3,15 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi, useUser } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
+import { t } from '../i18n/t.ts';
 import { Button, type ButtonVariant } from '../kit/button.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { Checkbox } from '../kit/field.tsx';
-import { plural } from '../kit/numbers.ts';
 import { useToast } from '../kit/toast.tsx';
 import { fleetKeys } from './queries.ts';
-
-const operatorsOnly = 'Only operators of the instance may drain media nodes.';
 
 /** Takes a node out of the pool, or puts it back. */
 export function DrainButton({ server, variant = 'secondary' }: { server: RtcServer; variant?: ButtonVariant }) {
@@ -23,7 +21,7 @@ export function DrainButton({ server, variant = 'secondary' }: { server: RtcServ
   const { name, draining } = server;
   const undrain = useAction(() => api.call('undrainServer', { name }), {
     onDone: async () => {
-      toast(`${name} takes new rooms again`);
+      toast(t('fleet.takesRooms', { name }));
       await client.invalidateQueries({ queryKey: fleetKeys.all });
     },
   });
@@ -33,11 +31,11 @@ export function DrainButton({ server, variant = 'secondary' }: { server: RtcServ
         variant={variant}
         disabled={!isOperator}
         isBusy={undrain.isBusy}
-        title={isOperator ? undefined : operatorsOnly}
-        aria-label={`${draining ? 'Undrain' : 'Drain'} ${name}`}
+        title={isOperator ? undefined : t('fleet.operatorsOnly')}
+        aria-label={t(draining ? 'fleet.undrainNamed' : 'fleet.drainNamed', { name })}
         onClick={() => (draining ? void undrain.run(undefined) : setAsking(true))}
       >
-        {draining ? 'Undrain' : 'Drain'}
+        {draining ? t('fleet.undrain') : t('fleet.drain')}
       </Button>
       {undrain.failure && <ErrorNotice failure={undrain.failure} />}
       {isAsking && <DrainDialog server={server} onClose={() => setAsking(false)} />}
@@ -53,29 +51,27 @@ function DrainDialog({ server: { name, activeRooms }, onClose }: { server: RtcSe
   const drain = useAction(() => api.call('drainServer', { name, body: { force: isForced } }), {
     onDone: async () => {
       await client.invalidateQueries({ queryKey: fleetKeys.all });
-      toast(`Draining ${name}`);
+      toast(t('fleet.drainingNamed', { name }));
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title={`Drain ${name}?`}
-      action="Drain node"
+      title={t('fleet.drainAsk', { name })}
+      action={t('fleet.drainNode')}
       isBusy={drain.isBusy}
       failure={drain.failure}
       onConfirm={() => void drain.run(undefined)}
       onClose={onClose}
     >
       <p>
-        No new room is placed on it.{' '}
-        {activeRooms === null
-          ? 'Its rooms stay until they empty.'
-          : `${plural(activeRooms, 'room')} ${activeRooms === 1 ? 'stays' : 'stay'} until ${activeRooms === 1 ? 'it empties' : 'they empty'}.`}{' '}
-        You can undrain it at any time.
+        {t('fleet.noNewRoom')}{' '}
+        {activeRooms === null ? t('fleet.roomsStay') : t('fleet.countStays', { count: activeRooms })}{' '}
+        {t('fleet.canUndrain')}
       </p>
       <Checkbox
-        label="Also move who is there"
-        hint="Their clients reconnect to another node; calls are interrupted for a moment."
+        label={t('fleet.alsoMove')}
+        hint={t('fleet.moveHint')}
         checked={isForced}
         onChange={(event) => setForced(event.target.checked)}
       />

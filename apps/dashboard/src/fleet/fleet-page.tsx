@@ -1,17 +1,19 @@
 import type { FleetTotals, RtcServer } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
-import { Page } from '../frame/page.tsx';
+import { ListPage } from '../frame/list-page.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { Snippet } from '../kit/copy.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
+import { NoData } from '../kit/empty-state.tsx';
 import { Figures, Meter } from '../kit/figure.tsx';
-import { bitRate, count, decimal } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import { bitRate, count } from '../kit/numbers.ts';
+import type { Column } from '../kit/table.tsx';
+import { CpuLoad, percentOf } from './cores.tsx';
 import { DrainButton } from './drain.tsx';
-import { serversQuery, totalsQuery } from './queries.ts';
+import { serverLoadQuery, serversQuery, totalsQuery } from './queries.ts';
 import { Heartbeat, ServerState } from './server-state.tsx';
 
 export default function FleetPage() {
@@ -19,31 +21,26 @@ export default function FleetPage() {
   const { to } = useProject();
   const servers = useQuery(serversQuery(api));
   const totals = useQuery(totalsQuery(api));
-  const table = (rows: readonly RtcServer[] | undefined) => (
-    <Table
-      caption="Media nodes"
+  return (
+    <ListPage
+      title={t('page.fleet')}
+      query={servers}
+      lead={t('fleet.lead')}
+      above={totals.data && <Totals totals={totals.data} />}
+      caption={t('fleet.nodesCaption')}
       columns={columns((name) => to(`fleet/${name}`))}
-      rows={rows}
       keyOf={({ name }) => name}
       copyOf={({ name }) => name}
+      empty={{
+        title: t('fleet.noneYet'),
+        children: (
+          <>
+            <p>{t('fleet.needOne')}</p>
+            <Snippet label={t('fleet.startAll')} code="npm start" />
+          </>
+        ),
+      }}
     />
-  );
-  return (
-    <Page title="Fleet" query={servers} lead="Media nodes of this instance. They serve every project.">
-      {totals.data && <Totals totals={totals.data} />}
-      <QueryView query={servers} skeleton={table(undefined)}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState title="No media node has registered">
-              <p>Rooms need one. It registers itself with SFU_REGISTRATION_SECRET and appears here.</p>
-              <Snippet label="Start everything, one node included" code="npm start" />
-            </EmptyState>
-          ) : (
-            table(rows)
-          )
-        }
-      </QueryView>
-    </Page>
   );
 }
 
@@ -51,13 +48,17 @@ function Totals({ totals }: { totals: FleetTotals }) {
   const { serversByStatus: by } = totals;
   return (
     <Figures
-      label="Totals"
+      label={t('fleet.totals')}
       figures={[
-        { label: 'Nodes', value: count(totals.servers), note: `${by.ACTIVE} active, ${by.OFFLINE} lost` },
-        { label: 'Rooms', value: count(totals.activeRooms) },
-        { label: 'Participants', value: count(totals.activeParticipants) },
         {
-          label: 'In and out',
+          label: t('fleet.nodes'),
+          value: count(totals.servers),
+          note: t('fleet.nodesNote', { active: by.ACTIVE, lost: by.OFFLINE }),
+        },
+        { label: t('page.rooms'), value: count(totals.activeRooms) },
+        { label: t('words.participants'), value: count(totals.activeParticipants) },
+        {
+          label: t('fleet.inAndOut'),
           value:
             totals.networkInBps === null || totals.networkOutBps === null
               ? null
@@ -71,32 +72,63 @@ function Totals({ totals }: { totals: FleetTotals }) {
 function columns(hrefOf: (name: string) => string): readonly Column<RtcServer>[] {
   return [
     {
-      head: 'Name',
-      cell: ({ name }) => (
-        <Link className="row-link" href={hrefOf(name)}>
-          {name}
-        </Link>
+      head: t('words.name'),
+      // One column: with one more the button would be out of sight on a window of common width.
+      cell: ({ name, region }) => (
+        <span className="two-lines">
+          <Link className="row-link" href={hrefOf(name)}>
+            {name}
+          </Link>
+          <span className="muted">{region}</span>
+        </span>
       ),
     },
-    { head: 'Region', cell: ({ region }) => region },
-    { head: 'State', cell: ({ status }) => <ServerState status={status} /> },
-    { head: 'Heartbeat', cell: (server) => <Heartbeat server={server} /> },
-    { head: 'Rooms', cell: (server) => <RoomLoad server={server} /> },
-    { head: 'Participants', cell: ({ activeParticipants: now }) => (now === null ? <NoData /> : count(now)) },
-    { head: 'CPU', cell: ({ cpuPercent: now }) => (now === null ? <NoData /> : `${decimal(now)} %`) },
-    { head: 'Memory', cell: ({ memoryPercent: now }) => (now === null ? <NoData /> : `${decimal(now)} %`) },
+    { head: t('words.state'), cell: (server) => <StateAndDrain server={server} /> },
+    { head: t('fleet.heartbeat'), cell: (server) => <Heartbeat server={server} /> },
+    { head: t('page.rooms'), cell: (server) => <RoomLoad server={server} /> },
+    { head: t('words.participants'), cell: ({ activeParticipants: now }) => (now === null ? <NoData /> : count(now)) },
+    { head: 'CPU', cell: (server) => <CpuLoad server={server} /> },
+    { head: t('fleet.memory'), cell: ({ memoryPercent: now }) => (now === null ? <NoData /> : percentOf(now)) },
     {
-      head: 'In / out',
-      cell: ({ networkInBps, networkOutBps }) =>
-        networkInBps === null || networkOutBps === null ? (
-          <NoData />
-        ) : (
-          `${bitRate(networkInBps)} / ${bitRate(networkOutBps)}`
-        ),
+      head: t('fleet.packetsInOut'),
+      cell: ({ packetsInPerSecond, packetsOutPerSecond }) => bothOf(packetsInPerSecond, packetsOutPerSecond, rateOf),
     },
-    { head: 'Version', cell: ({ version }) => version ?? <NoData /> },
+    {
+      head: t('fleet.lossInOut'),
+      cell: ({ lossInPercent, lossOutPercent }) => bothOf(lossInPercent, lossOutPercent, percentOf),
+    },
+    {
+      head: t('fleet.inOut'),
+      cell: ({ networkInBps, networkOutBps }) => bothOf(networkInBps, networkOutBps, bitRate),
+    },
     { head: '', align: 'end', cell: (server) => <DrainButton server={server} variant="quiet" /> },
   ];
+}
+
+export const rateOf = (perSecond: number): string => t('fleet.packetsASecond', { value: count(perSecond) });
+
+/** Two figures that belong together, of what comes and of what goes. */
+export const bothOf = (into: number | null, out: number | null, format: (value: number) => string): ReactNode =>
+  into === null || out === null ? <NoData /> : `${format(into)} / ${format(out)}`;
+
+/** Its state; of a node that drains also how far that is. */
+function StateAndDrain({ server }: { server: RtcServer }) {
+  const { name, status, draining } = server;
+  const { data } = useQuery({ ...serverLoadQuery(useApi(), name), enabled: draining });
+  const { rooms = null, roomsAtStart = null } = data?.drain ?? {};
+  if (!draining || rooms === null || roomsAtStart === null || roomsAtStart === 0)
+    return <ServerState status={status} />;
+  return (
+    <span className="two-lines">
+      <ServerState status={status} />
+      <Meter
+        value={roomsAtStart - rooms}
+        max={roomsAtStart}
+        text={t('fleet.leftOf', { left: rooms, count: roomsAtStart })}
+        isProgress
+      />
+    </span>
+  );
 }
 
 export function RoomLoad({ server: { activeRooms, capacity } }: { server: RtcServer }) {

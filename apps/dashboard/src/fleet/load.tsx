@@ -1,8 +1,11 @@
 import type { RtcServer, RtcServerLoad } from '@parley/contract';
+import { t, withNodes } from '../i18n/t.ts';
 import { Chart } from '../kit/chart.tsx';
 import { MeterBar } from '../kit/figure.tsx';
-import { bitRate, count, decimal, plural } from '../kit/numbers.ts';
+import { bitRate, count } from '../kit/numbers.ts';
 import { Ago } from '../kit/time.tsx';
+import { CoreChart, percentOf } from './cores.tsx';
+import { rateOf } from './fleet-page.tsx';
 
 /** How far a drain is. */
 export function DrainProgress({ server, drain }: { server: RtcServer; drain: RtcServerLoad['drain'] }) {
@@ -11,21 +14,18 @@ export function DrainProgress({ server, drain }: { server: RtcServer; drain: Rtc
   return (
     <div className="notice" data-tone="warn" role="status">
       <p>
-        Draining
-        {server.drainStartedAt !== null && (
-          <>
-            {' '}
-            since <Ago at={server.drainStartedAt} />
-          </>
-        )}
-        : no new rooms.{' '}
+        {server.drainStartedAt === null
+          ? t('fleet.drainingNow')
+          : withNodes('fleet.drainingSince', { ago: <Ago at={server.drainStartedAt} /> })}{' '}
         {left === 0
-          ? 'It is empty and may be stopped.'
+          ? t('fleet.mayBeStopped')
           : before === null || left === null
-            ? 'It is empty when its last room is.'
-            : `${count(left)} of ${plural(before, 'room')} left.`}
+            ? t('fleet.emptyWhen')
+            : t('fleet.leftOf', { left, count: before })}
       </p>
-      {left !== null && before !== null && before > 0 && <MeterBar share={(before - left) / before} isLarge />}
+      {left !== null && before !== null && before > 0 && (
+        <MeterBar share={(before - left) / before} isLarge isProgress />
+      )}
     </div>
   );
 }
@@ -35,29 +35,50 @@ export function LoadCharts({ points }: Pick<RtcServerLoad, 'points'>) {
   return (
     <>
       <Chart
-        title="CPU and memory, last hour"
+        title={t('fleet.chartCpu')}
         kind="line"
         points={points.map(({ at, cpuPercent, memoryPercent }) => ({ at, values: [cpuPercent, memoryPercent] }))}
-        series={['CPU', 'Memory']}
-        format={(value) => `${decimal(value)} %`}
+        series={['CPU', t('fleet.memory')]}
+        format={percentOf}
         max={100}
       />
+      <CoreChart points={points} />
       <Chart
-        title="Rooms and participants, last hour"
+        title={t('fleet.chartRooms')}
         kind="line"
         points={points.map(({ at, activeRooms, activeParticipants }) => ({
           at,
           values: [activeRooms, activeParticipants],
         }))}
-        series={['Rooms', 'Participants']}
+        series={[t('page.rooms'), t('words.participants')]}
         format={count}
       />
       <Chart
-        title="Traffic, last hour"
+        title={t('fleet.chartTraffic')}
         kind="line"
         points={points.map(({ at, networkInBps, networkOutBps }) => ({ at, values: [networkInBps, networkOutBps] }))}
-        series={['In', 'Out']}
+        series={[t('fleet.in'), t('fleet.out')]}
         format={bitRate}
+      />
+      <Chart
+        title={t('fleet.chartPackets')}
+        kind="line"
+        points={points.map(({ at, packetsInPerSecond, packetsOutPerSecond }) => ({
+          at,
+          values: [packetsInPerSecond, packetsOutPerSecond],
+        }))}
+        series={[t('fleet.in'), t('fleet.out')]}
+        format={rateOf}
+      />
+      <Chart
+        title={t('fleet.chartLossBoth')}
+        kind="line"
+        points={points.map(({ at, lossInPercent, lossOutPercent }) => ({
+          at,
+          values: [lossInPercent, lossOutPercent],
+        }))}
+        series={[t('fleet.toNode'), t('fleet.fromNode')]}
+        format={percentOf}
       />
     </>
   );

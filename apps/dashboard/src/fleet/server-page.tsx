@@ -3,17 +3,20 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
+import { List } from '../frame/list.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
+import { NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
-import { bitRate, decimal } from '../kit/numbers.ts';
-import { Table } from '../kit/table.tsx';
+import { bitRate } from '../kit/numbers.ts';
 import { Ago, Time } from '../kit/time.tsx';
 import { roomKeys } from '../rooms/queries.ts';
+import { CpuLoad, percentOf } from './cores.tsx';
 import { DrainButton } from './drain.tsx';
-import { RoomLoad } from './fleet-page.tsx';
+import { bothOf, RoomLoad, rateOf } from './fleet-page.tsx';
 import { DrainProgress, LoadCharts } from './load.tsx';
 import { serverLoadQuery, serverQuery } from './queries.ts';
 import { Heartbeat, ServerState } from './server-state.tsx';
@@ -40,12 +43,12 @@ function ServerBody({ server }: { server: RtcServer }) {
     <>
       {server.draining && <DrainProgress server={server} drain={load.data?.drain ?? null} />}
       <div className="columns">
-        <section className="panel" aria-label="About the node">
+        <section className="panel" aria-label={t('fleet.about')}>
           <Facts
             rows={[
-              ['Region', server.region],
+              [t('words.region'), server.region],
               [
-                'Public host',
+                t('fleet.publicHost'),
                 <span key="h" className="mono">
                   {server.publicHost}
                 </span>,
@@ -54,27 +57,29 @@ function ServerBody({ server }: { server: RtcServer }) {
                 ? []
                 : ([
                     [
-                      'Internal URL',
+                      t('fleet.internalUrl'),
                       <span key="u" className="mono">
                         {server.internalUrl}
                       </span>,
                     ],
                   ] as const)),
-              ['Version', server.version ?? <NoData key="v" />],
-              ['Heartbeat', <Heartbeat key="b" server={server} />],
-              ['Registered', <Time key="r" at={server.registeredAt} />],
+              [t('words.version'), server.version ?? <NoData key="v" />],
+              [t('fleet.heartbeat'), <Heartbeat key="b" server={server} />],
+              [t('fleet.registered'), <Time key="r" at={server.registeredAt} />],
             ]}
           />
         </section>
-        <section className="panel" aria-label="Load now">
+        <section className="panel" aria-label={t('fleet.loadNow')}>
           <Facts
             rows={[
-              ['Rooms', <RoomLoad key="r" server={server} />],
-              ['Participants', server.activeParticipants ?? <NoData key="p" />],
-              ['CPU', server.cpuPercent === null ? <NoData key="c" /> : `${decimal(server.cpuPercent)} %`],
-              ['Memory', server.memoryPercent === null ? <NoData key="m" /> : `${decimal(server.memoryPercent)} %`],
-              ['In', server.networkInBps === null ? <NoData key="i" /> : bitRate(server.networkInBps)],
-              ['Out', server.networkOutBps === null ? <NoData key="o" /> : bitRate(server.networkOutBps)],
+              [t('page.rooms'), <RoomLoad key="r" server={server} />],
+              [t('words.participants'), server.activeParticipants ?? <NoData key="p" />],
+              ['CPU', <CpuLoad key="c" server={server} />],
+              [t('fleet.memory'), server.memoryPercent === null ? <NoData key="m" /> : percentOf(server.memoryPercent)],
+              [t('fleet.in'), server.networkInBps === null ? <NoData key="i" /> : bitRate(server.networkInBps)],
+              [t('fleet.out'), server.networkOutBps === null ? <NoData key="o" /> : bitRate(server.networkOutBps)],
+              [t('fleet.packetsInOut'), bothOf(server.packetsInPerSecond, server.packetsOutPerSecond, rateOf)],
+              [t('fleet.lossInOut'), bothOf(server.lossInPercent, server.lossOutPercent, percentOf)],
             ]}
           />
         </section>
@@ -93,34 +98,27 @@ function ServerRooms({ name }: { name: string }) {
   );
   return (
     <section className="stack" aria-labelledby="rooms-here">
-      <h2 id="rooms-here">Rooms of this project here</h2>
-      <QueryView query={query}>
-        {(rooms) => {
-          const here = rooms.filter(({ serverName }) => serverName === name);
-          if (here.length === 0)
-            return <EmptyState title={`No room of this project in ${environment.toLowerCase()}`} />;
-          return (
-            <Table
-              caption={`Rooms on ${name}`}
-              rows={here}
-              keyOf={({ id }) => id}
-              copyOf={({ id }) => id}
-              columns={[
-                {
-                  head: 'Name',
-                  cell: (room) => (
-                    <Link className="row-link" href={to(`rooms/${room.id}`)}>
-                      {room.name}
-                    </Link>
-                  ),
-                },
-                { head: 'Participants', cell: (room) => room.participantCount ?? <NoData /> },
-                { head: 'Opened', cell: (room) => <Ago at={room.createdAt} /> },
-              ]}
-            />
-          );
-        }}
-      </QueryView>
+      <h2 id="rooms-here">{t('fleet.roomsHere')}</h2>
+      <List
+        query={query}
+        rowsOf={(rooms) => rooms.filter(({ serverName }) => serverName === name)}
+        caption={t('fleet.roomsOn', { name })}
+        columns={[
+          {
+            head: t('words.name'),
+            cell: (room) => (
+              <Link className="row-link" href={to(`rooms/${room.id}`)}>
+                {room.name}
+              </Link>
+            ),
+          },
+          { head: t('words.participants'), cell: (room) => room.participantCount ?? <NoData /> },
+          { head: t('words.opened'), cell: (room) => <Ago at={room.createdAt} /> },
+        ]}
+        keyOf={({ id }) => id}
+        copyOf={({ id }) => id}
+        empty={{ title: t('fleet.noRoomHere', { environment: environmentName(environment) }) }}
+      />
     </section>
   );
 }

@@ -1,20 +1,22 @@
 import type { RtcServer, RtcServerStatus } from '@parley/contract';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Badge, type Tone } from '../kit/badge.tsx';
 import { NoData } from '../kit/empty-state.tsx';
 import { duration, inUtc, useNow } from '../kit/time.tsx';
 
-const words: Readonly<Record<RtcServerStatus, readonly [string, Tone, 'dot' | 'ring' | 'square']>> = {
-  ACTIVE: ['Active', 'ok', 'dot'],
-  DRAINING: ['Draining', 'warn', 'ring'],
-  DRAINED: ['Drained', 'plain', 'ring'],
-  OFFLINE: ['Lost', 'bad', 'square'],
+const words: Readonly<Record<RtcServerStatus, readonly [PlainKey, Tone, 'dot' | 'ring' | 'square']>> = {
+  ACTIVE: ['words.active', 'ok', 'dot'],
+  DRAINING: ['fleet.draining', 'warn', 'ring'],
+  DRAINED: ['fleet.drained', 'plain', 'ring'],
+  OFFLINE: ['words.lost', 'bad', 'square'],
 };
 
 export function ServerState({ status }: { status: RtcServerStatus }) {
   const [word, tone, shape] = words[status];
   return (
     <Badge tone={tone} shape={shape}>
-      {word}
+      {t(word)}
     </Badge>
   );
 }
@@ -29,7 +31,9 @@ export function Heartbeat({ server: { lastHeartbeatAt } }: { server: RtcServer }
   const tone = seconds >= lostSeconds ? 'bad' : seconds >= lateSeconds ? 'warn' : 'plain';
   return (
     <time dateTime={lastHeartbeatAt} title={inUtc(lastHeartbeatAt)} className="aged" data-tone={tone}>
-      {duration(seconds)} ago{tone === 'bad' ? ', lost' : tone === 'warn' ? ', late' : ''}
+      {t(tone === 'bad' ? 'fleet.agoLost' : tone === 'warn' ? 'fleet.agoLate' : 'kit.ago', {
+        duration: duration(seconds),
+      })}
     </time>
   );
 }

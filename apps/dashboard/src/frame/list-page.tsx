@@ -1,59 +1,68 @@
-import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { Permission } from '@parley/contract';
 import type { ReactNode } from 'react';
 import { Button } from '../kit/button.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
-import { type Column, Table } from '../kit/table.tsx';
-import { More } from './more.tsx';
-import { Page } from './page.tsx';
-import { QueryView } from './query-view.tsx';
+import { PlusIcon } from '../kit/icons.tsx';
+import { isBare, List, type ListProps, type ListQuery } from './list.tsx';
+import { Page, type Refreshed } from './page.tsx';
+import { askFor } from './project.tsx';
 
-interface ListPageProps<T> {
-  title: string;
-  lead: ReactNode;
-  actions?: ReactNode;
-  query: UseInfiniteQueryResult<T[]>;
-  /** Of the table, for those who hear it. */
-  caption: string;
-  columns: readonly Column<T>[];
-  keyOf: (row: T) => string;
-  /** What `c` copies when the row has the focus. */
-  copyOf?: (row: T) => string;
-  filters?: ReactNode;
-  /** Empties the filters; given while any is set. */
-  onClear?: (() => void) | undefined;
-  /** What an empty page says, and what to do first. */
-  empty: { title: string; noMatch: string; children?: ReactNode };
-  /** Above the table, of the rows in it. */
-  summary?: (rows: readonly T[]) => ReactNode;
+interface Creation {
+  label: string;
+  /** Whether it is possible here and now; if not, the button says who can help. */
+  isAllowed: boolean;
+  permission?: Permission;
+  onClick: () => void;
+  /** The empty page has a form for it instead of the button. */
+  hasForm?: boolean;
 }
 
-/** A page that is a list: filters, a table that grows, and what is said while there is nothing. */
-export function ListPage<T>(props: ListPageProps<T>) {
-  const { title, lead, actions, query, caption, columns, keyOf, copyOf, filters, onClear, empty, summary } = props;
-  const table = (rows: readonly T[] | undefined) => (
-    <Table caption={caption} columns={columns} rows={rows} keyOf={keyOf} {...(copyOf ? { copyOf } : {})} />
-  );
+interface ListPageProps<T> extends ListProps<T> {
+  query: ListQuery<T> & Refreshed;
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  /** How a row is made: a button beside the title, or in the middle of an empty page. */
+  create?: Creation;
+  /** Between the title and the list. */
+  above?: ReactNode;
+  /** Below the list: other sections, dialogs. */
+  children?: ReactNode;
+}
+
+/** A page that is a list: title, filters, table, the rest on request, and what is said while there is nothing. */
+export function ListPage<T>({ title, lead, actions, create, above, children, ...list }: ListPageProps<T>) {
+  const { query, empty } = list;
+  const button = create && <CreateButton {...create} />;
+  const isInMiddle = empty !== undefined && isBare(list);
   return (
-    <Page title={title} query={query} lead={lead} actions={actions}>
-      {filters && <div className="filters">{filters}</div>}
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState
-              title={onClear ? empty.noMatch : empty.title}
-              action={onClear && <Button onClick={onClear}>Clear filters</Button>}
-            >
-              {!onClear && empty.children}
-            </EmptyState>
-          ) : (
-            <>
-              {summary?.(rows)}
-              {table(rows)}
-            </>
-          )
-        }
-      </QueryView>
-      <More query={query} />
+    <Page
+      title={title}
+      query={query}
+      lead={lead}
+      actions={
+        <>
+          {actions}
+          {!isInMiddle && button}
+        </>
+      }
+    >
+      {above}
+      <List {...list} {...(empty ? { empty: create?.hasForm ? empty : { action: button, ...empty } } : {})} />
+      {children}
     </Page>
+  );
+}
+
+function CreateButton({ label, isAllowed, permission, onClick }: Creation) {
+  return (
+    <Button
+      variant="primary"
+      icon={<PlusIcon />}
+      disabled={!isAllowed}
+      title={isAllowed || permission === undefined ? undefined : askFor(permission)}
+      onClick={onClick}
+    >
+      {label}
+    </Button>
   );
 }

@@ -1,16 +1,18 @@
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 
 /** The rest of a long list, on request. */
 export function More({
   query,
 }: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  query: { hasNextPage?: boolean; isFetchingNextPage?: boolean; fetchNextPage?: () => unknown };
 }) {
-  if (!query.hasNextPage) return null;
+  const { hasNextPage, isFetchingNextPage = false, fetchNextPage } = query;
+  if (!hasNextPage || !fetchNextPage) return null;
   return (
     <p className="more">
-      <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-        Show more
+      <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        {t('frame.showMore')}
       </Button>
     </p>
   );

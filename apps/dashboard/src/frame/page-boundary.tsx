@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 
 /** What a part of a page says when it was asked of a server that has another version by now. */
@@ -18,13 +19,9 @@ export class PageBoundary extends Component<{ children: ReactNode }, { error: un
     if (error === null) return this.props.children;
     return (
       <div className="notice" data-tone="bad" role="alert">
-        <p className="notice-title">This page could not be shown</p>
-        <p>
-          {isMissingPart(error)
-            ? 'A part of it could not be loaded. If Parley was updated while this tab was open, loading it again brings the new version.'
-            : 'Something in it failed. Loading it again may help.'}
-        </p>
-        <Button onClick={() => location.reload()}>Reload</Button>
+        <p className="notice-title">{t('frame.pageFailed')}</p>
+        <p>{isMissingPart(error) ? t('frame.pagePartMissing') : t('frame.pageBroke')}</p>
+        <Button onClick={() => location.reload()}>{t('frame.reload')}</Button>
       </div>
     );
   }

@@ -2,10 +2,11 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { staleAfterMs } from '../data/queries.ts';
 import { useIsFed } from '../data/use-changes.ts';
+import { t } from '../i18n/t.ts';
 import { duration, useNow } from '../kit/time.tsx';
 
 /** The parts of a query that its freshness depends on. */
-interface Refreshed {
+export interface Refreshed {
   dataUpdatedAt: number;
   isFetching: boolean;
   isError: boolean;
@@ -65,15 +66,17 @@ function Freshness({ query: { dataUpdatedAt, isError } }: { query: Refreshed }) 
   const age = Math.max(0, now - dataUpdatedAt);
   if (isTold && !isError) {
     return (
-      <span className="freshness" title="What changes appears by itself.">
-        Live
+      <span className="freshness" title={t('frame.liveHint')}>
+        {t('frame.live')}
       </span>
     );
   }
   const isOld = age > staleAfterMs || isError;
   return (
     <span className="freshness" data-old={isOld}>
-      {isOld ? 'Not up to date: updated' : 'Updated'} {age < 1_000 ? 'now' : `${duration(age / 1000)} ago`}
+      {age < 1_000
+        ? t(isOld ? 'frame.staleNow' : 'frame.updatedNow')
+        : t(isOld ? 'frame.staleAgo' : 'frame.updatedAgo', { duration: duration(age / 1000) })}
     </span>
   );
 }

@@ -2,6 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useServices } from '../data/services.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { PathIcon } from '../kit/icons.tsx';
 import { knownProjects } from '../projects/queries.ts';
@@ -49,17 +51,17 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
   }
 
   return (
-    <Dialog title="Go to" isBare onClose={onClose}>
+    <Dialog title={t('frame.goTo')} isBare onClose={onClose}>
       <input
         className="palette-input"
         role="combobox"
-        aria-label="Search pages, projects and actions"
+        aria-label={t('frame.paletteSearch')}
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={found.length > 0 ? `${listId}-${active}` : undefined}
         autoFocus
         autoComplete="off"
-        placeholder="Search pages, projects and actions"
+        placeholder={t('frame.paletteSearch')}
         value={text}
         onKeyDown={onKeyDown}
         onChange={(event) => {
@@ -67,7 +69,7 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
           setAt(0);
         }}
       />
-      <div className="palette-list" role="listbox" id={listId} aria-label="Results">
+      <div className="palette-list" role="listbox" id={listId} aria-label={t('frame.results')}>
         {found.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard works through the text field above.
           <div
@@ -86,9 +88,9 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="palette-none">Nothing has that name.</p>}
+      {found.length === 0 && <p className="palette-none">{t('frame.paletteNone')}</p>}
       <p className="palette-foot" aria-hidden="true">
-        <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> go <kbd>Esc</kbd> close
+        <kbd>↑</kbd> <kbd>↓</kbd> {t('frame.choose')} <kbd>Enter</kbd> {t('frame.go')} <kbd>Esc</kbd> {t('frame.close')}
       </p>
     </Dialog>
   );
@@ -107,50 +109,63 @@ function useCommands(projectId: string | null, text: string): Command[] {
 
   const ofProject = (id: string): Command[] => [
     ...(requestIdPattern.test(text)
-      ? [{ label: text, kind: 'API request', run: () => navigate(projectPath(id, `requests/${text}`, environment)) }]
+      ? [
+          {
+            label: text,
+            kind: t('frame.kindRequest'),
+            run: () => navigate(projectPath(id, `requests/${text}`, environment)),
+          },
+        ]
       : []),
     ...pages.map(({ label, path, icon, letter }) => ({
-      label,
-      kind: 'Page',
+      label: t(label),
+      kind: t('frame.kindPage'),
       icon,
       keys: `g ${letter}`,
       run: () => navigate(projectPath(id, path, environment)),
     })),
     {
-      label: `Switch to ${other.toLowerCase()}`,
-      kind: 'Environment',
+      label: t('frame.switchTo', { environment: environmentName(other) }),
+      kind: t('frame.environment'),
       run: () => navigate(projectPath(id, here, other)),
     },
   ];
   return [
     ...(projectId === null ? [] : ofProject(projectId)),
-    { label: 'All projects', kind: 'Page', run: () => navigate('/projects') },
-    { label: 'Account', kind: 'Page', run: () => navigate('/account') },
+    { label: t('frame.allProjects'), kind: t('frame.kindPage'), run: () => navigate('/projects') },
+    { label: t('frame.account'), kind: t('frame.kindPage'), run: () => navigate('/account') },
     ...(isDevelopment
-      ? [{ label: 'Playground', kind: 'Page', icon: playgroundIcon, run: () => location.assign('/playground') }]
+      ? [
+          {
+            label: t('frame.playground'),
+            kind: t('frame.kindPage'),
+            icon: playgroundIcon,
+            run: () => location.assign('/playground'),
+          },
+        ]
       : []),
-    { label: 'Documentation', kind: 'Page', run: () => location.assign('/docs') },
-    { label: 'API reference', kind: 'Page', run: () => location.assign('/docs/reference') },
+    { label: t('frame.documentation'), kind: t('frame.kindPage'), run: () => location.assign('/docs') },
+    { label: t('frame.apiReference'), kind: t('frame.kindPage'), run: () => location.assign('/docs/reference') },
     ...knownProjects(client).map(({ id, name }) => ({
       label: name,
-      kind: 'Project',
+      kind: t('frame.project'),
       run: () => navigate(projectPath(id, 'overview', environment)),
     })),
     {
-      label: isDark(preferences()) ? 'Light theme' : 'Dark theme',
-      kind: 'Appearance',
+      label: isDark(preferences()) ? t('frame.lightTheme') : t('frame.darkTheme'),
+      kind: t('frame.kindAppearance'),
       run: () => setPreference('theme', isDark(preferences()) ? 'light' : 'dark'),
     },
     {
-      label: preferences().timeZone === 'utc' ? 'Times in local time' : 'Times in UTC',
-      kind: 'Appearance',
+      label: preferences().timeZone === 'utc' ? t('frame.timesInLocal') : t('frame.timesInUtc'),
+      kind: t('frame.kindAppearance'),
       run: () => setPreference('timeZone', preferences().timeZone === 'utc' ? 'local' : 'utc'),
     },
     {
-      label: preferences().density === 'dense' ? 'Comfortable rows' : 'Dense rows',
-      kind: 'Appearance',
+      label: preferences().density === 'dense' ? t('frame.rowsComfortable') : t('frame.rowsDense'),
+      kind: t('frame.kindAppearance'),
       run: () => setPreference('density', preferences().density === 'dense' ? 'comfortable' : 'dense'),
     },
-    { label: 'Sign out', kind: 'Account', run: () => void session.signOut() },
+    { label: t('frame.signOut'), kind: t('frame.account'), run: () => void session.signOut() },
   ];
 }

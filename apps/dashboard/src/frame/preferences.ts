@@ -1,5 +1,6 @@
 import type { Environment } from '@parley/contract';
 import { useSyncExternalStore } from 'react';
+import { isLanguage, type Language, negotiate, speak } from '../i18n/language.ts';
 
 /** What a person chose for this browser. */
 export interface Preferences {
@@ -7,6 +8,7 @@ export interface Preferences {
   density: 'comfortable' | 'dense';
   timeZone: 'local' | 'utc';
   shortcuts: 'on' | 'off';
+  language: 'browser' | Language;
   /** The project that `/` opens. */
   lastProject: string | null;
   /** The environment it opens it in. */
@@ -19,6 +21,7 @@ const defaults: Preferences = {
   density: 'comfortable',
   timeZone: 'local',
   shortcuts: 'on',
+  language: 'browser',
   lastProject: null,
   lastEnvironment: 'DEVELOPMENT',
 };
@@ -35,6 +38,12 @@ function read(): Preferences {
 let current = read();
 const listeners = new Set<() => void>();
 
+export const browserLanguage = (): Language => negotiate(navigator.languages);
+
+/** Speaks what was chosen; the first time the page waits for it, so that it is not drawn twice. */
+export const speakChosen = (): Promise<void> =>
+  speak(isLanguage(current.language) ? current.language : browserLanguage());
+
 function show({ theme, density }: Preferences): void {
   const { dataset } = document.documentElement;
   if (theme === 'system') delete dataset['theme'];
@@ -46,6 +55,7 @@ function show({ theme, density }: Preferences): void {
 function change(next: Preferences): void {
   current = next;
   show(next);
+  void speakChosen();
   for (const listener of listeners) listener();
 }
 

@@ -1,6 +1,7 @@
 import type { Environment, Permission, Project } from '@parley/contract';
 import { roleMay } from '@parley/contract/permissions';
 import { createContext, use } from 'react';
+import { t } from '../i18n/t.ts';
 import { projectPath, useEnvironment } from './url.ts';
 
 export const ProjectContext = createContext<Project | null>(null);
@@ -27,5 +28,4 @@ export function useProject(): CurrentProject {
 }
 
 /** Says who can help where a button is not offered. */
-export const askFor = (permission: Permission): string =>
-  `Needs the permission ${permission}. An owner or admin of the project can give you a role that has it.`;
+export const askFor = (permission: Permission): string => t('frame.askFor', { permission });

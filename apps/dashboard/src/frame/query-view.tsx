@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { SecondFactorNotice } from '../accounts/factors/second-factor-notice.tsx';
 import { explain } from '../data/errors.ts';
+import { t, withNodes } from '../i18n/t.ts';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SkeletonLines } from '../kit/skeleton.tsx';
 
@@ -42,10 +43,12 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry: () => voi
         <p>
           {failure.permission ? (
             <>
-              It needs the permission <span className="mono">{failure.permission}</span>.{' '}
+              {withNodes('frame.needsPermission', {
+                permission: <span className="mono">{failure.permission}</span>,
+              })}{' '}
             </>
           ) : null}
-          An owner or admin of the project can give you a role that has it.
+          {t('frame.askOwner')}
         </p>
       </ErrorNotice>
     );
@@ -54,7 +57,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry: () => voi
     return (
       <ErrorNotice failure={failure}>
         <p>
-          It may have been removed, or it belongs to the other environment. <Link href="/projects">All projects</Link>
+          {t('frame.maybeRemoved')} <Link href="/projects">{t('frame.allProjects')}</Link>
         </p>
       </ErrorNotice>
     );

@@ -1,14 +1,17 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useServices, useUser } from '../data/services.tsx';
+import { isLanguage, languages } from '../i18n/language.ts';
+import { t } from '../i18n/t.ts';
 import { IconButton } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
+import { SelectField } from '../kit/field.tsx';
 import { MenuIcon, MoonIcon, PathIcon, PersonIcon, SearchIcon, SunIcon } from '../kit/icons.tsx';
 import { Popover } from '../kit/popover.tsx';
 import { EnvironmentToggle, ProjectSwitcher } from '../projects/project-switcher.tsx';
 import { groups, pages, playgroundIcon } from './pages.ts';
 import { Palette } from './palette.tsx';
-import { isDark, setPreference, usePreferences } from './preferences.ts';
+import { browserLanguage, isDark, setPreference, usePreferences } from './preferences.ts';
 import { shortcutList, useShortcuts } from './shortcuts.ts';
 import { projectPath, useEnvironment } from './url.ts';
 
@@ -24,17 +27,17 @@ export function Shell({ projectId, children }: { projectId: string | null; child
   return (
     <>
       <a className="skip-link" href="#main">
-        Skip to content
+        {t('frame.skip')}
       </a>
       <header className="top-bar">
         {projectId !== null && (
           <span className="only-narrow">
-            <IconButton label="Menu" onClick={() => setOpen('menu')}>
+            <IconButton label={t('frame.menu')} onClick={() => setOpen('menu')}>
               <MenuIcon />
             </IconButton>
           </span>
         )}
-        <Link href="/projects" className="brand" aria-label="Parley, all projects">
+        <Link href="/projects" className="brand" aria-label={t('frame.brand')}>
           <img src="/favicon.svg" alt="" width="20" height="20" />
           <span className="only-wide">Parley</span>
         </Link>
@@ -43,7 +46,7 @@ export function Shell({ projectId, children }: { projectId: string | null; child
         <span className="spacer" />
         <button type="button" className="search-button" onClick={() => setOpen('palette')}>
           <SearchIcon />
-          <span className="wide-text">Search</span>
+          <span className="wide-text">{t('frame.search')}</span>
           <kbd className="only-wide">Ctrl K</kbd>
         </button>
         <TopSwitches />
@@ -51,7 +54,7 @@ export function Shell({ projectId, children }: { projectId: string | null; child
       </header>
       <div className={projectId === null ? 'frame' : 'frame frame-with-nav'}>
         {projectId !== null && (
-          <nav className="side-nav only-wide" aria-label="Project">
+          <nav className="side-nav only-wide" aria-label={t('frame.project')}>
             <NavLinks projectId={projectId} />
           </nav>
         )}
@@ -62,8 +65,8 @@ export function Shell({ projectId, children }: { projectId: string | null; child
       {open === 'palette' && <Palette projectId={projectId} onClose={() => setOpen(null)} />}
       {open === 'help' && <Shortcuts onClose={() => setOpen(null)} />}
       {open === 'menu' && projectId !== null && (
-        <Dialog title="Menu" isDrawer onClose={() => setOpen(null)}>
-          <nav aria-label="Project">
+        <Dialog title={t('frame.menu')} isDrawer onClose={() => setOpen(null)}>
+          <nav aria-label={t('frame.project')}>
             <NavLinks projectId={projectId} onChoose={() => setOpen(null)} />
           </nav>
         </Dialog>
@@ -81,7 +84,7 @@ function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () =>
     if (rows.length === 0) return null;
     return (
       <div key={group} className="nav-group">
-        {group !== 'top' && <p className="nav-heading">{group}</p>}
+        {group !== 'top' && <p className="nav-heading">{t(`group.${group}`)}</p>}
         <ul>
           {rows.map(({ path: page, label, icon }) => {
             const isHere = path === `/p/${projectId}/${page}` || path.startsWith(`/p/${projectId}/${page}/`);
@@ -94,16 +97,16 @@ function NavLinks({ projectId, onChoose }: { projectId: string; onChoose?: () =>
                   onClick={onChoose}
                 >
                   <PathIcon path={icon} />
-                  {label}
+                  {t(label)}
                 </Link>
               </li>
             );
           })}
-          {group === 'Build' && isDevelopment && (
+          {group === 'build' && isDevelopment && (
             <li>
               <a className="nav-link" href="/playground">
                 <PathIcon path={playgroundIcon} />
-                Playground
+                {t('frame.playground')}
               </a>
             </li>
           )}
@@ -122,15 +125,15 @@ function TopSwitches() {
       <button
         type="button"
         className="icon-button text-switch only-wide"
-        title={isUtc ? 'Times are in UTC. Show local time.' : 'Times are local. Show UTC.'}
+        title={isUtc ? t('frame.timesUtc') : t('frame.timesLocal')}
         onClick={() => setPreference('timeZone', isUtc ? 'local' : 'utc')}
       >
-        <span className="visually-hidden">Time zone: </span>
-        {isUtc ? 'UTC' : 'Local'}
+        <span className="visually-hidden">{t('frame.timeZone')} </span>
+        {isUtc ? 'UTC' : t('frame.local')}
       </button>
       <span className="only-wide">
         <IconButton
-          label={dark ? 'Light theme' : 'Dark theme'}
+          label={dark ? t('frame.lightTheme') : t('frame.darkTheme')}
           onClick={() => setPreference('theme', dark ? 'light' : 'dark')}
         >
           {dark ? <SunIcon /> : <MoonIcon />}
@@ -144,7 +147,7 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
   const { session } = useServices();
   const { email, name } = useUser();
   return (
-    <Popover label="Account" button={<PersonIcon />} buttonClass="icon-button" align="end">
+    <Popover label={t('frame.account')} button={<PersonIcon />} buttonClass="icon-button" align="end">
       {(close) => (
         <div className="menu">
           <p className="menu-head">
@@ -152,13 +155,13 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
             <span className="muted">{email}</span>
           </p>
           <Link className="menu-item" href="/account" onClick={close}>
-            Account and preferences
+            {t('frame.accountAndPreferences')}
           </Link>
           <Link className="menu-item" href="/projects" onClick={close}>
-            All projects
+            {t('frame.allProjects')}
           </Link>
           <a className="menu-item" href="/docs">
-            Documentation
+            {t('frame.documentation')}
           </a>
           <button
             type="button"
@@ -168,10 +171,11 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
               onHelp();
             }}
           >
-            Keyboard shortcuts
+            {t('frame.shortcuts')}
           </button>
+          <LanguageChoice />
           <button type="button" className="menu-item" onClick={() => void session.signOut()}>
-            Sign out
+            {t('frame.signOut')}
           </button>
         </div>
       )}
@@ -179,13 +183,30 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
   );
 }
 
+function LanguageChoice() {
+  const { language } = usePreferences();
+  return (
+    <div className="menu-field">
+      <SelectField
+        label={t('frame.language')}
+        value={language}
+        options={[
+          { value: 'browser', label: t('frame.languageOfBrowser', { language: languages[browserLanguage()] }) },
+          ...Object.entries(languages).map(([value, label]) => ({ value, label })),
+        ]}
+        onChange={({ target: { value } }) => setPreference('language', isLanguage(value) ? value : 'browser')}
+      />
+    </div>
+  );
+}
+
 function Shortcuts({ onClose }: { onClose: () => void }) {
   const { shortcuts } = usePreferences();
   return (
-    <Dialog title="Keyboard shortcuts" isWide onClose={onClose}>
-      {shortcuts === 'off' && <p>Single letters are switched off. Turn them on under Account.</p>}
+    <Dialog title={t('frame.shortcuts')} isWide onClose={onClose}>
+      {shortcuts === 'off' && <p>{t('frame.lettersOff')}</p>}
       <dl className="shortcut-list">
-        {shortcutList.map(([keys, does]) => (
+        {shortcutList().map(([keys, does]) => (
           <div key={keys}>
             <dt>
               <kbd>{keys}</kbd>

@@ -1,20 +1,21 @@
 import { useEffect, useEffectEvent } from 'react';
 import { useLocation } from 'wouter';
+import { t } from '../i18n/t.ts';
 import { copyText } from '../kit/copy.tsx';
 import { announce } from '../kit/live.tsx';
 import { isDialogOpen, isTyping } from './key-press.ts';
 import { pages } from './pages.ts';
 import { preferences } from './preferences.ts';
 
-export const shortcutList = [
-  ['Ctrl K or ⌘ K', 'Open the command palette'],
-  ['/', 'Go to the filter'],
-  ['j and k', 'Move down and up in a table'],
-  ['Enter', 'Open the row'],
-  ['c', 'Copy the id of the row'],
-  ['?', 'Show this list'],
-  ...pages.map(({ letter, label }) => [`g then ${letter}`, `Go to ${label}`] as const),
-] as const;
+export const shortcutList = (): readonly (readonly [keys: string, does: string])[] => [
+  [t('frame.keyPalette'), t('frame.doesPalette')],
+  ['/', t('frame.doesFilter')],
+  [t('frame.keyMove'), t('frame.doesMove')],
+  ['Enter', t('frame.doesOpen')],
+  ['c', t('frame.doesCopy')],
+  ['?', t('frame.doesHelp')],
+  ...pages.map(({ letter, label }) => [t('frame.keyGo', { letter }), t('frame.doesGo', { page: t(label) })] as const),
+];
 
 /** Moves the focus to the first link or button of the row above or below. */
 function moveRow(step: 1 | -1): void {
@@ -27,7 +28,7 @@ function moveRow(step: 1 | -1): void {
 
 async function copyRow(): Promise<void> {
   const id = document.activeElement?.closest<HTMLElement>('[data-copy]')?.dataset['copy'];
-  if (id !== undefined && (await copyText(id))) announce(`Copied ${id}`);
+  if (id !== undefined && (await copyText(id))) announce(t('frame.copiedId', { id }));
 }
 
 const gMs = 1_500;

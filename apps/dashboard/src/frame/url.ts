@@ -17,6 +17,14 @@ export function useFilter(name: string): [value: string, set: (value: string) =>
   ];
 }
 
+/** What empties the filters of a list, while any is set. */
+export const clearing = (filter: object, ...sets: ((value: string) => void)[]): (() => void) | undefined =>
+  Object.keys(filter).length === 0
+    ? undefined
+    : () => {
+        for (const set of sets) set('');
+      };
+
 export const environmentOf = (text: string | null): Environment =>
   text === 'production' ? 'PRODUCTION' : 'DEVELOPMENT';
 

@@ -1,4 +1,5 @@
 import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import { t } from '../i18n/t.ts';
 import { useCountdown } from './countdown.tsx';
 
 export type ButtonVariant = 'primary' | 'secondary' | 'danger' | 'quiet';
@@ -33,7 +34,7 @@ export function Button({
       {...rest}
     >
       {icon}
-      <span className="button-label">{left > 0 ? `Try again in ${left} s` : children}</span>
+      <span className="button-label">{left > 0 ? t('kit.tryAgainIn', { seconds: left }) : children}</span>
       {isBusy && <span className="spinner" aria-hidden="true" />}
     </button>
   );

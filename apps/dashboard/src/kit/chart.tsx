@@ -1,5 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useId, useState } from 'react';
 import { usePreferences } from '../frame/preferences.ts';
+import { currentLocale } from '../i18n/language.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import {
   barSpan,
@@ -54,12 +56,12 @@ export function Chart({ title, kind, points, series, format, max, note, scale = 
         <h2 id={titleId}>{title}</h2>
         {!isEmpty && (
           <Button variant="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-            View as table
+            {t('kit.viewAsTable')}
           </Button>
         )}
       </div>
       {isEmpty ? (
-        <p className="no-data">No data</p>
+        <p className="no-data">{t('kit.noData')}</p>
       ) : isTable ? (
         <ChartTable title={title} points={points} series={series} format={format} scale={scale} />
       ) : (
@@ -208,7 +210,7 @@ function Cursor({ label, kind, points, series, format, labelOf, at, onMove }: Cu
       className="chart-slider"
       role="slider"
       tabIndex={0}
-      aria-label={`${label}: point in time`}
+      aria-label={t('kit.pointInTime', { label })}
       aria-valuemin={0}
       aria-valuemax={last}
       aria-valuenow={now}
@@ -222,17 +224,17 @@ function Cursor({ label, kind, points, series, format, labelOf, at, onMove }: Cu
 }
 
 const clockOf = (at: string, timeZone: 'local' | 'utc'): string =>
-  new Date(at).toLocaleTimeString('en-GB', {
+  new Date(at).toLocaleTimeString(currentLocale(), {
     hour: '2-digit',
     minute: '2-digit',
     ...(timeZone === 'utc' ? { timeZone: 'UTC' } : {}),
   });
 
 const dayOf: LabelOf = (at) =>
-  new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  new Date(at).toLocaleDateString(currentLocale(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 const valueWords = (value: number | null | undefined, format: (value: number) => string): string =>
-  value == null ? 'no data' : format(value);
+  value == null ? t('kit.noDataWord') : format(value);
 
 function Readout({
   series,
@@ -249,7 +251,7 @@ function Readout({
           {shown && ` ${valueWords(shown.values[index], format)}`}
         </span>
       ))}
-      {shown && <span>at {labelOf(shown.at)}</span>}
+      {shown && <span>{t('kit.at', { time: labelOf(shown.at) })}</span>}
     </div>
   );
 }
@@ -269,8 +271,8 @@ function ChartTable({
         keyOf={({ at }) => at}
         columns={[
           scale === 'day'
-            ? { head: 'Day (UTC)', cell: ({ at }) => at.slice(0, 10) }
-            : { head: 'Time', cell: ({ at }) => <Time at={at} /> },
+            ? { head: t('kit.dayUtc'), cell: ({ at }) => at.slice(0, 10) }
+            : { head: t('kit.time'), cell: ({ at }) => <Time at={at} /> },
           ...series.map((name, index) => ({
             head: name,
             cell: ({ values }: ChartPoint) => valueWords(values[index], format),

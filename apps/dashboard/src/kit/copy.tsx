@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { t } from '../i18n/t.ts';
 import { Button, IconButton } from './button.tsx';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 import { announce } from './live.tsx';
@@ -15,7 +16,7 @@ function useCopied(text: string): [isCopied: boolean, copy: () => void] {
     () =>
       void copyText(text).then((isDone) => {
         setCopied(isDone);
-        announce(isDone ? 'Copied' : 'Copying is not allowed here. Select the text instead.');
+        announce(isDone ? t('kit.copied') : t('kit.copyRefused'));
       }),
   ];
 }
@@ -30,7 +31,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = t('kit.copy') }: { text: string; label?: string }) {
   const [isCopied, copy] = useCopied(text);
   return (
     <IconButton label={label} onClick={copy}>
@@ -50,7 +51,7 @@ export function CopyTextButton({ text, children }: { text: string; children: str
 }
 
 /** An id in full, ready to be copied. */
-export function CopyId({ id, label = 'Copy id' }: { id: string; label?: string }) {
+export function CopyId({ id, label = t('kit.copyId') }: { id: string; label?: string }) {
   return (
     <span className="copy-id">
       <span className="mono">{id}</span>
@@ -65,7 +66,7 @@ export function Snippet({ code, label }: { code: string; label: string }) {
     <figure className="snippet">
       <figcaption>
         <span>{label}</span>
-        <CopyButton text={code} label={`Copy ${label}`} />
+        <CopyButton text={code} label={t('kit.copyWhat', { what: label })} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
       <pre tabIndex={0}>

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type { Explained } from '../data/errors.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { TextField } from './field.tsx';
@@ -48,7 +49,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isBare = fa
         <header className={isBare ? 'visually-hidden' : 'dialog-header'}>
           <h2 id={titleId}>{title}</h2>
           {!isSticky && !isBare && (
-            <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+            <button type="button" className="icon-button" aria-label={t('kit.close')} onClick={onClose}>
               <CloseIcon />
             </button>
           )}
@@ -87,7 +88,7 @@ export function ConfirmDialog({ title, children, action, typed, isBusy, failure,
         <div className="stack-small">{children}</div>
         {typed !== undefined && (
           <TextField
-            label={`Type ${typed} to confirm`}
+            label={t('kit.typeToConfirm', { typed })}
             value={text}
             autoComplete="off"
             spellCheck={false}
@@ -96,7 +97,7 @@ export function ConfirmDialog({ title, children, action, typed, isBusy, failure,
         )}
         {failure && <ErrorNotice failure={failure} />}
         <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('kit.cancel')}</Button>
           <Button
             type="submit"
             variant="danger"

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { t } from '../i18n/t.ts';
 
 export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
@@ -11,4 +12,4 @@ export function EmptyState({ title, children, action }: { title: string; childre
 }
 
 /** An unknown value says so; it is never 0 and never a dash. */
-export const NoData = () => <span className="no-data">No data</span>;
+export const NoData = () => <span className="no-data">{t('kit.noData')}</span>;

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Explained } from '../data/errors.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import { RequestId } from './request-id.tsx';
 
@@ -41,7 +42,7 @@ export function ErrorNotice({
       {onRetry && (
         <p>
           <Button onClick={onRetry} waitSeconds={retryAfterSeconds}>
-            Try again
+            {t('kit.tryAgain')}
           </Button>
         </p>
       )}

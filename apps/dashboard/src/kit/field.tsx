@@ -6,6 +6,7 @@ import {
   useId,
   useState,
 } from 'react';
+import { t } from '../i18n/t.ts';
 
 interface FieldFrame {
   label: string;
@@ -110,7 +111,7 @@ export function PasswordField(props: TextFieldProps) {
       <TextField
         {...props}
         type={isShown ? 'text' : 'password'}
-        hint={hasCapsLock ? 'Caps Lock is on.' : props.hint}
+        hint={hasCapsLock ? t('kit.capsLock') : props.hint}
         spellCheck={false}
         autoCapitalize="none"
         onKeyUp={(event) => setCapsLock(event.getModifierState('CapsLock'))}
@@ -119,10 +120,10 @@ export function PasswordField(props: TextFieldProps) {
       <button
         type="button"
         className="password-toggle"
-        aria-label={isShown ? 'Hide password' : 'Show password'}
+        aria-label={isShown ? t('kit.hidePassword') : t('kit.showPassword')}
         onClick={() => setShown(!isShown)}
       >
-        {isShown ? 'Hide' : 'Show'}
+        {isShown ? t('kit.hide') : t('kit.show')}
       </button>
     </div>
   );

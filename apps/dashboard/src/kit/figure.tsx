@@ -28,23 +28,34 @@ export function Figures({ label, figures }: { label: string; figures: readonly F
   );
 }
 
-const toneOf = (share: number): string => (share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : 'ok');
+const toneOf = (share: number, isProgress: boolean): string =>
+  isProgress ? 'ok' : share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : 'ok';
+
+interface BarLook {
+  isLarge?: boolean;
+  /** Full is good: how far something is, not how full. */
+  isProgress?: boolean;
+}
 
 /** A bar beside the words that say the same. */
-export function MeterBar({ share, isLarge = false }: { share: number; isLarge?: boolean }) {
+export function MeterBar({ share, isLarge = false, isProgress = false }: BarLook & { share: number }) {
   return (
-    <span className={`meter-bar ${isLarge ? 'meter-bar-large' : ''}`} data-tone={toneOf(share)} aria-hidden="true">
+    <span
+      className={`meter-bar ${isLarge ? 'meter-bar-large' : ''}`}
+      data-tone={toneOf(share, isProgress)}
+      aria-hidden="true"
+    >
       <span style={{ width: `${Math.min(1, share) * 100}%` }} />
     </span>
   );
 }
 
 /** How full something is. */
-export function Meter({ value, max, text }: { value: number; max: number; text: string }) {
+export function Meter({ value, max, text, ...look }: BarLook & { value: number; max: number; text: string }) {
   return (
     <span className="meter">
       <span className="meter-text">{text}</span>
-      <MeterBar share={max > 0 ? value / max : 0} />
+      <MeterBar share={max > 0 ? value / max : 0} {...look} />
     </span>
   );
 }

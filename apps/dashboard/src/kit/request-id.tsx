@@ -1,5 +1,6 @@
 import { createContext, use } from 'react';
 import { Link } from 'wouter';
+import { t } from '../i18n/t.ts';
 import { CopyButton } from './copy.tsx';
 
 /** Where the log of requests shows one; null outside a project. */
@@ -17,7 +18,7 @@ export function RequestId({ id }: { id: string }) {
           {id}
         </Link>
       )}
-      <CopyButton text={id} label="Copy request id" />
+      <CopyButton text={id} label={t('kit.copyRequestId')} />
     </span>
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import { CopyTextButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
@@ -22,17 +23,17 @@ export function SecretDialog(props: {
           {props.secret}
         </output>
         <div className="row">
-          <CopyTextButton text={props.secret}>{`Copy ${props.secretLabel}`}</CopyTextButton>
+          <CopyTextButton text={props.secret}>{t('kit.copyWhat', { what: props.secretLabel })}</CopyTextButton>
           {props.copies.map(([label, text]) => (
             <CopyTextButton key={label} text={text}>
               {label}
             </CopyTextButton>
           ))}
         </div>
-        <Checkbox label="I have stored it" checked={isStored} onChange={(event) => setStored(event.target.checked)} />
+        <Checkbox label={t('kit.stored')} checked={isStored} onChange={(event) => setStored(event.target.checked)} />
         <div className="dialog-actions">
           <Button variant="primary" disabled={!isStored} onClick={props.onClose}>
-            Done
+            {t('kit.done')}
           </Button>
         </div>
       </div>

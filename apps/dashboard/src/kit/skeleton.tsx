@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { t } from '../i18n/t.ts';
 
 const delayMs = 150;
 
@@ -16,7 +17,7 @@ export function SkeletonLines({ count = 4 }: { count?: number }) {
   return (
     <Delayed>
       <div className="skeleton-lines" aria-busy="true">
-        <span className="visually-hidden">Loading</span>
+        <span className="visually-hidden">{t('kit.loading')}</span>
         {Array.from({ length: count }, (_, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
           <span key={index} className="skeleton" />

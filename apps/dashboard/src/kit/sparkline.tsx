@@ -1,3 +1,4 @@
+import { t } from '../i18n/t.ts';
 /** How something went over the last hour, small: what it says in words is its name. */
 export function Sparkline({ label, values }: { label: string; values: readonly number[] }) {
   const top = Math.max(1, ...values);
@@ -9,7 +10,7 @@ export function Sparkline({ label, values }: { label: string; values: readonly n
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${label}: at most ${top === 1 && !values.includes(1) ? 0 : top} a minute`}
+      aria-label={t('kit.mostAMinute', { label, top: top === 1 && !values.includes(1) ? 0 : top })}
     >
       {values.map((value, index) => {
         const size = value === 0 ? 1 : Math.max(2, (value / top) * height);

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { t } from '../i18n/t.ts';
 import { Delayed } from './skeleton.tsx';
 
 export interface Column<T> {
@@ -37,7 +38,7 @@ export function Table<T>({ caption, columns, rows, keyOf, copyOf }: TableProps<T
           <tr>
             {columns.map(({ head, align }) => (
               <th key={head} scope="col" data-align={align}>
-                {head === '' ? <span className="visually-hidden">Actions</span> : head}
+                {head === '' ? <span className="visually-hidden">{t('kit.actions')}</span> : head}
               </th>
             ))}
           </tr>

@@ -2,12 +2,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextArea, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { streamKeys } from './queries.ts';
-import { aboutFields, aboutOf, aboutProblems, lengthHint, visibilityOptions } from './stream-fields.ts';
+import { aboutFields, aboutOf, aboutProblems, lengthHint } from './stream-fields.ts';
+import { visibilityOptions } from './words.tsx';
 
 /** The body of the API's own call, as a form. */
 export function CreateStreamForm() {
@@ -19,7 +21,7 @@ export function CreateStreamForm() {
     initial: { ...aboutFields(null), hostIdentity: '', scheduledAt: '' },
     check: (values) => ({
       ...aboutProblems(values),
-      hostIdentity: values.hostIdentity.trim() === '' ? 'Name who hosts it, as your backend names them.' : undefined,
+      hostIdentity: values.hostIdentity.trim() === '' ? t('live-streams.nameHost') : undefined,
     }),
     submit: (values) =>
       api.call('createProjectLiveStream', {
@@ -42,35 +44,35 @@ export function CreateStreamForm() {
     <form className="stack inline-form" onSubmit={form.onSubmit} noValidate>
       {form.failure && <ErrorNotice failure={form.failure} />}
       <TextField
-        label="Title"
+        label={t('words.title')}
         hint={lengthHint(form.values.title, 'title')}
         autoComplete="off"
         autoFocus
         {...form.field('title')}
       />
       <TextField
-        label="Host identity"
-        hint="Who hosts it, as your backend names its users."
+        label={t('live-streams.hostIdentity')}
+        hint={t('live-streams.hostHint')}
         autoComplete="off"
         spellCheck={false}
         {...form.field('hostIdentity')}
       />
       <TextArea
-        label="Description"
+        label={t('words.description')}
         rows={3}
         hint={lengthHint(form.values.description, 'description')}
         {...form.field('description')}
       />
-      <SelectField label="Visibility" options={visibilityOptions} {...form.field('visibility')} />
+      <SelectField label={t('live-streams.visibility')} options={visibilityOptions()} {...form.field('visibility')} />
       <TextField
-        label="Scheduled for"
+        label={t('live-streams.scheduledFor')}
         type="datetime-local"
-        hint="The service does not start streams by itself; your backend calls start."
+        hint={t('live-streams.notByItself')}
         {...form.field('scheduledAt')}
       />
       <div className="dialog-actions">
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Create stream
+          {t('live-streams.create')}
         </Button>
       </div>
     </form>

@@ -2,13 +2,15 @@ import type { LiveStreamWithHosts } from '@parley/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextArea, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { useToast } from '../kit/toast.tsx';
 import { streamKeys } from './queries.ts';
-import { aboutFields, aboutProblems, changeOf, lengthHint, metadataHint, visibilityOptions } from './stream-fields.ts';
+import { aboutFields, aboutProblems, changeOf, lengthHint, metadataHint } from './stream-fields.ts';
+import { visibilityOptions } from './words.tsx';
 
 export function EditStream({ stream }: { stream: LiveStreamWithHosts }) {
   const api = useApi();
@@ -28,38 +30,53 @@ export function EditStream({ stream }: { stream: LiveStreamWithHosts }) {
       }),
     fieldOf: { SVC_METADATA_TOO_LARGE: 'metadata' },
     onDone: async () => {
-      toast('Stream saved');
+      toast(t('live-streams.saved'));
       await client.invalidateQueries({ queryKey: streamKeys.one(project.id, environment, stream.id) });
     },
   });
   const { values } = form;
   return (
     <form className="panel stack" aria-labelledby="edit" onSubmit={form.onSubmit} noValidate>
-      <h2 id="edit">Description</h2>
+      <h2 id="edit">{t('words.description')}</h2>
       {form.failure && <ErrorNotice failure={form.failure} />}
       <fieldset className="stack" disabled={!mayEdit}>
-        <legend className="visually-hidden">Description</legend>
-        <TextField label="Title" hint={lengthHint(values.title, 'title')} autoComplete="off" {...form.field('title')} />
+        <legend className="visually-hidden">{t('words.description')}</legend>
+        <TextField
+          label={t('words.title')}
+          hint={lengthHint(values.title, 'title')}
+          autoComplete="off"
+          {...form.field('title')}
+        />
         <TextArea
-          label="Description text"
+          label={t('live-streams.descriptionText')}
           rows={3}
           hint={lengthHint(values.description, 'description')}
           {...form.field('description')}
         />
-        <SelectField label="Visibility" options={visibilityOptions} {...form.field('visibility')} />
-        <TextField label="Tags" hint="Separated by commas." autoComplete="off" {...form.field('tags')} />
+        <SelectField label={t('live-streams.visibility')} options={visibilityOptions()} {...form.field('visibility')} />
+        <TextField
+          label={t('live-streams.tags')}
+          hint={t('live-streams.byCommas')}
+          autoComplete="off"
+          {...form.field('tags')}
+        />
         <div className="field-pair">
-          <TextField label="Category" maxLength={64} autoComplete="off" {...form.field('category')} />
-          <TextField label="Language" hint="Such as en or pt-BR." maxLength={16} {...form.field('language')} />
+          <TextField label={t('live-streams.category')} maxLength={64} autoComplete="off" {...form.field('category')} />
+          <TextField
+            label={t('frame.language')}
+            hint={t('live-streams.languageHint')}
+            maxLength={16}
+            {...form.field('language')}
+          />
         </div>
         <TextField
-          label="Thumbnail URL"
-          hint="Kept for your pages; it is not shown here."
+          label={t('live-streams.thumbnail')}
+          hint={t('live-streams.thumbnailHint')}
           maxLength={2048}
           {...form.field('thumbnailUrl')}
         />
         <TextArea
-          label="Metadata"
+          label={t('words.metadata')}
           rows={4}
           spellCheck={false}
           hint={metadataHint(values.metadata)}
@@ -68,7 +85,7 @@ export function EditStream({ stream }: { stream: LiveStreamWithHosts }) {
       </fieldset>
       <div className="row">
         <Button type="submit" variant="primary" disabled={!mayEdit} isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Save
+          {t('words.save')}
         </Button>
         {!mayEdit && <span className="muted">{askFor('live_stream:manage')}</span>}
       </div>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
 import { useToast } from '../kit/toast.tsx';
@@ -20,7 +21,7 @@ export function EndStream({ stream }: { stream: LiveStreamWithHosts }) {
     {
       onDone: async () => {
         setAsking(false);
-        toast(`Ended ${stream.title}`);
+        toast(t('live-streams.endedNamed', { title: stream.title }));
         await client.invalidateQueries({ queryKey: streamKeys.one(project.id, environment, stream.id) });
         await client.invalidateQueries({ queryKey: streamKeys.list(project.id, environment) });
       },
@@ -35,22 +36,19 @@ export function EndStream({ stream }: { stream: LiveStreamWithHosts }) {
         title={mayEnd ? undefined : askFor('live_stream:manage')}
         onClick={() => setAsking(true)}
       >
-        End stream
+        {t('live-streams.end')}
       </Button>
       {isAsking && (
         <ConfirmDialog
-          title={`End ${stream.title}?`}
-          action="End stream"
+          title={t('live-streams.endNamed', { title: stream.title })}
+          action={t('live-streams.end')}
           typed={stream.title}
           isBusy={end.isBusy}
           failure={end.failure}
           onConfirm={() => void end.run(undefined)}
           onClose={() => setAsking(false)}
         >
-          <p>
-            Viewers are disconnected, the room closes and the conversation is archived. An ended stream does not start
-            again.
-          </p>
+          <p>{t('live-streams.endExplained')}</p>
         </ConfirmDialog>
       )}
     </>

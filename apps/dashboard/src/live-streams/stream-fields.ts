@@ -1,6 +1,5 @@
 import type { LiveStream, LiveStreamVisibility } from '@parley/contract';
-import { count } from '../kit/numbers.ts';
-import { visibilityWords } from './words.tsx';
+import { t } from '../i18n/t.ts';
 
 interface AboutFields extends Record<string, string> {
   title: string;
@@ -17,8 +16,6 @@ interface AboutFields extends Record<string, string> {
 const lengths = { title: 200, description: 2_000 } as const;
 const metadataBytesMax = 4_096;
 
-export const visibilityOptions = Object.entries(visibilityWords).map(([value, label]) => ({ value, label }));
-
 export const aboutFields = (stream: LiveStream | null): AboutFields => ({
   title: stream?.title ?? '',
   description: stream?.description ?? '',
@@ -31,12 +28,12 @@ export const aboutFields = (stream: LiveStream | null): AboutFields => ({
 });
 
 export const lengthHint = (text: string, field: keyof typeof lengths): string =>
-  `${count(text.length)} of ${count(lengths[field])} characters`;
+  t('live-streams.lengthHint', { now: text.length, max: lengths[field] });
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 export const metadataHint = (text: string): string =>
-  `A JSON object. ${count(bytesOf(compact(text)))} of ${count(metadataBytesMax)} bytes`;
+  t('live-streams.metadataHint', { now: bytesOf(compact(text)), max: metadataBytesMax });
 
 /** What is sent: without the spaces that make it readable here. */
 function compact(text: string): string {
@@ -52,11 +49,13 @@ function metadataProblem(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return 'Enter a JSON object: {"key": "value"}.';
+      return t('live-streams.enterObject', { example: '{"key": "value"}' });
   } catch {
-    return 'This is not JSON.';
+    return t('live-streams.notJson');
   }
-  return bytesOf(compact(text)) > metadataBytesMax ? `Use at most ${count(metadataBytesMax)} bytes.` : undefined;
+  return bytesOf(compact(text)) > metadataBytesMax
+    ? t('live-streams.atMostBytes', { max: metadataBytesMax })
+    : undefined;
 }
 
 export function aboutProblems({
@@ -66,14 +65,14 @@ export function aboutProblems({
 }: AboutFields): Partial<Record<keyof AboutFields & string, string>> {
   const problems = {
     title:
-      title.trim() === '' ? 'Give the stream a title.' : title.length > lengths.title ? tooLong('title') : undefined,
+      title.trim() === '' ? t('live-streams.giveTitle') : title.length > lengths.title ? tooLong('title') : undefined,
     description: description.length > lengths.description ? tooLong('description') : undefined,
     metadata: metadataProblem(metadata),
   };
   return Object.fromEntries(Object.entries(problems).filter(([, problem]) => problem !== undefined));
 }
 
-const tooLong = (field: keyof typeof lengths): string => `Use at most ${count(lengths[field])} characters.`;
+const tooLong = (field: keyof typeof lengths): string => t('live-streams.atMostCharacters', { max: lengths[field] });
 
 /** The body: what is empty is left to the service's defaults. */
 export function aboutOf(values: AboutFields) {

@@ -6,13 +6,14 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { CopyId, Snippet } from '../kit/copy.tsx';
 import { NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { Figures } from '../kit/figure.tsx';
 import { useAnnounced } from '../kit/live.tsx';
-import { count, plural, span } from '../kit/numbers.ts';
+import { count, span } from '../kit/numbers.ts';
 import { Table } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { Time } from '../kit/time.tsx';
@@ -20,7 +21,7 @@ import { EditStream } from './edit-stream.tsx';
 import { EndStream } from './end-stream.tsx';
 import { streamQuery } from './queries.ts';
 import { aboutFields } from './stream-fields.ts';
-import { Elapsed, StreamState, startSnippet, visibilityWords } from './words.tsx';
+import { Elapsed, StreamState, startSnippet, visibilityWord } from './words.tsx';
 
 export default function StreamPage() {
   const { streamId = '' } = useParams<{ streamId: string }>();
@@ -29,7 +30,7 @@ export default function StreamPage() {
   const stream = query.data;
   return (
     <Page
-      title={stream?.title ?? 'Live stream'}
+      title={stream?.title ?? t('chat.liveStream')}
       query={query}
       aside={stream && <StreamState stream={stream} />}
       actions={stream && stream.status !== 'ENDED' && <EndStream stream={stream} />}
@@ -40,29 +41,29 @@ export default function StreamPage() {
 }
 
 function StreamBody({ stream }: { stream: LiveStreamWithHosts }) {
-  useAnnounced(stream.viewerCount === null ? null : plural(stream.viewerCount, 'viewer'));
+  useAnnounced(stream.viewerCount === null ? null : t('live-streams.viewerCount', { count: stream.viewerCount }));
   return (
     <>
       <Steps stream={stream} />
       <StreamFigures stream={stream} />
       {stream.status === 'CREATED' && (
         <section className="panel stack-small" aria-labelledby="start">
-          <h2 id="start">Start is an API call</h2>
-          <p className="muted">Your backend decides when the stream goes live. Until then viewers may join and wait.</p>
-          <Snippet label="Start" code={startSnippet(stream.id)} />
+          <h2 id="start">{t('live-streams.startIsApi')}</h2>
+          <p className="muted">{t('live-streams.backendDecides')}</p>
+          <Snippet label={t('live-streams.start')} code={startSnippet(stream.id)} />
         </section>
       )}
-      {stream.status === 'ENDED' && (
-        <p className="notice">
-          An ended stream does not start again: its room is closed and its conversation archived. Create a new stream.
-        </p>
-      )}
+      {stream.status === 'ENDED' && <p className="notice">{t('live-streams.endedForGood')}</p>}
       <Tabs
-        label="Stream"
+        label={t('live-streams.stream')}
         tabs={[
-          { id: 'about', label: 'About', panel: () => <About stream={stream} /> },
-          { id: 'hosts', label: 'Hosts', panel: () => <Hosts stream={stream} /> },
-          { id: 'raw', label: 'Raw', panel: () => <Snippet label="Stream" code={JSON.stringify(stream, null, 2)} /> },
+          { id: 'about', label: t('live-streams.about'), panel: () => <About stream={stream} /> },
+          { id: 'hosts', label: t('live-streams.hosts'), panel: () => <Hosts stream={stream} /> },
+          {
+            id: 'raw',
+            label: 'Raw',
+            panel: () => <Snippet label={t('live-streams.stream')} code={JSON.stringify(stream, null, 2)} />,
+          },
         ]}
       />
     </>
@@ -75,11 +76,13 @@ const steps = Object.keys(liveStreamMachine) as LiveStreamWithHosts['status'][];
 function Steps({ stream }: { stream: LiveStreamWithHosts }) {
   const reached = { CREATED: stream.createdAt, LIVE: stream.startedAt, ENDED: stream.endedAt };
   return (
-    <ol className="steps" aria-label="State of the stream">
+    <ol className="steps" aria-label={t('live-streams.stateOf')}>
       {steps.map((step) => (
         <li key={step} data-reached={reached[step] !== null} aria-current={step === stream.status ? 'step' : undefined}>
           <strong>{step}</strong>
-          <span className="muted">{reached[step] === null ? 'Not reached' : <Time at={reached[step]} />}</span>
+          <span className="muted">
+            {reached[step] === null ? t('live-streams.notReached') : <Time at={reached[step]} />}
+          </span>
         </li>
       ))}
     </ol>
@@ -91,11 +94,14 @@ function StreamFigures({ stream }: { stream: LiveStreamWithHosts }) {
   const length = durationMs !== null ? span(durationMs) : startedAt === null ? null : <Elapsed since={startedAt} />;
   return (
     <Figures
-      label="Audience"
+      label={t('live-streams.audience')}
       figures={[
-        { label: 'Viewers now', value: status === 'ENDED' ? 'Over' : viewerCount === null ? null : count(viewerCount) },
-        { label: 'Most viewers at once', value: count(peakViewerCount) },
-        { label: status === 'ENDED' ? 'Was live for' : 'Live for', value: length },
+        {
+          label: t('live-streams.viewersNow'),
+          value: status === 'ENDED' ? t('live-streams.over') : viewerCount === null ? null : count(viewerCount),
+        },
+        { label: t('live-streams.mostViewers'), value: count(peakViewerCount) },
+        { label: status === 'ENDED' ? t('live-streams.wasLiveFor') : t('live-streams.liveFor'), value: length },
       ]}
     />
   );
@@ -105,25 +111,28 @@ function About({ stream }: { stream: LiveStreamWithHosts }) {
   const { to } = useProject();
   return (
     <div className="columns">
-      <section className="panel" aria-label="About the stream">
+      <section className="panel" aria-label={t('live-streams.aboutStream')}>
         <Facts
           rows={[
-            ['Id', <CopyId key="id" id={stream.id} label="Copy stream id" />],
-            ['Visibility', visibilityWords[stream.visibility]],
+            [t('words.id'), <CopyId key="id" id={stream.id} label={t('live-streams.copyStreamId')} />],
+            [t('live-streams.visibility'), visibilityWord(stream.visibility)],
             [
-              'Room',
+              t('words.room'),
               <Link key="r" href={to(`rooms/${stream.roomId}`)}>
                 {stream.roomName}
               </Link>,
             ],
             [
-              'Conversation',
+              t('rooms.conversation'),
               <Link key="c" className="mono" href={to(`chat/${stream.conversationId}`)}>
                 {stream.conversationId}
               </Link>,
             ],
-            ['Scheduled', stream.scheduledAt === null ? <NoData key="s" /> : <Time key="s" at={stream.scheduledAt} />],
-            ['Created', <Time key="a" at={stream.createdAt} />],
+            [
+              t('live-streams.scheduled'),
+              stream.scheduledAt === null ? <NoData key="s" /> : <Time key="s" at={stream.scheduledAt} />,
+            ],
+            [t('words.created'), <Time key="a" at={stream.createdAt} />],
           ]}
         />
       </section>
@@ -136,22 +145,25 @@ function About({ stream }: { stream: LiveStreamWithHosts }) {
 function Hosts({ stream }: { stream: LiveStreamWithHosts }) {
   return (
     <Table
-      caption={`Hosts of ${stream.title}`}
+      caption={t('live-streams.hostsOf', { title: stream.title })}
       rows={stream.hosts}
       keyOf={({ identity }) => identity}
       copyOf={({ identity }) => identity}
       columns={[
-        { head: 'Identity', cell: ({ identity }) => <strong>{identity}</strong> },
-        { head: 'Role', cell: ({ role }) => (role === 'HOST' ? 'Host' : 'Co-host') },
-        { head: 'Registered', cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+        { head: t('words.identity'), cell: ({ identity }) => <strong>{identity}</strong> },
         {
-          head: 'State',
+          head: t('words.role'),
+          cell: ({ role }) => (role === 'HOST' ? t('live-streams.host') : t('live-streams.coHost')),
+        },
+        { head: t('live-streams.registered'), cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+        {
+          head: t('words.state'),
           cell: ({ removedAt }) =>
             removedAt === null ? (
-              <Badge tone="ok">May publish</Badge>
+              <Badge tone="ok">{t('live-streams.mayPublish')}</Badge>
             ) : (
               <span className="row">
-                <Badge shape="square">Removed</Badge> <Time at={removedAt} />
+                <Badge shape="square">{t('words.removed')}</Badge> <Time at={removedAt} />
               </span>
             ),
         },

@@ -3,28 +3,26 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
+import { FilterSelect } from '../frame/filter-select.tsx';
 import { FilterText } from '../frame/filter-text.tsx';
-import { More } from '../frame/more.tsx';
-import { Page } from '../frame/page.tsx';
+import { ListPage } from '../frame/list-page.tsx';
 import { askFor, type CurrentProject, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
-import { Button } from '../kit/button.tsx';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Snippet } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
-import { SelectField } from '../kit/field.tsx';
-import { PlusIcon } from '../kit/icons.tsx';
+import { NoData } from '../kit/empty-state.tsx';
 import { useAnnounced } from '../kit/live.tsx';
-import { count, plural } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import { count } from '../kit/numbers.ts';
+import type { Column } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { CreateStreamForm } from './create-stream.tsx';
 import { streamKeys } from './queries.ts';
-import { StreamState, visibilityWords } from './words.tsx';
+import { StreamState, stateOptions, visibilityWord } from './words.tsx';
 
-const statuses: Readonly<Record<LiveStreamStatus, string>> = { CREATED: 'Created', LIVE: 'Live', ENDED: 'Ended' };
-const isStatus = (text: string): text is LiveStreamStatus => text in statuses;
+const statuses: readonly string[] = ['CREATED', 'LIVE', 'ENDED'] satisfies LiveStreamStatus[];
+const isStatus = (text: string): text is LiveStreamStatus => statuses.includes(text);
 
 export default function StreamsPage() {
   const api = useApi();
@@ -38,106 +36,74 @@ export default function StreamsPage() {
     const asked = { environment, ...page, ...filter };
     return api.request('listProjectLiveStreams', { projectId: project.id, query: asked }, { signal });
   });
-  const streams = query.data;
-  const isFiltered = Object.keys(filter).length > 0;
-  const isEmpty = streams?.length === 0 && !isFiltered;
-  const live = streams?.filter((stream) => stream.status === 'LIVE').length;
-  useAnnounced(live === undefined ? null : plural(live, 'live stream'));
+  const live = query.data?.filter((stream) => stream.status === 'LIVE').length;
+  useAnnounced(live === undefined ? null : t('live-streams.live', { count: live }));
   const mayCreate = may('live_stream:manage') && project.status === 'ACTIVE';
-  const table = (rows: readonly LiveStream[] | undefined) => (
-    <Table
-      caption={`Live streams in ${environment.toLowerCase()}`}
+  return (
+    <ListPage
+      title={t('page.live-streams')}
+      query={query}
+      lead={t('live-streams.lead')}
+      create={{
+        label: t('live-streams.new'),
+        isAllowed: mayCreate,
+        permission: 'live_stream:manage',
+        onClick: () => setCreating(true),
+        hasForm: true,
+      }}
+      caption={t('live-streams.caption', { environment: environmentName(environment) })}
       columns={columns(current)}
-      rows={rows}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
-    />
-  );
-  return (
-    <Page
-      title="Live streams"
-      query={query}
-      lead="One to many: hosts publish, viewers watch, everybody chats."
-      actions={
-        !isEmpty && (
-          <Button
-            variant="primary"
-            icon={<PlusIcon />}
-            disabled={!mayCreate}
-            title={mayCreate ? undefined : askFor('live_stream:manage')}
-            onClick={() => setCreating(true)}
-          >
-            New stream
-          </Button>
-        )
-      }
-    >
-      {!isEmpty && (
-        <div className="filters">
-          <FilterText label="Title contains" value={title} onChange={setTitle} isFirst />
-          <SelectField
-            label="State"
+      filters={
+        <>
+          <FilterText label={t('live-streams.titleContains')} value={title} onChange={setTitle} isFirst />
+          <FilterSelect
+            label={t('words.state')}
+            any={t('words.anyState')}
             value={status}
-            options={[
-              { value: '', label: 'Any state' },
-              ...Object.entries(statuses).map(([value, label]) => ({ value, label })),
-            ]}
-            onChange={(event) => setStatus(event.target.value)}
+            options={stateOptions()}
+            onChange={setStatus}
           />
-        </div>
-      )}
-      <QueryView query={query} skeleton={table(undefined)}>
-        {() =>
-          isEmpty ? (
-            <NoStreams mayCreate={mayCreate} />
-          ) : streams?.length === 0 ? (
-            <EmptyState
-              title="No stream matches"
-              action={
-                <Button
-                  onClick={() => {
-                    setTitle('');
-                    setStatus('');
-                  }}
-                >
-                  Clear filters
-                </Button>
-              }
-            />
-          ) : (
-            table(streams)
-          )
-        }
-      </QueryView>
-      <More query={query} />
+        </>
+      }
+      onClear={clearing(filter, setTitle, setStatus)}
+      empty={{
+        title: t('live-streams.none', { environment: environmentName(environment) }),
+        noMatch: t('live-streams.noMatch'),
+        children: <FirstStream mayCreate={mayCreate} />,
+      }}
+    >
       {isCreating && (
-        <Dialog title={`New stream in ${environment.toLowerCase()}`} onClose={() => setCreating(false)}>
+        <Dialog
+          title={t('live-streams.newIn', { environment: environmentName(environment) })}
+          onClose={() => setCreating(false)}
+        >
           <CreateStreamForm />
         </Dialog>
       )}
-    </Page>
+    </ListPage>
   );
 }
 
-function NoStreams({ mayCreate }: { mayCreate: boolean }) {
-  const { environment } = useProject();
+function FirstStream({ mayCreate }: { mayCreate: boolean }) {
   const code = `curl -s -X POST ${location.origin}/v1/live-streams \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"title":"Launch day","hostIdentity":"ada"}'`;
   return (
-    <EmptyState title={`No stream in ${environment.toLowerCase()} yet`}>
-      <p>A stream brings its own room for the picture and its own conversation for the chat.</p>
+    <>
+      <p>{t('live-streams.brings')}</p>
       {mayCreate ? <CreateStreamForm /> : <p>{askFor('live_stream:manage')}</p>}
-      <Snippet label="The same from your backend" code={code} />
-    </EmptyState>
+      <Snippet label={t('live-streams.sameFromBackend')} code={code} />
+    </>
   );
 }
 
 function columns({ to }: CurrentProject): readonly Column<LiveStream>[] {
   return [
     {
-      head: 'Title',
+      head: t('words.title'),
       width: '32%',
       cell: ({ id, title }) => (
         <Link className="row-link url" href={to(`live-streams/${id}`)}>
@@ -145,19 +111,29 @@ function columns({ to }: CurrentProject): readonly Column<LiveStream>[] {
         </Link>
       ),
     },
-    { head: 'State', cell: (stream) => <StreamState stream={stream} /> },
-    { head: 'Visibility', cell: ({ visibility }) => visibilityWords[visibility] },
-    { head: 'Host', cell: ({ hostIdentity }) => <span className="mono">{hostIdentity}</span> },
+    { head: t('words.state'), cell: (stream) => <StreamState stream={stream} /> },
+    { head: t('live-streams.visibility'), cell: ({ visibility }) => visibilityWord(visibility) },
+    { head: t('live-streams.host'), cell: ({ hostIdentity }) => <span className="mono">{hostIdentity}</span> },
     {
-      head: 'Viewers',
+      head: t('live-streams.viewers'),
       align: 'end',
       cell: ({ status, viewerCount, peakViewerCount }) =>
-        status === 'ENDED' ? `peak ${count(peakViewerCount)}` : viewerCount === null ? <NoData /> : count(viewerCount),
+        status === 'ENDED' ? (
+          t('live-streams.peak', { number: peakViewerCount })
+        ) : viewerCount === null ? (
+          <NoData />
+        ) : (
+          count(viewerCount)
+        ),
     },
     {
-      head: 'Scheduled',
+      head: t('live-streams.scheduled'),
       cell: ({ scheduledAt }) =>
-        scheduledAt === null ? <span className="no-data">Not scheduled</span> : <Time at={scheduledAt} />,
+        scheduledAt === null ? (
+          <span className="no-data">{t('live-streams.notScheduled')}</span>
+        ) : (
+          <Time at={scheduledAt} />
+        ),
     },
   ];
 }

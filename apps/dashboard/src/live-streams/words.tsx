@@ -1,27 +1,35 @@
 import type { LiveStream, LiveStreamStatus, LiveStreamVisibility } from '@parley/contract';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Badge, type Tone } from '../kit/badge.tsx';
 import { duration, useNow } from '../kit/time.tsx';
 
 const states: Readonly<
-  Record<LiveStreamStatus, readonly [word: string, tone: Tone, shape: 'dot' | 'ring' | 'square']>
+  Record<LiveStreamStatus, readonly [word: PlainKey, tone: Tone, shape: 'dot' | 'ring' | 'square']>
 > = {
-  CREATED: ['Created', 'accent', 'ring'],
-  LIVE: ['Live', 'ok', 'dot'],
-  ENDED: ['Ended', 'plain', 'square'],
+  CREATED: ['live-streams.createdState', 'accent', 'ring'],
+  LIVE: ['live-streams.liveState', 'ok', 'dot'],
+  ENDED: ['words.ended', 'plain', 'square'],
 };
 
-export const visibilityWords: Readonly<Record<LiveStreamVisibility, string>> = {
-  PUBLIC: 'Public',
-  UNLISTED: 'Unlisted',
-  PRIVATE: 'Private',
+const visibilities: Readonly<Record<LiveStreamVisibility, PlainKey>> = {
+  PUBLIC: 'live-streams.public',
+  UNLISTED: 'live-streams.unlisted',
+  PRIVATE: 'live-streams.private',
 };
+
+export const visibilityWord = (visibility: LiveStreamVisibility): string => t(visibilities[visibility]);
+export const visibilityOptions = (): { value: string; label: string }[] =>
+  Object.entries(visibilities).map(([value, label]) => ({ value, label: t(label) }));
+export const stateOptions = (): [value: string, label: string][] =>
+  Object.entries(states).map(([value, [label]]) => [value, t(label)]);
 
 /** The state by word and shape; a running stream says for how long. */
 export function StreamState({ stream }: { stream: Pick<LiveStream, 'status' | 'startedAt'> }) {
   const [word, tone, shape] = states[stream.status];
   return (
     <Badge tone={tone} shape={shape}>
-      {word}
+      {t(word)}
       {stream.status === 'LIVE' && stream.startedAt !== null && (
         <>
           {' '}

@@ -6,6 +6,7 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t, withNodes } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { CopyId, CopyTextButton } from '../kit/copy.tsx';
 import { EmptyState, NoData } from '../kit/empty-state.tsx';
@@ -29,10 +30,14 @@ export default function ConnectionPage() {
   const connection = query.data;
   return (
     <Page
-      title={connection?.participantIdentity ?? 'Connection'}
+      title={connection?.participantIdentity ?? t('words.connection')}
       query={query}
       aside={connection && <ConnectionBadge state={connection.state} />}
-      actions={connection && <CopyTextButton text={JSON.stringify(connection, null, 2)}>Copy as JSON</CopyTextButton>}
+      actions={
+        connection && (
+          <CopyTextButton text={JSON.stringify(connection, null, 2)}>{t('observability.copyAsJson')}</CopyTextButton>
+        )
+      }
     >
       <QueryView query={query}>{(found) => <Body connection={found} />}</QueryView>
     </Page>
@@ -45,9 +50,9 @@ function Body({ connection }: { connection: Detail }) {
       <AboutConnection connection={connection} />
       {connection.errors.length > 0 && <ErrorList connection={connection} />}
       <section className="stack" aria-labelledby="timeline">
-        <h2 id="timeline">Timeline</h2>
+        <h2 id="timeline">{t('words.timeline')}</h2>
         {connection.events.length === 0 ? (
-          <EmptyState title="No event has been recorded" />
+          <EmptyState title={t('observability.noEvent')} />
         ) : (
           <EventList startedAt={connection.startedAt} events={connection.events} />
         )}
@@ -62,12 +67,12 @@ function AboutConnection({ connection }: { connection: Detail }) {
   const reading = (value: number | null, unit: string) => (value === null ? <NoData /> : `${decimal(value)} ${unit}`);
   return (
     <div className="columns">
-      <section className="panel" aria-label="About the connection">
+      <section className="panel" aria-label={t('observability.aboutConnection')}>
         <Facts
           rows={[
-            ['Connection id', <CopyId key="i" id={connection.connectionId} />],
+            [t('observability.connectionId'), <CopyId key="i" id={connection.connectionId} />],
             [
-              'Room',
+              t('words.room'),
               connection.roomId === null ? (
                 <NoData key="r" />
               ) : (
@@ -76,28 +81,28 @@ function AboutConnection({ connection }: { connection: Detail }) {
                 </Link>
               ),
             ],
-            ['Started', <Time key="s" at={connection.startedAt} />],
-            ['Duration', connection.durationMs === null ? <NoData key="d" /> : span(connection.durationMs)],
+            [t('words.started'), <Time key="s" at={connection.startedAt} />],
+            [t('words.duration'), connection.durationMs === null ? <NoData key="d" /> : span(connection.durationMs)],
             [
-              'Time to connect',
+              t('observability.timeToConnect'),
               connection.timeToConnectMs === null ? <NoData key="t" /> : span(connection.timeToConnectMs),
             ],
-            ['Reconnects', connection.reconnectCount],
-            ['Ended because', connection.disconnectReason ?? <NoData key="e" />],
+            [t('observability.reconnects'), connection.reconnectCount],
+            [t('observability.endedBecause'), connection.disconnectReason ?? <NoData key="e" />],
           ]}
         />
       </section>
-      <section className="panel" aria-label="Client and network">
+      <section className="panel" aria-label={t('observability.clientAndNetwork')}>
         <Facts
           rows={[
-            ['Media node', connection.serverName ?? <NoData key="n" />],
-            ['Transport', connection.transport ?? <NoData key="t" />],
-            ['Address', connection.clientIp ?? <NoData key="a" />],
+            [t('words.mediaNode'), connection.serverName ?? <NoData key="n" />],
+            [t('observability.transport'), connection.transport ?? <NoData key="t" />],
+            [t('words.address'), connection.clientIp ?? <NoData key="a" />],
             ['SDK', sdk === null ? <NoData key="k" /> : `${sdk.name ?? ''} ${sdk.version ?? ''}`],
-            ['User agent', connection.userAgent ?? <NoData key="u" />],
-            ['Round trip', reading(quality.rttMs, 'ms')],
-            ['Packet loss', reading(quality.packetLossPercent, '%')],
-            ['Jitter', reading(quality.jitterMs, 'ms')],
+            [t('words.userAgent'), connection.userAgent ?? <NoData key="u" />],
+            [t('observability.roundTrip'), reading(quality.rttMs, 'ms')],
+            [t('observability.packetLoss'), reading(quality.packetLossPercent, '%')],
+            [t('observability.jitter'), reading(quality.jitterMs, 'ms')],
           ]}
         />
       </section>
@@ -109,7 +114,7 @@ function ErrorList({ connection: { errors } }: { connection: Detail }) {
   const { to } = useProject();
   return (
     <section className="stack-small" aria-labelledby="errors">
-      <h2 id="errors">Errors</h2>
+      <h2 id="errors">{t('page.errors')}</h2>
       {errors.map(({ id, code, message, hint, occurredAt }) => (
         <div key={id} className="notice" data-tone="bad">
           <p className="notice-title">
@@ -147,20 +152,20 @@ function EventList({ startedAt, events }: { startedAt: string; events: readonly 
             <span className="timeline-what">
               <strong className="mono">{event.type}</strong>{' '}
               <span className="muted">
-                {event.source === 'SERVER' ? 'seen by the server' : 'reported by the client'}
+                {event.source === 'SERVER' ? t('observability.seenByServer') : t('observability.reportedByClient')}
               </span>
               <OtherClock event={event} />
               {gap > longGapMs && (
                 <>
                   {' '}
                   <Badge tone="warn" shape="ring">
-                    {span(gap)} after the one before
+                    {t('observability.gapAfter', { span: span(gap) })}
                   </Badge>
                 </>
               )}
               {hasData && (
                 <details>
-                  <summary>Data</summary>
+                  <summary>{t('observability.data')}</summary>
                   {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
                   <pre className="raw" tabIndex={0}>
                     {JSON.stringify(event.data, null, 2)}
@@ -182,8 +187,11 @@ function OtherClock({ event: { timestamp, happenedAt } }: { event: ConnectionEve
   return (
     <span className="muted">
       {' '}
-      at <Time at={happenedAt} />; the client’s clock said <Time at={timestamp} />, {span(Math.abs(aheadMs))}{' '}
-      {aheadMs > 0 ? 'ahead' : 'behind'}
+      {withNodes(aheadMs > 0 ? 'observability.clockAhead' : 'observability.clockBehind', {
+        at: <Time at={happenedAt} />,
+        said: <Time at={timestamp} />,
+        span: span(Math.abs(aheadMs)),
+      })}
     </span>
   );
 }

@@ -2,17 +2,16 @@ import type { Connection } from '@parley/contract';
 import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
+import { FilterSelect } from '../frame/filter-select.tsx';
 import { FilterText } from '../frame/filter-text.tsx';
-import { More } from '../frame/more.tsx';
-import { Page } from '../frame/page.tsx';
+import { ListPage } from '../frame/list-page.tsx';
 import { type CurrentProject, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
-import { Button } from '../kit/button.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
-import { SelectField } from '../kit/field.tsx';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
+import { NoData } from '../kit/empty-state.tsx';
 import { span } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { ConnectionBadge, isState, stateWords } from './words.tsx';
@@ -31,88 +30,63 @@ export default function ConnectionsPage() {
       { signal },
     ),
   );
-  const isFiltered = Object.keys(filter).length > 0;
-  const table = (rows: readonly Connection[] | undefined) => (
-    <Table
-      caption={`Connections in ${environment.toLowerCase()}, newest first`}
+  return (
+    <ListPage
+      title={t('page.connections')}
+      query={query}
+      lead={t('observability.lead')}
+      caption={t('observability.connectionsCaption', { environment: environmentName(environment) })}
       columns={columns(current)}
-      rows={rows}
       keyOf={({ id }) => id}
       copyOf={({ connectionId }) => connectionId}
+      filters={
+        <>
+          <FilterSelect
+            label={t('words.state')}
+            any={t('words.anyState')}
+            value={state}
+            options={Object.entries(stateWords).map(([value, [label]]) => [value, t(label)])}
+            onChange={setState}
+          />
+          <FilterText label={t('words.roomId')} value={roomId} onChange={setRoomId} isFirst />
+        </>
+      }
+      onClear={clearing(filter, setState, setRoomId)}
+      empty={{
+        title: t('observability.nobodyYet'),
+        noMatch: t('observability.noConnectionMatch'),
+        children: <p>{t('observability.connectionAppears')}</p>,
+      }}
+      summary={(rows) => <Outcomes connections={rows} />}
     />
-  );
-  return (
-    <Page title="Connections" query={query} lead="Every attempt of a client to join a room, and how it went.">
-      <div className="filters">
-        <SelectField
-          label="State"
-          value={state}
-          options={[
-            { value: '', label: 'Any state' },
-            ...Object.entries(stateWords).map(([value, [label]]) => ({ value, label })),
-          ]}
-          onChange={(event) => setState(event.target.value)}
-        />
-        <FilterText label="Room id" value={roomId} onChange={setRoomId} isFirst />
-      </div>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(connections) =>
-          connections.length === 0 ? (
-            <EmptyState
-              title={isFiltered ? 'No connections match' : 'Nobody has connected yet'}
-              action={
-                isFiltered && (
-                  <Button
-                    onClick={() => {
-                      setState('');
-                      setRoomId('');
-                    }}
-                  >
-                    Clear filters
-                  </Button>
-                )
-              }
-            >
-              {!isFiltered && <p>A connection appears here as soon as a client tries to join a room.</p>}
-            </EmptyState>
-          ) : (
-            <>
-              <Outcomes connections={connections} />
-              {table(connections)}
-            </>
-          )
-        }
-      </QueryView>
-      <More query={query} />
-    </Page>
   );
 }
 
 function columns({ to }: CurrentProject): readonly Column<Connection>[] {
   return [
     {
-      head: 'Started',
+      head: t('words.started'),
       cell: ({ connectionId, startedAt }) => (
         <Link className="row-link" href={to(`connections/${connectionId}`)}>
           <Time at={startedAt} />
         </Link>
       ),
     },
-    { head: 'Identity', cell: ({ participantIdentity }) => participantIdentity ?? <NoData /> },
+    { head: t('words.identity'), cell: ({ participantIdentity }) => participantIdentity ?? <NoData /> },
     {
-      head: 'Room',
+      head: t('words.room'),
       cell: ({ roomId, roomName }) =>
         roomId === null ? <NoData /> : <Link href={to(`rooms/${roomId}`)}>{roomName ?? roomId}</Link>,
     },
-    { head: 'State', cell: ({ state }) => <ConnectionBadge state={state} /> },
-    { head: 'Duration', cell: ({ durationMs }) => (durationMs === null ? <NoData /> : span(durationMs)) },
+    { head: t('words.state'), cell: ({ state }) => <ConnectionBadge state={state} /> },
+    { head: t('words.duration'), cell: ({ durationMs }) => (durationMs === null ? <NoData /> : span(durationMs)) },
     {
-      head: 'Time to connect',
+      head: t('observability.timeToConnect'),
       cell: ({ timeToConnectMs }) => (timeToConnectMs === null ? <NoData /> : span(timeToConnectMs)),
     },
-    { head: 'Node', cell: ({ serverName }) => serverName ?? <NoData /> },
+    { head: t('observability.node'), cell: ({ serverName }) => serverName ?? <NoData /> },
     {
-      head: 'Errors',
+      head: t('page.errors'),
       align: 'end',
       cell: ({ errorCount, connectionId }) =>
         errorCount === 0 ? '0' : <Link href={to('errors', { connection: connectionId })}>{errorCount}</Link>,

@@ -5,13 +5,14 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { CopyId, Snippet } from '../kit/copy.tsx';
 import { NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { count } from '../kit/numbers.ts';
 import { Time } from '../kit/time.tsx';
-import { ConnectionBadge, categoryWords } from './words.tsx';
+import { ConnectionBadge, categoryWord } from './words.tsx';
 
 export default function ErrorPage() {
   const api = useApi();
@@ -24,7 +25,7 @@ export default function ErrorPage() {
     refetchInterval: untilTold,
   });
   return (
-    <Page title={query.data?.code ?? 'Error'} query={query}>
+    <Page title={query.data?.code ?? t('requests.error')} query={query}>
       <QueryView query={query}>
         {(error) => (
           <>
@@ -32,28 +33,28 @@ export default function ErrorPage() {
               <p className="notice-title">{error.message}</p>
               {error.hint && <p>{error.hint}</p>}
             </div>
-            <section className="panel" aria-label="About the error">
+            <section className="panel" aria-label={t('observability.aboutError')}>
               <Facts
                 rows={[
-                  ['Id', <CopyId key="i" id={error.id} />],
-                  ['Cause', categoryWords[error.category]],
-                  ['Last seen', <Time key="t" at={error.occurredAt} />],
-                  ['Count', count(error.count)],
+                  [t('words.id'), <CopyId key="i" id={error.id} />],
+                  [t('observability.cause'), categoryWord(error.category)],
+                  [t('words.lastSeen'), <Time key="t" at={error.occurredAt} />],
+                  [t('observability.count'), count(error.count)],
                   [
-                    'Trying again',
+                    t('observability.tryingAgain'),
                     error.retryable ? (
                       <Badge key="r" tone="ok">
-                        May help
+                        {t('observability.mayHelp')}
                       </Badge>
                     ) : (
                       <Badge key="r" shape="square">
-                        Does not help
+                        {t('observability.doesNotHelp')}
                       </Badge>
                     ),
                   ],
-                  ['Participant', error.participantIdentity ?? <NoData key="p" />],
+                  [t('words.participant'), error.participantIdentity ?? <NoData key="p" />],
                   [
-                    'Room',
+                    t('words.room'),
                     error.roomId === null ? (
                       <NoData key="m" />
                     ) : (
@@ -63,7 +64,7 @@ export default function ErrorPage() {
                     ),
                   ],
                   [
-                    'Connection',
+                    t('words.connection'),
                     error.connection === null ? (
                       <NoData key="c" />
                     ) : (
@@ -78,7 +79,7 @@ export default function ErrorPage() {
                 ]}
               />
             </section>
-            <Snippet label="Context" code={JSON.stringify(error.context, null, 2)} />
+            <Snippet label={t('observability.context')} code={JSON.stringify(error.context, null, 2)} />
           </>
         )}
       </QueryView>

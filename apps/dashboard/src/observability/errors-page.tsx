@@ -4,18 +4,17 @@ import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { FilterText } from '../frame/filter-text.tsx';
-import { More } from '../frame/more.tsx';
-import { Page } from '../frame/page.tsx';
+import { ListPage } from '../frame/list-page.tsx';
 import { type CurrentProject, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
-import { Button } from '../kit/button.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
+import { NoData } from '../kit/empty-state.tsx';
 import { count } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { metricsQuery } from './queries.ts';
-import { categoryWords, isCategory } from './words.tsx';
+import { categoryWord, isCategory } from './words.tsx';
 
 export default function ErrorsPage() {
   const api = useApi();
@@ -30,47 +29,22 @@ export default function ErrorsPage() {
   const query = usePaged(['project', project.id, 'errors', environment, filter], (page, signal) =>
     api.request('listProjectErrors', { projectId: project.id, query: { environment, ...filter, ...page } }, { signal }),
   );
-  const isFiltered = Object.keys(filter).length > 0;
-  const table = (rows: readonly ClassifiedError[] | undefined) => (
-    <Table
-      caption={`Errors in ${environment.toLowerCase()}, newest first`}
+  return (
+    <ListPage
+      title={t('page.errors')}
+      query={query}
+      lead={t('observability.errorsLead')}
+      above={<CategoryBars chosen={category} onChoose={setCategory} />}
+      caption={t('observability.errorsCaption', { environment: environmentName(environment) })}
       columns={columns(current)}
-      rows={rows}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
+      filters={
+        <FilterText label={t('observability.connectionId')} value={connectionId} onChange={setConnectionId} isFirst />
+      }
+      onClear={clearing(filter, setCategory, setConnectionId)}
+      empty={{ title: t('observability.noError'), noMatch: t('observability.noErrorMatch') }}
     />
-  );
-  return (
-    <Page title="Errors" query={query} lead="What went wrong on the way into a room and in it, sorted by cause.">
-      <CategoryBars chosen={category} onChoose={setCategory} />
-      <div className="filters">
-        <FilterText label="Connection id" value={connectionId} onChange={setConnectionId} isFirst />
-      </div>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(errors) =>
-          errors.length === 0 ? (
-            <EmptyState
-              title={isFiltered ? 'No error matches' : 'No error has been recorded'}
-              action={
-                isFiltered && (
-                  <Button
-                    onClick={() => {
-                      setCategory('');
-                      setConnectionId('');
-                    }}
-                  >
-                    Clear filters
-                  </Button>
-                )
-              }
-            />
-          ) : (
-            table(errors)
-          )
-        }
-      </QueryView>
-      <More query={query} />
-    </Page>
   );
 }
 
@@ -85,7 +59,7 @@ function CategoryBars({ chosen, onChoose }: { chosen: string; onChoose: (categor
   if (found.length === 0) return null;
   return (
     <section className="panel stack-small" aria-labelledby="by-cause">
-      <h2 id="by-cause">Last 24 hours by cause</h2>
+      <h2 id="by-cause">{t('observability.byCause24')}</h2>
       <ul className="bars">
         {found.map(([category, amount]) => (
           <li key={category}>
@@ -95,7 +69,7 @@ function CategoryBars({ chosen, onChoose }: { chosen: string; onChoose: (categor
               aria-pressed={chosen === category}
               onClick={() => onChoose(chosen === category ? '' : category)}
             >
-              <span className="bar-name">{isCategory(category) ? categoryWords[category] : category}</span>
+              <span className="bar-name">{isCategory(category) ? categoryWord(category) : category}</span>
               <span className="bar">
                 <span style={{ width: `${(amount / most) * 100}%` }} />
               </span>
@@ -111,17 +85,17 @@ function CategoryBars({ chosen, onChoose }: { chosen: string; onChoose: (categor
 function columns({ to }: CurrentProject): readonly Column<ClassifiedError>[] {
   return [
     {
-      head: 'Code',
+      head: t('observability.code'),
       cell: ({ id, code }) => (
         <Link className="row-link mono" href={to(`errors/${id}`)}>
           {code}
         </Link>
       ),
     },
-    { head: 'Cause', cell: ({ category }) => categoryWords[category] },
-    { head: 'Message', cell: ({ message }) => <span className="wrap">{message}</span> },
-    { head: 'Participant', cell: ({ participantIdentity }) => participantIdentity ?? <NoData /> },
-    { head: 'Count', align: 'end', cell: ({ count: amount }) => count(amount) },
-    { head: 'Last seen', cell: ({ occurredAt }) => <Ago at={occurredAt} /> },
+    { head: t('observability.cause'), cell: ({ category }) => categoryWord(category) },
+    { head: t('words.message'), cell: ({ message }) => <span className="wrap">{message}</span> },
+    { head: t('words.participant'), cell: ({ participantIdentity }) => participantIdentity ?? <NoData /> },
+    { head: t('observability.count'), align: 'end', cell: ({ count: amount }) => count(amount) },
+    { head: t('words.lastSeen'), cell: ({ occurredAt }) => <Ago at={occurredAt} /> },
   ];
 }

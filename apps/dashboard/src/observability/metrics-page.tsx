@@ -5,6 +5,7 @@ import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { useFilter } from '../frame/url.ts';
+import { t } from '../i18n/t.ts';
 import { Chart } from '../kit/chart.tsx';
 import { NoData } from '../kit/empty-state.tsx';
 import { Segments } from '../kit/field.tsx';
@@ -13,12 +14,13 @@ import { count, decimal, percent, span } from '../kit/numbers.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { diagnosticsQuery, metricsQuery } from './queries.ts';
-import { categoryWords, DependencyBadge, isCategory } from './words.tsx';
+import { categoryWord, DependencyBadge, isCategory } from './words.tsx';
 
-const ranges = [
-  { value: 'hours', label: '24 hours' },
-  { value: 'minutes', label: '60 minutes' },
-] as const;
+const ranges = () =>
+  [
+    { value: 'hours', label: t('observability.hours24') },
+    { value: 'minutes', label: t('observability.minutes60') },
+  ] as const;
 
 export default function MetricsPage() {
   const api = useApi();
@@ -28,13 +30,13 @@ export default function MetricsPage() {
   const grain = range === 'minutes' ? 'minutes' : 'hours';
   return (
     <Page
-      title="Metrics"
+      title={t('page.metrics')}
       query={metrics}
       actions={
         <Segments
-          label="Range"
+          label={t('observability.range')}
           value={grain}
-          options={ranges}
+          options={ranges()}
           onChange={(value) => setRange(value === 'hours' ? '' : value)}
         />
       }
@@ -54,53 +56,54 @@ function Charts({ metrics, grain }: { metrics: ConnectionMetrics; grain: 'minute
   return (
     <>
       <Figures
-        label="Last 24 hours"
+        label={t('observability.last24')}
         figures={[
           {
-            label: 'Connections, 24 h',
+            label: t('observability.connections24'),
             value: count(connections.total),
-            note: `${count(connections.active)} active now`,
+            note: t('observability.activeNow', { number: connections.active }),
           },
           {
-            label: 'Join success, 24 h',
+            label: t('overview.joinSuccess'),
             value: connections.successRate === null ? null : percent(connections.successRate),
-            note: `${count(connections.failed)} failed`,
+            note: t('overview.someFailed', { number: connections.failed }),
           },
           {
-            label: 'Time to connect, p50',
+            label: t('observability.p50'),
             value: timeToConnectMs.p50 === null ? null : span(timeToConnectMs.p50),
-            note: timeToConnectMs.p95 === null ? undefined : `p95 ${span(timeToConnectMs.p95)}`,
+            note:
+              timeToConnectMs.p95 === null ? undefined : t('observability.p95', { value: span(timeToConnectMs.p95) }),
           },
-          { label: 'Errors, 24 h', value: count(errors.total) },
+          { label: t('observability.errors24'), value: count(errors.total) },
         ]}
       />
       <div className="chart-grid">
         <Chart
-          title="Join success rate"
+          title={t('observability.successRate')}
           kind="line"
-          series={['Success']}
+          series={[t('observability.success')]}
           max={1}
           format={percent}
           points={points.map(({ at, successRate }) => ({ at, values: [successRate] }))}
         />
         <Chart
-          title="Time to connect"
+          title={t('observability.timeToConnect')}
           kind="line"
           series={['p50', 'p95']}
           format={span}
           points={points.map(({ at, timeToConnectMs: ms }) => ({ at, values: [ms.p50, ms.p95] }))}
         />
         <Chart
-          title="Active connections"
+          title={t('observability.activeConnections')}
           kind="line"
-          series={['Active']}
+          series={[t('words.active')]}
           format={count}
           points={points.map(({ at, active }) => ({ at, values: [active] }))}
         />
         <Chart
-          title="Errors by cause"
+          title={t('observability.byCause')}
           kind="bars"
-          series={categories.map((name) => (isCategory(name) ? categoryWords[name] : name))}
+          series={categories.map((name) => (isCategory(name) ? categoryWord(name) : name))}
           format={count}
           points={points.map((point) => ({ at: point.at, values: categories.map((name) => point.errors[name] ?? 0) }))}
         />
@@ -109,23 +112,26 @@ function Charts({ metrics, grain }: { metrics: ConnectionMetrics; grain: 'minute
   );
 }
 
-const columns: readonly Column<Dependency>[] = [
-  { head: 'Dependency', cell: ({ name }) => <strong>{name}</strong> },
-  { head: 'Status', cell: ({ status }) => <DependencyBadge status={status} /> },
-  { head: 'Latency', cell: ({ latencyMs }) => (latencyMs === null ? <NoData /> : `${decimal(latencyMs)} ms`) },
-  { head: 'Checked', cell: ({ checkedAt }) => <Ago at={checkedAt} /> },
-  { head: 'Message', cell: ({ message }) => message ?? '' },
+const columns = (): readonly Column<Dependency>[] => [
+  { head: t('observability.dependency'), cell: ({ name }) => <strong>{name}</strong> },
+  { head: t('words.status'), cell: ({ status }) => <DependencyBadge status={status} /> },
+  {
+    head: t('observability.latency'),
+    cell: ({ latencyMs }) => (latencyMs === null ? <NoData /> : t('kit.ms', { value: decimal(latencyMs) })),
+  },
+  { head: t('observability.checked'), cell: ({ checkedAt }) => <Ago at={checkedAt} /> },
+  { head: t('words.message'), cell: ({ message }) => message ?? '' },
 ];
 
 function Dependencies() {
   const { project, environment } = useProject();
   const query = useQuery(diagnosticsQuery(useApi(), project.id, environment));
   const table = (rows: readonly Dependency[] | undefined) => (
-    <Table caption="Dependencies" columns={columns} rows={rows} keyOf={({ name }) => name} />
+    <Table caption={t('observability.dependencies')} columns={columns()} rows={rows} keyOf={({ name }) => name} />
   );
   return (
     <section className="stack-small" aria-labelledby="dependencies">
-      <h2 id="dependencies">Dependencies</h2>
+      <h2 id="dependencies">{t('observability.dependencies')}</h2>
       <QueryView query={query} skeleton={table(undefined)}>
         {({ dependencies }) => table(dependencies)}
       </QueryView>

@@ -1,11 +1,11 @@
 import type { Connection } from '@parley/contract';
+import { t } from '../i18n/t.ts';
 import { Chart, type ChartPoint } from '../kit/chart.tsx';
 import { count } from '../kit/numbers.ts';
 
 const bucketsMax = 30;
 /** Connections of one minute are one narrow bar, not the whole chart. */
 const bucketsMin = 12;
-const series = ['Connected', 'Trying', 'Failed'] as const;
 
 const seriesOf = ({ state, connectedAt }: Connection): number => {
   if (state === 'FAILED') return 2;
@@ -30,10 +30,10 @@ export function Outcomes({ connections }: { connections: readonly Connection[] }
   }
   return (
     <Chart
-      title="Outcome of the connections below"
+      title={t('observability.outcomes')}
       kind="bars"
       points={points.map((point, index) => ({ ...point, values: counts[index] ?? [] }))}
-      series={series}
+      series={[t('words.connected'), t('observability.trying'), t('words.failed')]}
       format={count}
     />
   );

@@ -2,6 +2,7 @@ import type { NewApiKey } from '@parley/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { environmentName } from '../i18n/names.ts';
 import { Button } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
@@ -9,6 +10,7 @@ import { TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { checkBounds, KeyBoundsFields, noBounds, readBounds } from './key-bounds.tsx';
 import { projectKeys } from './queries.ts';
+import { t } from './texts.ts';
 
 export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (key: NewApiKey) => void }) {
   const api = useApi();
@@ -17,7 +19,7 @@ export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; o
   const form = useForm({
     initial: { name: '', ...noBounds },
     check: ({ name, ...bounds }) => ({
-      ...(name.trim() === '' && { name: 'Give the key a name, such as where it is used.' }),
+      ...(name.trim() === '' && { name: t('projects.nameTheKey') }),
       ...checkBounds(bounds),
     }),
     submit: ({ name, ...bounds }) =>
@@ -31,12 +33,12 @@ export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; o
     },
   });
   return (
-    <Dialog title={`New API key for ${environment.toLowerCase()}`} onClose={onClose}>
+    <Dialog title={t('projects.newKeyFor', { environment: environmentName(environment) })} onClose={onClose}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
         <TextField
-          label="Name"
-          hint="Where the key is used, for example: backend on staging."
+          label={t('words.name')}
+          hint={t('projects.keyNameHint')}
           maxLength={64}
           autoComplete="off"
           autoFocus
@@ -44,9 +46,9 @@ export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; o
         />
         <KeyBoundsFields form={form} />
         <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            Create key
+            {t('projects.createKey')}
           </Button>
         </div>
       </form>

@@ -2,17 +2,19 @@ import type { NewSigningKey, SigningAlgorithm } from '@parley/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { environmentName } from '../i18n/names.ts';
 import { Button } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextArea, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { projectKeys } from './queries.ts';
+import { t } from './texts.ts';
 
-const algorithms: readonly { value: SigningAlgorithm; label: string }[] = [
-  { value: 'HS256', label: 'A secret (HS256)' },
-  { value: 'EdDSA', label: 'A key pair of mine, Ed25519 (EdDSA)' },
-  { value: 'ES256', label: 'A key pair of mine, P-256 (ES256)' },
+const algorithms = (): readonly { value: SigningAlgorithm; label: string }[] => [
+  { value: 'HS256', label: t('projects.bySecret') },
+  { value: 'EdDSA', label: t('projects.byEd25519') },
+  { value: 'ES256', label: t('projects.byP256') },
 ];
 
 export function CreateSigningKeyDialog(props: { onClose: () => void; onCreated: (key: NewSigningKey) => void }) {
@@ -22,8 +24,8 @@ export function CreateSigningKeyDialog(props: { onClose: () => void; onCreated: 
   const form = useForm({
     initial: { name: '', algorithm: 'HS256', publicKey: '' },
     check: ({ name, algorithm, publicKey }) => ({
-      name: name.trim() === '' ? 'Give the key a name, such as where it is used.' : undefined,
-      publicKey: algorithm !== 'HS256' && publicKey.trim() === '' ? 'Paste the public key.' : undefined,
+      name: name.trim() === '' ? t('projects.nameTheKey') : undefined,
+      publicKey: algorithm !== 'HS256' && publicKey.trim() === '' ? t('projects.pastePublicKey') : undefined,
     }),
     submit: ({ name, algorithm, publicKey }) =>
       api.call('createSigningKey', {
@@ -42,30 +44,33 @@ export function CreateSigningKeyDialog(props: { onClose: () => void; onCreated: 
     },
   });
   return (
-    <Dialog title={`New signing key for ${environment.toLowerCase()}`} onClose={props.onClose}>
+    <Dialog
+      title={t('projects.newSigningKeyFor', { environment: environmentName(environment) })}
+      onClose={props.onClose}
+    >
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
         <TextField
-          label="Name"
-          hint="Where the key is used, for example: backend on staging."
+          label={t('words.name')}
+          hint={t('projects.keyNameHint')}
           maxLength={64}
           autoComplete="off"
           autoFocus
           {...form.field('name')}
         />
-        <SelectField label="Signs with" options={algorithms} {...form.field('algorithm')} />
+        <SelectField label={t('projects.signsWith')} options={algorithms()} {...form.field('algorithm')} />
         {form.values.algorithm !== 'HS256' && (
           <TextArea
-            label="Public key"
-            hint="SPKI in PEM, or a JWK. The private key stays with you."
+            label={t('projects.publicKey')}
+            hint={t('projects.publicKeyHint')}
             spellCheck={false}
             {...form.field('publicKey')}
           />
         )}
         <div className="dialog-actions">
-          <Button onClick={props.onClose}>Cancel</Button>
+          <Button onClick={props.onClose}>{t('kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            Create signing key
+            {t('projects.createSigningKey')}
           </Button>
         </div>
       </form>

@@ -1,17 +1,20 @@
 import type { ApiKey, ApiKeyScope, CreateApiKey } from '@parley/contract';
+import type { Key } from '../i18n/catalogue.ts';
 import { Checkbox, TextArea, TextField } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { Time } from '../kit/time.tsx';
+import { t, withNodes } from './texts.ts';
 
-const scopeHints: Readonly<Record<ApiKeyScope, string>> = {
-  rooms: 'Rooms and their participants.',
-  tokens: 'Mint and revoke RTC and chat tokens.',
-  chat: 'Conversations, members and messages.',
-  streams: 'Live streams, with the tokens of hosts and viewers.',
-  webhooks: 'The stream of events and their types.',
-  users: 'Shut users out and let them in again.',
-  read: 'Read everything, change nothing.',
-};
+const scopeHints = {
+  rooms: 'projects.scopeRooms',
+  tokens: 'projects.scopeTokens',
+  chat: 'projects.scopeChat',
+  streams: 'projects.scopeStreams',
+  webhooks: 'projects.scopeWebhooks',
+  users: 'projects.scopeUsers',
+  alerts: 'projects.scopeAlerts',
+  read: 'projects.scopeRead',
+} as const satisfies Record<ApiKeyScope, Key>;
 const scopes = Object.keys(scopeHints) as ApiKeyScope[];
 
 /** What the fields of a new key's bounds hold: scopes separated by blanks, a local time, one network a line. */
@@ -22,7 +25,7 @@ const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) =
 
 export function checkBounds({ expiresAt }: BoundValues): Partial<BoundValues> {
   const isOver = expiresAt !== '' && !(new Date(expiresAt).getTime() > Date.now());
-  return isOver ? { expiresAt: 'Choose a time in the future.' } : {};
+  return isOver ? { expiresAt: t('projects.futureTime') } : {};
 }
 
 /** Bounds that are left empty are not sent: the key does not have them. */
@@ -39,15 +42,15 @@ export function KeyBoundsFields({ form }: { form: Form<BoundValues & { name: str
   const chosen = wordsOf(form.values.scopes);
   return (
     <details>
-      <summary>Bounds</summary>
+      <summary>{t('projects.bounds')}</summary>
       <div className="stack">
         <fieldset className="picker">
-          <legend>Scopes: none chosen is all</legend>
+          <legend>{t('projects.scopesLegend')}</legend>
           {scopes.map((scope) => (
             <Checkbox
               key={scope}
               label={<span className="mono">{scope}</span>}
-              hint={scopeHints[scope]}
+              hint={t(scopeHints[scope])}
               checked={chosen.includes(scope)}
               onChange={({ target }) =>
                 form.set(
@@ -59,16 +62,16 @@ export function KeyBoundsFields({ form }: { form: Form<BoundValues & { name: str
           ))}
         </fieldset>
         <TextField
-          label="Expires"
+          label={t('projects.expires')}
           type="datetime-local"
-          hint="In your time zone. Empty: never."
+          hint={t('projects.expiresHint')}
           {...form.field('expiresAt')}
         />
         <TextArea
-          label="Allowed networks"
+          label={t('projects.allowedNetworks')}
           rows={3}
           spellCheck={false}
-          hint="One a line, such as 203.0.113.0/24 or 2001:db8::/32. Empty: from anywhere."
+          hint={t('projects.networksHint')}
           {...form.field('allowedNetworks')}
         />
       </div>
@@ -79,16 +82,12 @@ export function KeyBoundsFields({ form }: { form: Form<BoundValues & { name: str
 /** In a row of the list. */
 export function KeyBoundsCell({ apiKey }: { apiKey: ApiKey }) {
   const { scopes: held, expiresAt, allowedNetworks } = apiKey;
-  if (!held && !expiresAt && !allowedNetworks) return <span className="no-data">None</span>;
+  if (!held && !expiresAt && !allowedNetworks) return <span className="no-data">{t('words.none')}</span>;
   return (
     <>
       {held && <div className="mono">{held.join(', ')}</div>}
-      {expiresAt && (
-        <div>
-          until <Time at={expiresAt} />
-        </div>
-      )}
-      {allowedNetworks && <div>from {allowedNetworks.join(', ')}</div>}
+      {expiresAt && <div>{withNodes('projects.until', { time: <Time at={expiresAt} /> })}</div>}
+      {allowedNetworks && <div>{t('projects.fromWhere', { address: allowedNetworks.join(', ') })}</div>}
     </>
   );
 }

@@ -11,7 +11,8 @@ import { SelectField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { useToast } from '../kit/toast.tsx';
 import { projectKeys } from './queries.ts';
-import { roleNames, roleSentences, roles } from './roles.ts';
+import { roleName, roleSentence, roles } from './roles.ts';
+import { t } from './texts.ts';
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const api = useApi();
@@ -20,7 +21,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { project } = useProject();
   const form = useForm({
     initial: { email: '', role: 'DEVELOPER' },
-    check: ({ email }) => ({ email: /^[^\s@]+@[^\s@]+$/.test(email.trim()) ? undefined : 'Enter an e-mail address.' }),
+    check: ({ email }) => ({ email: /^[^\s@]+@[^\s@]+$/.test(email.trim()) ? undefined : t('projects.enterEmail') }),
     submit: ({ email, role }) =>
       // The select offers exactly the roles.
       api.call('addProjectMember', {
@@ -29,34 +30,34 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       }),
     onDone: async ({ email, status }) => {
       await client.invalidateQueries({ queryKey: projectKeys.members(project.id) });
-      toast(status === 'INVITED' ? `Invited ${email}` : `Added ${email}`);
+      toast(t(status === 'INVITED' ? 'projects.invitedEmail' : 'projects.addedEmail', { email }));
       onClose();
     },
   });
   return (
-    <Dialog title="Add a member" onClose={onClose}>
+    <Dialog title={t('projects.addAMember')} onClose={onClose}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
         <TextField
-          label="E-mail"
+          label={t('projects.email')}
           type="email"
           autoComplete="off"
-          hint="Somebody without an account is invited by mail."
+          hint={t('projects.emailHint')}
           autoFocus
           {...form.field('email')}
         />
         <SelectField
-          label="Role"
-          hint={roleSentences[form.values.role as DashboardRole]}
+          label={t('words.role')}
+          hint={roleSentence(form.values.role as DashboardRole)}
           options={roles
             .filter((role) => role !== 'OWNER' || project.role === 'OWNER')
-            .map((role) => ({ value: role, label: roleNames[role] }))}
+            .map((role) => ({ value: role, label: roleName(role) }))}
           {...form.field('role')}
         />
         <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            Add member
+            {t('projects.addMember')}
           </Button>
         </div>
       </form>
@@ -75,7 +76,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: ProjectMember;
   const isMe = userId === me.id;
   const remove = useAction(() => api.call('removeProjectMember', { projectId: project.id, userId: userId ?? email }), {
     onDone: async () => {
-      toast(`Removed ${email}`);
+      toast(t('projects.removedEmail', { email }));
       onClose();
       if (isMe) return navigate('/projects');
       await client.invalidateQueries({ queryKey: projectKeys.members(project.id) });
@@ -83,17 +84,17 @@ export function RemoveMemberDialog({ member, onClose }: { member: ProjectMember;
   });
   return (
     <ConfirmDialog
-      title={`Remove ${email}?`}
-      action={isMe ? 'Leave project' : 'Remove member'}
+      title={t('projects.removeAsk', { email })}
+      action={t(isMe ? 'projects.leaveProject' : 'projects.removeMember')}
       isBusy={remove.isBusy}
       failure={remove.failure}
       onConfirm={() => void remove.run(undefined)}
       onClose={onClose}
     >
       <p>
-        {status === 'INVITED'
-          ? `The invitation to ${project.name} is withdrawn.`
-          : `${isMe ? 'You lose' : 'They lose'} access to ${project.name} at once, and API keys made by ${isMe ? 'you' : 'them'} end for good.`}
+        {t(status === 'INVITED' ? 'projects.invitationWithdrawn' : isMe ? 'projects.youLose' : 'projects.theyLose', {
+          project: project.name,
+        })}
       </p>
     </ConfirmDialog>
   );

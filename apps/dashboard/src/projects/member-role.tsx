@@ -7,7 +7,8 @@ import { useProject } from '../frame/project.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { projectKeys } from './queries.ts';
-import { roleNames, roles } from './roles.ts';
+import { roleInSentence, roleName, roles } from './roles.ts';
+import { t } from './texts.ts';
 
 /** A member's role, changed in place: shown at once, taken back when the service refuses. */
 export function MemberRole({ member, fixedBecause }: { member: ProjectMember; fixedBecause: string | null }) {
@@ -20,7 +21,7 @@ export function MemberRole({ member, fixedBecause }: { member: ProjectMember; fi
   const change = useAction(
     (role: DashboardRole) =>
       api.call('changeProjectMember', { projectId: project.id, userId: userId ?? email, body: { role } }),
-    { onDone: ({ role }) => toast(`${email} is now ${roleNames[role].toLowerCase()}`) },
+    { onDone: ({ role }) => toast(t('projects.isNow', { email, role: roleInSentence(role) })) },
   );
 
   async function choose(role: DashboardRole): Promise<void> {
@@ -34,7 +35,7 @@ export function MemberRole({ member, fixedBecause }: { member: ProjectMember; fi
     <span className="stack-small">
       <select
         className="input input-small"
-        aria-label={`Role of ${email}`}
+        aria-label={t('projects.roleOf', { email })}
         value={wanted ?? member.role}
         disabled={fixedBecause !== null}
         title={fixedBecause ?? undefined}
@@ -45,7 +46,7 @@ export function MemberRole({ member, fixedBecause }: { member: ProjectMember; fi
           .filter((role) => role !== 'OWNER' || project.role === 'OWNER' || member.role === 'OWNER')
           .map((role) => (
             <option key={role} value={role}>
-              {roleNames[role]}
+              {roleName(role)}
             </option>
           ))}
       </select>

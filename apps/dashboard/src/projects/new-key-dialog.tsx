@@ -1,21 +1,22 @@
 import type { NewApiKey } from '@parley/contract';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
+import { t } from './texts.ts';
 
 /** The only sight of a new key. */
 export function NewKeyDialog({ created, onClose }: { created: NewApiKey; onClose: () => void }) {
   const curl = `curl -s ${location.origin}/v1/project -H "Authorization: Bearer ${created.key}"`;
   return (
     <SecretDialog
-      title={`API key ${created.name}`}
+      title={t('projects.keyNamed', { name: created.name })}
       secret={created.key}
-      secretLabel="API key"
+      secretLabel={t('projects.apiKey')}
       onClose={onClose}
       copies={[
-        ['Copy .env line', `SVC_API_KEY=${created.key}`],
-        ['Copy curl', curl],
+        [t('projects.copyEnv'), `SVC_API_KEY=${created.key}`],
+        [t('projects.copyCurl'), curl],
       ]}
     >
-      <p>Store it now: it is not shown again, and nobody can read it back.</p>
+      <p>{t('projects.storeKeyNow')}</p>
     </SecretDialog>
   );
 }

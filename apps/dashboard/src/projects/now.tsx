@@ -6,8 +6,9 @@ import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Figures } from '../kit/figure.tsx';
-import { count, decimal, percent, plural } from '../kit/numbers.ts';
+import { count, decimal, percent } from '../kit/numbers.ts';
 import { Sparkline } from '../kit/sparkline.tsx';
 import { streamKeys } from '../live-streams/queries.ts';
 import { roomKeys } from '../rooms/queries.ts';
@@ -26,47 +27,47 @@ export function Now({ connections, minutes, asOf }: NowProps) {
   const streams = useStreamsNow();
   const chat = useChatTotal();
   const over = (label: string, read: (point: MetricsPoint) => number) => (
-    <Sparkline label={`${label} in the last hour`} values={minutes.map(read)} />
+    <Sparkline label={t('overview.inLastHour', { label })} values={minutes.map(read)} />
   );
   const sum = (read: (point: MetricsPoint) => number): number =>
     minutes.reduce((total, point) => total + read(point), 0);
   const failedDeliveries = sum(({ deliveries }) => deliveries.failed);
   return (
     <Figures
-      label="Now"
+      label={t('overview.now')}
       figures={[
         {
-          label: 'Rooms with people',
+          label: t('overview.roomsWithPeople'),
           value: rooms && <Link href={to('rooms')}>{rooms.busy}</Link>,
-          note: rooms && `${rooms.people} in them, ${rooms.all} open`,
-          chart: over('Connections', ({ active }) => active),
+          note: rooms && t('overview.peopleAndOpen', { people: rooms.people, all: rooms.all }),
+          chart: over(t('page.connections'), ({ active }) => active),
         },
         {
-          label: 'Streams live',
+          label: t('overview.streamsLive'),
           value: streams === null ? null : <Link href={to('live-streams', { status: 'LIVE' })}>{streams}</Link>,
         },
         {
-          label: 'Messages a second',
+          label: t('overview.messagesASecond'),
           value: decimal(messagesPerSecond(minutes, asOf)),
-          note: chat && `${count(chat.last24h)} in 24 h, ${count(chat.total)} in all`,
-          chart: over('Messages', ({ messages }) => messages),
+          note: chat && t('overview.messagesTotal', { day: chat.last24h, all: chat.total }),
+          chart: over(t('words.messages'), ({ messages }) => messages),
         },
         {
-          label: 'Deliveries, last hour',
+          label: t('overview.deliveriesLastHour'),
           value: <Link href={to('webhooks')}>{count(sum(({ deliveries }) => deliveries.delivered))}</Link>,
-          note: `${plural(failedDeliveries, 'attempt')} failed`,
-          chart: over('Deliveries', ({ deliveries }) => deliveries.delivered + deliveries.failed),
+          note: t('overview.attemptsFailed', { count: failedDeliveries }),
+          chart: over(t('overview.deliveries'), ({ deliveries }) => deliveries.delivered + deliveries.failed),
         },
         {
-          label: 'Errors, last hour',
+          label: t('overview.errorsLastHour'),
           value: <Link href={to('errors')}>{count(sum(errorsOf))}</Link>,
-          chart: over('Errors', errorsOf),
+          chart: over(t('page.errors'), errorsOf),
         },
         {
-          label: 'Join success, 24 h',
+          label: t('overview.joinSuccess'),
           value: connections.successRate === null ? null : percent(connections.successRate),
-          note: `${count(connections.failed)} failed`,
-          chart: over('Joins', ({ succeeded }) => succeeded),
+          note: t('overview.someFailed', { number: connections.failed }),
+          chart: over(t('overview.joins'), ({ succeeded }) => succeeded),
         },
       ]}
     />
@@ -89,13 +90,14 @@ function useRoomsNow(): { busy: string; all: string; people: string } | null {
     api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page } }, { signal }),
   );
   if (!rooms.data) return null;
-  const more = rooms.hasNextPage ? ' or more' : '';
+  const written = (amount: number): string =>
+    rooms.hasNextPage ? t('overview.orMore', { number: amount }) : count(amount);
   const counts = rooms.data.map(({ participantCount }) => participantCount ?? 0);
   const people = counts.reduce((sum, amount) => sum + amount, 0);
   return {
-    busy: `${count(counts.filter((amount) => amount > 0).length)}${more}`,
-    all: `${count(counts.length)}${more}`,
-    people: `${count(people)}${more}`,
+    busy: written(counts.filter((amount) => amount > 0).length),
+    all: written(counts.length),
+    people: written(people),
   };
 }
 
@@ -115,7 +117,8 @@ function useStreamsNow(): string | null {
     enabled: may('live_stream:read'),
     refetchInterval: untilTold,
   });
-  return data ? `${count(data.length)}${data.length < streamsMax ? '' : ' or more'}` : null;
+  if (!data) return null;
+  return data.length < streamsMax ? count(data.length) : t('overview.orMore', { number: data.length });
 }
 
 function useChatTotal() {

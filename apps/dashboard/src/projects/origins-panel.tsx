@@ -9,6 +9,7 @@ import { useForm } from '../kit/form.ts';
 import { useToast } from '../kit/toast.tsx';
 import { isAllowed, originOf, readOrigins } from './origins.ts';
 import { useStoreProject } from './store-project.ts';
+import { t } from './texts.ts';
 
 /** Which pages may use the project from a browser. */
 export function OriginsPanel() {
@@ -27,31 +28,31 @@ export function OriginsPanel() {
       }),
     onDone: (changed) => {
       store(changed);
-      toast('Origins saved');
+      toast(t('projects.originsSaved'));
     },
   });
   const { origins } = readOrigins(form.values.origins);
   return (
     <section className="panel stack" aria-labelledby="origins">
-      <h2 id="origins">Allowed origins</h2>
+      <h2 id="origins">{t('projects.allowedOrigins')}</h2>
       {origins.length === 0 && (
         <p className="notice" data-tone="warn">
-          An empty list allows any origin. Name your own before production.
+          {t('projects.emptyAllows')}
         </p>
       )}
       <form className="stack inline-form" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
         <TextArea
-          label="Origins, one a line"
-          hint="Scheme, host and port, for example https://app.example.com. No wildcards."
+          label={t('projects.originsLabel')}
+          hint={t('projects.originsHint')}
           className="input mono"
           disabled={isFixed}
           spellCheck={false}
           {...form.field('origins')}
         />
         <Checkbox
-          label="Also allow localhost"
-          hint="For developing against this project. It matters only while the list is not empty."
+          label={t('projects.alsoLocalhost')}
+          hint={t('projects.localhostHint')}
           checked={form.values.localhost === 'true'}
           disabled={isFixed}
           onChange={(event) => form.set('localhost', String(event.target.checked))}
@@ -64,7 +65,7 @@ export function OriginsPanel() {
             disabled={isFixed}
             title={may('project:update') ? undefined : askFor('project:update')}
           >
-            Save origins
+            {t('projects.saveOrigins')}
           </Button>
         </div>
       </form>
@@ -79,21 +80,21 @@ function TestOrigin({ allowed, allowLocalhost }: { allowed: readonly string[]; a
   return (
     <div className="inline-form stack-small">
       <TextField
-        label="Test an origin"
-        hint="Answers for the list above as it is written, saved or not."
+        label={t('projects.testOrigin')}
+        hint={t('projects.testHint')}
         value={text}
         placeholder="https://app.example.com"
         spellCheck={false}
         onChange={(event) => setText(event.target.value)}
       />
       <p role="status">
-        {text.trim() !== '' && origin === null && <Badge shape="square">Not an origin</Badge>}
+        {text.trim() !== '' && origin === null && <Badge shape="square">{t('projects.notOrigin')}</Badge>}
         {origin !== null &&
           (isAllowed(origin, allowed, allowLocalhost) ? (
-            <Badge tone="ok">Allowed</Badge>
+            <Badge tone="ok">{t('projects.allowed')}</Badge>
           ) : (
             <Badge tone="bad" shape="square">
-              Refused
+              {t('projects.refused')}
             </Badge>
           ))}
       </p>

@@ -1,3 +1,5 @@
+import { t } from './texts.ts';
+
 /** An origin as browsers write it, or null when the text is something else. The service decides; this answers while typing. */
 export function originOf(text: string): string | null {
   if (!/^https?:\/\/[^/?#@\s]+\/?$/i.test(text) || !URL.canParse(text)) return null;
@@ -20,7 +22,7 @@ export function readOrigins(text: string): ReadOrigins {
   const wrong = lines.find((line) => originOf(line) === null);
   return {
     origins: [...new Set(lines.flatMap((line) => originOf(line) ?? []))],
-    problem: wrong === undefined ? undefined : `${wrong} is not an origin. Write it as https://app.example.com.`,
+    problem: wrong === undefined ? undefined : t('projects.lineIsNoOrigin', { line: wrong }),
   };
 }
 

@@ -6,6 +6,8 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Chart } from '../kit/chart.tsx';
 import { count } from '../kit/numbers.ts';
@@ -23,10 +25,10 @@ export default function OverviewPage() {
   const usage = useQuery(usageQuery(api));
   return (
     <Page
-      title="Overview"
+      title={t('page.overview')}
       query={metrics}
-      aside={project.status === 'ARCHIVED' && <Badge shape="square">Archived</Badge>}
-      lead={`${project.name}, ${environment.toLowerCase()}`}
+      aside={project.status === 'ARCHIVED' && <Badge shape="square">{t('words.archived')}</Badge>}
+      lead={t('overview.lead', { project: project.name, environment: environmentName(environment) })}
     >
       <SetupChecklist />
       <QueryView query={metrics}>
@@ -50,9 +52,9 @@ function ConnectionBars({ series: { minutes, hours } }: Pick<ConnectionMetrics, 
   const isYoung = hours.slice(0, -1).every(({ started }) => started === 0) && (hours.at(-1)?.started ?? 0) > 0;
   return (
     <Chart
-      title={isYoung ? 'Connections, last 60 minutes' : 'Connections, last 24 hours'}
+      title={isYoung ? t('overview.connections60') : t('overview.connections24')}
       kind="bars"
-      series={['Succeeded', 'Other']}
+      series={[t('overview.succeeded'), t('overview.other')]}
       format={count}
       points={(isYoung ? minutes : hours).map(({ at, started, succeeded }) => ({
         at,
@@ -75,11 +77,11 @@ function NewestErrors() {
   });
   return (
     <section className="panel stack-small" aria-labelledby="newest-errors">
-      <h2 id="newest-errors">Newest errors</h2>
+      <h2 id="newest-errors">{t('overview.newestErrors')}</h2>
       <QueryView query={query}>
         {(errors) =>
           errors.length === 0 ? (
-            <p className="muted">No error has been recorded.</p>
+            <p className="muted">{t('overview.noError')}</p>
           ) : (
             <ul className="stack-small">
               {errors.map(({ id, code, message, occurredAt }) => (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { projectPath, useEnvironment, useFilter } from '../frame/url.ts';
+import { t } from '../i18n/t.ts';
 import { Segments } from '../kit/field.tsx';
 import { CheckIcon, ChevronIcon } from '../kit/icons.tsx';
 import { Popover } from '../kit/popover.tsx';
@@ -17,12 +18,12 @@ export function ProjectSwitcher({ projectId }: { projectId: string }) {
       buttonClass="switcher"
       button={
         <>
-          <span className="visually-hidden">Project: </span>
-          <span className="switcher-name">{here?.name ?? 'Project'}</span>
+          <span className="visually-hidden">{t('frame.projectIs')} </span>
+          <span className="switcher-name">{here?.name ?? t('frame.project')}</span>
           <ChevronIcon />
         </>
       }
-      panelLabel="Projects"
+      panelLabel={t('frame.projects')}
     >
       {(close) => (
         <div className="menu">
@@ -39,7 +40,7 @@ export function ProjectSwitcher({ projectId }: { projectId: string }) {
             </Link>
           ))}
           <Link className="menu-item menu-item-last" href="/projects" onClick={close}>
-            All projects
+            {t('frame.allProjects')}
           </Link>
         </div>
       )}
@@ -47,10 +48,11 @@ export function ProjectSwitcher({ projectId }: { projectId: string }) {
   );
 }
 
-const environments = [
-  { value: 'development', label: 'Development', short: 'Dev' },
-  { value: 'production', label: 'Production', short: 'Prod', tone: 'warn' },
-] as const;
+const environments = () =>
+  [
+    { value: 'development', label: t('frame.development'), short: t('frame.developmentShort') },
+    { value: 'production', label: t('frame.production'), short: t('frame.productionShort'), tone: 'warn' },
+  ] as const;
 
 /** A room of the other environment is another room: what a detail page shows does not follow the switch. */
 export function EnvironmentToggle() {
@@ -60,9 +62,9 @@ export function EnvironmentToggle() {
   const [, , projectId = '', page = 'overview', ...detail] = path.split('/');
   return (
     <Segments
-      label="Environment"
-      value={environment === 'PRODUCTION' ? 'production' : 'development'}
-      options={environments}
+      label={t('frame.environment')}
+      value={environment === 'PRODUCTION' ? t('frame.inProduction') : t('frame.inDevelopment')}
+      options={environments()}
       onChange={(value) => {
         if (detail.length === 0) setEnvironment(value);
         else navigate(projectPath(projectId, page, value === 'production' ? 'PRODUCTION' : 'DEVELOPMENT'));

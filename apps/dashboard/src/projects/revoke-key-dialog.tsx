@@ -9,6 +9,7 @@ import { Checkbox } from '../kit/field.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { projectKeys } from './queries.ts';
+import { t, withNodes } from './texts.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -24,7 +25,7 @@ export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     {
       onDone: async () => {
         await client.invalidateQueries({ queryKey: projectKeys.apiKeys(project.id) });
-        toast(`Revoked ${name}`);
+        toast(t('projects.revokedNamed', { name }));
         onClose();
       },
     },
@@ -32,24 +33,24 @@ export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
   const isInUse = lastUsedAt !== null && Date.now() - new Date(lastUsedAt).getTime() < dayMs;
   return (
     <ConfirmDialog
-      title={`Revoke ${name}?`}
-      action="Revoke key"
+      title={t('projects.revokeAsk', { name })}
+      action={t('projects.revokeKey')}
       typed={name}
       isBusy={revoke.isBusy}
       failure={revoke.failure}
       onConfirm={() => void revoke.run(undefined)}
       onClose={onClose}
     >
-      <p>Requests with this key are refused from within a second on. This cannot be undone.</p>
+      <p>{t('projects.revokeExplained')}</p>
       <Checkbox
-        label="End every token and session it gave out, too"
-        hint="Otherwise calls and chats go on until their tokens end; nothing is refreshed."
+        label={t('projects.endTokens')}
+        hint={t('projects.endTokensHint')}
         checked={revokeTokens}
         onChange={(event) => setRevokeTokens(event.target.checked)}
       />
       {isInUse && (
         <p className="notice" data-tone="warn">
-          It was used <Ago at={lastUsedAt} />: something still depends on it.
+          {withNodes('projects.stillUsed', { ago: <Ago at={lastUsedAt} /> })}
         </p>
       )}
     </ConfirmDialog>

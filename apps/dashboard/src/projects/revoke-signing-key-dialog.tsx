@@ -6,6 +6,7 @@ import { useProject } from '../frame/project.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { projectKeys } from './queries.ts';
+import { t } from './texts.ts';
 
 export function RevokeSigningKeyDialog({ signingKey, onClose }: { signingKey: SigningKey; onClose: () => void }) {
   const api = useApi();
@@ -16,21 +17,21 @@ export function RevokeSigningKeyDialog({ signingKey, onClose }: { signingKey: Si
   const revoke = useAction(() => api.call('revokeSigningKey', { projectId: project.id, signingKeyId }), {
     onDone: async () => {
       await client.invalidateQueries({ queryKey: projectKeys.signingKeys(project.id) });
-      toast(`Revoked ${name}`);
+      toast(t('projects.revokedNamed', { name }));
       onClose();
     },
   });
   return (
     <ConfirmDialog
-      title={`Revoke ${name}?`}
-      action="Revoke signing key"
+      title={t('projects.revokeAsk', { name })}
+      action={t('projects.revokeSigningKey')}
       typed={name}
       isBusy={revoke.isBusy}
       failure={revoke.failure}
       onConfirm={() => void revoke.run(undefined)}
       onClose={onClose}
     >
-      <p>Every token it signed is refused, and calls and chats that use one end within two seconds.</p>
+      <p>{t('projects.revokeSigningExplained')}</p>
     </ConfirmDialog>
   );
 }

@@ -7,6 +7,7 @@ import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { useStoreProject } from './store-project.ts';
+import { t } from './texts.ts';
 
 /** Whether members open the project with a second factor only. */
 export function SecurityPanel() {
@@ -20,20 +21,20 @@ export function SecurityPanel() {
     {
       onDone: (changed) => {
         store(changed);
-        toast(changed.requireSecondFactor ? 'A second factor is required' : 'A second factor is no longer required');
+        toast(t(changed.requireSecondFactor ? 'projects.nowRequired' : 'projects.noLongerRequired'));
       },
     },
   );
   return (
     <section className="panel stack" aria-labelledby="security">
-      <h2 id="security">Two-factor sign-in</h2>
+      <h2 id="security">{t('projects.twoFactor')}</h2>
       <p className="row">
-        {isRequired ? <Badge tone="ok">Required</Badge> : <Badge shape="ring">Not required</Badge>}
-        <span className="muted">
-          {isRequired
-            ? 'Members open this project only after signing in with a second factor.'
-            : 'Members open this project with or without a second factor.'}
-        </span>
+        {isRequired ? (
+          <Badge tone="ok">{t('projects.required')}</Badge>
+        ) : (
+          <Badge shape="ring">{t('projects.notRequired')}</Badge>
+        )}
+        <span className="muted">{t(isRequired ? 'projects.requiredExplained' : 'projects.notRequiredExplained')}</span>
       </p>
       {change.failure &&
         (change.failure.code === 'SVC_PROJECT_REQUIRES_SECOND_FACTOR' ? (
@@ -48,7 +49,7 @@ export function SecurityPanel() {
           title={may('project:secure') ? undefined : askFor('project:secure')}
           onClick={() => void change.run(undefined)}
         >
-          {isRequired ? 'Stop requiring it' : 'Require a second factor'}
+          {t(isRequired ? 'projects.stopRequiring' : 'projects.requireSecond')}
         </Button>
       </div>
     </section>

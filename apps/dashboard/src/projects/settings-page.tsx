@@ -15,11 +15,15 @@ import { useToast } from '../kit/toast.tsx';
 import { OriginsPanel } from './origins-panel.tsx';
 import { SecurityPanel } from './security-panel.tsx';
 import { useStoreProject } from './store-project.ts';
+import { t, withNodes } from './texts.ts';
 
 export default function SettingsPage() {
   const { project } = useProject();
   return (
-    <Page title="Settings" aside={project.status === 'ARCHIVED' && <Badge shape="square">Archived</Badge>}>
+    <Page
+      title={t('page.settings')}
+      aside={project.status === 'ARCHIVED' && <Badge shape="square">{t('words.archived')}</Badge>}
+    >
       <NamePanel />
       <OriginsPanel key={project.updatedAt} />
       <SecurityPanel />
@@ -37,29 +41,29 @@ function NamePanel() {
   const isFixed = !may('project:update') || project.status === 'ARCHIVED';
   const form = useForm({
     initial: { name: project.name },
-    check: ({ name }) => ({ name: name.trim() === '' ? 'A project has a name.' : undefined }),
+    check: ({ name }) => ({ name: name.trim() === '' ? t('projects.hasName') : undefined }),
     submit: ({ name }) => api.call('updateProject', { projectId: project.id, body: { name: name.trim() } }),
     onDone: (changed) => {
       store(changed);
-      toast('Name saved');
+      toast(t('projects.nameSaved'));
     },
   });
   return (
     <section className="panel stack" aria-labelledby="project">
-      <h2 id="project">Project</h2>
+      <h2 id="project">{t('frame.project')}</h2>
       <dl className="facts">
         <div>
-          <dt>Id</dt>
+          <dt>{t('words.id')}</dt>
           <dd>
-            <CopyId id={project.id} label="Copy project id" />
+            <CopyId id={project.id} label={t('projects.copyProjectId')} />
           </dd>
         </div>
         <div>
-          <dt>Handle</dt>
+          <dt>{t('projects.handle')}</dt>
           <dd className="mono">{project.slug}</dd>
         </div>
         <div>
-          <dt>Created</dt>
+          <dt>{t('words.created')}</dt>
           <dd>
             <Time at={project.createdAt} />
           </dd>
@@ -67,7 +71,7 @@ function NamePanel() {
       </dl>
       <form className="stack inline-form" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField label="Name" maxLength={128} disabled={isFixed} {...form.field('name')} />
+        <TextField label={t('words.name')} maxLength={128} disabled={isFixed} {...form.field('name')} />
         <div className="row">
           <Button
             type="submit"
@@ -76,7 +80,7 @@ function NamePanel() {
             disabled={isFixed || form.values.name.trim() === project.name}
             title={may('project:update') ? undefined : askFor('project:update')}
           >
-            Save name
+            {t('projects.saveName')}
           </Button>
         </div>
       </form>
@@ -86,11 +90,15 @@ function NamePanel() {
 
 function VariablesPanel() {
   const { project } = useProject();
-  const lines = [`SVC_URL=${location.origin}`, `SVC_PROJECT_ID=${project.id}`, 'SVC_API_KEY=  # made under API keys'];
+  const lines = [
+    `SVC_URL=${location.origin}`,
+    `SVC_PROJECT_ID=${project.id}`,
+    `SVC_API_KEY=  # ${t('projects.madeUnder')}`,
+  ];
   return (
     <section className="panel stack" aria-labelledby="variables">
-      <h2 id="variables">Environment variables</h2>
-      <p className="muted">For your backend.</p>
+      <h2 id="variables">{t('projects.variables')}</h2>
+      <p className="muted">{t('projects.forBackend')}</p>
       <Snippet label=".env" code={lines.join('\n')} />
     </section>
   );
@@ -106,24 +114,25 @@ function ArchivePanel() {
     onDone: (archived) => {
       store(archived);
       setAsking(false);
-      toast(`Archived ${archived.name}`);
+      toast(t('projects.archivedNamed', { name: archived.name }));
     },
   });
   if (project.status === 'ARCHIVED') {
     return (
       <section className="panel stack-small" aria-labelledby="archive">
-        <h2 id="archive">Archived</h2>
+        <h2 id="archive">{t('words.archived')}</h2>
         <p>
-          Since {project.archivedAt && <Time at={project.archivedAt} />}. Its keys and tokens are refused; what it holds
-          can still be read here.
+          {withNodes('projects.archivedSince', {
+            time: project.archivedAt && <Time at={project.archivedAt} />,
+          })}
         </p>
       </section>
     );
   }
   return (
     <section className="panel stack" aria-labelledby="archive">
-      <h2 id="archive">Archive</h2>
-      <p className="muted">Keys and tokens stop working at once, in both environments. This cannot be undone here.</p>
+      <h2 id="archive">{t('projects.archive')}</h2>
+      <p className="muted">{t('projects.archiveExplained')}</p>
       <div className="row">
         <Button
           variant="danger"
@@ -131,20 +140,20 @@ function ArchivePanel() {
           title={may('project:archive') ? undefined : askFor('project:archive')}
           onClick={() => setAsking(true)}
         >
-          Archive project
+          {t('projects.archiveProject')}
         </Button>
       </div>
       {isAsking && (
         <ConfirmDialog
-          title={`Archive ${project.name}?`}
-          action="Archive project"
+          title={t('projects.archiveAsk', { name: project.name })}
+          action={t('projects.archiveProject')}
           typed={project.name}
           isBusy={archive.isBusy}
           failure={archive.failure}
           onConfirm={() => void archive.run(undefined)}
           onClose={() => setAsking(false)}
         >
-          <p>Every API key and token of {project.name} is refused from now on, in development and in production.</p>
+          <p>{t('projects.archiveWarning', { name: project.name })}</p>
         </ConfirmDialog>
       )}
     </section>

@@ -4,6 +4,7 @@ import { chatOverviewQuery } from '../chat/queries.ts';
 import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Snippet } from '../kit/copy.tsx';
 import { CheckIcon } from '../kit/icons.tsx';
 import { metricsQuery } from '../observability/queries.ts';
@@ -29,7 +30,7 @@ export function SetupChecklist() {
   -H 'Content-Type: application/json' -d '{"name":"standup"}'`;
   return (
     <section className="panel stack" aria-labelledby="setup">
-      <h2 id="setup">Get started</h2>
+      <h2 id="setup">{t('overview.getStarted')}</h2>
       <ol className="checklist">
         {steps.map(({ label, href, isDone }) => (
           <li key={label} data-done={isDone}>
@@ -37,11 +38,11 @@ export function SetupChecklist() {
               {isDone && <CheckIcon />}
             </span>
             <Link href={href}>{label}</Link>
-            <span className="muted">{isDone ? 'Done' : 'To do'}</span>
+            <span className="muted">{isDone ? t('kit.done') : t('overview.toDo')}</span>
           </li>
         ))}
       </ol>
-      <Snippet label="First room" code={code} />
+      <Snippet label={t('overview.firstRoom')} code={code} />
     </section>
   );
 }
@@ -79,16 +80,20 @@ function useSteps(): Step[] {
       : undefined;
   return [
     {
-      label: 'Create an API key',
+      label: t('overview.stepKey'),
       href: to('api-keys'),
       isDone: keys.data?.some((key) => key.environment === environment && key.status === 'ACTIVE'),
     },
     // Rooms close; a past participant proves that there was one.
-    { label: 'Create a room', href: to('rooms'), isDone: rooms.data && (rooms.data.length > 0 || hasMet === true) },
-    { label: 'See the first participant join', href: to('connections'), isDone: hasMet },
-    { label: 'Send the first message', href: to('chat'), isDone: chat.data && chat.data.messages.total > 0 },
     {
-      label: 'Have a webhook delivered',
+      label: t('overview.stepRoom'),
+      href: to('rooms'),
+      isDone: rooms.data && (rooms.data.length > 0 || hasMet === true),
+    },
+    { label: t('overview.stepJoin'), href: to('connections'), isDone: hasMet },
+    { label: t('overview.stepMessage'), href: to('chat'), isDone: chat.data && chat.data.messages.total > 0 },
+    {
+      label: t('overview.stepWebhook'),
       href: to('webhooks'),
       isDone: webhooks.data?.some(({ lastDeliveryAt }) => lastDeliveryAt !== null),
     },

@@ -2,18 +2,19 @@ import type { NewSigningKey, SigningKey } from '@parley/contract';
 import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
+import { environmentName } from '../i18n/names.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { CreateSigningKeyDialog } from './create-signing-key-dialog.tsx';
 import { projectKeys } from './queries.ts';
 import { RevokeSigningKeyDialog } from './revoke-signing-key-dialog.tsx';
+import { t } from './texts.ts';
 
 type OpenDialog = { create: true } | { show: NewSigningKey } | { revoke: SigningKey } | null;
 
@@ -26,34 +27,29 @@ export function SigningKeysPanel() {
   );
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const mayCreate = may('api_key:create') && project.status === 'ACTIVE';
-  const rows = query.data?.filter((key) => key.environment === environment);
   const close = (): void => setDialog(null);
-  const table = (keys: readonly SigningKey[] | undefined) => (
-    <Table
-      caption={`Signing keys for ${environment.toLowerCase()}`}
-      columns={columns({ mayRevoke: may('api_key:revoke'), onRevoke: (revoke) => setDialog({ revoke }) })}
-      rows={keys}
-      keyOf={({ id }) => id}
-      copyOf={({ id }) => id}
-    />
-  );
   return (
     <section className="stack" aria-labelledby="signing-keys">
       <div className="section-head">
-        <h2 id="signing-keys">Signing keys</h2>
+        <h2 id="signing-keys">{t('projects.signingKeys')}</h2>
         <Button
           disabled={!mayCreate}
           title={mayCreate ? undefined : askFor('api_key:create')}
           onClick={() => setDialog({ create: true })}
         >
-          New signing key
+          {t('projects.newSigningKey')}
         </Button>
       </div>
-      <p className="muted">Your backend signs RTC and chat tokens with one by itself, without a call.</p>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {() => (rows?.length === 0 ? <p className="no-data">None for {environment.toLowerCase()}.</p> : table(rows))}
-      </QueryView>
-      <More query={query} />
+      <p className="muted">{t('projects.signingLead')}</p>
+      <List
+        query={query}
+        rowsOf={(keys) => keys.filter((key) => key.environment === environment)}
+        caption={t('projects.signingCaption', { environment: environmentName(environment) })}
+        columns={columns({ mayRevoke: may('api_key:revoke'), onRevoke: (revoke) => setDialog({ revoke }) })}
+        keyOf={({ id }) => id}
+        copyOf={({ id }) => id}
+        empty={{ title: t('projects.noSigningKey', { environment: environmentName(environment) }) }}
+      />
       {dialog !== null && 'create' in dialog && (
         <CreateSigningKeyDialog
           onClose={close}
@@ -71,32 +67,37 @@ function NewSigningKeyDialog({ created, onClose }: { created: NewSigningKey; onC
   const secret = created.key ?? '';
   return (
     <SecretDialog
-      title={`Signing key ${created.name}`}
+      title={t('projects.signingKeyNamed', { name: created.name })}
       secret={secret}
-      secretLabel="signing key"
+      secretLabel={t('projects.signingKey')}
       onClose={onClose}
-      copies={[['Copy .env line', `SVC_SIGNING_KEY=${secret}`]]}
+      copies={[[t('projects.copyEnv'), `SVC_SIGNING_KEY=${secret}`]]}
     >
-      <p>Store it now: it is not shown again. Whoever has it signs tokens in the name of this project.</p>
+      <p>{t('projects.storeSigningNow')}</p>
     </SecretDialog>
   );
 }
 
 function columns(options: { mayRevoke: boolean; onRevoke: (key: SigningKey) => void }): readonly Column<SigningKey>[] {
   return [
-    { head: 'Name', width: '18%', cell: ({ name }) => <strong>{name}</strong> },
-    { head: 'Id', cell: ({ id }) => <CopyId id={id} label="Copy id" /> },
-    { head: 'Algorithm', cell: ({ algorithm }) => algorithm },
+    { head: t('words.name'), width: '18%', cell: ({ name }) => <strong>{name}</strong> },
+    { head: t('words.id'), cell: ({ id }) => <CopyId id={id} label={t('kit.copyId')} /> },
+    { head: t('projects.algorithm'), cell: ({ algorithm }) => algorithm },
     {
-      head: 'Status',
+      head: t('words.status'),
       cell: ({ status }) =>
-        status === 'ACTIVE' ? <Badge tone="ok">Active</Badge> : <Badge shape="square">Revoked</Badge>,
+        status === 'ACTIVE' ? (
+          <Badge tone="ok">{t('words.active')}</Badge>
+        ) : (
+          <Badge shape="square">{t('projects.revoked')}</Badge>
+        ),
     },
     {
-      head: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt ? <Ago at={lastUsedAt} /> : <span className="no-data">Never</span>),
+      head: t('projects.lastUsed'),
+      cell: ({ lastUsedAt }) =>
+        lastUsedAt ? <Ago at={lastUsedAt} /> : <span className="no-data">{t('words.never')}</span>,
     },
-    { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { head: t('words.created'), cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       head: '',
       align: 'end',
@@ -104,12 +105,12 @@ function columns(options: { mayRevoke: boolean; onRevoke: (key: SigningKey) => v
         key.status === 'ACTIVE' && (
           <Button
             variant="quiet"
-            aria-label={`Revoke signing key ${key.name}`}
+            aria-label={t('projects.revokeSigningNamed', { name: key.name })}
             disabled={!options.mayRevoke}
             title={options.mayRevoke ? undefined : askFor('api_key:revoke')}
             onClick={() => options.onRevoke(key)}
           >
-            Revoke
+            {t('projects.revoke')}
           </Button>
         ),
     },

@@ -6,12 +6,13 @@ import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { CopyId } from '../kit/copy.tsx';
 import { NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
-import { decimal, plural } from '../kit/numbers.ts';
+import { decimal } from '../kit/numbers.ts';
 import { Time } from '../kit/time.tsx';
-import { credentialWords, StatusBadge } from './words.tsx';
+import { credentialWord, StatusBadge } from './words.tsx';
 
 export default function RequestPage() {
   const api = useApi();
@@ -25,7 +26,7 @@ export default function RequestPage() {
   });
   const { data } = query;
   return (
-    <Page title={data ? `${data.method} ${data.route}` : 'API request'} query={query}>
+    <Page title={data ? `${data.method} ${data.route}` : t('frame.kindRequest')} query={query}>
       <QueryView query={query}>{(request) => <RequestView request={request} />}</QueryView>
     </Page>
   );
@@ -47,16 +48,16 @@ function RequestView({ request }: { request: ApiRequest }) {
           </p>
         </div>
       )}
-      <section className="panel" aria-label="About the request">
+      <section className="panel" aria-label={t('requests.about')}>
         <Facts
           rows={[
-            ['Status', <StatusBadge key="s" status={request.status} />],
-            ['Time', <Time key="t" at={request.at} />],
-            ['Took', `${decimal(request.ms)} ms`],
-            ['Request id', <CopyId key="i" id={request.requestId} label="Copy request id" />],
-            ['Credential', credentialWords[request.credential]],
+            [t('words.status'), <StatusBadge key="s" status={request.status} />],
+            [t('kit.time'), <Time key="t" at={request.at} />],
+            [t('words.took'), t('kit.ms', { value: decimal(request.ms) })],
+            [t('requests.requestId'), <CopyId key="i" id={request.requestId} label={t('kit.copyRequestId')} />],
+            [t('requests.credential'), credentialWord(request.credential)],
             [
-              'API key',
+              t('requests.apiKey'),
               keyId === null ? (
                 <NoData key="k" />
               ) : (
@@ -66,12 +67,12 @@ function RequestView({ request }: { request: ApiRequest }) {
               ),
             ],
             [
-              'Same request id',
+              t('requests.sameId'),
               <Link key="r" href={to('requests', { request: request.requestId })}>
-                Every request with it
+                {t('requests.everyWithIt')}
               </Link>,
             ],
-            ['Not logged before it', skipped === 0 ? 'None' : plural(skipped, 'request')],
+            [t('requests.notLogged'), skipped === 0 ? t('words.none') : t('requests.count', { count: skipped })],
           ]}
         />
       </section>

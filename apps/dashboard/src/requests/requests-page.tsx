@@ -2,15 +2,17 @@ import type { ApiRequest } from '@parley/contract';
 import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
+import { FilterSelect } from '../frame/filter-select.tsx';
 import { FilterText } from '../frame/filter-text.tsx';
 import { ListPage } from '../frame/list-page.tsx';
 import { type CurrentProject, useProject } from '../frame/project.tsx';
-import { useFilter } from '../frame/url.ts';
-import { SelectField } from '../kit/field.tsx';
-import { decimal, plural } from '../kit/numbers.ts';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
+import { decimal } from '../kit/numbers.ts';
 import type { Column } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
-import { credentialWords, isMethod, isOutcome, methods, outcomeWords, StatusBadge } from './words.tsx';
+import { credentialWord, isMethod, isOutcome, methods, outcomes, StatusBadge } from './words.tsx';
 
 export default function RequestsPage() {
   const api = useApi();
@@ -35,42 +37,40 @@ export default function RequestsPage() {
       { signal },
     ),
   );
-  const clear = (): void => {
-    for (const set of [setOutcome, setMethod, setRoute, setRequestId, setKeyId]) set('');
-  };
-  const any = (label: string) => ({ value: '', label });
   return (
     <ListPage
-      title="API requests"
-      lead="What your applications asked of the API in the last 7 days, and how it was answered. No body is kept."
+      title={t('page.requests')}
+      lead={t('requests.lead')}
       query={query}
-      caption={`API requests in ${environment.toLowerCase()}, newest first`}
+      caption={t('requests.caption', { environment: environmentName(environment) })}
       columns={columns(current)}
       keyOf={({ id }) => id}
       copyOf={(request) => request.requestId}
-      onClear={Object.keys(filter).length > 0 ? clear : undefined}
+      onClear={clearing(filter, setOutcome, setMethod, setRoute, setRequestId, setKeyId)}
       empty={{
-        title: 'No request yet',
-        noMatch: 'No request matches',
-        children: <p>A request appears here about a second after your backend makes it with an API key.</p>,
+        title: t('requests.none'),
+        noMatch: t('requests.noMatch'),
+        children: <p>{t('requests.appears')}</p>,
       }}
       filters={
         <>
-          <SelectField
-            label="Outcome"
+          <FilterSelect
+            label={t('requests.outcome')}
+            any={t('requests.anyOutcome')}
             value={outcome}
-            options={[any('Any outcome'), ...Object.entries(outcomeWords).map(([value, label]) => ({ value, label }))]}
-            onChange={(event) => setOutcome(event.target.value)}
+            options={Object.entries(outcomes).map(([value, label]) => [value, t(label)])}
+            onChange={setOutcome}
           />
-          <SelectField
-            label="Method"
+          <FilterSelect
+            label={t('requests.method')}
+            any={t('requests.anyMethod')}
             value={method}
-            options={[any('Any method'), ...methods.map((value) => ({ value, label: value }))]}
-            onChange={(event) => setMethod(event.target.value)}
+            options={methods.map((value) => [value, value])}
+            onChange={setMethod}
           />
-          <FilterText label="Route contains" value={route} onChange={setRoute} isFirst />
-          <FilterText label="Request id" value={requestId} onChange={setRequestId} />
-          {current.may('api_key:read') && <FilterText label="API key" value={keyId} onChange={setKeyId} />}
+          <FilterText label={t('requests.routeContains')} value={route} onChange={setRoute} isFirst />
+          <FilterText label={t('requests.requestId')} value={requestId} onChange={setRequestId} />
+          {current.may('api_key:read') && <FilterText label={t('requests.apiKey')} value={keyId} onChange={setKeyId} />}
         </>
       }
     />
@@ -80,36 +80,35 @@ export default function RequestsPage() {
 function columns({ to }: CurrentProject): readonly Column<ApiRequest>[] {
   return [
     {
-      head: 'Time',
+      head: t('kit.time'),
       cell: ({ requestId, at }) => (
         <Link className="row-link" href={to(`requests/${requestId}`)}>
           <Time at={at} />
         </Link>
       ),
     },
-    { head: 'Status', cell: StatusBadge },
+    { head: t('words.status'), cell: StatusBadge },
     {
-      head: 'Request',
+      head: t('words.request'),
       cell: ({ method, route, skipped }) => (
         <>
           <span className="mono">
             {method} {route}
           </span>
-          {skipped > 0 && (
-            <span className="no-data"> after {plural(skipped, 'more', 'more')} beyond the log’s rate</span>
-          )}
+          {skipped > 0 && <span className="no-data"> {t('requests.skipped', { count: skipped })}</span>}
         </>
       ),
     },
     {
-      head: 'Error',
-      cell: ({ error }) => (error ? <span className="mono">{error.code}</span> : <span className="no-data">None</span>),
+      head: t('requests.error'),
+      cell: ({ error }) =>
+        error ? <span className="mono">{error.code}</span> : <span className="no-data">{t('words.none')}</span>,
     },
-    { head: 'Took', align: 'end', cell: ({ ms }) => `${decimal(ms)} ms` },
+    { head: t('words.took'), align: 'end', cell: ({ ms }) => t('kit.ms', { value: decimal(ms) }) },
     {
-      head: 'By',
+      head: t('requests.by'),
       cell: ({ credential, keyId }) =>
-        keyId === null ? credentialWords[credential] : <span className="mono">{keyId}</span>,
+        keyId === null ? credentialWord(credential) : <span className="mono">{keyId}</span>,
     },
   ];
 }

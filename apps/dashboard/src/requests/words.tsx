@@ -1,20 +1,24 @@
 import type { ApiRequest } from '@parley/contract';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Badge, type Tone } from '../kit/badge.tsx';
 
-export const credentialWords: Readonly<Record<ApiRequest['credential'], string>> = {
-  apiKey: 'API key',
-  chatToken: 'Chat token',
-  rtcToken: 'RTC token',
-  session: 'Dashboard',
+const credentials: Readonly<Record<ApiRequest['credential'], PlainKey>> = {
+  apiKey: 'requests.apiKey',
+  chatToken: 'requests.chatToken',
+  rtcToken: 'requests.rtcToken',
+  session: 'requests.dashboard',
 };
 
-export const outcomeWords = {
-  OK: 'Successful',
-  FAILED: 'Failed',
-  CLIENT_ERROR: 'Refused (4xx)',
-  SERVER_ERROR: 'Our fault (5xx)',
+export const credentialWord = (credential: ApiRequest['credential']): string => t(credentials[credential]);
+
+export const outcomes = {
+  OK: 'requests.successful',
+  FAILED: 'words.failed',
+  CLIENT_ERROR: 'requests.refused',
+  SERVER_ERROR: 'requests.ourFault',
 } as const;
-export const isOutcome = (text: string): text is keyof typeof outcomeWords => Object.hasOwn(outcomeWords, text);
+export const isOutcome = (text: string): text is keyof typeof outcomes => Object.hasOwn(outcomes, text);
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const isMethod = (text: string): text is (typeof methods)[number] =>

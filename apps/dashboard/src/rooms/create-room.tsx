@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { Snippet } from '../kit/copy.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
@@ -13,9 +14,9 @@ const lengthMax = 128;
 
 /** Answers while typing; the service's own rule decides. */
 function nameProblem(name: string): string | undefined {
-  if (name === '') return 'Give the room a name.';
-  if (!/^[A-Za-z0-9._-]*$/.test(name)) return 'Use letters, digits, dots, hyphens and underscores.';
-  return name.length > lengthMax ? `Use at most ${lengthMax} characters.` : undefined;
+  if (name === '') return t('rooms.giveName');
+  if (!/^[A-Za-z0-9._-]*$/.test(name)) return t('rooms.nameCharacters');
+  return name.length > lengthMax ? t('rooms.nameLength', { max: lengthMax }) : undefined;
 }
 
 export function CreateRoomForm() {
@@ -39,8 +40,8 @@ export function CreateRoomForm() {
     <form className="stack inline-form" onSubmit={form.onSubmit} noValidate>
       {form.failure && <ErrorNotice failure={form.failure} />}
       <TextField
-        label="Room name"
-        hint="1 to 128 letters, digits, dots, hyphens or underscores."
+        label={t('rooms.roomName')}
+        hint={t('rooms.nameHint')}
         autoComplete="off"
         spellCheck={false}
         autoFocus
@@ -49,7 +50,7 @@ export function CreateRoomForm() {
       />
       <div className="dialog-actions">
         <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Create room
+          {t('rooms.create')}
         </Button>
       </div>
     </form>

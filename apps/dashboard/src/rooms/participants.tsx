@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
@@ -14,7 +15,7 @@ import { Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { roomKeys } from './queries.ts';
-import { permissionWords, qualityWords, sourceName, stateWords } from './words.ts';
+import { permissionWords, qualities, sourceInSentence, sourceName, stateWord } from './words.ts';
 
 export function ParticipantTable({ room, participants }: { room: RoomDetail; participants: readonly Participant[] }) {
   const { to, may } = useProject();
@@ -22,38 +23,37 @@ export function ParticipantTable({ room, participants }: { room: RoomDetail; par
   return (
     <>
       <Table
-        caption={`Participants of ${room.name}`}
+        caption={t('rooms.participantsOf', { name: room.name })}
         rows={participants}
         keyOf={({ sessionId }) => sessionId}
         copyOf={({ identity }) => identity}
         columns={[
           {
-            head: 'Identity',
+            head: t('words.identity'),
             cell: ({ identity, state, kind }) => (
               <span className="two-lines">
                 <strong>{identity}</strong>
                 <span className="muted">
-                  {stateWords[state]}
-                  {kind === 'VIEWER' ? ', viewer' : ''}
+                  {kind === 'VIEWER' ? t('rooms.viewer', { state: stateWord(state) }) : stateWord(state)}
                 </span>
               </span>
             ),
           },
-          { head: 'Joined', cell: ({ joinedAt }) => <Ago at={joinedAt} /> },
+          { head: t('words.joined'), cell: ({ joinedAt }) => <Ago at={joinedAt} /> },
           {
-            head: 'Quality',
+            head: t('rooms.quality'),
             cell: ({ quality }) => {
               if (quality === null) return <NoData />;
-              const [word, tone] = qualityWords[quality];
-              return <Badge tone={tone}>{word}</Badge>;
+              const [word, tone] = qualities[quality];
+              return <Badge tone={tone}>{t(word)}</Badge>;
             },
           },
-          { head: 'May', cell: ({ permissions }) => permissionWords(permissions) },
+          { head: t('rooms.may'), cell: ({ permissions }) => permissionWords(permissions) },
           {
-            head: 'Tracks',
+            head: t('rooms.tracks'),
             cell: ({ identity, tracks }) =>
               tracks.length === 0 ? (
-                <span className="no-data">None</span>
+                <span className="no-data">{t('words.none')}</span>
               ) : (
                 <ul className="track-list">
                   {tracks.map((track) => (
@@ -63,9 +63,13 @@ export function ParticipantTable({ room, participants }: { room: RoomDetail; par
               ),
           },
           {
-            head: 'Connection',
+            head: t('words.connection'),
             cell: ({ connectionId }) =>
-              connectionId === null ? <NoData /> : <Link href={to(`connections/${connectionId}`)}>Timeline</Link>,
+              connectionId === null ? (
+                <NoData />
+              ) : (
+                <Link href={to(`connections/${connectionId}`)}>{t('words.timeline')}</Link>
+              ),
           },
           {
             head: '',
@@ -73,12 +77,12 @@ export function ParticipantTable({ room, participants }: { room: RoomDetail; par
             cell: (participant) => (
               <Button
                 variant="quiet"
-                aria-label={`Remove ${participant.identity}`}
+                aria-label={t('rooms.removeNamed', { identity: participant.identity })}
                 disabled={!may('room:manage')}
                 title={may('room:manage') ? undefined : askFor('room:manage')}
                 onClick={() => setRemoving(participant)}
               >
-                Remove
+                {t('words.remove')}
               </Button>
             ),
           },
@@ -109,23 +113,26 @@ function TrackRow({ room, identity, track }: { room: RoomDetail; identity: strin
   const facts = [
     track.codec,
     track.width === null || track.height === null ? null : `${track.width}×${track.height}`,
-    track.simulcast ? `${track.layers.length} layers` : null,
+    track.simulcast ? t('rooms.layers', { count: track.layers.length }) : null,
   ].filter((fact) => fact !== null);
   return (
     <li>
       <span>
         {sourceName(track)}
-        {track.muted && <span className="muted"> (muted)</span>}
+        {track.muted && <span className="muted"> {t('rooms.muted')}</span>}
       </span>
       {facts.length > 0 && <span className="muted">{facts.join(', ')}</span>}
       {may('room:manage') && (
         <Button
           variant="quiet"
           isBusy={mute.isBusy}
-          aria-label={`${track.muted ? 'Unmute' : 'Mute'} ${sourceName(track).toLowerCase()} of ${identity}`}
+          aria-label={t(track.muted ? 'rooms.unmuteTrack' : 'rooms.muteTrack', {
+            track: sourceInSentence(track),
+            identity,
+          })}
           onClick={() => mute.run(!track.muted)}
         >
-          {track.muted ? 'Unmute' : 'Mute'}
+          {track.muted ? t('rooms.unmute') : t('rooms.mute')}
         </Button>
       )}
       {mute.failure && <ErrorNotice failure={mute.failure} />}
@@ -150,21 +157,21 @@ function RemoveDialog(props: { room: RoomDetail; participant: Participant; onClo
     {
       onDone: async () => {
         await client.invalidateQueries({ queryKey: roomKeys.one(project.id, environment, props.room.id) });
-        toast(`Removed ${identity}`);
+        toast(t('rooms.removedNamed', { identity }));
         props.onClose();
       },
     },
   );
   return (
     <ConfirmDialog
-      title={`Remove ${identity}?`}
-      action="Remove participant"
+      title={t('rooms.removeAsk', { identity })}
+      action={t('rooms.removeParticipant')}
       isBusy={remove.isBusy}
       failure={remove.failure}
       onConfirm={() => void remove.run(undefined)}
       onClose={props.onClose}
     >
-      <p>They are disconnected from {props.room.name} and their tokens for it end. A new token lets them in again.</p>
+      <p>{t('rooms.removeExplained', { room: props.room.name })}</p>
     </ConfirmDialog>
   );
 }

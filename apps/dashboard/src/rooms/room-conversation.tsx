@@ -6,6 +6,7 @@ import { conversationQuery } from '../chat/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { Snippet } from '../kit/copy.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
 
@@ -41,9 +42,9 @@ function NoConversation({ room }: { room: RoomDetail }) {
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H 'Content-Type: application/json' -d '{"name":"${room.name}","roomId":"${room.id}"}'`;
   return (
-    <EmptyState title="No conversation is attached">
-      <p>A conversation that names the room is found by its id and shown here.</p>
-      <Snippet label="Attach one" code={code} />
+    <EmptyState title={t('rooms.noConversation')}>
+      <p>{t('rooms.conversationFound')}</p>
+      <Snippet label={t('rooms.attach')} code={code} />
     </EmptyState>
   );
 }

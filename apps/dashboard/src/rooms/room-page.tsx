@@ -8,6 +8,7 @@ import { Page } from '../frame/page.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { useFilter } from '../frame/url.ts';
+import { t, withNodes } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { CopyId, Snippet } from '../kit/copy.tsx';
@@ -15,7 +16,6 @@ import { ConfirmDialog } from '../kit/dialog.tsx';
 import { EmptyState, NoData } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { useAnnounced } from '../kit/live.tsx';
-import { plural } from '../kit/numbers.ts';
 import { SkeletonLines } from '../kit/skeleton.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { Ago, Time } from '../kit/time.tsx';
@@ -32,7 +32,7 @@ export default function RoomPage() {
   const room = query.data;
   return (
     <Page
-      title={room?.name ?? 'Room'}
+      title={room?.name ?? t('words.room')}
       query={query}
       aside={room && <RoomState room={room} />}
       actions={
@@ -50,39 +50,40 @@ export default function RoomPage() {
 }
 
 const RoomState = ({ room: { status } }: { room: RoomDetail }) =>
-  status === 'ACTIVE' ? <Badge tone="ok">Open</Badge> : <Badge shape="square">Closed</Badge>;
+  status === 'ACTIVE' ? <Badge tone="ok">{t('rooms.open')}</Badge> : <Badge shape="square">{t('rooms.closed')}</Badge>;
 
 function RoomBody({ room }: { room: RoomDetail }) {
   const { to } = useProject();
-  useAnnounced(room.participants ? plural(room.participants.length, 'participant') : null);
+  useAnnounced(room.participants ? t('rooms.participantCount', { count: room.participants.length }) : null);
   const isLost = room.status === 'ACTIVE' && room.serverName !== null && room.participants === null;
   return (
     <>
       {isLost && (
         <p className="notice" data-tone="warn" role="status">
           <span>
-            The media node <Link href={to(`fleet/${room.serverName}`)}>{room.serverName}</Link> cannot be reached: who
-            is here is not known.
+            {withNodes('rooms.nodeLost', {
+              node: <Link href={to(`fleet/${room.serverName}`)}>{room.serverName}</Link>,
+            })}
           </span>
         </p>
       )}
-      <section className="panel" aria-label="About the room">
+      <section className="panel" aria-label={t('rooms.about')}>
         <Facts
           rows={[
-            ['Id', <CopyId key="id" id={room.id} label="Copy room id" />],
+            [t('words.id'), <CopyId key="id" id={room.id} label={t('words.copyRoomId')} />],
             [
-              'Participants',
+              t('words.participants'),
               room.participantCount === null ? (
                 <NoData key="n" />
               ) : (
-                `${room.participantCount} of at most ${room.maxParticipants}`
+                t('rooms.ofAtMost', { now: room.participantCount, max: room.maxParticipants })
               ),
             ],
             [
-              'Media node',
+              t('words.mediaNode'),
               room.serverName === null ? (
                 <span key="s" className="no-data">
-                  Placed with the first participant
+                  {t('rooms.placedLater')}
                 </span>
               ) : (
                 <Link key="s" href={to(`fleet/${room.serverName}`)}>
@@ -90,23 +91,27 @@ function RoomBody({ room }: { room: RoomDetail }) {
                 </Link>
               ),
             ],
-            ['Region', room.region ?? <NoData key="r" />],
-            ['Opened', <Time key="o" at={room.createdAt} />],
+            [t('words.region'), room.region ?? <NoData key="r" />],
+            [t('words.opened'), <Time key="o" at={room.createdAt} />],
             ...(room.sessionStartedAt === null
               ? []
-              : ([['In use since', <Ago key="u" at={room.sessionStartedAt} />]] as const)),
-            ...(room.closedAt === null ? [] : ([['Closed', <Time key="c" at={room.closedAt} />]] as const)),
+              : ([[t('rooms.inUseSince'), <Ago key="u" at={room.sessionStartedAt} />]] as const)),
+            ...(room.closedAt === null ? [] : ([[t('rooms.closed'), <Time key="c" at={room.closedAt} />]] as const)),
           ]}
         />
       </section>
       <Tabs
-        label="Room"
+        label={t('words.room')}
         tabs={[
-          { id: 'participants', label: 'Participants', panel: () => <Participants room={room} /> },
-          { id: 'test-call', label: 'Test call', panel: () => <CallPanel room={room} /> },
-          { id: 'timeline', label: 'Timeline', panel: () => <RoomTimeline roomId={room.id} /> },
-          { id: 'conversation', label: 'Conversation', panel: () => <RoomConversation room={room} /> },
-          { id: 'raw', label: 'Raw', panel: () => <Snippet label="Room" code={JSON.stringify(room, null, 2)} /> },
+          { id: 'participants', label: t('words.participants'), panel: () => <Participants room={room} /> },
+          { id: 'test-call', label: t('rooms.testCall'), panel: () => <CallPanel room={room} /> },
+          { id: 'timeline', label: t('words.timeline'), panel: () => <RoomTimeline roomId={room.id} /> },
+          { id: 'conversation', label: t('rooms.conversation'), panel: () => <RoomConversation room={room} /> },
+          {
+            id: 'raw',
+            label: 'Raw',
+            panel: () => <Snippet label={t('words.room')} code={JSON.stringify(room, null, 2)} />,
+          },
         ]}
       />
     </>
@@ -127,23 +132,23 @@ function CallButton() {
   if (tab === 'test-call') return null;
   return (
     <Button variant="primary" onClick={() => setTab('test-call')}>
-      Test call
+      {t('rooms.testCall')}
     </Button>
   );
 }
 
 function Participants({ room }: { room: RoomDetail }) {
-  if (room.status === 'CLOSED') return <EmptyState title="This room is closed" />;
-  if (room.participants === null) return <EmptyState title="Not known: the media node does not answer" />;
+  if (room.status === 'CLOSED') return <EmptyState title={t('rooms.isClosed')} />;
+  if (room.participants === null) return <EmptyState title={t('rooms.notKnown')} />;
   if (room.participants.length > 0) return <ParticipantTable room={room} participants={room.participants} />;
   const code = `curl -s -X POST ${location.origin}/v1/rooms/${room.name}/rtc-tokens \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"participantIdentity":"ada","permissions":{"publish":true}}'`;
   return (
-    <EmptyState title="Nobody is here">
-      <p>Join with a test call from this page, or mint a token in your backend and join with the client SDK.</p>
-      <Snippet label="Mint a token" code={code} />
+    <EmptyState title={t('rooms.nobody')}>
+      <p>{t('rooms.howToJoin')}</p>
+      <Snippet label={t('rooms.mint')} code={code} />
     </EmptyState>
   );
 }
@@ -159,7 +164,7 @@ function CloseRoom({ room }: { room: RoomDetail }) {
     {
       onDone: async () => {
         setAsking(false);
-        toast(`Closed ${room.name}`);
+        toast(t('rooms.closedNamed', { name: room.name }));
         await client.invalidateQueries({ queryKey: roomKeys.one(project.id, environment, room.id) });
         await client.invalidateQueries({ queryKey: roomKeys.list(project.id, environment) });
       },
@@ -175,12 +180,12 @@ function CloseRoom({ room }: { room: RoomDetail }) {
         title={mayClose ? undefined : askFor('room:manage')}
         onClick={() => setAsking(true)}
       >
-        Close room
+        {t('rooms.close')}
       </Button>
       {isAsking && (
         <ConfirmDialog
-          title={`Close ${room.name}?`}
-          action="Close room"
+          title={t('rooms.closeNamed', { name: room.name })}
+          action={t('rooms.close')}
           {...(people > 0 ? { typed: room.name } : {})}
           isBusy={close.isBusy}
           failure={close.failure}
@@ -188,8 +193,8 @@ function CloseRoom({ room }: { room: RoomDetail }) {
           onClose={() => setAsking(false)}
         >
           <p>
-            {people > 0 ? `${plural(people, 'participant')} will be disconnected. ` : ''}Its tokens are revoked and its
-            name becomes free. A closed room does not open again.
+            {people > 0 && `${t('rooms.willBeDisconnected', { count: people })} `}
+            {t('rooms.closeIsFinal')}
           </p>
         </ConfirmDialog>
       )}

@@ -5,6 +5,7 @@ import { untilTold } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t, withNodes } from '../i18n/t.ts';
 import { EmptyState } from '../kit/empty-state.tsx';
 import { span } from '../kit/numbers.ts';
 import { Time } from '../kit/time.tsx';
@@ -29,7 +30,7 @@ export function RoomTimeline({ roomId }: { roomId: string }) {
     <QueryView query={query}>
       {(connections) =>
         connections.length === 0 ? (
-          <EmptyState title="Nobody has connected to this room yet" />
+          <EmptyState title={t('rooms.nobodyYet')} />
         ) : (
           <Lanes connections={connections} asOf={query.dataUpdatedAt} />
         )
@@ -42,17 +43,17 @@ function Lanes({ connections, asOf }: { connections: readonly Connection[]; asOf
   const { to } = useProject();
   const start = Math.min(...connections.map(({ startedAt }) => Date.parse(startedAt)));
   const length = Math.max(1, asOf - start);
-  const lanes = Map.groupBy(connections, ({ participantIdentity }) => participantIdentity ?? 'unknown');
+  const lanes = Map.groupBy(connections, ({ participantIdentity }) => participantIdentity ?? t('rooms.unknown'));
   return (
     <>
       <p>
-        <Link href={to('calls', { room: connections[0]?.roomId ?? '' })}>Inspect the calls of this room</Link>
+        <Link href={to('calls', { room: connections[0]?.roomId ?? '' })}>{t('rooms.inspectCalls')}</Link>
       </p>
       <p className="muted">
-        From <Time at={new Date(start).toISOString()} /> until now.
-        {connections.length === connectionsMax && ` Newest ${connectionsMax} connections.`}
+        {withNodes('rooms.fromUntilNow', { start: <Time at={new Date(start).toISOString()} /> })}
+        {connections.length === connectionsMax && ` ${t('rooms.newestConnections', { number: connectionsMax })}`}
       </p>
-      <ul className="lanes" aria-label="Connections by participant">
+      <ul className="lanes" aria-label={t('rooms.connectionsBy')}>
         {[...lanes].map(([identity, stays]) => (
           <li key={identity} className="lane">
             <span className="lane-name">{identity}</span>
@@ -66,7 +67,10 @@ function Lanes({ connections, asOf }: { connections: readonly Connection[]; asOf
                     className="lane-bar"
                     data-state={state}
                     href={to(`connections/${connectionId}`)}
-                    aria-label={`${identity}, ${endedAt === null ? 'connected for' : 'was connected for'} ${span(until - from)}`}
+                    aria-label={t(endedAt === null ? 'rooms.connectedFor' : 'rooms.wasConnectedFor', {
+                      identity,
+                      span: span(until - from),
+                    })}
                     title={`${span(until - from)}, ${state.toLowerCase()}`}
                     style={{
                       left: `${((from - start) / length) * 100}%`,

@@ -4,19 +4,16 @@ import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { FilterText } from '../frame/filter-text.tsx';
-import { More } from '../frame/more.tsx';
-import { Page } from '../frame/page.tsx';
+import { ListPage } from '../frame/list-page.tsx';
 import { askFor, type CurrentProject, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
-import { Button } from '../kit/button.tsx';
+import { clearing, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { CopyId } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
-import { PlusIcon } from '../kit/icons.tsx';
+import { NoData } from '../kit/empty-state.tsx';
 import { useAnnounced } from '../kit/live.tsx';
-import { plural } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { CreateRoomForm, RoomSnippets } from './create-room.tsx';
 import { roomKeys } from './queries.ts';
@@ -32,74 +29,53 @@ export default function RoomsPage() {
     return api.request('listProjectRooms', { projectId: project.id, query: filter }, { signal });
   });
   const rooms = query.data;
-  const isEmpty = rooms?.length === 0 && name === '';
-  useAnnounced(rooms === undefined ? null : plural(rooms.length, 'active room'));
+  useAnnounced(rooms === undefined ? null : t('rooms.activeCount', { count: rooms.length }));
   const mayCreate = may('room:manage') && project.status === 'ACTIVE';
-
-  const table = (rows: readonly Room[] | undefined) => (
-    <Table
-      caption={`Active rooms in ${environment.toLowerCase()}`}
+  return (
+    <ListPage
+      title={t('page.rooms')}
+      query={query}
+      create={{
+        label: t('rooms.new'),
+        isAllowed: mayCreate,
+        permission: 'room:manage',
+        onClick: () => setCreating(true),
+        hasForm: true,
+      }}
+      caption={t('rooms.caption', { environment: environmentName(environment) })}
       columns={columns(current)}
-      rows={rows}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
-    />
-  );
-  return (
-    <Page
-      title="Rooms"
-      query={query}
-      actions={
-        !isEmpty && (
-          <Button
-            variant="primary"
-            icon={<PlusIcon />}
-            disabled={!mayCreate}
-            title={mayCreate ? undefined : askFor('room:manage')}
-            onClick={() => setCreating(true)}
-          >
-            New room
-          </Button>
-        )
-      }
+      filters={<FilterText label={t('words.nameContains')} value={name} onChange={setName} isFirst />}
+      onClear={clearing(name === '' ? {} : { name }, setName)}
+      empty={{
+        title: t('rooms.noneOpen', { environment: environmentName(environment) }),
+        noMatch: t('rooms.noMatch', { name }),
+        children: (
+          <>
+            <p>{t('rooms.whatIs')}</p>
+            {mayCreate ? <CreateRoomForm /> : <p>{askFor('room:manage')}</p>}
+            <RoomSnippets />
+          </>
+        ),
+      }}
     >
-      {!isEmpty && (
-        <div className="filters">
-          <FilterText label="Name contains" value={name} onChange={setName} isFirst />
-        </div>
-      )}
-      <QueryView query={query} skeleton={table(undefined)}>
-        {() =>
-          isEmpty ? (
-            <EmptyState title={`No room is open in ${environment.toLowerCase()}`}>
-              <p>A room is where participants meet. Your backend makes them; here is one to try.</p>
-              {mayCreate ? <CreateRoomForm /> : <p>{askFor('room:manage')}</p>}
-              <RoomSnippets />
-            </EmptyState>
-          ) : rooms?.length === 0 ? (
-            <EmptyState
-              title={`No room has a name with “${name}”`}
-              action={<Button onClick={() => setName('')}>Clear filter</Button>}
-            />
-          ) : (
-            table(rooms)
-          )
-        }
-      </QueryView>
-      <More query={query} />
       {isCreating && (
-        <Dialog title={`New room in ${environment.toLowerCase()}`} onClose={() => setCreating(false)}>
+        <Dialog
+          title={t('rooms.newIn', { environment: environmentName(environment) })}
+          onClose={() => setCreating(false)}
+        >
           <CreateRoomForm />
         </Dialog>
       )}
-    </Page>
+    </ListPage>
   );
 }
 
 function columns({ to }: CurrentProject): readonly Column<Room>[] {
   return [
     {
-      head: 'Name',
+      head: t('words.name'),
       width: '26%',
       cell: ({ id, name }) => (
         <Link className="row-link" href={to(`rooms/${id}`)}>
@@ -107,22 +83,22 @@ function columns({ to }: CurrentProject): readonly Column<Room>[] {
         </Link>
       ),
     },
-    { head: 'Id', cell: ({ id }) => <CopyId id={id} label="Copy room id" /> },
+    { head: t('words.id'), cell: ({ id }) => <CopyId id={id} label={t('words.copyRoomId')} /> },
     {
-      head: 'Participants',
+      head: t('words.participants'),
       cell: ({ participantCount, maxParticipants }) =>
         participantCount === null ? <NoData /> : `${participantCount}/${maxParticipants}`,
     },
-    { head: 'Publishing', cell: ({ publisherCount }) => publisherCount ?? <NoData /> },
+    { head: t('rooms.publishing'), cell: ({ publisherCount }) => publisherCount ?? <NoData /> },
     {
-      head: 'Media node',
+      head: t('words.mediaNode'),
       cell: ({ serverName }) =>
         serverName === null ? (
-          <span className="no-data">Not placed</span>
+          <span className="no-data">{t('rooms.notPlaced')}</span>
         ) : (
           <Link href={to(`fleet/${serverName}`)}>{serverName}</Link>
         ),
     },
-    { head: 'Opened', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { head: t('words.opened'), cell: ({ createdAt }) => <Ago at={createdAt} /> },
   ];
 }

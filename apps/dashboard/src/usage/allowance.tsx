@@ -1,7 +1,8 @@
 import type { Usage } from '@parley/contract';
+import { t } from '../i18n/t.ts';
 import { Badge } from '../kit/badge.tsx';
 import { MeterBar } from '../kit/figure.tsx';
-import { count, decimal } from '../kit/numbers.ts';
+import { decimal } from '../kit/numbers.ts';
 
 /** What is spent of the free minutes over all of the person's own projects. */
 export function Allowance({ usage }: { usage: Usage }) {
@@ -10,17 +11,21 @@ export function Allowance({ usage }: { usage: Usage }) {
   return (
     <section className="panel stack-small" aria-labelledby="allowance">
       <div className="row">
-        <h2 id="allowance">Free minutes of your projects</h2>
+        <h2 id="allowance">{t('overview.freeMinutes')}</h2>
         {tone !== 'ok' && (
           <Badge tone={tone} shape="square">
-            {tone === 'bad' ? 'Used up' : 'Almost used up'}
+            {tone === 'bad' ? t('overview.usedUp') : t('overview.almostUsedUp')}
           </Badge>
         )}
       </div>
       <MeterBar share={percentUsed / 100} isLarge />
       <p className="muted">
-        {decimal(usedMinutes)} of {count(freeMinutes)} minutes used, {decimal(remainingMinutes)} left
-        {usedMinutes === 0 && '. Minutes are counted when a participant is connected to a room.'}
+        {t('overview.minutesUsed', {
+          used: decimal(usedMinutes),
+          free: freeMinutes,
+          left: decimal(remainingMinutes),
+        })}
+        {usedMinutes === 0 && `. ${t('overview.minutesCounted')}`}
       </p>
     </section>
   );

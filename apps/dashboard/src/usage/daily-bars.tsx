@@ -1,6 +1,7 @@
 import type { UsageDay } from '@parley/contract';
 import { Chart } from '../kit/chart.tsx';
 import { decimal } from '../kit/numbers.ts';
+import { t } from './texts.ts';
 
 /** Minutes a day, in UTC. */
 export function DailyBars({ days }: { days: readonly UsageDay[] }) {
@@ -9,10 +10,10 @@ export function DailyBars({ days }: { days: readonly UsageDay[] }) {
     .toSorted((a, b) => a.at.localeCompare(b.at));
   return (
     <Chart
-      title="Minutes a day"
+      title={t('usage.minutesADay')}
       kind="bars"
       points={points}
-      series={['Minutes']}
+      series={[t('usage.minutes')]}
       format={(value) => decimal(value)}
       scale="day"
     />

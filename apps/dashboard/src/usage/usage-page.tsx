@@ -7,15 +7,18 @@ import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { projectPath, useFilter } from '../frame/url.ts';
+import { environmentName } from '../i18n/names.ts';
 import { Badge } from '../kit/badge.tsx';
 import { EmptyState } from '../kit/empty-state.tsx';
 import { Segments } from '../kit/field.tsx';
-import { count, decimal, plural, span } from '../kit/numbers.ts';
+import { count, decimal, span } from '../kit/numbers.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { inUtc } from '../kit/time.tsx';
 import { Allowance } from './allowance.tsx';
 import { DailyBars } from './daily-bars.tsx';
 import { usageQuery } from './queries.ts';
+import { Report } from './report.tsx';
+import { t } from './texts.ts';
 
 const ranges = ['7', '30', '90', '365'] as const;
 const rangeDefault = '30';
@@ -33,22 +36,19 @@ export default function UsagePage() {
     refetchInterval: untilTold,
   });
   return (
-    <Page
-      title="Usage"
-      query={ofProject}
-      lead="RTC minutes: the time each participant is connected to a room. All times are UTC."
-    >
+    <Page title={t('page.usage')} query={ofProject} lead={t('usage.lead')}>
       {allowance.data && <Allowance usage={allowance.data} />}
       <div className="row">
-        <h2>{project.name}, both environments</h2>
+        <h2>{project.name}</h2>
         <span className="spacer" />
         <Segments
-          label="Days"
+          label={t('usage.daysLabel')}
           value={days}
-          options={ranges.map((value) => ({ value, label: `${value} days` }))}
+          options={ranges.map((value) => ({ value, label: t('usage.days', { count: Number(value) }) }))}
           onChange={(value) => setDays(value === rangeDefault ? '' : value)}
         />
       </div>
+      <Report days={Number(days)} />
       <QueryView query={ofProject}>{(usage) => <ProjectUsage usage={usage} />}</QueryView>
       <ByProject days={Number(days)} />
     </Page>
@@ -58,17 +58,18 @@ export default function UsagePage() {
 function ProjectUsage({ usage }: { usage: UsageDetail }) {
   return (
     <>
+      <h2>{t('usage.bothEnvironments')}</h2>
       <DailyBars days={usage.daily} />
       <section className="stack-small" aria-labelledby="sessions">
-        <h2 id="sessions">Sessions</h2>
+        <h2 id="sessions">{t('usage.sessions')}</h2>
         {usage.sessions.length === 0 ? (
-          <EmptyState title="Nobody was in a room in this time">
-            <p>Minutes are counted when a participant is connected to a room.</p>
+          <EmptyState title={t('usage.nobody')}>
+            <p>{t('overview.minutesCounted')}</p>
           </EmptyState>
         ) : (
           <Table
-            caption="Sessions, newest first"
-            columns={sessionColumns}
+            caption={t('usage.sessionsCaption')}
+            columns={sessionColumns()}
             rows={usage.sessions}
             keyOf={({ id }) => id}
             copyOf={({ id }) => id}
@@ -79,24 +80,28 @@ function ProjectUsage({ usage }: { usage: UsageDetail }) {
   );
 }
 
-const sessionColumns: readonly Column<UsageSession>[] = [
-  { head: 'Started (UTC)', cell: ({ startedAt }) => <time dateTime={startedAt}>{inUtc(startedAt)}</time> },
+const sessionColumns = (): readonly Column<UsageSession>[] => [
+  { head: t('usage.startedUtc'), cell: ({ startedAt }) => <time dateTime={startedAt}>{inUtc(startedAt)}</time> },
   {
-    head: 'Room',
+    head: t('words.room'),
     cell: ({ projectId, environment, roomId, roomName }) => (
       <Link className="row-link" href={projectPath(projectId, `rooms/${roomId}`, environment)}>
         {roomName}
       </Link>
     ),
   },
-  { head: 'Participant', cell: ({ participantIdentity }) => participantIdentity },
-  { head: 'Environment', cell: ({ environment }) => environment.toLowerCase() },
+  { head: t('words.participant'), cell: ({ participantIdentity }) => participantIdentity },
+  { head: t('frame.environment'), cell: ({ environment }) => environmentName(environment) },
   {
-    head: 'State',
+    head: t('words.state'),
     cell: ({ endedAt }) =>
-      endedAt === null ? <Badge tone="ok">Connected</Badge> : <Badge shape="square">Ended</Badge>,
+      endedAt === null ? (
+        <Badge tone="ok">{t('words.connected')}</Badge>
+      ) : (
+        <Badge shape="square">{t('words.ended')}</Badge>
+      ),
   },
-  { head: 'Time', align: 'end', cell: ({ seconds }) => span(seconds * 1000) },
+  { head: t('usage.time'), align: 'end', cell: ({ seconds }) => span(seconds * 1000) },
 ];
 
 function ByProject({ days }: { days: number }) {
@@ -110,22 +115,22 @@ function ByProject({ days }: { days: number }) {
   if (projects.length < 2) return null;
   return (
     <section className="stack-small" aria-labelledby="by-project">
-      <h2 id="by-project">Your projects, last {plural(days, 'day')}</h2>
+      <h2 id="by-project">{t('usage.yourProjects', { count: days })}</h2>
       <Table
-        caption="Minutes by project"
+        caption={t('usage.byProject')}
         rows={projects}
         keyOf={({ projectId }) => projectId}
         columns={[
           {
-            head: 'Project',
+            head: t('frame.project'),
             cell: ({ projectId, name }) => (
               <Link className="row-link" href={projectPath(projectId, 'usage', 'DEVELOPMENT')}>
                 {name}
               </Link>
             ),
           },
-          { head: 'Sessions', align: 'end', cell: ({ sessions }) => count(sessions) },
-          { head: 'Minutes', align: 'end', cell: ({ minutes }) => decimal(minutes) },
+          { head: t('usage.sessions'), align: 'end', cell: ({ sessions }) => count(sessions) },
+          { head: t('usage.minutes'), align: 'end', cell: ({ minutes }) => decimal(minutes) },
         ]}
       />
     </section>

@@ -3,6 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
@@ -13,10 +15,10 @@ import { webhookKeys } from './queries.ts';
 
 /** The service decides; this answers before it is asked. */
 export function urlProblem(url: string): string | undefined {
-  if (url.trim() === '') return 'Enter the URL of your endpoint.';
+  if (url.trim() === '') return t('webhooks.enterUrl');
   return URL.canParse(url.trim()) && /^https?:$/.test(new URL(url.trim()).protocol)
     ? undefined
-    : 'Enter a whole URL, such as https://example.com/hooks.';
+    : t('webhooks.enterWholeUrl');
 }
 
 export function CreateWebhookDialog(props: { onClose: () => void; onCreated: (webhook: NewWebhook) => void }) {
@@ -44,34 +46,30 @@ export function CreateWebhookDialog(props: { onClose: () => void; onCreated: (we
     },
   });
   return (
-    <Dialog title={`New endpoint for ${environment.toLowerCase()}`} isWide onClose={props.onClose}>
+    <Dialog title={t('webhooks.newFor', { environment: environmentName(environment) })} isWide onClose={props.onClose}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
         {form.failure && <ErrorNotice failure={form.failure} />}
         <TextField
           label="URL"
           type="url"
-          hint={
-            environment === 'PRODUCTION'
-              ? 'https only. Internal addresses are refused.'
-              : 'https, or http on this machine while developing. Other internal addresses are refused.'
-          }
+          hint={t(environment === 'PRODUCTION' ? 'webhooks.urlHintProduction' : 'webhooks.urlHintDevelopment')}
           autoComplete="off"
           spellCheck={false}
           autoFocus
           {...form.field('url')}
         />
         <TextField
-          label="Description"
-          hint="Optional"
+          label={t('words.description')}
+          hint={t('words.optional')}
           maxLength={256}
           autoComplete="off"
           {...form.field('description')}
         />
         <EventPicker chosen={events} onChange={setEvents} />
         <div className="dialog-actions">
-          <Button onClick={props.onClose}>Cancel</Button>
+          <Button onClick={props.onClose}>{t('kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            Create endpoint
+            {t('webhooks.create')}
           </Button>
         </div>
       </form>

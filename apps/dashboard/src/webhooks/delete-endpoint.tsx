@@ -5,6 +5,7 @@ import { useLocation } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useProject } from '../frame/project.tsx';
+import { t, withNodes } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
 import { useToast } from '../kit/toast.tsx';
@@ -25,7 +26,7 @@ export function DeleteEndpoint({ webhook }: { webhook: Webhook }) {
       }),
     {
       onDone: async () => {
-        toast('Endpoint deleted');
+        toast(t('webhooks.deleted'));
         navigate(to('webhooks'));
         client.removeQueries({ queryKey: webhookKeys.one(project.id, webhook.id) });
         await client.invalidateQueries({ queryKey: webhookKeys.list(project.id, webhook.environment) });
@@ -35,21 +36,18 @@ export function DeleteEndpoint({ webhook }: { webhook: Webhook }) {
   return (
     <>
       <Button variant="danger" onClick={() => setAsking(true)}>
-        Delete endpoint
+        {t('webhooks.delete')}
       </Button>
       {isAsking && (
         <ConfirmDialog
-          title="Delete this endpoint?"
-          action="Delete endpoint"
+          title={t('webhooks.deleteAsk')}
+          action={t('webhooks.delete')}
           isBusy={remove.isBusy}
           failure={remove.failure}
           onConfirm={() => void remove.run(undefined)}
           onClose={() => setAsking(false)}
         >
-          <p>
-            <strong className="url">{webhook.url}</strong> receives nothing more, and what is queued for it is
-            cancelled.
-          </p>
+          <p>{withNodes('webhooks.deleteExplained', { url: <strong className="url">{webhook.url}</strong> })}</p>
         </ConfirmDialog>
       )}
     </>

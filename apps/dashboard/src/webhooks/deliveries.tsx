@@ -1,16 +1,15 @@
 import type { Delivery, Webhook } from '@parley/contract';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
+import { FilterSelect } from '../frame/filter-select.tsx';
 import { FilterText } from '../frame/filter-text.tsx';
-import { More } from '../frame/more.tsx';
+import { List } from '../frame/list.tsx';
 import { useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { useFilter } from '../frame/url.ts';
-import { Button } from '../kit/button.tsx';
-import { EmptyState, NoData } from '../kit/empty-state.tsx';
-import { SelectField } from '../kit/field.tsx';
+import { clearing, useFilter } from '../frame/url.ts';
+import { t } from '../i18n/t.ts';
+import { NoData } from '../kit/empty-state.tsx';
 import { percent, span } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago, useNow } from '../kit/time.tsx';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { webhookKeys } from './queries.ts';
@@ -30,59 +29,34 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       { signal },
     ),
   );
-  const isFiltered = Object.keys(filter).length > 0;
-  const table = (rows: readonly Delivery[] | undefined) => (
-    <Table
-      caption="Deliveries, newest first"
-      columns={columns(({ id }) => setOpenId(id))}
-      rows={rows}
-      keyOf={({ id }) => id}
-      copyOf={({ id }) => id}
-    />
-  );
   return (
     <>
-      <div className="filters">
-        <SelectField
-          label="Status"
-          value={status}
-          options={[
-            { value: '', label: 'Any status' },
-            ...Object.entries(deliveryWords).map(([value, [label]]) => ({ value, label })),
-          ]}
-          onChange={(event) => setStatus(event.target.value)}
-        />
-        <FilterText label="Event type" value={eventType} onChange={setEventType} isFirst />
-      </div>
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState
-              title={isFiltered ? 'No delivery matches' : 'Nothing has been sent to this endpoint yet'}
-              action={
-                isFiltered && (
-                  <Button
-                    onClick={() => {
-                      setStatus('');
-                      setEventType('');
-                    }}
-                  >
-                    Clear filters
-                  </Button>
-                )
-              }
-            >
-              {!isFiltered && <p>Send a test event to see one.</p>}
-            </EmptyState>
-          ) : (
-            <>
-              <SuccessRate rows={rows} />
-              {table(rows)}
-            </>
-          )
+      <List
+        query={query}
+        caption={t('webhooks.deliveriesCaption')}
+        columns={columns(({ id }) => setOpenId(id))}
+        keyOf={({ id }) => id}
+        copyOf={({ id }) => id}
+        filters={
+          <>
+            <FilterSelect
+              label={t('words.status')}
+              any={t('webhooks.anyStatus')}
+              value={status}
+              options={Object.entries(deliveryWords).map(([value, [label]]) => [value, t(label)])}
+              onChange={setStatus}
+            />
+            <FilterText label={t('webhooks.eventType')} value={eventType} onChange={setEventType} isFirst />
+          </>
         }
-      </QueryView>
-      <More query={query} />
+        onClear={clearing(filter, setStatus, setEventType)}
+        empty={{
+          title: t('webhooks.nothingSent'),
+          noMatch: t('webhooks.noMatch'),
+          children: <p>{t('webhooks.sendToSee')}</p>,
+        }}
+        summary={(rows) => <SuccessRate rows={rows} />}
+      />
       {openId !== '' && <DeliveryDrawer webhook={webhook} deliveryId={openId} onClose={() => setOpenId('')} />}
     </>
   );
@@ -97,7 +71,7 @@ function SuccessRate({ rows }: { rows: readonly Delivery[] }) {
   if (ended === 0) return null;
   return (
     <p className="rate">
-      <span className="muted">Delivered, of those below that ended</span>
+      <span className="muted">{t('webhooks.deliveredOfEnded')}</span>
       <span className="rate-bar" aria-hidden="true">
         <span className="rate-done" style={{ width: `${((good ?? 0) / ended) * 100}%` }} />
       </span>
@@ -109,24 +83,31 @@ function SuccessRate({ rows }: { rows: readonly Delivery[] }) {
 function columns(onOpen: (delivery: Delivery) => void): readonly Column<Delivery>[] {
   return [
     {
-      head: 'Event',
+      head: t('webhooks.event'),
       cell: (delivery) => (
         <button type="button" className="row-link mono" onClick={() => onOpen(delivery)}>
           {delivery.eventType}
         </button>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <DeliveryBadge status={status} /> },
-    { head: 'Attempts', cell: ({ attempts, maxAttempts }) => `${attempts}/${maxAttempts}` },
-    { head: 'Answer', cell: ({ lastStatusCode }) => lastStatusCode ?? <NoData /> },
-    { head: 'Took', cell: ({ lastDurationMs }) => (lastDurationMs === null ? <NoData /> : span(lastDurationMs)) },
-    { head: 'Next try', cell: ({ nextAttemptAt }) => nextAttemptAt && <Until at={nextAttemptAt} /> },
-    { head: 'Last error', cell: ({ lastError }) => lastError && <span className="wrap">{lastError}</span> },
-    { head: 'Queued', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { head: t('words.status'), cell: ({ status }) => <DeliveryBadge status={status} /> },
+    { head: t('webhooks.attempts'), cell: ({ attempts, maxAttempts }) => `${attempts}/${maxAttempts}` },
+    { head: t('webhooks.answer'), cell: ({ lastStatusCode }) => lastStatusCode ?? <NoData /> },
+    {
+      head: t('words.took'),
+      cell: ({ lastDurationMs }) => (lastDurationMs === null ? <NoData /> : span(lastDurationMs)),
+    },
+    { head: t('webhooks.nextTry'), cell: ({ nextAttemptAt }) => nextAttemptAt && <Until at={nextAttemptAt} /> },
+    { head: t('webhooks.lastError'), cell: ({ lastError }) => lastError && <span className="wrap">{lastError}</span> },
+    { head: t('webhooks.queued'), cell: ({ createdAt }) => <Ago at={createdAt} /> },
   ];
 }
 
 function Until({ at }: { at: string }) {
   const left = Date.parse(at) - useNow();
-  return <time dateTime={at}>{left <= 0 ? 'now' : `in ${span(Math.ceil(left / 1000) * 1000)}`}</time>;
+  return (
+    <time dateTime={at}>
+      {left <= 0 ? t('webhooks.now') : t('webhooks.in', { duration: span(Math.ceil(left / 1000) * 1000) })}
+    </time>
+  );
 }

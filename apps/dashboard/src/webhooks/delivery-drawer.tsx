@@ -5,6 +5,7 @@ import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
 import { Dialog } from '../kit/dialog.tsx';
@@ -28,7 +29,7 @@ export function DeliveryDrawer(props: { webhook: Webhook; deliveryId: string; on
     refetchInterval: untilTold,
   });
   return (
-    <Dialog title="Delivery" isDrawer onClose={props.onClose}>
+    <Dialog title={t('webhooks.delivery')} isDrawer onClose={props.onClose}>
       <QueryView query={query}>{(delivery) => <DeliveryBody webhook={webhook} delivery={delivery} />}</QueryView>
     </Dialog>
   );
@@ -39,27 +40,27 @@ function DeliveryBody({ webhook, delivery }: { webhook: Webhook; delivery: Deliv
     <div className="stack">
       <Facts
         rows={[
-          ['Status', <DeliveryBadge key="s" status={delivery.status} />],
+          [t('words.status'), <DeliveryBadge key="s" status={delivery.status} />],
           [
-            'Event',
+            t('webhooks.event'),
             <span key="e" className="mono">
               {delivery.eventType}
             </span>,
           ],
-          ['Event id', <CopyId key="i" id={delivery.eventId} />],
-          ['Delivery id', <CopyId key="d" id={delivery.id} />],
-          ['Queued', <Time key="q" at={delivery.createdAt} />],
+          [t('webhooks.eventId'), <CopyId key="i" id={delivery.eventId} />],
+          [t('webhooks.deliveryId'), <CopyId key="d" id={delivery.id} />],
+          [t('webhooks.queued'), <Time key="q" at={delivery.createdAt} />],
         ]}
       />
       <Resend webhook={webhook} delivery={delivery} />
-      <h3>
-        Attempts, {delivery.attempts} of at most {delivery.maxAttempts}
-      </h3>
+      <h3>{t('webhooks.attemptsOf', { made: delivery.attempts, max: delivery.maxAttempts })}</h3>
       <ol className="stack-small">
         {delivery.attemptLog.map(({ number, at, statusCode, error, durationMs, responseExcerpt }) => (
           <li key={number} className="notice" data-tone={error === null ? undefined : 'bad'}>
             <p className="notice-title">
-              {number}. {statusCode === null ? 'No answer' : `Answered ${statusCode}`} after {span(durationMs)}
+              {statusCode === null
+                ? t('webhooks.noAnswerAfter', { number, duration: span(durationMs) })
+                : t('webhooks.answeredAfter', { number, code: `${statusCode}`, duration: span(durationMs) })}
             </p>
             {error && <p>{error}</p>}
             {responseExcerpt && <pre className="raw excerpt">{responseExcerpt}</pre>}
@@ -69,11 +70,9 @@ function DeliveryBody({ webhook, delivery }: { webhook: Webhook; delivery: Deliv
           </li>
         ))}
       </ol>
-      <h3>Request</h3>
+      <h3>{t('words.request')}</h3>
       <pre className="raw request-head">{requestHead(webhook, delivery)}</pre>
-      <p className="muted">
-        Its body and signatures are not shown: the dashboard never shows message content, and signs nothing itself.
-      </p>
+      <p className="muted">{t('webhooks.bodyNotShown')}</p>
     </div>
   );
 }
@@ -82,19 +81,19 @@ function DeliveryBody({ webhook, delivery }: { webhook: Webhook; delivery: Deliv
 function requestHead(webhook: Webhook, delivery: Delivery): string {
   const sentAt = Date.parse(delivery.attemptLog.at(-1)?.at ?? delivery.nextAttemptAt ?? delivery.createdAt);
   const seconds = Math.floor(sentAt / 1000);
-  return [
-    `POST ${webhook.url}`,
-    'content-type: application/json',
-    'user-agent: svc-webhooks/1',
-    `svc-event-id: ${delivery.eventId}`,
-    `svc-delivery-id: ${delivery.id}`,
-    `svc-attempt: ${Math.max(delivery.attempts, 1)}`,
-    `svc-signature: t=${seconds},v1=…`,
-    `webhook-id: ${delivery.eventId}`,
-    `webhook-timestamp: ${seconds}`,
-    'webhook-signature: v1,…',
-    ...webhook.headerNames.map((name) => `${name}: …`),
-  ].join('\n');
+  const headers = [
+    ['content-type', 'application/json'],
+    ['user-agent', 'svc-webhooks/1'],
+    ['svc-event-id', delivery.eventId],
+    ['svc-delivery-id', delivery.id],
+    ['svc-attempt', Math.max(delivery.attempts, 1)],
+    ['svc-signature', `t=${seconds},v1=…`],
+    ['webhook-id', delivery.eventId],
+    ['webhook-timestamp', seconds],
+    ['webhook-signature', 'v1,…'],
+    ...webhook.headerNames.map((name) => [name, '…']),
+  ];
+  return [`POST ${webhook.url}`, ...headers.map((header) => header.join(': '))].join('\n');
 }
 
 function Resend({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
@@ -112,7 +111,7 @@ function Resend({ webhook, delivery }: { webhook: Webhook; delivery: Delivery })
       }),
     {
       onDone: async () => {
-        toast('Queued once more, as a new delivery');
+        toast(t('webhooks.queuedOnceMore'));
         await client.invalidateQueries({ queryKey: webhookKeys.deliveries(project.id, webhook.id) });
       },
     },
@@ -127,7 +126,7 @@ function Resend({ webhook, delivery }: { webhook: Webhook; delivery: Delivery })
           title={mayResend ? undefined : askFor('webhook:manage')}
           onClick={() => resend.run(undefined)}
         >
-          Resend
+          {t('webhooks.resend')}
         </Button>
       </div>
     </div>

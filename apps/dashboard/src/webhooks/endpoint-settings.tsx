@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
+import { t, withNodes } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ConfirmDialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
@@ -49,18 +50,23 @@ function EditForm({ webhook }: { webhook: Webhook }) {
     fieldOf: { SVC_INVALID_WEBHOOK_URL: 'url' },
     onDone: (changed) => {
       store(changed);
-      toast('Endpoint saved');
+      toast(t('webhooks.saved'));
     },
   });
   return (
-    <form className="panel stack" onSubmit={form.onSubmit} noValidate aria-label="Endpoint">
+    <form className="panel stack" onSubmit={form.onSubmit} noValidate aria-label={t('webhooks.endpoint')}>
       {form.failure && <ErrorNotice failure={form.failure} />}
       <TextField label="URL" type="url" spellCheck={false} {...form.field('url')} />
-      <TextField label="Description" hint="Optional" maxLength={256} {...form.field('description')} />
+      <TextField
+        label={t('words.description')}
+        hint={t('words.optional')}
+        maxLength={256}
+        {...form.field('description')}
+      />
       <EventPicker chosen={events} onChange={setEvents} />
       <div className="row">
         <Button type="submit" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-          Save endpoint
+          {t('webhooks.save')}
         </Button>
       </div>
     </form>
@@ -89,29 +95,25 @@ function SecretPanel({ webhook }: { webhook: Webhook }) {
   );
   return (
     <section className="panel stack-small" aria-labelledby="secret">
-      <h2 id="secret">Signing secret</h2>
+      <h2 id="secret">{t('webhooks.signingSecret')}</h2>
       <p className="muted">
-        Ends in <span className="mono">{webhook.secretHint}</span>.
-        {webhook.previousSecretExpiresAt !== null && (
-          <>
-            {' '}
-            The former secret signs too until <Time at={webhook.previousSecretExpiresAt} />.
-          </>
-        )}
+        {withNodes('webhooks.endsIn', { hint: <span className="mono">{webhook.secretHint}</span> })}{' '}
+        {webhook.previousSecretExpiresAt !== null &&
+          withNodes('webhooks.formerUntil', { time: <Time at={webhook.previousSecretExpiresAt} /> })}
       </p>
       <div className="row">
-        <Button onClick={() => setAsking(true)}>Rotate secret</Button>
+        <Button onClick={() => setAsking(true)}>{t('webhooks.rotate')}</Button>
       </div>
       {isAsking && (
         <ConfirmDialog
-          title="Rotate the signing secret?"
-          action="Rotate secret"
+          title={t('webhooks.rotateAsk')}
+          action={t('webhooks.rotate')}
           isBusy={rotate.isBusy}
           failure={rotate.failure}
           onConfirm={() => void rotate.run(undefined)}
           onClose={() => setAsking(false)}
         >
-          <p>Deliveries carry a signature of both secrets for a day, so that you can change over without a gap.</p>
+          <p>{t('webhooks.rotateExplained')}</p>
         </ConfirmDialog>
       )}
       {rotated && (
@@ -142,21 +144,19 @@ function DangerPanel({ webhook }: { webhook: Webhook }) {
     {
       onDone: (changed) => {
         store(changed);
-        toast('Endpoint disabled');
+        toast(t('webhooks.didDisable'));
       },
     },
   );
   return (
     <section className="panel stack-small" aria-labelledby="stop">
-      <h2 id="stop">Stop deliveries</h2>
-      <p className="muted">
-        A disabled endpoint keeps what is queued and can be enabled again. A deleted one does not.
-      </p>
+      <h2 id="stop">{t('webhooks.stop')}</h2>
+      <p className="muted">{t('webhooks.stopExplained')}</p>
       {disable.failure && <ErrorNotice failure={disable.failure} />}
       <div className="row">
         {webhook.status === 'ENABLED' && (
           <Button isBusy={disable.isBusy} onClick={() => disable.run(undefined)}>
-            Disable endpoint
+            {t('webhooks.disable')}
           </Button>
         )}
         <DeleteEndpoint webhook={webhook} />

@@ -3,13 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Checkbox } from '../kit/field.tsx';
 import { eventTypesQuery } from './queries.ts';
 
-function groupOf({ type, core, onRequest }: WebhookEventType): string {
-  if (onRequest !== null) return 'On request: not among all';
-  if (!core) return 'Further types';
-  return type.startsWith('live_stream.') ? 'Live streams' : 'Chat';
+function groupOf({ type, core, onRequest }: WebhookEventType): PlainKey {
+  if (onRequest !== null) return 'webhooks.onRequest';
+  if (!core) return 'webhooks.furtherTypes';
+  return type.startsWith('live_stream.') ? 'page.live-streams' : 'page.chat';
 }
 
 /** Which events an endpoint receives. An empty choice is all but those on request, and those that come later. */
@@ -20,10 +22,10 @@ export function EventPicker({ chosen, onChange }: { chosen: readonly string[]; o
     onRequest === null || may(onRequest) ? {} : { disabled: true, title: askFor(onRequest) };
   return (
     <fieldset className="picker">
-      <legend>Events</legend>
+      <legend>{t('webhooks.events')}</legend>
       <Checkbox
-        label="All, including types added later"
-        hint="But for those on request, such as the audit log: name them."
+        label={t('webhooks.allAndLater')}
+        hint={t('webhooks.butOnRequest')}
         checked={chosen.length === 0}
         onChange={(event) => {
           if (event.target.checked) onChange([]);
@@ -35,7 +37,7 @@ export function EventPicker({ chosen, onChange }: { chosen: readonly string[]; o
           {(types) =>
             [...Map.groupBy(types, groupOf)].map(([group, members]) => (
               <fieldset key={group} className="picker-group">
-                <legend>{group}</legend>
+                <legend>{t(group)}</legend>
                 {members.map(({ type, description, onRequest }) => (
                   <Checkbox
                     key={type}

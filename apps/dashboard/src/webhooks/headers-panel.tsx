@@ -1,6 +1,7 @@
 import type { Webhook } from '@parley/contract';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { TextArea } from '../kit/field.tsx';
@@ -28,18 +29,18 @@ export function HeadersPanel({ webhook }: { webhook: Webhook }) {
     fieldOf: { SVC_VALIDATION_FAILED: 'headers' },
     onDone: (changed) => {
       store(changed);
-      toast(changed.headerNames.length === 0 ? 'Headers removed' : 'Headers saved');
+      toast(t(changed.headerNames.length === 0 ? 'webhooks.headersRemoved' : 'webhooks.headersSaved'));
     },
   });
   const isClearing = form.values.headers.trim() === '';
   return (
     <form className="panel stack" onSubmit={form.onSubmit} noValidate aria-labelledby="headers">
-      <h2 id="headers">Custom headers</h2>
+      <h2 id="headers">{t('webhooks.headers')}</h2>
       {form.failure && <ErrorNotice failure={form.failure} />}
       {headerNames.length === 0 ? (
-        <p className="muted">None. Your endpoint may want a key or a route of its own.</p>
+        <p className="muted">{t('webhooks.noHeaders')}</p>
       ) : (
-        <ul className="row" aria-label="Headers that are sent">
+        <ul className="row" aria-label={t('webhooks.headersSent')}>
           {headerNames.map((name) => (
             <li key={name} className="mono chip">
               {name}
@@ -48,11 +49,11 @@ export function HeadersPanel({ webhook }: { webhook: Webhook }) {
         </ul>
       )}
       <TextArea
-        label="New headers"
+        label={t('webhooks.newHeaders')}
         rows={3}
         spellCheck={false}
-        placeholder="X-Gateway-Key: value"
-        hint="One a line, name and value with a colon between. Saving replaces all of them; values are not shown again."
+        placeholder={t('webhooks.headerExample')}
+        hint={t('webhooks.headersHint')}
         {...form.field('headers')}
       />
       <div className="row">
@@ -62,7 +63,7 @@ export function HeadersPanel({ webhook }: { webhook: Webhook }) {
           waitSeconds={form.waitSeconds}
           disabled={isClearing && headerNames.length === 0}
         >
-          {isClearing && headerNames.length > 0 ? 'Remove all headers' : 'Save headers'}
+          {t(isClearing && headerNames.length > 0 ? 'webhooks.removeHeaders' : 'webhooks.saveHeaders')}
         </Button>
       </div>
     </form>

@@ -1,3 +1,5 @@
+import { t } from '../i18n/t.ts';
+
 const linesOf = (text: string): string[] =>
   text
     .split('\n')
@@ -16,5 +18,5 @@ export const headersIn = (text: string): Record<string, string> =>
 /** Answers while nothing was sent yet; which names are taken is the service's to say. */
 export function headerProblem(text: string): string | undefined {
   const bad = linesOf(text).find((line) => !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+\s*:\s*\S/.test(line));
-  return bad === undefined ? undefined : `“${bad.slice(0, 40)}” is not a name, a colon and a value.`;
+  return bad === undefined ? undefined : t('webhooks.notAHeader', { line: bad.slice(0, 40) });
 }

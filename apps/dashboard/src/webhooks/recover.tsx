@@ -3,22 +3,24 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
+import type { PlainKey } from '../i18n/catalogue.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
-import { plural } from '../kit/numbers.ts';
 import { webhookKeys } from './queries.ts';
 
 const hourMs = 3_600_000;
-const ranges = [
-  { value: '1', label: 'The last hour' },
-  { value: '6', label: 'The last 6 hours' },
-  { value: '24', label: 'The last 24 hours' },
-  { value: '168', label: 'The last 7 days' },
-  { value: 'exact', label: 'From and until' },
-] as const;
+/** Hours back, or a time that the person names. */
+const ranges: readonly (readonly [value: string, label: PlainKey])[] = [
+  ['1', 'webhooks.lastHour'],
+  ['6', 'webhooks.last6Hours'],
+  ['24', 'webhooks.last24Hours'],
+  ['168', 'webhooks.last7Days'],
+  ['exact', 'webhooks.fromAndUntil'],
+];
 
 export function Recover({ webhook }: { webhook: Webhook }) {
   const { may } = useProject();
@@ -29,10 +31,10 @@ export function Recover({ webhook }: { webhook: Webhook }) {
     <>
       <Button
         disabled={!mayRecover || !isEnabled}
-        title={mayRecover ? (isEnabled ? undefined : 'Enable the endpoint first.') : askFor('webhook:manage')}
+        title={mayRecover ? (isEnabled ? undefined : t('webhooks.enableFirst')) : askFor('webhook:manage')}
         onClick={() => setOpen(true)}
       >
-        Recover
+        {t('webhooks.recover')}
       </Button>
       {isOpen && <RecoverDialog webhook={webhook} onClose={() => setOpen(false)} />}
     </>
@@ -52,8 +54,8 @@ function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => 
       range !== 'exact'
         ? {}
         : {
-            since: since === '' ? 'Say from when.' : undefined,
-            until: until !== '' && until <= since ? 'The end is after the start.' : undefined,
+            since: since === '' ? t('webhooks.sayFrom') : undefined,
+            until: until !== '' && until <= since ? t('webhooks.endAfterStart') : undefined,
           },
     submit: ({ range, since, until }) =>
       api.call('recoverWebhook', {
@@ -70,30 +72,36 @@ function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => 
     },
   });
   return (
-    <Dialog title="Recover events" onClose={onClose}>
+    <Dialog title={t('webhooks.recoverEvents')} onClose={onClose}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
-        <p>
-          Queues again every event of a time that this endpoint neither received nor is about to: after an outage, or
-          for what happened before it was fixed.
-        </p>
+        <p>{t('webhooks.recoverExplained')}</p>
         {form.failure && <ErrorNotice failure={form.failure} />}
-        <SelectField label="Time" options={ranges} {...form.field('range')} />
+        <SelectField
+          label={t('kit.time')}
+          options={ranges.map(([value, label]) => ({ value, label: t(label) }))}
+          {...form.field('range')}
+        />
         {form.values.range === 'exact' && (
           <>
-            <TextField label="From" type="datetime-local" {...form.field('since')} />
-            <TextField label="Until" hint="Now, if empty." type="datetime-local" {...form.field('until')} />
+            <TextField label={t('webhooks.from')} type="datetime-local" {...form.field('since')} />
+            <TextField
+              label={t('webhooks.until')}
+              hint={t('webhooks.untilHint')}
+              type="datetime-local"
+              {...form.field('until')}
+            />
           </>
         )}
         {result && (
           <p className="notice" role="status">
-            {result.queued === 0 ? 'Nothing was missing.' : `${plural(result.queued, 'event')} queued.`}
-            {!result.complete && ' More are missing: recover again.'}
+            {result.queued === 0 ? t('webhooks.nothingMissing') : t('webhooks.eventsQueued', { count: result.queued })}
+            {!result.complete && ` ${t('webhooks.moreMissing')}`}
           </p>
         )}
         <div className="dialog-actions">
-          <Button onClick={onClose}>{result?.complete ? 'Done' : 'Cancel'}</Button>
+          <Button onClick={onClose}>{t(result?.complete ? 'kit.done' : 'kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {result && !result.complete ? 'Recover again' : 'Recover'}
+            {t(result && !result.complete ? 'webhooks.recoverAgain' : 'webhooks.recover')}
           </Button>
         </div>
       </form>

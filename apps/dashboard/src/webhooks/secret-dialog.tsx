@@ -1,4 +1,5 @@
 import type { NewWebhook } from '@parley/contract';
+import { t, withNodes } from '../i18n/t.ts';
 import { Snippet } from '../kit/copy.tsx';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
 
@@ -20,18 +21,16 @@ export function isGenuine(header, rawBody, secret) {
 export function WebhookSecretDialog({ webhook, onClose }: { webhook: NewWebhook; onClose: () => void }) {
   return (
     <SecretDialog
-      title="Signing secret"
+      title={t('webhooks.signingSecret')}
       secret={webhook.secret}
-      secretLabel="secret"
-      copies={[['Copy .env line', `SVC_WEBHOOK_SECRET=${webhook.secret}`]]}
+      secretLabel={t('webhooks.secret')}
+      copies={[[t('webhooks.copyEnv'), `SVC_WEBHOOK_SECRET=${webhook.secret}`]]}
       onClose={onClose}
     >
-      <p>
-        Every delivery to <strong className="url">{webhook.url}</strong> is signed with it. It is not shown again.
-      </p>
+      <p>{withNodes('webhooks.signedWith', { url: <strong className="url">{webhook.url}</strong> })}</p>
       <details>
-        <summary>How to verify a delivery</summary>
-        <Snippet label="Node" code={verify} />
+        <summary>{t('webhooks.howToVerify')}</summary>
+        <Snippet label={t('webhooks.node')} code={verify} />
       </details>
     </SecretDialog>
   );

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
@@ -20,10 +21,10 @@ export function TestEvent({ webhook }: { webhook: Webhook }) {
     <>
       <Button
         disabled={!mayTest || !isEnabled}
-        title={mayTest ? (isEnabled ? undefined : 'A disabled endpoint receives nothing.') : askFor('webhook:manage')}
+        title={mayTest ? (isEnabled ? undefined : t('webhooks.receivesNothing')) : askFor('webhook:manage')}
         onClick={() => setOpen(true)}
       >
-        Send test event
+        {t('webhooks.sendTest')}
       </Button>
       {isOpen && <TestDialog webhook={webhook} onClose={() => setOpen(false)} />}
     </>
@@ -47,27 +48,27 @@ function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => voi
       }),
     onDone: async () => {
       await client.invalidateQueries({ queryKey: webhookKeys.deliveries(project.id, webhook.id) });
-      toast('Test event queued');
+      toast(t('webhooks.testQueued'));
       onClose();
     },
   });
   return (
-    <Dialog title="Send test event" onClose={onClose}>
+    <Dialog title={t('webhooks.sendTest')} onClose={onClose}>
       <form className="stack" onSubmit={form.onSubmit} noValidate>
-        <p>A made-up event, marked as a test, for this endpoint alone.</p>
+        <p>{t('webhooks.testExplained')}</p>
         {form.failure && <ErrorNotice failure={form.failure} />}
         <SelectField
-          label="Event"
+          label={t('webhooks.event')}
           options={[
-            ...(webhook.events.length === 0 ? [{ value: '', label: 'Any' }] : []),
+            ...(webhook.events.length === 0 ? [{ value: '', label: t('webhooks.any') }] : []),
             ...types.map(({ type }) => ({ value: type, label: type })),
           ]}
           {...form.field('eventType')}
         />
         <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            Send
+            {t('webhooks.send')}
           </Button>
         </div>
       </form>

@@ -6,6 +6,8 @@ import { useAction } from '../data/use-action.ts';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
 import { ErrorNotice } from '../kit/error-notice.tsx';
@@ -29,7 +31,7 @@ export default function WebhookPage() {
   const webhook = query.data;
   return (
     <Page
-      title={webhook?.url ?? 'Webhook'}
+      title={webhook?.url ?? t('webhooks.webhook')}
       query={query}
       aside={webhook && <EndpointBadge status={webhook.status} />}
       actions={
@@ -50,40 +52,40 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   return (
     <>
       {webhook.status !== 'ENABLED' && <DisabledNotice webhook={webhook} />}
-      <section className="panel" aria-label="About the endpoint">
+      <section className="panel" aria-label={t('webhooks.about')}>
         <Facts
           rows={[
-            ['Id', <CopyId key="i" id={webhook.id} />],
-            ['Environment', webhook.environment.toLowerCase()],
-            ['Events', webhook.events.length === 0 ? eventsWords([]) : webhook.events.join(', ')],
+            [t('words.id'), <CopyId key="i" id={webhook.id} />],
+            [t('frame.environment'), environmentName(webhook.environment)],
+            [t('webhooks.events'), webhook.events.length === 0 ? eventsWords([]) : webhook.events.join(', ')],
             [
-              'Signing secret',
+              t('webhooks.signingSecret'),
               <span key="s" className="mono">
-                whsec_…{webhook.secretHint}
+                {`whsec_…${webhook.secretHint}`}
               </span>,
             ],
-            ['Failures in a row', count(webhook.consecutiveFailures)],
+            [t('webhooks.failuresInARow'), count(webhook.consecutiveFailures)],
             [
-              'Last delivery',
+              t('webhooks.lastDelivery'),
               webhook.lastDeliveryAt === null ? (
                 <span key="l" className="no-data">
-                  Never
+                  {t('words.never')}
                 </span>
               ) : (
                 <Ago key="l" at={webhook.lastDeliveryAt} />
               ),
             ],
-            ['Created', <Time key="c" at={webhook.createdAt} />],
+            [t('words.created'), <Time key="c" at={webhook.createdAt} />],
           ]}
         />
       </section>
       <Tabs
-        label="Endpoint"
+        label={t('webhooks.endpoint')}
         tabs={[
-          { id: 'deliveries', label: 'Deliveries', panel: () => <Deliveries webhook={webhook} /> },
+          { id: 'deliveries', label: t('overview.deliveries'), panel: () => <Deliveries webhook={webhook} /> },
           {
             id: 'settings',
-            label: 'Settings',
+            label: t('page.settings'),
             panel: () => <EndpointSettings key={webhook.updatedAt} webhook={webhook} />,
           },
         ]}
@@ -100,21 +102,19 @@ function DisabledNotice({ webhook }: { webhook: Webhook }) {
   const enable = useAction(() => api.call('enableWebhook', { projectId: project.id, webhookId: webhook.id }), {
     onDone: (enabled) => {
       store(enabled);
-      toast('Endpoint enabled');
+      toast(t('webhooks.didEnable'));
     },
   });
   const isByFailures = webhook.status === 'AUTO_DISABLED';
   return (
     <div className="notice" data-tone={isByFailures ? 'bad' : 'warn'}>
-      <p className="notice-title">
-        {isByFailures ? 'Disabled after too many failures in a row' : 'This endpoint is disabled'}
-      </p>
-      {webhook.lastError && <p>Last error: {webhook.lastError}</p>}
-      <p>Queued deliveries wait; new events are not queued for it.</p>
+      <p className="notice-title">{t(isByFailures ? 'webhooks.disabledByFailures' : 'webhooks.isDisabled')}</p>
+      {webhook.lastError && <p>{t('webhooks.lastErrorIs', { error: webhook.lastError })}</p>}
+      <p>{t('webhooks.queuedWait')}</p>
       {enable.failure && <ErrorNotice failure={enable.failure} />}
       <p>
         <Button isBusy={enable.isBusy} disabled={!may('webhook:manage')} onClick={() => enable.run(undefined)}>
-          Re-enable (clears the failure count)
+          {t('webhooks.enableAgain')}
         </Button>
       </p>
     </div>

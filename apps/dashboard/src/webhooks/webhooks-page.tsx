@@ -3,15 +3,12 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
-import { More } from '../frame/more.tsx';
-import { Page } from '../frame/page.tsx';
-import { askFor, type CurrentProject, useProject } from '../frame/project.tsx';
-import { QueryView } from '../frame/query-view.tsx';
-import { Button } from '../kit/button.tsx';
-import { EmptyState } from '../kit/empty-state.tsx';
-import { PlusIcon } from '../kit/icons.tsx';
+import { ListPage } from '../frame/list-page.tsx';
+import { type CurrentProject, useProject } from '../frame/project.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { t } from '../i18n/t.ts';
 import { count } from '../kit/numbers.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { CreateWebhookDialog } from './create-webhook.tsx';
 import { webhookKeys } from './queries.ts';
@@ -26,51 +23,31 @@ export default function WebhooksPage() {
   const query = usePaged(webhookKeys.list(project.id, environment), (page, signal) =>
     api.request('listWebhooks', { projectId: project.id, query: { environment, ...page } }, { signal }),
   );
-  const mayCreate = may('webhook:manage') && project.status === 'ACTIVE';
-  const create = (
-    <Button
-      variant="primary"
-      icon={<PlusIcon />}
-      disabled={!mayCreate}
-      title={mayCreate ? undefined : askFor('webhook:manage')}
-      onClick={() => setDialog('create')}
-    >
-      New endpoint
-    </Button>
-  );
-  const table = (rows: readonly Webhook[] | undefined) => (
-    <Table
-      caption={`Webhook endpoints for ${environment.toLowerCase()}`}
+  return (
+    <ListPage
+      title={t('page.webhooks')}
+      query={query}
+      lead={t('webhooks.lead')}
+      create={{
+        label: t('webhooks.new'),
+        isAllowed: may('webhook:manage') && project.status === 'ACTIVE',
+        permission: 'webhook:manage',
+        onClick: () => setDialog('create'),
+      }}
+      caption={t('webhooks.caption', { environment: environmentName(environment) })}
       columns={columns(current)}
-      rows={rows}
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
-    />
-  );
-  return (
-    <Page
-      title="Webhooks"
-      query={query}
-      lead="Signed events to your backend, each delivered at least once."
-      actions={query.data?.length !== 0 && create}
+      empty={{
+        title: t('webhooks.none', { environment: environmentName(environment) }),
+        children: <p>{t('webhooks.whatIs')}</p>,
+      }}
     >
-      <QueryView query={query} skeleton={table(undefined)}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState title={`No endpoint for ${environment.toLowerCase()} yet`} action={create}>
-              <p>An endpoint is a URL of yours that receives events: messages, members, streams.</p>
-            </EmptyState>
-          ) : (
-            table(rows)
-          )
-        }
-      </QueryView>
-      <More query={query} />
       {dialog === 'create' && <CreateWebhookDialog onClose={() => setDialog(null)} onCreated={setDialog} />}
       {dialog !== null && dialog !== 'create' && (
         <WebhookSecretDialog webhook={dialog} onClose={() => setDialog(null)} />
       )}
-    </Page>
+    </ListPage>
   );
 }
 
@@ -88,17 +65,17 @@ function columns({ to }: CurrentProject): readonly Column<Webhook>[] {
         </span>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <EndpointBadge status={status} /> },
-    { head: 'Events', cell: ({ events }) => eventsWords(events) },
+    { head: t('words.status'), cell: ({ status }) => <EndpointBadge status={status} /> },
+    { head: t('webhooks.events'), cell: ({ events }) => eventsWords(events) },
     {
-      head: 'Failures in a row',
+      head: t('webhooks.failuresInARow'),
       align: 'end',
       cell: ({ consecutiveFailures }) => count(consecutiveFailures),
     },
     {
-      head: 'Last delivery',
+      head: t('webhooks.lastDelivery'),
       cell: ({ lastDeliveryAt }) =>
-        lastDeliveryAt === null ? <span className="no-data">Never</span> : <Ago at={lastDeliveryAt} />,
+        lastDeliveryAt === null ? <span className="no-data">{t('words.never')}</span> : <Ago at={lastDeliveryAt} />,
     },
   ];
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../data/services.tsx';
 import { QueryView } from '../../frame/query-view.tsx';
+import { t, withNodes } from '../../i18n/t.ts';
 import { Button } from '../../kit/button.tsx';
 import { CopyId } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
@@ -26,35 +27,32 @@ export function AppDialog(props: {
   const form = useForm({
     initial: { code: '' },
     check: ({ code }) => ({
-      code: /^\d{6}$/.test(code.trim()) ? undefined : 'Enter the six digits that the app shows.',
+      code: /^\d{6}$/.test(code.trim()) ? undefined : t('accounts.enterSixDigits'),
     }),
     fieldOf: { SVC_INVALID_SECOND_FACTOR: 'code' },
     submit: ({ code }) => api.call('confirmTotp', { body: { code: code.trim() } }),
     onDone: ({ recoveryCodes }) => props.onDone(recoveryCodes),
   });
   return (
-    <Dialog title="Set up an authenticator app" onClose={props.onClose}>
+    <Dialog title={t('accounts.setUpApp')} onClose={props.onClose}>
       <QueryView query={started}>
         {({ secret, otpauthUrl }) => (
           <form className="stack" onSubmit={form.onSubmit} noValidate>
-            <p>
-              Scan this with your app, enter the key there, or <a href={otpauthUrl}>open it in an app on this device</a>
-              . Then type the code that the app shows.
-            </p>
-            <QrCode text={otpauthUrl} label="QR image of the key below, for the camera of an authenticator app" />
-            <CopyId id={secret} label="Copy key" />
+            <p>{withNodes('accounts.scan', { link: <a href={otpauthUrl}>{t('accounts.openInApp')}</a> })}</p>
+            <QrCode text={otpauthUrl} label={t('accounts.qrLabel')} />
+            <CopyId id={secret} label={t('accounts.copyKey')} />
             {form.failure && <ErrorNotice failure={form.failure} />}
             <TextField
-              label="Code"
+              label={t('accounts.code')}
               inputMode="numeric"
               autoComplete="one-time-code"
               autoFocus
               {...form.field('code')}
             />
             <div className="dialog-actions">
-              <Button onClick={props.onClose}>Cancel</Button>
+              <Button onClick={props.onClose}>{t('kit.cancel')}</Button>
               <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-                Turn on
+                {t('accounts.turnOn')}
               </Button>
             </div>
           </form>

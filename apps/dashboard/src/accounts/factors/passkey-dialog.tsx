@@ -1,5 +1,6 @@
 import type { Passkey } from '@parley/contract';
 import { useApi } from '../../data/services.tsx';
+import { t } from '../../i18n/t.ts';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { ErrorNotice } from '../../kit/error-notice.tsx';
@@ -27,22 +28,25 @@ export function PasskeyDialog(props: {
 
   const form = useForm({
     initial: { name: passkey?.name ?? '' },
-    check: ({ name }) => ({ name: name.trim() === '' ? 'Give it a name, such as that of the device.' : undefined }),
+    check: ({ name }) => ({ name: name.trim() === '' ? t('accounts.namePasskey') : undefined }),
     submit: ({ name }) => save(name.trim()),
     onDone: props.onDone,
   });
   const noneWasMade = form.failure !== null && form.failure.code === null && form.failure.kind === 'server';
   return (
-    <Dialog title={passkey ? `Rename ${passkey.name}` : 'Add a passkey'} onClose={props.onClose}>
+    <Dialog
+      title={passkey ? t('accounts.renameNamed', { name: passkey.name }) : t('accounts.addAPasskey')}
+      onClose={props.onClose}
+    >
       <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {!passkey && <p>Your browser asks for your finger, face, PIN or security key. Nothing of these leaves it.</p>}
-        {noneWasMade && <p role="alert">No passkey was made. Try again.</p>}
+        {!passkey && <p>{t('accounts.browserAsks')}</p>}
+        {noneWasMade && <p role="alert">{t('accounts.noneMade')}</p>}
         {form.failure && !noneWasMade && <ErrorNotice failure={form.failure} />}
-        <TextField label="Name" maxLength={64} autoComplete="off" autoFocus {...form.field('name')} />
+        <TextField label={t('words.name')} maxLength={64} autoComplete="off" autoFocus {...form.field('name')} />
         <div className="dialog-actions">
-          <Button onClick={props.onClose}>Cancel</Button>
+          <Button onClick={props.onClose}>{t('kit.cancel')}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {passkey ? 'Save' : 'Add passkey'}
+            {t(passkey ? 'words.save' : 'accounts.addPasskey')}
           </Button>
         </div>
       </form>

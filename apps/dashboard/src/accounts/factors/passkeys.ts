@@ -10,7 +10,7 @@ export class NoPasskey extends Error {}
 async function credentialOf(asking: Promise<Credential | null>): Promise<PublicKeyCredential> {
   const credential = await asking.catch(() => null);
   if (credential instanceof PublicKeyCredential) return credential;
-  throw new NoPasskey('No passkey was given.');
+  throw new NoPasskey();
 }
 
 export async function askForPasskey(options: PasskeyRequest): Promise<PasskeyAssertion> {

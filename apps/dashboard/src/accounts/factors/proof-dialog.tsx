@@ -1,6 +1,7 @@
 import { useState, useSyncExternalStore } from 'react';
 import { useServices } from '../../data/services.tsx';
 import { useAction } from '../../data/use-action.ts';
+import { t } from '../../i18n/t.ts';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { ErrorNotice } from '../../kit/error-notice.tsx';
@@ -15,7 +16,7 @@ export function ProofDialog() {
   const asked = useSyncExternalStore(proofs.subscribe, proofs.asked);
   if (!asked) return null;
   return (
-    <Dialog title={asked.kind === 'signIn' ? 'Second step' : 'Is it you?'} onClose={asked.giveUp}>
+    <Dialog title={t(asked.kind === 'signIn' ? 'accounts.secondStep' : 'accounts.isItYou')} onClose={asked.giveUp}>
       <Proof key={asked.challenge.challenge} asked={asked} />
     </Dialog>
   );
@@ -27,11 +28,7 @@ function Proof({ asked }: { asked: Asked }) {
   const hasPasskey = factors.includes('PASSKEY') && hasPasskeys();
   return (
     <div className="stack">
-      <p>
-        {asked.kind === 'signIn'
-          ? 'Your account has a second factor. Use it to sign in.'
-          : 'This needs a proof that you are there. It holds for ten minutes.'}
-      </p>
+      <p>{t(asked.kind === 'signIn' ? 'accounts.useToSignIn' : 'accounts.proveHolds')}</p>
       {hasPasskey && !isRecovering && <ByPasskey asked={asked} />}
       {isRecovering ? (
         <ByText asked={asked} name="recoveryCode" />
@@ -41,7 +38,7 @@ function Proof({ asked }: { asked: Asked }) {
       {factors.length === 0 && <ByText asked={asked} name="password" />}
       {factors.includes('RECOVERY_CODE') && (
         <Button variant="quiet" onClick={() => setRecovering(!isRecovering)}>
-          {isRecovering ? 'Use another factor' : 'Use a recovery code'}
+          {t(isRecovering ? 'accounts.useAnother' : 'accounts.useRecoveryCode')}
         </Button>
       )}
     </div>
@@ -54,42 +51,62 @@ function ByPasskey({ asked }: { asked: Asked }) {
     <div className="stack">
       {prove.failure &&
         (prove.failure.code === null ? (
-          <p role="alert">No passkey was given. Try again, or use another factor.</p>
+          <p role="alert">{t('accounts.noPasskeyUseAnother')}</p>
         ) : (
           <ErrorNotice failure={prove.failure} />
         ))}
       <Button variant="primary" isBusy={prove.isBusy} onClick={() => void prove.run(undefined)}>
-        Use a passkey
+        {t('accounts.usePasskey')}
       </Button>
     </div>
   );
 }
 
 const texts = {
-  code: { label: 'Code', hint: 'Six digits of your authenticator app.', autoComplete: 'one-time-code' },
-  recoveryCode: { label: 'Recovery code', hint: 'Each works once.', autoComplete: 'off' },
-  password: { label: 'Your password', hint: undefined, autoComplete: 'current-password' },
+  code: {
+    label: 'accounts.code',
+    hint: 'accounts.codeHint',
+    missing: 'accounts.enterCode',
+    autoComplete: 'one-time-code',
+  },
+  recoveryCode: {
+    label: 'accounts.recoveryCode',
+    hint: 'accounts.recoveryCodeHint',
+    missing: 'accounts.enterRecoveryCode',
+    autoComplete: 'off',
+  },
+  password: {
+    label: 'accounts.yourPassword',
+    hint: null,
+    missing: 'accounts.enterPassword',
+    autoComplete: 'current-password',
+  },
 } as const;
 
 function ByText({ asked, name }: { asked: Asked; name: keyof typeof texts }) {
-  const { label, hint, autoComplete } = texts[name];
+  const { label, hint, missing, autoComplete } = texts[name];
   const form = useForm({
     initial: { proof: '' },
-    check: ({ proof }) => ({ proof: proof.trim() === '' ? `Enter ${label.toLowerCase()}.` : undefined }),
+    check: ({ proof }) => ({ proof: proof.trim() === '' ? t(missing) : undefined }),
     fieldOf: { SVC_INVALID_SECOND_FACTOR: 'proof', SVC_WRONG_PASSWORD: 'proof' },
     submit: ({ proof }) => asked.submit({ [name]: proof }),
   });
-  const field = { label, autoComplete, autoFocus: true, ...form.field('proof') };
+  const field = { label: t(label), autoComplete, autoFocus: true, ...form.field('proof') };
   return (
     <form className="stack" onSubmit={form.onSubmit} noValidate>
       {form.failure && <ErrorNotice failure={form.failure} />}
       {name === 'password' ? (
         <PasswordField {...field} />
       ) : (
-        <TextField hint={hint} inputMode={name === 'code' ? 'numeric' : 'text'} spellCheck={false} {...field} />
+        <TextField
+          hint={hint ? t(hint) : undefined}
+          inputMode={name === 'code' ? 'numeric' : 'text'}
+          spellCheck={false}
+          {...field}
+        />
       )}
       <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-        Continue
+        {t('accounts.continue')}
       </Button>
     </form>
   );

@@ -45,7 +45,7 @@ export function createProofs(): Proofs {
         },
         giveUp() {
           set(null);
-          reject(new GivenUp('given up'));
+          reject(new GivenUp());
         },
       });
     });

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Explained } from '../../data/errors.ts';
 import { useApi, useServices } from '../../data/services.tsx';
 import { useAction } from '../../data/use-action.ts';
+import { t, withNodes } from '../../i18n/t.ts';
 import { Button } from '../../kit/button.tsx';
 import { ErrorNotice } from '../../kit/error-notice.tsx';
 import { factorsQuery, hasFactor } from './factors-query.ts';
@@ -18,13 +19,11 @@ export function SecondFactorNotice({ failure, onRetry }: { failure: Explained; o
       {factors && hasFactor(factors) ? (
         <p>
           <Button isBusy={prove.isBusy} onClick={() => void prove.run(undefined)}>
-            Use your second factor
+            {t('accounts.useSecondFactor')}
           </Button>
         </p>
       ) : (
-        <p>
-          <Link href="/account">Set one up in your account</Link>, then come back.
-        </p>
+        <p>{withNodes('accounts.setUpFirst', { link: <Link href="/account">{t('accounts.setUpInAccount')}</Link> })}</p>
       )}
     </ErrorNotice>
   );

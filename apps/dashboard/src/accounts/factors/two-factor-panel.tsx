@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useApi } from '../../data/services.tsx';
 import { useAction } from '../../data/use-action.ts';
 import { QueryView } from '../../frame/query-view.tsx';
+import { t, withNodes } from '../../i18n/t.ts';
 import { Badge } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
@@ -30,8 +31,8 @@ export function TwoFactorPanel() {
   };
   return (
     <section className="panel stack" aria-labelledby="two-factor">
-      <h2 id="two-factor">Two-factor sign-in</h2>
-      <p className="muted">Who has your password still needs your phone, your key or a recovery code.</p>
+      <h2 id="two-factor">{t('accounts.twoFactor')}</h2>
+      <p className="muted">{t('accounts.twoFactorLead')}</p>
       <QueryView query={query}>
         {(factors) => (
           <>
@@ -56,16 +57,19 @@ export function TwoFactorPanel() {
 function App({ factors, onOpen }: { factors: Factors; onOpen: (open: Open) => void }) {
   return (
     <div className="stack-small">
-      <h3>Authenticator app</h3>
+      <h3>{t('accounts.app')}</h3>
       {factors.totp === null ? (
         <div className="row">
-          <Button onClick={() => onOpen({ what: 'app' })}>Set up an authenticator app</Button>
+          <Button onClick={() => onOpen({ what: 'app' })}>{t('accounts.setUpApp')}</Button>
         </div>
       ) : (
         <p className="row">
-          <Badge tone="ok">On</Badge> since <Time at={factors.totp.createdAt} />
+          {withNodes('accounts.onSince', {
+            on: <Badge tone="ok">{t('accounts.on')}</Badge>,
+            time: <Time at={factors.totp.createdAt} />,
+          })}
           <Button variant="quiet" onClick={() => onOpen({ what: 'removal' })}>
-            Remove the app
+            {t('accounts.removeApp')}
           </Button>
         </p>
       )}
@@ -77,20 +81,20 @@ function PasskeyList({ factors, onOpen }: { factors: Factors; onOpen: (open: Ope
   const canAdd = factors.passkeysAvailable && hasPasskeys();
   return (
     <div className="stack-small">
-      <h3>Passkeys</h3>
+      <h3>{t('accounts.passkeys')}</h3>
       {factors.passkeys.length > 0 && (
-        <ul className="stack-small" aria-label="Your passkeys">
+        <ul className="stack-small" aria-label={t('accounts.yourPasskeys')}>
           {factors.passkeys.map((passkey) => (
             <li key={passkey.id} className="row">
               <strong>{passkey.name}</strong>
               <span className="muted">
-                {passkey.lastUsedAt === null ? 'never used' : <Ago at={passkey.lastUsedAt} />}
+                {passkey.lastUsedAt === null ? t('accounts.neverUsed') : <Ago at={passkey.lastUsedAt} />}
               </span>
               <Button variant="quiet" onClick={() => onOpen({ what: 'passkey', passkey })}>
-                Rename {passkey.name}
+                {t('accounts.renameNamed', { name: passkey.name })}
               </Button>
               <Button variant="quiet" onClick={() => onOpen({ what: 'removal', passkey })}>
-                Remove {passkey.name}
+                {t('accounts.removeNamed', { name: passkey.name })}
               </Button>
             </li>
           ))}
@@ -98,10 +102,10 @@ function PasskeyList({ factors, onOpen }: { factors: Factors; onOpen: (open: Ope
       )}
       {canAdd ? (
         <div className="row">
-          <Button onClick={() => onOpen({ what: 'passkey' })}>Add a passkey</Button>
+          <Button onClick={() => onOpen({ what: 'passkey' })}>{t('accounts.addAPasskey')}</Button>
         </div>
       ) : (
-        <p className="muted">This browser, or this address, has no passkeys.</p>
+        <p className="muted">{t('accounts.noPasskeys')}</p>
       )}
     </div>
   );
@@ -114,15 +118,14 @@ function RecoveryCodes({ left, onMade }: { left: number; onMade: (codes: readonl
   });
   return (
     <div className="stack-small">
-      <h3>Recovery codes</h3>
+      <h3>{t('accounts.recoveryCodes')}</h3>
       <p>
-        {left} left. They sign you in when the others are lost.{' '}
-        {left < 3 && <Badge tone="warn">Make new ones soon</Badge>}
+        {t('accounts.codesLeft', { left })} {left < 3 && <Badge tone="warn">{t('accounts.makeSoon')}</Badge>}
       </p>
       {renew.failure && <ErrorNotice failure={renew.failure} />}
       <div className="row">
         <Button isBusy={renew.isBusy} onClick={() => void renew.run(undefined)}>
-          Make new recovery codes
+          {t('accounts.makeCodes')}
         </Button>
       </div>
     </div>
@@ -132,21 +135,20 @@ function RecoveryCodes({ left, onMade }: { left: number; onMade: (codes: readonl
 function RemovalDialog(props: { passkey: Passkey | null; onDone: () => Promise<void>; onClose: () => void }) {
   const api = useApi();
   const { passkey } = props;
-  const what = passkey?.name ?? 'the authenticator app';
   const remove = useAction(
     () => (passkey ? api.call('removePasskey', { passkeyId: passkey.id }) : api.call('removeTotp')),
     { onDone: props.onDone },
   );
   return (
     <ConfirmDialog
-      title={`Remove ${what}?`}
-      action="Remove"
+      title={passkey ? t('accounts.removeAsk', { name: passkey.name }) : t('accounts.removeAppAsk')}
+      action={t('words.remove')}
       isBusy={remove.isBusy}
       failure={remove.failure}
       onConfirm={() => void remove.run(undefined)}
       onClose={props.onClose}
     >
-      <p>It no longer signs you in. Without any factor left your password is enough.</p>
+      <p>{t('accounts.removeExplained')}</p>
     </ConfirmDialog>
   );
 }
@@ -154,13 +156,13 @@ function RemovalDialog(props: { passkey: Passkey | null; onDone: () => Promise<v
 function CodesDialog({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   return (
     <SecretDialog
-      title="Your recovery codes"
+      title={t('accounts.yourCodes')}
       secret={codes.join('\n')}
-      secretLabel="recovery codes"
+      secretLabel={t('accounts.codesWord')}
       copies={[]}
       onClose={onClose}
     >
-      <p>Each signs you in once when you have lost your other factors. They are shown only now: keep them safe.</p>
+      <p>{t('accounts.codesExplained')}</p>
     </SecretDialog>
   );
 }

@@ -5,10 +5,10 @@ import { usePreferences } from '../../frame/preferences.ts';
 import { Badge, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { announce, useAnnounced } from '../../kit/live.tsx';
-import { plural } from '../../kit/numbers.ts';
 import { useNow } from '../../kit/time.tsx';
 import { type Call, type Mint, startGuest } from './call.ts';
 import { CallFailure } from './call-failure.tsx';
+import { type CallWord, t, withNodes } from './texts.ts';
 
 interface ActiveCallProps {
   call: Call;
@@ -38,24 +38,24 @@ export function ActiveCall({ call, isMirrored, mint, isRenewing, onRenew, onLeav
     [room],
   );
   useEffect(() => room.on('error', setFailure), [room]);
-  useAnnounced(plural(participants.length + 1, 'participant'));
-  useSwitchAnnounced('Microphone', isOn(room.self.microphone));
-  useSwitchAnnounced('Camera', isOn(room.self.camera));
-  useSwitchAnnounced('Screen', room.self.screenShare !== null);
+  useAnnounced(t('rooms.participantCount', { count: participants.length + 1 }));
+  useSwitchAnnounced(isOn(room.self.microphone), 'test-call.microphoneOn', 'test-call.microphoneOff');
+  useSwitchAnnounced(isOn(room.self.camera), 'test-call.cameraOn', 'test-call.cameraOff');
+  useSwitchAnnounced(room.self.screenShare !== null, 'test-call.screenOn', 'test-call.screenOff');
   return (
-    <section className="active-call" aria-label="Test call">
+    <section className="active-call" aria-label={t('rooms.testCall')}>
       <div className="active-call-head">
         <StateBadge state={connection} />
         <span className="muted">
-          as <span className="mono">{room.self.identity}</span>
+          {withNodes('test-call.as', { identity: <span className="mono">{room.self.identity}</span> })}
         </span>
         <span className="spacer" />
         <TokenClock call={call} />
-        <Button variant="quiet" isBusy={isRenewing} onClick={onRenew} title="Joins again with a new token">
-          Renew token
+        <Button variant="quiet" isBusy={isRenewing} onClick={onRenew} title={t('test-call.renewHint')}>
+          {t('test-call.renew')}
         </Button>
         <Button isBusy={guest.isBusy} onClick={() => void guest.toggle()}>
-          {guest.isHere ? 'Remove the test participant' : 'Add a test participant'}
+          {t(guest.isHere ? 'test-call.removeGuest' : 'test-call.addGuest')}
         </Button>
       </div>
       {failure !== null && <CallFailure error={failure} />}
@@ -82,25 +82,25 @@ const wasDismissed = (error: unknown): boolean => SvcError.is(error) && error.co
 const isOn = (track: Room['self']['microphone']): boolean => track !== null && !track.isMuted;
 
 /** A letter moves no focus to its button, so the change is said. */
-function useSwitchAnnounced(what: string, isNowOn: boolean): void {
+function useSwitchAnnounced(isNowOn: boolean, on: CallWord, off: CallWord): void {
   const last = useRef(isNowOn);
   useEffect(() => {
-    if (last.current !== isNowOn) announce(`${what} ${isNowOn ? 'on' : 'off'}`);
+    if (last.current !== isNowOn) announce(t(isNowOn ? on : off));
     last.current = isNowOn;
-  }, [what, isNowOn]);
+  }, [isNowOn, on, off]);
 }
 
-const states: Readonly<Record<ConnectionState, readonly [string, Tone]>> = {
-  idle: ['Not connected', 'plain'],
-  connecting: ['Connecting', 'warn'],
-  connected: ['Connected', 'ok'],
-  reconnecting: ['Reconnecting', 'warn'],
-  disconnected: ['Disconnected', 'bad'],
+const states: Readonly<Record<ConnectionState, readonly [CallWord, Tone]>> = {
+  idle: ['test-call.notConnected', 'plain'],
+  connecting: ['test-call.connecting', 'warn'],
+  connected: ['words.connected', 'ok'],
+  reconnecting: ['test-call.reconnecting', 'warn'],
+  disconnected: ['rooms.disconnected', 'bad'],
 };
 
 function StateBadge({ state }: { state: ConnectionState }) {
   const [word, tone] = states[state];
-  return <Badge tone={tone}>{word}</Badge>;
+  return <Badge tone={tone}>{t(word)}</Badge>;
 }
 
 /** Another connection of this page, so that what moves has been through the media node. */
@@ -132,8 +132,8 @@ function TokenClock({ call }: { call: Call }) {
   const left = Math.max(0, Math.round((expiresAt - useNow()) / 1000));
   const text = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
   return (
-    <span className="muted" role="timer" aria-label="Token">
-      Token <span className="mono">{text}</span>
+    <span className="muted" role="timer" aria-label={t('test-call.token')}>
+      {withNodes('test-call.tokenLeft', { left: <span className="mono">{text}</span> })}
     </span>
   );
 }

@@ -2,6 +2,7 @@ import { SvcError } from '@parley/client';
 import { ApiError } from '@parley/server/call';
 import { explain } from '../../data/errors.ts';
 import { ErrorNotice } from '../../kit/error-notice.tsx';
+import { t } from './texts.ts';
 
 /** Why there is no call, in the SDK's own words: they say what to do. */
 export function CallFailure({ error }: { error: unknown }) {
@@ -10,7 +11,7 @@ export function CallFailure({ error }: { error: unknown }) {
   if (cause instanceof ApiError || !SvcError.is(error)) return <ErrorNotice failure={explain(cause)} />;
   return (
     <div className="notice" data-tone="bad" role="alert">
-      <p className="notice-title">The call did not work</p>
+      <p className="notice-title">{t('test-call.failed')}</p>
       <p>{error.message}</p>
       <p className="notice-facts">
         <span className="mono">{error.code}</span>

@@ -4,22 +4,23 @@ import { Badge, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { span } from '../../kit/numbers.ts';
 import { type Mint, newIdentity } from './call.ts';
+import { type CallWord, t } from './texts.ts';
 
-const names: Readonly<Record<CheckStep['name'], string>> = {
-  browser: 'Browser',
-  secureContext: 'Secure context',
-  signaling: 'Signaling',
-  media: 'Media over UDP or TCP',
-  data: 'Data channel',
-  camera: 'Camera',
-  microphone: 'Microphone',
+const names: Readonly<Record<CheckStep['name'], CallWord>> = {
+  browser: 'test-call.browser',
+  secureContext: 'test-call.secureContext',
+  signaling: 'test-call.signaling',
+  media: 'test-call.media',
+  data: 'test-call.dataChannel',
+  camera: 'words.camera',
+  microphone: 'words.microphone',
 };
 const order = Object.keys(names) as CheckStep['name'][];
 
-const results: Readonly<Record<CheckStep['status'], readonly [string, Tone, 'dot' | 'ring' | 'square']>> = {
-  ok: ['Good', 'ok', 'dot'],
-  failed: ['Failed', 'bad', 'square'],
-  skipped: ['Skipped', 'plain', 'ring'],
+const results: Readonly<Record<CheckStep['status'], readonly [CallWord, Tone, 'dot' | 'ring' | 'square']>> = {
+  ok: ['words.good', 'ok', 'dot'],
+  failed: ['words.failed', 'bad', 'square'],
+  skipped: ['test-call.skipped', 'plain', 'ring'],
 };
 
 /** Would a call from here work? Each step as it ends. It joins the room for a moment, so it waits to be asked. */
@@ -50,17 +51,19 @@ export function Preflight({ mint }: { mint: Mint }) {
 
   return (
     <section className="panel stack" aria-labelledby="preflight">
-      <h2 id="preflight">Before you join</h2>
+      <h2 id="preflight">{t('test-call.beforeYouJoin')}</h2>
       <ul className="preflight" aria-live="polite">
         {order.map((name, index) => {
           const step = steps.find((one) => one.name === name);
           return (
             <li key={name}>
-              <span>{names[name]}</span>
+              <span>{t(names[name])}</span>
               {step ? (
                 <Result step={step} />
               ) : (
-                <span className="muted">{isRunning && index === steps.length ? 'Trying' : 'Not tried'}</span>
+                <span className="muted">
+                  {t(isRunning && index === steps.length ? 'test-call.trying' : 'test-call.notTried')}
+                </span>
               )}
               {step?.error && <p className="field-error">{step.error.message}</p>}
             </li>
@@ -69,9 +72,9 @@ export function Preflight({ mint }: { mint: Mint }) {
       </ul>
       <div className="row">
         <Button isBusy={isRunning} onClick={() => void run()}>
-          Check this connection
+          {t('test-call.check')}
         </Button>
-        <span className="muted">Joins the room for a few seconds.</span>
+        <span className="muted">{t('test-call.checkNote')}</span>
       </div>
     </section>
   );
@@ -84,7 +87,7 @@ function Result({ step }: { step: CheckStep }) {
       {step.detail && <span className="muted">{step.detail}</span>}
       {step.ms > 0 && <span className="muted">{span(step.ms)}</span>}
       <Badge tone={tone} shape={shape}>
-        {word}
+        {t(word)}
       </Badge>
     </span>
   );

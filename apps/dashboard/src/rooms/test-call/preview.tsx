@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { type CallWord, t } from './texts.ts';
 
 const constraints = (deviceId: string): MediaTrackConstraints | true =>
   deviceId === '' ? true : { deviceId: { exact: deviceId } };
@@ -21,7 +22,7 @@ export function Preview({ cameraId, microphoneId }: { cameraId: string; micropho
         setStream(media);
         if (video.current) video.current.srcObject = media;
       })
-      .catch((error: DOMException) => setProblem(problems[error.name] ?? error.message));
+      .catch((error: DOMException) => setProblem(problemOf(error)));
     return () => {
       controller.abort();
       if (opened) stopAll(opened);
@@ -31,7 +32,7 @@ export function Preview({ cameraId, microphoneId }: { cameraId: string; micropho
 
   return (
     <div className="stack-small">
-      <video ref={video} className="call-preview" autoPlay muted playsInline aria-label="Preview of the camera" />
+      <video ref={video} className="call-preview" autoPlay muted playsInline aria-label={t('test-call.preview')} />
       {stream && <Level stream={stream} />}
       {problem && (
         <p className="field-error" role="alert">
@@ -42,11 +43,16 @@ export function Preview({ cameraId, microphoneId }: { cameraId: string; micropho
   );
 }
 
-const problems: Readonly<Record<string, string>> = {
-  NotAllowedError: 'The browser blocks it. Allow camera and microphone for this page, or use the test pattern.',
-  NotFoundError: 'No camera or microphone was found. Connect one, or use the test pattern.',
-  NotReadableError: 'Another program holds the device. Close it, or use the test pattern.',
+const problems: Readonly<Record<string, CallWord>> = {
+  NotAllowedError: 'test-call.blocked',
+  NotFoundError: 'test-call.notFound',
+  NotReadableError: 'test-call.inUse',
 };
+
+function problemOf({ name, message }: DOMException): string {
+  const known = problems[name];
+  return known === undefined ? message : t(known);
+}
 
 const stopAll = (stream: MediaStream): void => {
   for (const track of stream.getTracks()) track.stop();
@@ -69,5 +75,5 @@ function Level({ stream }: { stream: MediaStream }) {
       void context.close();
     };
   }, [stream]);
-  return <meter className="call-level" min={0} max={1} value={level} aria-label="Microphone level" />;
+  return <meter className="call-level" min={0} max={1} value={level} aria-label={t('test-call.level')} />;
 }

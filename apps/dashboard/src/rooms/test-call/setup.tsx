@@ -4,6 +4,7 @@ import { Segments, SelectField } from '../../kit/field.tsx';
 import type { Mint, Source } from './call.ts';
 import { Preflight } from './preflight.tsx';
 import { Preview } from './preview.tsx';
+import { type CallWord, t } from './texts.ts';
 import { useDevices } from './use-devices.ts';
 
 /** Before the call: what to send, whether it would get through, and the way in. */
@@ -16,30 +17,30 @@ export function Setup(props: { mint: Mint; isBusy: boolean; onJoin: (source: Sou
   return (
     <div className="columns">
       <section className="panel stack" aria-labelledby="call-source">
-        <h2 id="call-source">What to send</h2>
+        <h2 id="call-source">{t('test-call.whatToSend')}</h2>
         <Segments
-          label="What to send"
+          label={t('test-call.whatToSend')}
           value={kind}
           options={[
-            { value: 'pattern', label: 'Test pattern' },
-            { value: 'devices', label: 'Camera and microphone' },
+            { value: 'pattern', label: t('test-call.pattern') },
+            { value: 'devices', label: t('test-call.devices') },
           ]}
           onChange={setKind}
         />
         {kind === 'pattern' ? (
-          <p className="muted">A moving test card and a quiet tone: needs no camera and asks for nothing.</p>
+          <p className="muted">{t('test-call.patternExplained')}</p>
         ) : (
           <>
             <SelectField
-              label="Camera"
+              label={t('words.camera')}
               value={cameraId}
-              options={optionsOf(cameras, 'camera')}
+              options={optionsOf(cameras, 'test-call.defaultCamera', 'test-call.cameraNumber')}
               onChange={(event) => setCameraId(event.target.value)}
             />
             <SelectField
-              label="Microphone"
+              label={t('words.microphone')}
               value={microphoneId}
-              options={optionsOf(microphones, 'microphone')}
+              options={optionsOf(microphones, 'test-call.defaultMicrophone', 'test-call.microphoneNumber')}
               onChange={(event) => setMicrophoneId(event.target.value)}
             />
             <Preview cameraId={cameraId} microphoneId={microphoneId} />
@@ -48,7 +49,7 @@ export function Setup(props: { mint: Mint; isBusy: boolean; onJoin: (source: Sou
         )}
         <div className="row">
           <Button variant="primary" isBusy={props.isBusy} onClick={() => props.onJoin(source)}>
-            Join the call
+            {t('test-call.join')}
           </Button>
         </div>
       </section>
@@ -57,9 +58,13 @@ export function Setup(props: { mint: Mint; isBusy: boolean; onJoin: (source: Sou
   );
 }
 
-const optionsOf = (devices: readonly MediaDeviceInfo[], what: string) => [
-  { value: '', label: `Default ${what}` },
+const optionsOf = (
+  devices: readonly MediaDeviceInfo[],
+  standard: CallWord,
+  unnamed: 'test-call.cameraNumber' | 'test-call.microphoneNumber',
+) => [
+  { value: '', label: t(standard) },
   ...devices
     .filter(({ deviceId }) => deviceId !== '' && deviceId !== 'default')
-    .map(({ deviceId, label }, index) => ({ value: deviceId, label: label || `${what} ${index + 1}` })),
+    .map(({ deviceId, label }, index) => ({ value: deviceId, label: label || t(unnamed, { number: index + 1 }) })),
 ];

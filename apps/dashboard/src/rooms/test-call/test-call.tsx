@@ -9,15 +9,16 @@ import { ActiveCall } from './active-call.tsx';
 import { type Call, type Mint, newIdentity, type Source, startCall } from './call.ts';
 import { CallFailure } from './call-failure.tsx';
 import { Setup } from './setup.tsx';
+import { t } from './texts.ts';
 
 /** A real call from the dashboard: what a user of the room would see and send. */
 export default function TestCall({ room }: { room: RoomDetail }) {
   const { project, may } = useProject();
-  if (room.status === 'CLOSED') return <EmptyState title="This room is closed" />;
+  if (room.status === 'CLOSED') return <EmptyState title={t('rooms.isClosed')} />;
   if (!may('room:manage') || project.status !== 'ACTIVE') {
     return (
-      <EmptyState title="A test call is not possible">
-        <p>{project.status === 'ACTIVE' ? askFor('room:manage') : 'The project is archived.'}</p>
+      <EmptyState title={t('test-call.notPossible')}>
+        <p>{project.status === 'ACTIVE' ? askFor('room:manage') : t('test-call.projectArchived')}</p>
       </EmptyState>
     );
   }
@@ -45,7 +46,7 @@ function CallDesk({ roomId }: { roomId: string }) {
     try {
       await running.current?.leave();
       keep({ call: await startCall(mint, newIdentity('dashboard'), source), source });
-      announce('You are in the call');
+      announce(t('test-call.joined'));
     } catch (error) {
       keep(null);
       setFailure(error);
@@ -57,7 +58,7 @@ function CallDesk({ roomId }: { roomId: string }) {
   async function leave(): Promise<void> {
     await running.current?.leave();
     keep(null);
-    announce('You left the call');
+    announce(t('test-call.left'));
   }
 
   return (
@@ -80,7 +81,7 @@ function CallDesk({ roomId }: { roomId: string }) {
           }}
         />
       )}
-      <p className="muted">Picture and sound only: messages are not shown in the dashboard.</p>
+      <p className="muted">{t('test-call.noMessages')}</p>
     </div>
   );
 }

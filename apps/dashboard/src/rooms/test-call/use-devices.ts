@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { t } from './texts.ts';
 
 interface Devices {
   cameras: readonly MediaDeviceInfo[];
@@ -15,7 +16,7 @@ export function useDevices(isOn: boolean): Devices {
     if (!isOn) return;
     const media = navigator.mediaDevices;
     if (!media) {
-      setDevices({ ...none, error: 'Camera and microphone need https or localhost.' });
+      setDevices({ ...none, error: t('test-call.needsHttps') });
       return;
     }
     let isCurrent = true;
@@ -24,7 +25,7 @@ export function useDevices(isOn: boolean): Devices {
       if (!isCurrent) return;
       const of = (kind: MediaDeviceKind) => found.filter((device) => device.kind === kind);
       const [cameras, microphones] = [of('videoinput'), of('audioinput')];
-      setDevices({ cameras, microphones, error: cameras.length === 0 ? 'No camera was found.' : null });
+      setDevices({ cameras, microphones, error: cameras.length === 0 ? t('test-call.noCamera') : null });
     };
     void look();
     media.addEventListener('devicechange', look);

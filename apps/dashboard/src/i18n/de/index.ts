@@ -1,0 +1,40 @@
+import type { Catalogue } from '../catalogue.ts';
+import { accounts } from './accounts.ts';
+import { alerts } from './alerts.ts';
+import { audit } from './audit.ts';
+import { calls } from './calls.ts';
+import { chat } from './chat.ts';
+import { fleet } from './fleet.ts';
+import { frame } from './frame.ts';
+import { kit } from './kit.ts';
+import { liveStreams } from './live-streams.ts';
+import { observability } from './observability.ts';
+import { overview } from './overview.ts';
+import { projects } from './projects.ts';
+import { requests } from './requests.ts';
+import { rooms } from './rooms.ts';
+import { testCall } from './test-call.ts';
+import { usage } from './usage.ts';
+import { webhooks } from './webhooks.ts';
+import { words } from './words.ts';
+
+export const de: Catalogue = {
+  ...accounts,
+  ...alerts,
+  ...audit,
+  ...calls,
+  ...chat,
+  ...fleet,
+  ...frame,
+  ...kit,
+  ...liveStreams,
+  ...observability,
+  ...overview,
+  ...projects,
+  ...requests,
+  ...rooms,
+  ...testCall,
+  ...usage,
+  ...webhooks,
+  ...words,
+};

@@ -1,0 +1,32 @@
+import type { Translated } from '../catalogue.ts';
+import type { requests as english } from '../en/requests.ts';
+
+export const requests: Translated<typeof english> = {
+  'requests.lead': '最近 7 天内你的应用对 API 的请求及响应。不保存正文。',
+  'requests.caption': '{environment}中的 API 请求，最新在前',
+  'requests.none': '还没有请求',
+  'requests.noMatch': '没有匹配的请求',
+  'requests.appears': '后端使用 API 密钥发出请求约一秒后，会显示在这里。',
+  'requests.outcome': '结果',
+  'requests.anyOutcome': '任意结果',
+  'requests.method': '方法',
+  'requests.anyMethod': '任意方法',
+  'requests.routeContains': '路由包含',
+  'requests.requestId': '请求 ID',
+  'requests.apiKey': 'API 密钥',
+  'requests.skipped': { other: '此前另有 {count} 个请求超出日志速率' },
+  'requests.error': '错误',
+  'requests.by': '调用方',
+  'requests.about': '请求信息',
+  'requests.credential': '凭据',
+  'requests.sameId': '相同请求 ID',
+  'requests.everyWithIt': '使用它的所有请求',
+  'requests.notLogged': '此前未记录',
+  'requests.chatToken': '聊天令牌',
+  'requests.dashboard': '控制台',
+  'requests.rtcToken': 'RTC 令牌',
+  'requests.successful': '成功',
+  'requests.refused': '被拒绝 (4xx)',
+  'requests.ourFault': '服务端错误 (5xx)',
+  'requests.count': { other: '{count} 个请求' },
+};
