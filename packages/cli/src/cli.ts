@@ -1,7 +1,5 @@
-import { parseArgs } from 'node:util';
-import { isSvcError } from '@parley/server';
 import { backup, restore } from './backup.ts';
-import { type Command, type Context, UsageError } from './command.ts';
+import type { Command, Context } from './command.ts';
 import { doctor } from './doctor.ts';
 import { init } from './init.ts';
 import { listen } from './listen.ts';
@@ -9,6 +7,7 @@ import { loadtest } from './loadtest/index.ts';
 import { nodes } from './nodes.ts';
 import { dev, migrate, serve, sfu } from './processes.ts';
 import { commandOf, resources } from './resources.ts';
+import { type Found, runCommand } from './run-command.ts';
 import { reset, status } from './status.ts';
 import { trigger } from './trigger.ts';
 
@@ -53,21 +52,6 @@ const verbsOf = (noun: string): string =>
       .map(({ words, row }) => `  ${words.padEnd(32)} ${row.does}`),
   ].join('\n');
 
-const helpOf = (name: string, { does, usage, options }: Command): string =>
-  [
-    `Usage: parley ${name} ${usage}`.trimEnd(),
-    '',
-    does,
-    '',
-    ...Object.entries(options).map(([option, { means }]) => `  --${option.padEnd(22)} ${means}`),
-  ].join('\n');
-
-interface Found {
-  name: string;
-  command: Command;
-  rest: readonly string[];
-}
-
 /** The longest run of words that names something: `rooms tokens create` before `rooms`. */
 function find(args: readonly string[]): Found | null {
   const words = args.slice(
@@ -100,31 +84,4 @@ export async function runCli(context: Context, args: readonly string[]): Promise
   const isAsked = first === undefined || first === '--help' || first === 'help';
   (isAsked ? context.out : context.error)(isAsked ? help() : `There is no command "${args.join(' ')}".\n\n${help()}`);
   return isAsked ? 0 : 2;
-}
-
-async function runCommand({ name, command, rest }: Found, context: Context): Promise<number> {
-  try {
-    const { least, most } = command.words ?? { least: 0, most: 0 };
-    const options = {
-      ...command.options,
-      help: { type: 'boolean', means: '', short: 'h' },
-      ...('output' in command.options ? { output: { type: 'string', short: 'o' } as const } : {}),
-    } as const;
-    const { values, positionals } = parseArgs({ args: [...rest], options, allowPositionals: true });
-    if (values.help === true) {
-      context.out(helpOf(name, command));
-      return 0;
-    }
-    if (positionals.length < least || positionals.length > most)
-      throw new UsageError(positionals.length < least ? 'Something is missing.' : `What is "${positionals.at(-1)}"?`);
-    return await command.run(values as Parameters<Command['run']>[0], context, positionals);
-  } catch (error) {
-    if (error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')) {
-      context.error(`${(error as Error).message}\n\n${helpOf(name, command)}`);
-      return 2;
-    }
-    if (!isSvcError(error)) throw error;
-    context.error(`${error.code}: ${error.message}`);
-    return 1;
-  }
 }

@@ -51,3 +51,5 @@ export const migrate: Command = {
   options: {},
   run: (_values, context) => run('@parley/server-app/migrate', [], context),
 };
+
+export const processes: Readonly<Record<string, Command>> = { dev, serve, sfu, migrate };

@@ -14,7 +14,7 @@ import type { Telemetry } from './signal/telemetry.ts';
 export interface CallSelfDeps {
   events: Emitter<RoomEvents>;
   onChange(): void;
-  signal: Pick<Signal, 'request'>;
+  signal: Pick<Signal, 'request' | 'state' | 'whenConnected'>;
   transports: Pick<Transports, 'publisher' | 'subscriber' | 'reporter'>;
   rpc: Rpc;
   devices: CallDevices;
@@ -46,6 +46,8 @@ export function createCallSelf(deps: CallSelfDeps): LocalParticipant {
   };
 
   const self = new LocalParticipant({
+    isConnecting: () => signal.state === 'connecting',
+    whenConnected: signal.whenConnected,
     async publish(tracks) {
       await publisher.publish(tracks);
       for (const { id, source } of tracks) telemetry.note('track.published', { trackId: id, source });

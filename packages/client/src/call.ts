@@ -48,6 +48,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     leaveWithPage = true,
     reconnect = {},
     maxVisible,
+    region,
     logger,
   } = options;
   const baseUrl = baseUrlOf(options.url);
@@ -82,7 +83,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     reconnect: reconnect && { giveUpAfterMs: GIVE_UP_AFTER_MS, ...reconnect },
     runtime,
     connectionId,
-    wishes: { autoSubscribe, adaptiveStream, maxVisible },
+    wishes: { autoSubscribe, adaptiveStream, maxVisible, region },
     onJoined: (joined, participants) => lifecycle.joined(joined, participants),
     onFrame(frame) {
       logger?.debug(`frame ${frame.type}`, frame);

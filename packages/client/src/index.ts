@@ -50,5 +50,5 @@ export type {
 } from './room-types.ts';
 export type { ConnectOptions } from './session.ts';
 export type { Permissions, TrackSource } from './signal/records.ts';
-export type { RpcHandler } from './signal/rpc.ts';
+export type { RpcHandler } from './signal/rpc-exchange.ts';
 export type { Store } from './store.ts';

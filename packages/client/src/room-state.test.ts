@@ -245,6 +245,17 @@ test('[SDK-93] what oneself may do is in the state, and a change of it in the ca
   await room.leave();
 });
 
+test('[RTC-107] the region that the application asks for is said with each join', async () => {
+  const world = createFakeWorld();
+  const room = await joined(world, { region: 'eu-west' });
+  world.sockets.at(-1)?.drop(1006);
+  await world.advance(1_000);
+  await welcome(world);
+  const said = world.sockets.map(({ sent }) => sent.find(({ type }) => type === 'join')?.['region']);
+  assert.deepEqual(said, ['eu-west', 'eu-west']);
+  await room.leave();
+});
+
 test('[SDK-120] a large room comes in pages and changes: what is left out is as before, what came already is skipped', async () => {
   const world = createFakeWorld();
   const room = new Room({ url: 'http://parley.test', token: 't' }, world);

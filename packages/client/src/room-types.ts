@@ -26,6 +26,8 @@ export interface RoomOptions {
   adaptiveStream?: boolean;
   /** Videos at once in a large room: those shown, then of who spoke last. Default: all. */
   maxVisible?: number;
+  /** Where media should come from, one of your operator's regions. Default: where the room is. */
+  region?: string;
   /** Leave when the page is closed, so that the others see it at once. Default true. */
   leaveWithPage?: boolean;
   /** Which camera, microphone and speaker to use; without it, those of the browser's default. */

@@ -6,7 +6,7 @@ import type { LocalParticipant } from './media/local-participant.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
 import type { RoomEvents, RoomOptions, RoomState } from './room-types.ts';
 import type { ConnectOptions } from './session.ts';
-import type { RpcHandler } from './signal/rpc.ts';
+import type { RpcHandler } from './signal/rpc-exchange.ts';
 import type { Store } from './store.ts';
 
 /** A call. What happens in it is emitted as events, and `state` has the current picture. */

@@ -75,7 +75,7 @@ function draw(canvas: HTMLCanvasElement, seed: number, isScreen: boolean): void 
 
 const pictures = new Map<string, MediaStream>();
 
-function pictureOf(seed: number, isScreen: boolean): MediaStream {
+export function pictureOf(seed: number, isScreen: boolean): MediaStream {
   const key = `${seed} ${isScreen}`;
   const known = pictures.get(key);
   if (known) return known;

@@ -1,5 +1,6 @@
 import { ConnectionError, type ParticipantState, type RoomState } from '@parley/client';
 import { type LiveStreamState, StreamStage } from '../src/index.ts';
+import { pictureOf } from './fakes.ts';
 import type { Exhibit } from './gallery.ts';
 
 const room: RoomState = {
@@ -14,18 +15,9 @@ const room: RoomState = {
   activeSpeakers: [],
 };
 
-/** A host who shows a picture that a canvas draws. */
-function host(identity: string, colour: string): ParticipantState {
-  const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
-  const pen = canvas.getContext('2d');
-  if (pen) {
-    pen.fillStyle = colour;
-    pen.fillRect(0, 0, 640, 360);
-    pen.fillStyle = '#fff';
-    pen.font = '64px sans-serif';
-    pen.fillText(identity, 220, 200);
-  }
-  const media = canvas.captureStream(1);
+/** A host who shows a picture of a person. */
+function host(identity: string, seed: number): ParticipantState {
+  const media = pictureOf(seed, false);
   const track = {
     attach(element: HTMLMediaElement) {
       element.srcObject = media;
@@ -67,19 +59,14 @@ export const streamExhibits: readonly Exhibit[] = [
   {
     name: 'stream-live',
     element: () => (
-      <StreamStage
-        state={at({ hosts: [host('ada', '#1f5fd0')] })}
-        status="LIVE"
-        viewerCount={1204}
-        onStartAudio={nothing}
-      />
+      <StreamStage state={at({ hosts: [host('ada', 0)] })} status="LIVE" viewerCount={1204} onStartAudio={nothing} />
     ),
   },
   {
     name: 'stream-two-hosts',
     element: () => (
       <StreamStage
-        state={at({ hosts: [host('ada', '#1f5fd0'), host('bob', '#14713f')] })}
+        state={at({ hosts: [host('ada', 0), host('bob', 1)] })}
         status="LIVE"
         viewerCount={12}
         onStartAudio={nothing}
@@ -90,7 +77,7 @@ export const streamExhibits: readonly Exhibit[] = [
     name: 'stream-audio-blocked',
     element: () => (
       <StreamStage
-        state={at({ hosts: [host('ada', '#1f5fd0')], roomPart: { isAudioBlocked: true } })}
+        state={at({ hosts: [host('ada', 0)], roomPart: { isAudioBlocked: true } })}
         status="LIVE"
         viewerCount={3}
         onStartAudio={nothing}

@@ -2,6 +2,10 @@
 import type {
   AddConversationMember,
   AddReaction,
+  Alert,
+  AlertChange,
+  AlertHistoryQuery,
+  AlertsQuery,
   Attachment,
   AttachmentDownload,
   AttachmentUpload,
@@ -17,6 +21,7 @@ import type {
   ConnectionsQuery,
   Conversation,
   ConversationMember,
+  CreateAlert,
   CreateConversation,
   CreateLiveStream,
   CreateRoom,
@@ -26,18 +31,8 @@ import type {
   ErrorWithConnection,
   ErrorsQuery,
   ForUser,
-  GetThreadQuery,
   HistoryQuery,
-  ListConversationMembersQuery,
-  ListConversationsQuery,
-  ListLiveStreamsQuery,
-  ListPresenceQuery,
-  ListReadReceiptsQuery,
   ListRevokedUsersQuery,
-  ListRoomSessionsQuery,
-  ListRoomsQuery,
-  ListTypingQuery,
-  ListUserConversationsQuery,
   LiveStream,
   LiveStreamHost,
   Message,
@@ -64,15 +59,19 @@ import type {
   SendMessage,
   SendRoomData,
   SentRoomData,
+  SilenceAlert,
   StreamCredentials,
   StreamEventsQuery,
   Track,
   Typing,
+  UpdateAlert,
   UpdateConversation,
   UpdateLiveStream,
   UpdateParticipant,
   UpdateRoom,
   Usage,
+  UsageReport,
+  UsageReportQuery,
   ViewerIdentity,
   ViewerLeft,
   WebhookEventType,
@@ -98,7 +97,7 @@ export interface ParleyMethods {
   };
   rooms: {
     /** Lists the project's active rooms, newest first. */
-    list(query?: ListRoomsQuery, options?: RequestOptions): List<Page<Room>, Room>;
+    list(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Room>, Room>;
     /** Creates a room. Its name is free again once the room is closed. */
     create(body: CreateRoom, options?: RequestOptions): Promise<Room>;
     /** Reads one room by id or name. */
@@ -110,7 +109,7 @@ export interface ParleyMethods {
     /** Lists live participants with their tracks, read from the media node. */
     participants(id: string, options?: RequestOptions): List<Page<Participant>, Participant>;
     /** Lists who was in the room and for how long, newest first. */
-    sessions(id: string, query?: ListRoomSessionsQuery, options?: RequestOptions): List<Page<RoomSession>, RoomSession>;
+    sessions(id: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<RoomSession>, RoomSession>;
     /** Removes a participant and revokes their tokens for the room; `revokeTokens=false` lets them come back. */
     removeParticipant(id: string, identity: string, query?: RemoveParticipantQuery, options?: RequestOptions): Promise<RemovedParticipant>;
     /** Changes what a participant may do, or their metadata, while they are connected. */
@@ -128,7 +127,7 @@ export interface ParleyMethods {
   };
   liveStreams: {
     /** Lists live streams, newest first. */
-    list(query?: ListLiveStreamsQuery, options?: RequestOptions): List<Page<LiveStream>, LiveStream>;
+    list(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<LiveStream>, LiveStream>;
     /** Creates a stream with its room, its conversation and its host. scheduledAt starts nothing by itself: call start. */
     create(body: CreateLiveStream, options?: RequestOptions): Promise<LiveStream>;
     /** Reads a stream with its live viewer count. */
@@ -171,6 +170,8 @@ export interface ParleyMethods {
   usage: {
     /** Reads the free RTC minutes and what is spent of them: over all projects a signed-in caller owns, or the API key's own project. */
     get(options?: RequestOptions): Promise<Usage>;
+    /** Reads messages, minutes, recorded minutes and bytes stored and sent of the key's project and environment, by day and by API key, with what they cost where the project has prices. */
+    report(query?: UsageReportQuery, options?: RequestOptions): Promise<UsageReport>;
   };
   events: {
     /** Lists every event type with the version that introduced it; the 15 of the specification come first. */
@@ -178,10 +179,26 @@ export interface ParleyMethods {
     /** Streams the events of the key's project and environment as they happen, but for those on request; resumes after the header Last-Event-ID. */
     stream(query?: StreamEventsQuery, options?: RequestOptions): AsyncIterable<WebhookEvent>;
   };
+  alerts: {
+    /** Lists the alerts of the environment with their state, newest first. */
+    list(query?: AlertsQuery, options?: RequestOptions): List<Page<Alert>, Alert>;
+    /** Makes an alert: what it is about, its bound, and who is told by mail (members of the project) or webhook. */
+    create(body: CreateAlert, options?: RequestOptions): Promise<Alert>;
+    /** Reads an alert with its state and what was found last. */
+    get(alertId: string, options?: RequestOptions): Promise<Alert>;
+    /** Changes an alert. Its kind stays; `emails` replaces the whole list. */
+    update(alertId: string, body: UpdateAlert, options?: RequestOptions): Promise<Alert>;
+    /** Deletes an alert with its history; nothing more is told. */
+    delete(alertId: string, options?: RequestOptions): Promise<undefined>;
+    /** Silences an alert until a time within a year; null ends the silence. What still holds then is told then. */
+    silence(alertId: string, body: SilenceAlert, options?: RequestOptions): Promise<Alert>;
+    /** Lists the changes of an alert, newest first. */
+    history(alertId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<AlertChange>, AlertChange>;
+  };
   chat: {
     conversations: {
       /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
-      list(query?: ListConversationsQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
+      list(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
       /** Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has. */
       create(body: CreateConversation, options?: RequestOptions): Promise<Conversation>;
       /** Reads one conversation by conv_ id, uuid, room id or name. */
@@ -191,11 +208,11 @@ export interface ParleyMethods {
       /** Erases a conversation with everything in it. There is no way back. */
       delete(room: string, options?: RequestOptions): Promise<Conversation>;
       /** Lists the conversations a user is a member of, with what they have not read. */
-      listForUser(userId: string, query?: ListUserConversationsQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
+      listForUser(userId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
     };
     members: {
       /** Lists active members, newest first. */
-      list(room: string, query?: ListConversationMembersQuery, options?: RequestOptions): List<Page<ConversationMember>, ConversationMember>;
+      list(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<ConversationMember>, ConversationMember>;
       /** Adds a member, or re-activates one who was removed. */
       add(room: string, body: AddConversationMember, options?: RequestOptions): Promise<ConversationMember>;
       /** Changes a member's role or metadata. */
@@ -219,15 +236,15 @@ export interface ParleyMethods {
       /** Marks this message and all earlier ones as read. A mark never moves back. */
       markRead(messageId: string, body?: Partial<ForUser>, options?: RequestOptions): Promise<ReadState>;
       /** Reads the thread a message belongs to: its root, then the replies, oldest first. */
-      thread(messageId: string, query?: GetThreadQuery, options?: RequestOptions): List<Page<Message>, Message>;
+      thread(messageId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Message>, Message>;
     };
     state: {
       /** Who is present now, by user id. */
-      presence(room: string, query?: ListPresenceQuery, options?: RequestOptions): List<Page<Presence>, Presence>;
+      presence(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Presence>, Presence>;
       /** Who is typing now, by user id. */
-      typing(room: string, query?: ListTypingQuery, options?: RequestOptions): List<Page<Typing>, Typing>;
+      typing(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Typing>, Typing>;
       /** Every active member's read position. */
-      readReceipts(room: string, query?: ListReadReceiptsQuery, options?: RequestOptions): List<Page<ReadReceipt>, ReadReceipt>;
+      readReceipts(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<ReadReceipt>, ReadReceipt>;
       /** The caller's read position and unread count; an API key names the user. */
       readState(room: string, query?: ForUser, options?: RequestOptions): Promise<ReadState>;
     };
@@ -291,8 +308,16 @@ export const methodRows = {
   'metrics.get': { route: 'getMetrics', params: 0, gives: 'one' },
   'diagnostics.get': { route: 'getDiagnostics', params: 0, gives: 'one' },
   'usage.get': { route: 'getUsage', params: 0, gives: 'one' },
+  'usage.report': { route: 'getUsageReport', params: 0, takes: 'query', gives: 'one' },
   'events.types': { route: 'listWebhookEventTypes', params: 0, gives: 'many' },
   'events.stream': { route: 'streamEvents', params: 0, takes: 'query', gives: 'stream' },
+  'alerts.list': { route: 'listAlerts', params: 0, takes: 'query', gives: 'many', paged: true },
+  'alerts.create': { route: 'createAlert', params: 0, takes: 'body', gives: 'one', takesKey: true },
+  'alerts.get': { route: 'getAlert', params: 1, gives: 'one' },
+  'alerts.update': { route: 'updateAlert', params: 1, takes: 'body', gives: 'one' },
+  'alerts.delete': { route: 'deleteAlert', params: 1, gives: 'one' },
+  'alerts.silence': { route: 'silenceAlert', params: 1, takes: 'body', gives: 'one' },
+  'alerts.history': { route: 'listAlertHistory', params: 1, takes: 'query', gives: 'many', paged: true },
   'chat.conversations.list': { route: 'listConversations', params: 0, takes: 'query', gives: 'many', paged: true },
   'chat.conversations.create': { route: 'createConversation', params: 0, takes: 'body', gives: 'one', takesKey: true },
   'chat.conversations.get': { route: 'getConversation', params: 1, gives: 'one' },

@@ -30,6 +30,8 @@ type Capture = (options: DeviceOptions) => Promise<MediaStreamTrack>;
 type TrackName = Pick<PublishOptions, 'name' | 'metadata'>;
 
 export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
+  isConnecting(): boolean;
+  whenConnected(): Promise<void>;
   publish(tracks: readonly LocalTrack[]): Promise<void>;
   /** `tracks` has changed. */
   onChange(): void;
@@ -45,7 +47,7 @@ export interface LocalParticipantPort extends Omit<LocalTrackPort, 'ended'> {
   onDeviceFailed(source: TrackSource, error: unknown): void;
 }
 
-/** This participant. */
+/** This participant. What it publishes while the room is being joined is published as soon as it is. */
 export class LocalParticipant {
   readonly isLocal = true;
   readonly tracks = new Set<LocalTrack>();
@@ -239,6 +241,8 @@ export class LocalParticipant {
     for (const track of tracks) this.tracks.add(track);
     this.#port.onChange();
     try {
+      if (!this.permissions) await this.#port.whenConnected();
+      for (const { kind } of tracks) this.#assertMayPublish(kind);
       await this.#port.publish(tracks);
     } catch (error) {
       for (const track of tracks) {
@@ -261,6 +265,8 @@ export class LocalParticipant {
   }
 
   #assertMayPublish(kind: string): void {
+    // Known with the join: devices open meanwhile.
+    if (!this.permissions && this.#port.isConnecting()) return;
     const { publish, publishAudio, publishVideo } = this.#granted();
     const isOpen = publishAudio === publishVideo;
     if (publish && (isOpen || (kind === 'audio' ? publishAudio : publishVideo))) return;

@@ -1,10 +1,7 @@
 import type { SvcError } from '../errors.ts';
-import type { Runtime } from '../runtime.ts';
 import type { TrackSource } from '../signal/records.ts';
-import type { Telemetry } from '../signal/telemetry.ts';
+import type { Figures, FiguresDeps } from './figures.ts';
 import type { TransportName } from './media-health.ts';
-import type { createStatsSummary } from './stats-summary.ts';
-import type { StatsReport, TrackSampler } from './track-samples.ts';
 
 export interface Reporter {
   /** Figures now and then, and what the page and the network do, from here until `stop`. */
@@ -17,60 +14,25 @@ export interface Reporter {
   awaitFirstFrame(trackId: string, media: MediaStreamTrack): void;
 }
 
-export interface ReporterDeps {
-  runtime: Runtime;
-  telemetry: Telemetry;
-  peer(name: TransportName): RTCPeerConnection | null;
-  trackAt(name: TransportName, mid: string): string | null;
-}
-
 const FIRST_MS = 3_000;
-/** Samples by track, which go out together. */
-const EVERY_MS = 5_000;
-const SAMPLES_SENT = 4;
-/** Every so many samples a report of the whole. */
-const SAMPLES_PER_REPORT = 3;
-
-const reportsOf = (stats: RTCStatsReport | undefined): StatsReport[] => [...(stats?.values() ?? [])];
 
 /** Reports the connection to the dashboard: transport steps, devices and quality figures. */
-export function createReporter({ runtime, telemetry, peer, trackAt }: ReporterDeps): Reporter {
+export function createReporter(deps: FiguresDeps): Reporter {
+  const { runtime, telemetry, peer } = deps;
   const { note } = telemetry;
   let watching = new AbortController();
   let cancelTimer = (): void => {};
-  let summary: ReturnType<typeof createStatsSummary> | null = null;
-  let sampler: TrackSampler | null = null;
-  let taken = 0;
+  let figures: Figures | null = null;
 
-  function again(ms: number): void {
-    const mine = watching.signal;
+  function startFigures(stay: AbortSignal): void {
     cancelTimer = runtime.setTimer(async () => {
-      await report(mine);
-      // Another stay has its own.
-      if (!mine.aborted) again(EVERY_MS);
-    }, ms);
-  }
-
-  async function report(stay: AbortSignal): Promise<void> {
-    try {
       // Loaded when the call is under way: nobody waits for figures.
-      summary ??= (await import('./stats-summary.ts')).createStatsSummary();
-      sampler ??= (await import('./track-samples.ts')).createTrackSampler({ trackAt, everyMs: EVERY_MS });
-      const [pub, sub] = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+      const part = await import('./figures.ts').catch(() => null);
+      // Another stay has its own.
       if (stay.aborted) return;
-      sampler.take({ pub: reportsOf(pub), sub: reportsOf(sub) });
-      if (sampler.count >= SAMPLES_SENT) sendSamples();
-      if (taken++ % SAMPLES_PER_REPORT !== 0) return;
-      const figures = summary([pub, sub].filter((one) => one !== undefined));
-      if (figures) note('stats.report', figures);
-    } catch {
-      // A transport that closes during `getStats()` has no report; nor has a page that cannot load.
-    }
-  }
-
-  function sendSamples(): void {
-    const samples = sampler?.flush();
-    if (samples) note('stats.sample', samples);
+      if (part) figures = part.startFigures(deps, () => stay.aborted);
+      else startFigures(stay);
+    }, FIRST_MS);
   }
 
   function watchPage(): void {
@@ -86,15 +48,13 @@ export function createReporter({ runtime, telemetry, peer, trackAt }: ReporterDe
     start() {
       this.stop();
       watching = new AbortController();
-      summary = null;
-      sampler = null;
-      taken = 0;
       watchPage();
-      again(FIRST_MS);
+      startFigures(watching.signal);
     },
     stop() {
       cancelTimer();
-      sendSamples();
+      figures?.stop();
+      figures = null;
       watching.abort();
     },
     transport(pc, state) {

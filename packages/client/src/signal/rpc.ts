@@ -1,18 +1,6 @@
-import type { FrameData, SignalingClientFrames, SignalingServerFrames } from '@parley/contract';
-import { createDeferred, type Deferred } from '../deferred.ts';
-import { type ConnectionError, SvcError } from '../errors.ts';
-import type { Runtime } from '../runtime.ts';
-
-export type RpcHandler = (payload: string, from: string) => string | Promise<string>;
-
-export interface RpcDeps {
-  runtime: Pick<Runtime, 'setTimer'>;
-  request(question: FrameData<SignalingClientFrames['rpc.request']>): Promise<{ requestId: string }>;
-  respond(answer: FrameData<SignalingClientFrames['rpc.response']>): void;
-}
-
-type RpcRequest = Pick<FrameData<SignalingServerFrames['rpc.request']>, 'requestId' | 'from' | 'method' | 'payload'>;
-type RpcResponse = Pick<FrameData<SignalingServerFrames['rpc.response']>, 'requestId' | 'payload' | 'error'>;
+import { createDeferred } from '../deferred.ts';
+import { ConnectionError, SvcError } from '../errors.ts';
+import type { createRpcExchange, RpcDeps, RpcHandler, RpcRequest, RpcResponse } from './rpc-exchange.ts';
 
 export interface Rpc {
   ask(to: string, method: string, payload: string, timeoutMs: number): Promise<string>;
@@ -23,75 +11,37 @@ export interface Rpc {
   close(why: ConnectionError): void;
 }
 
-const EARLY_MAX = 20;
+/** It could not be loaded: the server answers for it, in time. */
+const ignore = (): void => {};
 
-/** Questions between participants. The server keeps the time; an answer always comes, or the connection is gone. */
-export function createRpc({ runtime, request, respond }: RpcDeps): Rpc {
+/** Questions between participants. What exchanges them is loaded with the first: most calls have none. */
+export function createRpc(deps: RpcDeps): Rpc {
   const handlers = new Map<string, RpcHandler>();
-  const waiting = new Map<string, Deferred<string>>();
-  /** Responses that overtook the answer which gives their request its id. */
-  const early = new Map<string, RpcResponse>();
+  let loading: Promise<ReturnType<typeof createRpcExchange>> | null = null;
 
-  function settle(waiter: Deferred<string>, { payload, error }: RpcResponse): void {
-    if (!error) {
-      waiter.resolve(payload ?? '');
-      return;
-    }
-    const message = error.message ?? 'The other participant could not answer.';
-    waiter.reject(new SvcError({ code: error.code, message, retryable: error.code === 'TIMEOUT' }));
-  }
-
-  /** Some are late rather than early, and never asked for. */
-  function keepEarly(response: RpcResponse): void {
-    early.set(response.requestId, response);
-    for (const id of early.keys()) if (early.size > EARLY_MAX) early.delete(id);
-  }
-
-  async function answer({ requestId, method, payload, from }: RpcRequest): Promise<void> {
-    const handler = handlers.get(method);
-    try {
-      if (!handler) throw new SvcError({ code: 'METHOD_NOT_FOUND', message: `Nobody handles "${method}" here.` });
-      respond({ requestId, payload: await handler(payload ?? '', from) });
-    } catch (error) {
-      // Only errors that the handler threw on purpose go to the other side.
-      const { code, message } = SvcError.is(error) ? error : { code: 'HANDLER_FAILED', message: 'The handler failed.' };
-      respond({ requestId, error: { code, message } });
-    }
+  function load() {
+    loading ??= import('./rpc-exchange.ts')
+      .then((part) => part.createRpcExchange({ ...deps, handlers, SvcError, createDeferred }))
+      .catch((cause) => {
+        // Not kept: the next one asks for it again.
+        loading = null;
+        throw new ConnectionError('network', { cause });
+      });
+    return loading;
   }
 
   return {
-    async ask(to, method, payload, timeoutMs) {
-      const { requestId } = await request({ to, method, payload, timeoutMs });
-      const waiter = createDeferred<string>();
-      const known = early.get(requestId);
-      if (known) settle(waiter, known);
-      else waiting.set(requestId, waiter);
-      early.delete(requestId);
-      // The server's own timeout is lost with the connection it would come over.
-      const cancel = runtime.setTimer(() => {
-        const message = 'No answer came in time.';
-        waiter.reject(new SvcError({ code: 'TIMEOUT', message, retryable: true }));
-      }, timeoutMs + 2_000);
-      return waiter.promise.finally(() => {
-        cancel();
-        waiting.delete(requestId);
-      });
-    },
+    ask: async (...question) => (await load()).ask(...question),
     handle(method, handler) {
       handlers.set(method, handler);
+      // Questions are to be expected.
+      load().catch(ignore);
       return () => {
         if (handlers.get(method) === handler) handlers.delete(method);
       };
     },
-    receiveRequest: (question) => void answer(question),
-    receiveResponse(response) {
-      const waiter = waiting.get(response.requestId);
-      if (waiter) settle(waiter, response);
-      else keepEarly(response);
-    },
-    close(why) {
-      for (const waiter of waiting.values()) waiter.reject(why);
-      early.clear();
-    },
+    receiveRequest: (question) => void load().then(({ answer }) => answer(question), ignore),
+    receiveResponse: (response) => void loading?.then(({ receiveResponse }) => receiveResponse(response), ignore),
+    close: (why) => void loading?.then(({ close }) => close(why), ignore),
   };
 }

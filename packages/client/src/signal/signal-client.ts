@@ -21,7 +21,12 @@ export interface SignalDeps {
   runtime: Runtime;
   connectionId: string;
   /** What the application wants of the room. */
-  wishes: { autoSubscribe: boolean; adaptiveStream: boolean; maxVisible: number | undefined };
+  wishes: {
+    autoSubscribe: boolean;
+    adaptiveStream: boolean;
+    maxVisible: number | undefined;
+    region: string | undefined;
+  };
   /** In the room; `participants` are the others, none when the session was resumed. */
   onJoined(joined: JoinedFrame, participants: readonly ParticipantRecord[]): void;
   onFrame(frame: CallFrame): void;

@@ -13,7 +13,8 @@ import { Controls, type ControlsProps } from './controls.tsx';
 import { RoomAudio } from './media.tsx';
 import { Notices } from './notices.tsx';
 import { People } from './people.tsx';
-import { Settings, type SettingsProps } from './settings.tsx';
+import { Settings } from './settings.tsx';
+import type { SettingsProps } from './settings-props.ts';
 import { type CallPanel, PanelButtons, SidePanels, usePanels } from './side-panel.tsx';
 import { type Layout, Stage } from './stage.tsx';
 

@@ -5,11 +5,7 @@ import { Menu, type MenuGroup } from '../shared/menu.tsx';
 import { Select } from '../shared/select.tsx';
 import { type Texts, useTexts } from '../texts.tsx';
 
-const LISTS: Record<DeviceKind, (state: DevicesState) => readonly Device[]> = {
-  microphone: ({ microphones }) => microphones,
-  camera: ({ cameras }) => cameras,
-  speaker: ({ speakers }) => speakers,
-};
+const listOf = (state: DevicesState, kind: DeviceKind): readonly Device[] => state[`${kind}s`];
 
 export interface DeviceMenuProps {
   devices: Devices;
@@ -46,7 +42,7 @@ function deviceGroup(
   choose: (kind: DeviceKind, deviceId: string) => void,
 ): MenuGroup {
   const chosen = chosenOf(state, kind);
-  const items = LISTS[kind](state).map(({ deviceId, label }) => ({
+  const items = listOf(state, kind).map(({ deviceId, label }) => ({
     label,
     isChosen: deviceId === chosen,
     onSelect: () => choose(kind, deviceId),
@@ -56,7 +52,7 @@ function deviceGroup(
 
 /** The choice, or the first: the one that the browser takes by itself. */
 export function chosenOf(state: DevicesState, kind: DeviceKind): string | undefined {
-  const all = LISTS[kind](state);
+  const all = listOf(state, kind);
   return (all.find(({ deviceId }) => deviceId === state.chosen[kind]) ?? all[0])?.deviceId;
 }
 
@@ -66,7 +62,7 @@ const emptyOf = (kind: DeviceKind, texts: Texts): string => texts[kind === 'spea
 export function DeviceSelect({ devices, kind, onError }: Omit<DeviceMenuProps, 'kinds'> & { kind: DeviceKind }) {
   const texts = useTexts();
   const state = useDevices(devices);
-  const options = LISTS[kind](state).map(({ deviceId, label }) => ({ value: deviceId, label }));
+  const options = listOf(state, kind).map(({ deviceId, label }) => ({ value: deviceId, label }));
   return (
     <Select
       label={texts[kind]}

@@ -1,7 +1,7 @@
 import { useState } from 'react';
+import { useOutsideClick } from '../hooks/use-outside-click.ts';
 import { SmileIcon } from '../icons.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
-import { Popover } from '../shared/popover.tsx';
 import { useChatScope } from './context.ts';
 
 interface EmojiButtonProps {
@@ -40,9 +40,13 @@ export function EmojiButton({ label, isDisabled = false, onPick }: EmojiButtonPr
         <SmileIcon />
       </IconButton>
       {opened && (
-        <Popover label={label} opener={opened.opener} onClose={() => setOpened(null)}>
-          <opened.Picker onPick={pick} />
-        </Popover>
+        <opened.Picker
+          label={label}
+          opener={opened.opener}
+          onClose={() => setOpened(null)}
+          onPick={pick}
+          useOutsideClick={useOutsideClick}
+        />
       )}
     </>
   );

@@ -1,12 +1,17 @@
 import type { KeyboardEvent } from 'react';
+import { Popover, type PopoverProps } from '../shared/popover.tsx';
 
 const EMOJI = [
   ...'😀😄😁😅😂🙂😉😊😍😘😜🤔🤨😐🙄😏😴😎🤯🥳😕😟😢😭😡😱🤗🤝👍👎👏🙏💪👋✌🤞👌🔥✨🎉🎂🚀⭐💡✅❌❓❗💯👀☕🍕🌍🌞🌧❤💔💬📌📎⏰',
 ];
 const COLUMNS = 8;
 
+export interface EmojiPickerProps extends Omit<PopoverProps, 'children'> {
+  onPick: (emoji: string) => void;
+}
+
 /** A grid of emoji; arrow keys walk over it. */
-export function EmojiPicker({ onPick }: { onPick: (emoji: string) => void }) {
+export function EmojiPicker({ onPick, ...popover }: EmojiPickerProps) {
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const buttons = [...event.currentTarget.querySelectorAll('button')];
     const at = buttons.findIndex((button) => button.matches(':focus'));
@@ -24,12 +29,14 @@ export function EmojiPicker({ onPick }: { onPick: (emoji: string) => void }) {
     next.focus();
   };
   return (
-    <fieldset className="parley-emoji" onKeyDown={onKeyDown}>
-      {EMOJI.map((emoji, index) => (
-        <button key={emoji} type="button" tabIndex={index === 0 ? 0 : -1} onClick={() => onPick(emoji)}>
-          {emoji}
-        </button>
-      ))}
-    </fieldset>
+    <Popover {...popover}>
+      <fieldset className="parley-emoji" onKeyDown={onKeyDown}>
+        {EMOJI.map((emoji, index) => (
+          <button key={emoji} type="button" tabIndex={index === 0 ? 0 : -1} onClick={() => onPick(emoji)}>
+            {emoji}
+          </button>
+        ))}
+      </fieldset>
+    </Popover>
   );
 }

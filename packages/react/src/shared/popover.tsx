@@ -1,18 +1,20 @@
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
-import { useOutsideClick } from '../hooks/use-outside-click.ts';
+import type { useOutsideClick } from '../hooks/use-outside-click.ts';
 
-interface PopoverProps {
+export interface PopoverProps {
   label: string;
   /** The button that opened it: it is placed beside it, and gets the focus back. */
   opener: HTMLElement;
   onClose: () => void;
   children: ReactNode;
+  /** Given, not imported: it is loaded later, and the kit need not be cut for it. */
+  useOutsideClick: typeof useOutsideClick;
 }
 
 const GAP_PX = 6;
 
 /** A small dialog beside its button, inside of the window wherever that is. Escape and a click elsewhere close it. */
-export function Popover({ label, opener, onClose, children }: PopoverProps) {
+export function Popover({ label, opener, onClose, children, useOutsideClick }: PopoverProps) {
   const box = useRef<HTMLDivElement>(null);
   useOutsideClick(box, (target) => {
     if (!opener.contains(target)) onClose();

@@ -2,7 +2,7 @@
 export const streamTexts = {
   stream: 'Live stream',
   live: 'Live',
-  viewers: (count: number) => (count === 1 ? '1 viewer' : `${count} viewers`),
+  viewers: (count: number) => (count === 1 ? '1 viewer' : `${count.toLocaleString()} viewers`),
   streamNotStarted: 'The stream has not started yet.',
   waitingForPicture: 'Waiting for the picture.',
   connectingToStream: 'Joining…',

@@ -1,0 +1,65 @@
+import type { Runtime } from '../runtime.ts';
+import type { Telemetry } from '../signal/telemetry.ts';
+import type { TransportName } from './media-health.ts';
+import { createStatsSummary } from './stats-summary.ts';
+import { createTrackSampler, type StatsReport } from './track-samples.ts';
+
+export interface FiguresDeps {
+  runtime: Runtime;
+  telemetry: Telemetry;
+  peer(name: TransportName): RTCPeerConnection | null;
+  trackAt(name: TransportName, mid: string): string | null;
+}
+
+export interface Figures {
+  /** Sends what was sampled last. */
+  stop(): void;
+}
+
+/** Samples by track, which go out together. */
+const EVERY_MS = 5_000;
+const SAMPLES_SENT = 4;
+/** Every so many samples a report of the whole. */
+const SAMPLES_PER_REPORT = 3;
+
+const reportsOf = (stats: RTCStatsReport | undefined): StatsReport[] => [...(stats?.values() ?? [])];
+
+/** Quality figures of one stay in a call, now and then. */
+export function startFigures(
+  { runtime, telemetry: { note }, peer, trackAt }: FiguresDeps,
+  isOver: () => boolean,
+): Figures {
+  const summary = createStatsSummary();
+  const sampler = createTrackSampler({ trackAt, everyMs: EVERY_MS });
+  let cancelTimer = (): void => {};
+  let taken = 0;
+
+  async function report(): Promise<void> {
+    const [pub, sub] = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+    if (isOver()) return;
+    sampler.take({ pub: reportsOf(pub), sub: reportsOf(sub) });
+    if (sampler.count >= SAMPLES_SENT) sendSamples();
+    if (taken++ % SAMPLES_PER_REPORT !== 0) return;
+    const figures = summary([pub, sub].filter((one) => one !== undefined));
+    if (figures) note('stats.report', figures);
+  }
+
+  async function run(): Promise<void> {
+    // A transport that closes during `getStats()` has no report.
+    await report().catch(() => {});
+    if (!isOver()) cancelTimer = runtime.setTimer(run, EVERY_MS);
+  }
+
+  function sendSamples(): void {
+    const samples = sampler.flush();
+    if (samples) note('stats.sample', samples);
+  }
+
+  void run();
+  return {
+    stop() {
+      cancelTimer();
+      sendSamples();
+    },
+  };
+}
