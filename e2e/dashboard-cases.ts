@@ -15,7 +15,7 @@ export interface PageCase {
 /** Every page that shows data of the service. */
 export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
   const at = (path: string): string => `/p/${projectId}/${path}?env=development`;
-  const { room, webhook, conversation, stream } = lively;
+  const { room, webhook, conversation, stream, alert } = lively;
   return [
     {
       path: '/projects',
@@ -128,6 +128,18 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       heading: 'Metrics',
       fills: /\/v1\/.*\/metrics\?/,
       loaded: (page) => page.getByRole('slider').first(),
+    },
+    {
+      path: at('alerts'),
+      heading: 'Alerts',
+      fills: /\/v1\/.*\/alerts\?/,
+      loaded: (page) => page.getByRole('link', { name: alert.name }),
+    },
+    {
+      path: at(`alerts/${alert.id}`),
+      heading: alert.name,
+      fills: new RegExp(`/v1/.*/alerts/${alert.id}\\?`),
+      loaded: (page) => page.getByRole('cell', { name: 'Firing' }),
     },
     {
       path: at('usage'),

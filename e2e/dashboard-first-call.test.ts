@@ -4,14 +4,9 @@ import type { Page } from 'playwright-core';
 import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestService } from '../apps/server/testkit/kit/service.ts';
+import { assertAccessible, assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import {
-  assertAccessible,
-  assertAccessibleInBothThemes,
-  assertFits,
-  type DashboardKit,
-  startCallingDashboard,
-} from './dashboard-kit.ts';
+import { assertFits, type DashboardKit, startCallingDashboard } from './dashboard-kit.ts';
 
 /** A minute is promised; a machine that is busy with other tests gets three. */
 const journeyMs = 180_000;

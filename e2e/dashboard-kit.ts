@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { BrowserContext, Page } from 'playwright-core';
 import { type RoomsService, sharedRooms, startRooms } from '../apps/server/testkit/clients/rooms.ts';
 import type { Person } from '../apps/server/testkit/kit/people.ts';
@@ -22,6 +20,8 @@ export interface VisitOptions {
   as?: Person;
   theme?: 'light' | 'dark';
   width?: number;
+  /** Of the browser; American English unless given. */
+  locale?: string;
 }
 
 export interface Visit {
@@ -64,7 +64,7 @@ function openKit<S extends TestService>(service: S, stop: () => Promise<void>): 
   return {
     service,
     async visit(options = {}) {
-      const opened = await visit(service, options);
+      const opened = await visitDashboard(service.config.publicUrl, options);
       contexts.push(opened.context);
       return opened;
     },
@@ -77,13 +77,14 @@ function openKit<S extends TestService>(service: S, stop: () => Promise<void>): 
 
 const heightPx = 800;
 
-async function visit(service: TestService, options: VisitOptions): Promise<Visit> {
+/** A browser at the dashboard of the service with this address. */
+export async function visitDashboard(base: string, options: VisitOptions): Promise<Visit> {
   const browser = await sharedChromium();
-  const base = service.config.publicUrl;
   const context = await browser.newContext({
     baseURL: base,
     viewport: { width: options.width ?? 1280, height: heightPx },
     colorScheme: options.theme ?? 'light',
+    locale: options.locale ?? 'en-US',
     // What fades in has no colour of its own yet.
     ...stillPage,
     permissions: ['clipboard-read', 'clipboard-write', 'camera', 'microphone'],
@@ -144,83 +145,6 @@ function watch(context: BrowserContext, base: string): string[] {
       problems.push(`request to another origin: ${url.origin}`);
   });
   return problems;
-}
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResult {
-  /** What axe could not decide, as text over a gradient, is in neither. */
-  passes: unknown[];
-  violations: { id: string; help: string; nodes: { target: unknown; failureSummary?: string }[] }[];
-}
-
-const everything = {
-  type: 'tag',
-  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-};
-const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
-
-interface Look {
-  /** Rules that are left out. */
-  without?: readonly string[];
-  /** Where what is around this part was looked at before; then rules for whole pages do not apply. */
-  within?: string;
-}
-
-/** WCAG 2.0 to 2.2 AA and best practices: no violation. */
-export async function assertAccessible(page: Page, what: string, look: Look = {}): Promise<void> {
-  const checked = await assertAxe(page, what, everything, look);
-  assert.ok(checked > 10, `axe checked almost nothing on ${what}`);
-}
-
-/** The same in both themes. The second differs in colours alone, so only its colours are looked at again. */
-export async function assertAccessibleInBothThemes(page: Page, what: string, look: Look = {}): Promise<void> {
-  await page.emulateMedia({ colorScheme: 'light' });
-  await assertAccessible(page, `${what}, light`, look);
-  await assertDarkColours(page, what, look.within);
-}
-
-/** What another theme changes. */
-export async function assertDarkColours(page: Page, what: string, within?: string): Promise<void> {
-  await page.emulateMedia({ colorScheme: 'dark' });
-  const checked = await assertAxe(page, `${what}, dark`, colours, within === undefined ? {} : { within });
-  assert.ok(checked > 0, `axe checked no colour on ${what}`);
-}
-
-/** Axe does not judge text over a gradient: the shades at the edges of a table that scrolls would hide all its cells. */
-function withoutShades(): void {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync('.table-frame { background: var(--bg) !important; }');
-  document.adoptedStyleSheets.push(sheet);
-}
-
-/** How many rules judged something. */
-async function assertAxe(page: Page, what: string, runOnly: object, look: Look): Promise<number> {
-  const { without = [], within = 'html' } = look;
-  const rules = Object.fromEntries(without.map((id) => [id, { enabled: false }]));
-  // Once for a document: inside it the pages change, the script stays.
-  if (!(await page.evaluate(() => 'axe' in window))) {
-    await page.evaluate(axeSource);
-    await page.evaluate(withoutShades);
-  }
-  const { passes, violations } = (await page.evaluate(
-    async ({ part, ...options }) => {
-      // A dialog that still fades in has colours of its own. What turns for ever is not waited for.
-      const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
-      await Promise.allSettled(ending.map(({ finished }) => finished));
-      const { axe } = window as unknown as { axe: { run(root: Document | string, options: object): Promise<unknown> } };
-      const root = part === 'html' ? document : part;
-      return (await axe.run(root, { ...options, resultTypes: ['violations'], preload: false })) as never;
-    },
-    { runOnly, rules, part: within },
-  )) as AxeResult;
-  const found = violations.map(({ id, help, nodes }) => ({
-    id,
-    help,
-    nodes: nodes.map(({ target, failureSummary }) => [target, failureSummary]),
-  }));
-  assert.deepEqual(found, [], `${what} is not accessible`);
-  return passes.length;
 }
 
 /** Nothing needs sideways scrolling of the whole page. */

@@ -6,18 +6,30 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { stopShared } from '../apps/server/testkit/kit/worker-life.ts';
+import type { ProtocolNode } from '../apps/server/testkit/peers/protocol-node.ts';
 import { startCallingDashboard, startDashboard, type VisitOptions } from './dashboard-kit.ts';
 import { fillProject } from './dashboard-seed.ts';
 
 const [folder = 'docs/screenshots', ...named] = process.argv.slice(2);
 const isReadme = folder === 'docs/screenshots';
-const readmeSet = ['overview', 'test-call', 'call', 'chat-explorer', 'webhook'];
+const readmeSet = [
+  'overview',
+  'test-call',
+  'call',
+  'chat-explorer',
+  'webhook',
+  'requests',
+  'request',
+  'fleet',
+  'server',
+];
 const wanted = named.length > 0 ? named : isReadme ? readmeSet : null;
 const isWanted = (name: string): boolean => wanted === null || wanted.includes(name);
 const looks: Readonly<Record<string, VisitOptions>> = {
-  light: {},
-  dark: { theme: 'dark' },
-  ...(isReadme ? {} : { narrow: { width: 320 } }),
+  light: { width: 1440 },
+  dark: { theme: 'dark', width: 1440 },
+  narrow: { width: 320 },
+  'narrow-dark': { theme: 'dark', width: 320 },
 };
 mkdirSync(folder, { recursive: true });
 
@@ -41,9 +53,19 @@ async function namelessKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create key' }).click();
 }
 
+/** A node that is busy enough to be looked at: of each core, of packets and of loss. */
+const busyNode = (node: ProtocolNode) => async (page: Page) => {
+  const cores = { cpuPercent: 47.5, coreCpuPercents: [72, 31, 64, 23], memoryPercent: 38 };
+  const packets = { packetsInPerSecond: 8_400, packetsOutPerSecond: 61_000, lossInPercent: 1.5, lossOutPercent: 0.3 };
+  const traffic = { networkInBps: 38e6, networkOutBps: 310e6, activeRooms: 12, activeParticipants: 97 };
+  node.reports = { ...cores, ...packets, ...traffic };
+  await node.heartbeat();
+  await page.getByText('8,400/s').first().waitFor();
+};
+
 /** Addresses of a project in which something happens, and what is opened there first. */
-function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
-  const { room, conversation, stream, webhook, connectionId, errorId, callId, requestId } = lively;
+function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>, busy: (page: Page) => Promise<void>) {
+  const { room, conversation, stream, webhook, connectionId, errorId, callId, requestId, alert } = lively;
   const press = (key: string) => (page: Page) => page.keyboard.press(key);
   const click = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
   const at = (path: string): string => `/p/${id}/${path}`;
@@ -51,7 +73,7 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['projects', '/projects'],
     ['account', '/account'],
     ['authenticator', '/account', wrongCode],
-    ['overview', at('overview')],
+    ['overview', at('overview'), (page) => page.locator('.figure .no-data').first().waitFor({ state: 'detached' })],
     ['palette', at('overview'), press('Control+k')],
     ['rooms', at('rooms')],
     ['shortcuts', at('rooms'), press('?')],
@@ -76,7 +98,13 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['errors', at('errors')],
     ['error', at(`errors/${errorId}`)],
     ['metrics', at('metrics')],
+    ['alerts', at('alerts')],
+    ['new-alert', at('alerts'), click('New alert')],
+    ['alert', at(`alerts/${alert.id}`)],
+    ['silence', at(`alerts/${alert.id}`), click('Silence')],
     ['usage', at('usage')],
+    ['usage-by-key', at('usage?by=key')],
+    ['prices', at('usage'), click('Prices')],
     ['api-keys', at('api-keys')],
     ['new-key', at('api-keys?env=development'), namelessKey],
     ['api-keys-production', at('api-keys?env=production')],
@@ -87,8 +115,8 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>) {
     ['recover', at(`webhooks/${webhook.id}`), click('Recover')],
     ['members', at('members')],
     ['audit-log', at('audit-log')],
-    ['fleet', at('fleet')],
-    ['server', at('fleet/node-1')],
+    ['fleet', at('fleet'), busy],
+    ['server', at('fleet/node-1'), busy],
     ['settings', at('settings')],
     ['docs', '/docs'],
     ['docs-reference', '/docs/reference'],
@@ -110,7 +138,7 @@ async function everyPage(): Promise<void> {
   const lively = await fillProject(kit.service, project);
   for (const [look, options] of Object.entries(looks)) {
     const visit = await kit.visit({ as: owner, ...options });
-    for (const [name, path, open] of pagesOf(id, lively)) {
+    for (const [name, path, open] of pagesOf(id, lively, busyNode(kit.service.node))) {
       const page = await visit.open(path);
       // The stream of changes stays open, so the network is never idle.
       await page.waitForLoadState('load');

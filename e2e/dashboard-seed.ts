@@ -1,4 +1,4 @@
-import type { Conversation, LiveStream, Room, Webhook } from '@parley/contract';
+import type { Alert, Conversation, LiveStream, Room, Webhook } from '@parley/contract';
 import { joinAs, type RoomsService } from '../apps/server/testkit/clients/rooms.ts';
 import type { SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
 import { openSocket, type SocketClient } from '../apps/server/testkit/clients/socket-client.ts';
@@ -12,6 +12,8 @@ export interface LivelyProject {
   webhook: Webhook;
   conversation: Conversation;
   stream: LiveStream;
+  /** It fires. */
+  alert: Alert;
   connectionId: string;
   errorId: string;
   callId: string;
@@ -32,11 +34,13 @@ export async function fillProject(service: RoomsService, project: TestProject): 
   const { webhook, receiver } = await tellSomebody(project);
   const { conversation, socket } = await talk(service, project, room);
   const stream = await goLive(project);
+  const alert = await sendTooMuch(service, project);
   return {
     room,
     webhook,
     conversation,
     stream,
+    alert,
     connectionId,
     errorId,
     callId,
@@ -153,6 +157,18 @@ async function tellSomebody(project: TestProject): Promise<{ webhook: Webhook; r
     );
   });
   return { webhook, receiver };
+}
+
+/** An alert that fires, and one that does not. */
+async function sendTooMuch({ service, clock }: RoomsService, { id: projectId, api }: TestProject): Promise<Alert> {
+  await service.usage.storeCounts();
+  await api.call('createAlert', { body: { name: 'Joins fail', kind: 'JOIN_SUCCESS_BELOW', webhook: false } });
+  const { id: alertId } = await api.call('createAlert', {
+    body: { name: 'Many messages', kind: 'USAGE_ABOVE', bound: 1, meter: 'messages', period: 'MONTH', webhook: false },
+  });
+  for (const minutes of [-1, 0])
+    await service.alerts.evaluate(undefined, { projectId, at: clock.now() + minutes * 60_000 });
+  return api.call('getAlert', { alertId });
 }
 
 const said = ['Good morning', 'Is everybody here?', 'Two minutes', 'I share the agenda', 'Ready when you are'];

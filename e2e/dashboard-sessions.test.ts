@@ -6,8 +6,9 @@ import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/peers/github-peer.ts';
 import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/peers/oidc-peer.ts';
+import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { assertAccessibleInBothThemes, assertFits, type DashboardKit, startDashboard } from './dashboard-kit.ts';
+import { assertFits, type DashboardKit, startDashboard } from './dashboard-kit.ts';
 
 const password = 'correct horse battery';
 const github = { clientId: 'gh', clientSecret: 'gh-secret' };

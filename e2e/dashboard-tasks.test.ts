@@ -5,8 +5,9 @@ import { mintChatToken } from '@parley/server';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { startReceiver } from '../apps/server/testkit/peers/receiver.ts';
+import { assertAccessible } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { assertAccessible, type DashboardKit, startDashboard } from './dashboard-kit.ts';
+import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
 
 describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
   let kit: DashboardKit;
@@ -172,6 +173,93 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
       await project.owner.api.call('listAuditLogs', { projectId: project.id, query }),
     );
     assert.equal(lines.length, 1);
+    visit.assertClean();
+  });
+
+  test('[DASH-78] [DASH-79] an alert is made, silenced, changed and deleted by keyboard, and what is wrong is said at its field', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${project.id}/alerts?env=development`, 'Alerts');
+    const press = async (name: string, within: ReturnType<typeof page.getByRole> | typeof page = page) => {
+      await within.getByRole('button', { name, exact: true }).focus();
+      await page.keyboard.press('Enter');
+    };
+    await press('New alert');
+    const form = page.getByRole('dialog', { name: 'New alert for development' });
+    await form.getByLabel('Name').focus();
+    await page.keyboard.press('Enter');
+    await form.getByText('Give the alert a name').waitFor();
+    await page.keyboard.type('Too many files');
+    await page.keyboard.press('Tab');
+    await form.getByLabel('When').selectOption('USAGE_ABOVE');
+    await form.getByLabel('Of what').selectOption('storedBytes');
+    await assertAccessible(page, 'the form of an alert');
+    await form.getByLabel('More than, in GB stored').focus();
+    await page.keyboard.type('2.5');
+    await form.getByLabel('Mail to').focus();
+    await page.keyboard.type('stranger@example.com');
+    await press('Create alert', form);
+    await form.getByText('not stranger@example.com').waitFor();
+    await form.getByLabel('Mail to').fill(project.owner.email);
+    await press('Create alert', form);
+    await form.waitFor({ state: 'detached' });
+    await page.getByText('Over 2.5 GB stored a month').waitFor();
+    await page.getByRole('link', { name: 'Too many files' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing has happened yet').waitFor();
+    await press('Silence');
+    const silence = page.getByRole('dialog', { name: 'Silence this alert' });
+    await assertAccessible(page, 'the silence of an alert');
+    await press('Silence', silence);
+    // A dialog that closes gives the focus back.
+    await silence.waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'Silenced' }).waitFor();
+    const [alert] = await project.api.call('listAlerts');
+    assert.deepEqual([alert?.bound, alert?.state, alert?.emails], [2.5e9, 'SILENCED', [project.owner.email]]);
+    await press('Change');
+    const change = page.getByRole('dialog', { name: 'Change alert' });
+    assert.equal(await change.getByLabel('More than, in GB stored').inputValue(), '2.5');
+    await change.getByLabel('In a').selectOption('DAY');
+    await press('Save', change);
+    await change.waitFor({ state: 'detached' });
+    await page.getByText('Over 2.5 GB stored a day').waitFor();
+    await press('Delete');
+    await press('Delete alert', page.getByRole('dialog', { name: 'Delete this alert?' }));
+    await page.getByText('No alert for development yet').waitFor();
+    const viewer = await kit.visit({ as: await project.member('VIEWER') });
+    const seen = await viewer.open(`/p/${project.id}/alerts?env=development`, 'Alerts');
+    assert.ok(await seen.getByRole('button', { name: 'New alert' }).isDisabled());
+    viewer.assertClean();
+    visit.assertClean({ expected: /Failed to load resource/ });
+  });
+
+  test('[DASH-80] usage shows no cost until there are prices, then with a total, by day and by key, and as CSV', async () => {
+    const used = await kit.service.newProject();
+    const { id: room } = await used.api.call('createConversation', { body: { name: 'talk' } });
+    for (const text of ['one', 'two']) await used.api.call('sendMessage', { room, body: { text, senderId: 'ada' } });
+    await kit.service.service.usage.storeCounts();
+    const visit = await kit.visit({ as: used.owner });
+    const page = await visit.open(`/p/${used.id}/usage?env=development`, 'Usage');
+    const byDay = page.getByRole('table', { name: 'Days with usage, newest first' });
+    await byDay.waitFor();
+    assert.equal(await byDay.getByRole('columnheader', { name: 'Cost' }).count(), 0);
+    await page.getByRole('button', { name: 'Prices' }).click();
+    const form = page.getByRole('dialog', { name: 'Prices of usage' });
+    await form.getByLabel('Currency').fill('eur');
+    await form.getByLabel('1,000 messages').fill('0,5');
+    await form.getByRole('button', { name: 'Save prices' }).click();
+    await form.getByText('Enter a number with at most six decimals').waitFor();
+    await assertAccessible(page, 'prices');
+    await form.getByLabel('1,000 messages').fill('0.5');
+    await form.getByRole('button', { name: 'Save prices' }).click();
+    await byDay.getByRole('columnheader', { name: 'Cost' }).waitFor();
+    await page.getByText('0.001 EUR').first().waitFor();
+    await page.getByLabel('By API key').check();
+    await page.getByRole('table', { name: 'Usage by API key' }).getByRole('cell', { name: '0.001 EUR' }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
+    assert.equal(lines.length, 2);
+    assert.match(lines[1] ?? '', /,messages,2,messages,0\.5,"1,000 messages",EUR,0\.001000$/);
     visit.assertClean();
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { joinAs, newRoom } from '../apps/server/testkit/clients/rooms.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
+import { assertAccessible } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
 
@@ -28,6 +29,37 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('link', { name: 'Stand-up' }).waitFor();
     assert.equal(await page.locator('tbody tr').count(), 1);
     assert.ok(await filter.evaluate((field) => field === document.activeElement));
+    assertClean();
+  });
+
+  test('[DASH-85] a list without a row shows no filters; one where nothing matches offers to clear them', async () => {
+    const empty = await kit.service.newProject();
+    const { open, assertClean } = await kit.visit({ as: empty.owner });
+    const page = await open(`/p/${empty.id}/connections?env=development`, 'Connections');
+    await page.getByText('Nobody has connected yet').waitFor();
+    assert.equal(await page.getByLabel('Room id').count(), 0);
+    await open(`/p/${empty.id}/connections?env=development&room=nowhere`, 'Connections');
+    await page.getByText('No connections match').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('Nobody has connected yet').waitFor();
+    assertClean();
+  });
+
+  test('[DASH-87] the dashboard speaks the language of the browser, or the chosen one, and remembers it', async () => {
+    const { open, page, assertClean } = await kit.visit({ as: project.owner, locale: 'de-AT' });
+    await open(at('rooms'), 'Räume');
+    assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+    await page.getByRole('button', { name: 'Neuer Raum' }).waitFor();
+    await page.getByRole('button', { name: 'Konto' }).click();
+    await page.getByLabel('Sprache').selectOption('zh-Hans');
+    await page.getByRole('heading', { level: 1, name: '房间' }).waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'zh-Hans');
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: '房间' }).waitFor();
+    await assertAccessible(page, 'rooms in Chinese');
+    await page.getByRole('button', { name: '账户' }).click();
+    await page.getByLabel('语言').selectOption('en');
+    await page.getByRole('heading', { level: 1, name: 'Rooms' }).waitFor();
     assertClean();
   });
 
@@ -79,12 +111,26 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     assertClean();
   });
 
-  test('[DASH-77] the page of a node shows load of before it was opened', async () => {
-    await kit.service.node.heartbeat({ activeRooms: 1, activeParticipants: 2, cpuPercent: 12.5, memoryPercent: 31 });
+  test('[DASH-77] [DASH-88] the page of a node shows load of before it was opened, by core and by packet', async () => {
+    const cores = { cpuPercent: 12.5, coreCpuPercents: [20, 5] };
+    const packets = { packetsInPerSecond: 900, packetsOutPerSecond: 2_700, lossInPercent: 1.5, lossOutPercent: 0 };
+    await kit.service.node.heartbeat({
+      activeRooms: 1,
+      activeParticipants: 2,
+      memoryPercent: 31,
+      ...cores,
+      ...packets,
+    });
     const { open, assertClean } = await kit.visit({ as: project.owner });
     const page = await open(at('fleet/node-1'), 'node-1');
     await page.getByRole('slider', { name: 'CPU and memory, last hour' }).waitFor();
     await page.getByRole('slider', { name: 'Rooms and participants, last hour' }).waitFor();
+    await page.getByRole('slider', { name: 'CPU per core, last hour' }).waitFor();
+    await page.getByRole('slider', { name: 'Packets a second, last hour' }).waitFor();
+    await page.getByRole('slider', { name: 'Packets lost, last hour' }).waitFor();
+    await open(at('fleet'), 'Fleet');
+    for (const head of ['CPU', 'Packets in / out', 'Loss in / out', 'Rooms'])
+      await page.getByRole('columnheader', { name: head, exact: true }).waitFor();
     assertClean();
   });
 

@@ -4,14 +4,9 @@ import type { Page } from 'playwright-core';
 import { codeAt, stepMs } from '../apps/server/testkit/clients/factors.ts';
 import { createFakeClock, type FakeClock } from '../apps/server/testkit/kit/fake-clock.ts';
 import type { Person } from '../apps/server/testkit/kit/people.ts';
+import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import {
-  assertAccessibleInBothThemes,
-  assertFits,
-  type DashboardKit,
-  startDashboard,
-  type Visit,
-} from './dashboard-kit.ts';
+import { assertFits, type DashboardKit, startDashboard, type Visit } from './dashboard-kit.ts';
 
 /** What the test brings about itself: refused calls. */
 const ownDoing = /Failed to load resource/;

@@ -97,6 +97,8 @@ test('[RUN-5] the demo room has a conversation with everything a conversation ca
   const room = await svc.rooms.get('demo');
   const conversation = await svc.chat.conversations.get('demo');
   assert.equal(conversation.roomId, room.id);
+  // The last thing that is made.
+  await eventually(async () => assert.equal((await svc.liveStreams.list()).length, 1));
   const { messages } = await svc.chat.messages.list('demo', { includeDeleted: true });
   assert.equal(messages.length, 10);
   assert.ok(messages.some(({ edited }) => edited) && messages.some(({ deleted }) => deleted));

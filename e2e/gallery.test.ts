@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { SampleConversation } from '../packages/react/gallery/sample-conversation.ts';
+import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
+import { assertFits } from './dashboard-kit.ts';
 import { type Gallery, openGallery } from './gallery-kit.ts';
 
 declare global {

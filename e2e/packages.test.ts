@@ -249,7 +249,7 @@ const kitExternals = [/^react/, /^@parley\/client/];
 test('[KIT-1] the React kit is at most 25 kB gzipped without the client, and brings its style sheet along', async (context) => {
   const { bytes, laterBytes, code } = await weigh('@parley/react', kitExternals);
   context.diagnostic(`react kit: ${bytes} bytes gzipped; what is first opened later: ${laterBytes}`);
-  assert.ok(laterBytes <= 2_000, `${laterBytes} bytes later`);
+  assert.ok(laterBytes <= 2_500, `${laterBytes} bytes later`);
   assert.ok(code.includes('parley-'), 'the bundle has components in it');
   assert.ok(bytes <= 25_000, `${bytes} bytes`);
   const styles = join(project, 'node_modules/@parley/react/dist/styles');

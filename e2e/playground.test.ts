@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
+import { assertFits } from './dashboard-kit.ts';
 import { framesOf, openPlayground, type Playground } from './playground-kit.ts';
 
 describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000 }, () => {

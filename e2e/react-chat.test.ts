@@ -3,8 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { SampleConversation } from '../packages/react/gallery/sample-conversation.ts';
+import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { assertAccessibleInBothThemes, assertFits } from './dashboard-kit.ts';
+import { assertFits } from './dashboard-kit.ts';
 import { type Gallery, openGallery } from './gallery-kit.ts';
 
 declare global {
@@ -324,7 +325,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     };
     await says('stream-created', /has not started yet/);
     await says('stream-waiting', /Live/, /1 viewer/, /Waiting for the picture/);
-    await says('stream-live', /Live/, /1204 viewers/);
+    await says('stream-live', /Live/, /1,204 viewers/);
     assert.equal(await player.getByRole('button', { name: 'Turn on sound' }).count(), 0);
     await says('stream-audio-blocked', /Turn on sound/);
     await says('stream-reconnecting', /Reconnecting/);

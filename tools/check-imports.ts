@@ -22,6 +22,7 @@ const domainOrder = [
   'usage',
   'audit',
   'webhooks',
+  'alerts',
 ];
 const siblings = ['domains', 'http', 'sockets', 'tls', 'adapters'];
 const mayNameEnvironment = ['config.ts', 'main.ts', 'migrate.ts', 'compile-cache.ts'];

@@ -47,9 +47,10 @@ const tablesOf: Record<string, readonly string[]> = {
     'call_samples',
     'api_requests',
   ],
-  usage: ['usage_days'],
+  usage: ['usage_days', 'usage_meters', 'usage_ticks', 'usage_prices'],
   audit: ['audit_entries', 'security_entries', 'api_key_networks'],
   webhooks: ['webhooks', 'deliveries'],
+  alerts: ['alerts', 'alert_changes', 'alert_mails'],
 };
 
 interface Exception {
@@ -88,6 +89,11 @@ const exceptions: readonly Exception[] = [
     file: 'domains/webhooks/webhook-store.ts',
     table: 'projects',
     why: 'the insert itself refuses an archived project, without a race',
+  },
+  {
+    file: 'domains/alerts/alert-store.ts',
+    table: 'projects',
+    why: 'read-only: alerts of archived projects are not evaluated',
   },
   {
     file: 'domains/rooms/room-store.ts',
@@ -133,6 +139,22 @@ const exceptions: readonly Exception[] = [
     file: 'domains/usage/usage-store.ts',
     table: 'participant_sessions',
     why: 'a stay is metered and marked in one statement, so that it counts exactly once',
+  },
+  {
+    file: 'domains/usage/usage-store.ts',
+    table: 'rtc_tokens',
+    why: 'read-only: minutes belong to the API key of the token',
+  },
+  {
+    file: 'domains/usage/meter-store.ts',
+    table: 'participant_sessions',
+    why: 'read-only: stays that have not ended count up to now',
+  },
+  { file: 'domains/usage/meter-store.ts', table: 'rooms', why: 'read-only: minutes of recorded rooms' },
+  {
+    file: 'domains/usage/meter-store.ts',
+    table: 'quota_uses',
+    why: 'read-only: the quota knows how many bytes of a project are stored',
   },
   { file: 'domains/usage/usage-store.ts', table: 'rooms', why: 'read-only: a report of stays with their room names' },
 ];

@@ -17,6 +17,7 @@ const others: readonly Step[] = [
   ['traces', 'node', 'tools/check-traces.ts'],
   ['dependencies', 'node', 'tools/check-dependencies.ts'],
   ['alerts and metrics', 'node', 'tools/check-alerts.ts'],
+  ['texts of the dashboard', 'node', 'tools/check-texts.ts'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],
 ];
 

@@ -56,7 +56,16 @@ process.exitCode = report.conclude(files) ? 0 : 1;
 async function runLanes(lanes: readonly (readonly Claims[])[]): Promise<void> {
   const run = async (queues: readonly Claims[]): Promise<void> => {
     // A worker that crashed took one file with it; the next one goes on with the rest.
-    for (const queue of queues) while (queue.hasUnclaimed()) await runWorker(queue.env);
+    for (const queue of queues) {
+      let left = queue.unclaimed();
+      while (left > 0) {
+        await runWorker(queue.env);
+        const now = queue.unclaimed();
+        // One that took none cannot even start: neither would the next. The report names what was not run.
+        if (now === left) break;
+        left = now;
+      }
+    }
   };
   await Promise.all(lanes.map(run));
   for (const queue of lanes.flat()) queue.remove();

@@ -129,6 +129,11 @@ async function liveWithWebhook(scene: Scene, operator: Api, projectId: string) {
     body: { headers: { 'x-gateway-key': newHeaderValue } },
   });
   const deliveryId = await test(2);
+  const alert = await operator.call('createProjectAlert', {
+    projectId,
+    query: { environment: 'DEVELOPMENT' },
+    body: { name: 'Webhooks', kind: 'WEBHOOK_FAILING', target: webhookId },
+  });
   // What follows in the audit log goes there too.
   await operator.call('createWebhook', { projectId, body: { url, events: ['audit.recorded'] } });
   return {
@@ -136,7 +141,7 @@ async function liveWithWebhook(scene: Scene, operator: Api, projectId: string) {
     rotatedSecret: rotated.secret,
     headerValue,
     newHeaderValue,
-    ids: { webhookId, deliveryId },
+    ids: { webhookId, deliveryId, alertId: alert.id },
   };
 }
 

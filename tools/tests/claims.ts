@@ -8,7 +8,8 @@ const folderVariable = 'PARLEY_TEST_CLAIMS';
 export interface Claims {
   /** What a worker needs to find them. */
   env: Record<string, string>;
-  hasUnclaimed(): boolean;
+  /** How many files no worker has taken yet. */
+  unclaimed(): number;
   remove(): void;
 }
 
@@ -18,7 +19,7 @@ export function offerFiles(files: readonly string[], env: Record<string, string>
   writeFileSync(join(folder, 'files.json'), JSON.stringify(files));
   return {
     env: { ...env, [folderVariable]: folder },
-    hasUnclaimed: () => files.some((_, index) => !existsSync(join(folder, String(index)))),
+    unclaimed: () => files.filter((_, index) => !existsSync(join(folder, String(index)))).length,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -76,7 +76,7 @@ function carry(driver: WebSocket, namespace: string, url: string): void {
 }
 
 /** Playwright knows commands for appearance that this Firefox does not: it goes without. */
-function leniently(line: string): string {
+export function leniently(line: string): string {
   const { id, error } = JSON.parse(line) as { id?: number; error?: string };
   return error === 'unknown command' ? JSON.stringify({ type: 'success', id, result: {} }) : line;
 }

@@ -103,8 +103,7 @@ async function call({ api, other, trust }: Stage, { kind, browser = 'chromium', 
     await bob.setCamera(true);
     await bob.openChat(id);
     const ada = await client.participant(room, 'ada');
-    await ada.join();
-    await ada.setCamera(true);
+    await Promise.all([ada.join(), ada.setCamera(true)]);
     const seen = await bothMove(ada, bob);
     await ada.openChat(id);
     const talked = await talk(ada, bob);

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAccessible, assertAccessibleInBothThemes } from './accessibility.ts';
+import { sharedChromium, skipWithoutBrowser } from './browser.ts';
+
+const document = (style: string, more = ''): string =>
+  `<!doctype html><html lang="en"><title>A page</title><style>body { background: #fff; color: #111 } ${style}</style>
+  <main><h1>Title</h1><p>Text with <a href="#a">a link</a></p><ul><li>one</li></ul><button>Go</button>
+  <label>Name <input></label>${more}</main></html>`;
+
+test('[DASH-1] the check of pages finds what cannot be read or is not named, also where it found all well before', {
+  skip: skipWithoutBrowser(),
+}, async () => {
+  const page = await (await sharedChromium()).newPage();
+  await page.setContent(document(''));
+  await assertAccessible(page, 'a good page');
+  const bad = {
+    'pale text': document('p { color: #bbb }'),
+    'faint text': document('', '<p style="opacity: 0.3">faint</p>'),
+    'text on another background': document('', '<div style="background: #333"><p>dark on dark</p></div>'),
+    'another theme': document('@media (prefers-color-scheme: dark) { body { background: #000; color: #222 } }'),
+  };
+  for (const [what, html] of Object.entries(bad)) {
+    await page.setContent(html);
+    for (const _ of [1, 2]) await assert.rejects(assertAccessibleInBothThemes(page, what), /color-contrast/, what);
+  }
+  await page.setContent(document('', '<img src="data:,">'));
+  await assert.rejects(assertAccessible(page, 'a picture without words'), /image-alt/);
+  await page.close();
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const everything = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
+interface Look {
+  /** Rules that are left out. */
+  without?: readonly string[];
+  /** Where what is around this part was looked at before; then rules for whole pages do not apply. */
+  within?: string;
+}
+
+/** WCAG 2.0 to 2.2 AA and best practices: no violation. */
+export async function assertAccessible(page: Page, what: string, look: Look = {}): Promise<void> {
+  const without = [...(look.without ?? []), ...colours.values];
+  const rules = Object.fromEntries(without.map((id) => [id, { enabled: false }]));
+  await prepare(page);
+  const { checked } = await runAxe(page, what, { runOnly: everything, rules, within: look.within ?? 'html' });
+  // A part may be a title and a sentence.
+  assert.ok(checked > (look.within === undefined ? 10 : 3), `axe checked almost nothing on ${what}`);
+  if (!look.without?.includes('color-contrast')) await assertColours(page, what, look.within);
+}
+
+/** The same in both themes. The second differs in colours alone, so only its colours are looked at again. */
+export async function assertAccessibleInBothThemes(page: Page, what: string, look: Look = {}): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await assertAccessible(page, `${what}, light`, look);
+  await assertDarkColours(page, what, look.within);
+}
+
+/** What another theme changes. */
+export async function assertDarkColours(page: Page, what: string, within?: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await prepare(page);
+  await assertColours(page, `${what}, dark`, within);
+}
+
+/** What axe has found legible on any page of this worker: text of this colour and size on this background. */
+const legible = new Set<string>();
+
+/** Axe judges the texts that look like none before: placing every text of a page costs more than all other rules. */
+async function assertColours(page: Page, what: string, within = 'html'): Promise<void> {
+  const looks = await page.evaluate(markNewLooks, { within, known: [...legible] });
+  if (looks.length > 0) {
+    const { passed } = await runAxe(page, what, { runOnly: colours, rules: {}, within: '[data-new-look]' });
+    // What something covers is not judged: its look stays new.
+    for (const number of passed) legible.add(looks[number] ?? '');
+  }
+  assert.ok(legible.size > 0, `axe checked no colour on ${what}`);
+}
+
+/** Marks the texts whose looks are not known with the number of their look, and answers these looks. */
+function markNewLooks({ within, known }: { within: string; known: readonly string[] }): string[] {
+  for (const marked of document.querySelectorAll('[data-new-look]')) marked.removeAttribute('data-new-look');
+  const isKnown = new Set(known);
+  const found: string[] = [];
+  const isOpaque = (colour: string): boolean => !/^rgba|\//.test(colour);
+  const lookOf = (text: Element): string => {
+    const { color, fontSize, fontWeight, textDecorationLine } = getComputedStyle(text);
+    const parts = [color, fontSize, fontWeight, textDecorationLine, text.closest('a') ? 'link' : ''];
+    // Down to the first background that hides what is behind it.
+    for (let box: Element | null = text; box; box = box.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(box);
+      if (opacity !== '1') parts.push(`opacity ${opacity}`);
+      if (backgroundImage !== 'none') parts.push(backgroundImage);
+      if (backgroundColor !== 'rgba(0, 0, 0, 0)') parts.push(backgroundColor);
+      if (isOpaque(backgroundColor)) break;
+    }
+    return parts.join(' ');
+  };
+  // Behind a dialog nothing is to be read; what is disabled need not be legible.
+  const roots = document.querySelector('dialog:modal') ? 'dialog:modal' : within;
+  for (const element of document.querySelectorAll(`:is(${roots}) *`)) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue?.trim());
+    if (!(isText || element.matches('input, select, textarea')) || !element.checkVisibility()) continue;
+    if (element.closest(':disabled, [aria-disabled="true"], option, svg, script, style')) continue;
+    const look = lookOf(element);
+    if (isKnown.has(look)) continue;
+    if (!found.includes(look)) found.push(look);
+    element.setAttribute('data-new-look', String(found.indexOf(look)));
+  }
+  return found;
+}
+
+/** Axe does not judge text over a gradient: the shades at the edges of a table that scrolls would hide all its cells. */
+function withoutShades(): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('.table-frame { background: var(--bg) !important; }');
+  document.adoptedStyleSheets.push(sheet);
+}
+
+/** Once for a document: inside it the pages change, the script stays. */
+async function prepare(page: Page): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in window))) {
+    await page.evaluate(axeSource);
+    await page.evaluate(withoutShades);
+  }
+  // A dialog that still fades in has colours of its own. What turns for ever is not waited for.
+  await page.evaluate(async () => {
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+  });
+}
+
+interface AxeRule {
+  id: string;
+  help: string;
+  nodes: { target: unknown; failureSummary?: string; element?: Element }[];
+}
+interface AxeRun {
+  run(
+    root: Document | string,
+    options: object,
+  ): Promise<{
+    /** What axe could not decide, as text over a gradient, is in neither. */
+    passes: AxeRule[];
+    violations: AxeRule[];
+  }>;
+}
+
+/** How many rules judged something, and which marked looks passed. */
+async function runAxe(page: Page, what: string, options: { runOnly: object; rules: object; within: string }) {
+  const { checked, passed, violations } = await page.evaluate(async ({ within, ...wanted }) => {
+    const { axe } = window as unknown as { axe: AxeRun };
+    const isMarked = within === '[data-new-look]';
+    const [root, resultTypes] = [
+      within === 'html' ? document : within,
+      ['violations', ...(isMarked ? ['passes'] : [])],
+    ];
+    const result = await axe.run(root, { ...wanted, resultTypes, elementRef: isMarked, preload: false });
+    const marks = result.passes.flatMap(({ nodes }) =>
+      nodes.map(({ element }) => element?.getAttribute('data-new-look')),
+    );
+    return {
+      checked: result.passes.length,
+      passed: [...new Set(marks)].filter((mark) => typeof mark === 'string').map(Number),
+      violations: result.violations.map(({ id, help, nodes }) => ({
+        id,
+        help,
+        nodes: nodes.map(({ target, failureSummary }) => [target, failureSummary] as const),
+      })),
+    };
+  }, options);
+  assert.deepEqual(violations, [], `${what} is not accessible`);
+  return { checked, passed };
+}
