@@ -3,6 +3,7 @@ export const readingOrder = [
   'quick-start',
   'packages',
   'concepts',
+  'client',
   'rooms',
   'devices',
   'react',
