@@ -276,6 +276,8 @@ A call has two peer connections: one for everything you send, which you offer, a
 
 \`joined\` comes, then the \`response\`. It has your \`participant\`, the others in \`participants\` with their \`tracks\` (while \`more\` is true the list goes on in \`joined.more\`), the \`iceServers\` for both peer connections, and \`sessionId\`, \`resumeToken\` and \`seq\`, which you keep. Leave \`adaptiveStream\` out unless you send \`track.settings\`: with it a video that has none comes in its lowest layer.
 
+A round trip is saved by sending this frame with the upgrade request, as \`?first=<the JSON, percent-encoded>\` in the address: \`hello\` then has \`"first": true\`. Without that the server is an older one: send the frame. Not for a join with \`resume\`, which holds a secret: addresses end up in logs.
+
 ### 2. Publish
 
 Make an offer with your tracks and send it as a description. Every new track is named twice by a \`cid\` of your choice: in \`tracks\`, and as \`trackId\` of its entry.

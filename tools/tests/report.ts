@@ -10,6 +10,8 @@ interface FileResult {
   ms: number;
   passed: number;
   failed: number;
+  /** Which tests failed, and the first line of why: the end of a long log must say it again. */
+  failures: string[];
   /** Why tests of it did not run. */
   skips: string[];
 }
@@ -47,7 +49,7 @@ export function createReport(isVerbose: boolean): Report {
 
     events.on('test:dequeue', ({ name, nesting, file }) => {
       if (nesting > 0 || isWorker(name, file)) return;
-      current = { file: name, ms: 0, passed: 0, failed: 0, skips: [] };
+      current = { file: name, ms: 0, passed: 0, failed: 0, failures: [], skips: [] };
     });
     events.on('test:pass', (test) => {
       if (!current) return;
@@ -68,12 +70,15 @@ export function createReport(isVerbose: boolean): Report {
       }
       const reason = failureOf(test.details.error);
       if (isWorker(test.name, test.file)) {
+        const end = `the process ended while this file ran (${endOf(test.details.error)})`;
         current.failed++;
-        lines.push(`  ✖ the process ended while this file ran (${endOf(test.details.error)})\n${reason ?? ''}`);
+        current.failures.push(end);
+        lines.push(`  ✖ ${end}\n${reason ?? ''}`);
         return finish(current, test.details.duration_ms);
       }
       if (reason !== null) {
         current.failed++;
+        current.failures.push(`${test.name}: ${reason.trim().split('\n', 1)[0]}`);
         note('✖', test, `\n${reason}`);
       }
       if (test.nesting === 0) {
@@ -96,7 +101,8 @@ export function createReport(isVerbose: boolean): Report {
     console.log('\nSlowest files:');
     for (const { file, ms } of done.sort((a, b) => b.ms - a.ms).slice(0, 10)) console.log(`  ${seconds(ms)} ${file}`);
     for (const fault of faults) console.log(fault);
-    for (const { file, failed } of done) if (failed > 0) console.log(`FAILED ${file}`);
+    for (const { file, failed, failures } of done)
+      if (failed > 0) console.log([`FAILED ${file}`, ...failures].join('\n  '));
     const count = (of: (result: FileResult) => number): number => done.reduce((sum, result) => sum + of(result), 0);
     const failed = count((result) => result.failed);
     console.log(`\n${files.length} files in ${seconds(performance.now() - startedAt)}`);

@@ -32,12 +32,14 @@ function rig({
   reconnect = { giveUpAfterMs: 120_000 },
   random = () => 0.5,
   credential = createCredential(token),
+  first,
   welcome = async () => {},
 }: {
   token?: Credential;
   credential?: CredentialSource;
   reconnect?: Required<ReconnectOptions> | false;
   random?: () => number;
+  first?: () => { type: string } | undefined;
   welcome?: (link: Link<ChatProtocol>) => Promise<void>;
 } = {}): Rig {
   const world = createFakeWorld(random);
@@ -50,6 +52,7 @@ function rig({
     credential,
     reconnect,
     runtime: world,
+    ...(first && { first }),
     welcome,
     onFrame: () => {},
     onState(state, previous, error) {
@@ -76,6 +79,41 @@ test('[SDK-1] the token travels as a subprotocol, never in the address', async (
   const parts = await connected(rig());
   assert.equal(lastSocket(parts).url, 'wss://rtc.example.com/v1/chat/ws');
   assert.deepEqual(lastSocket(parts).protocols, ['svc.chat.v1', 'bearer.token']);
+});
+
+test('[SDK-131] a first frame goes with the upgrade request, and its answer may come with the hello', async () => {
+  const answers: unknown[] = [];
+  const first = () => ({ type: 'join' });
+  const parts = rig({ first, welcome: async (link) => void answers.push(await link.first) });
+  const done = parts.connection.connect();
+  await settle();
+  const socket = lastSocket(parts);
+  const carried = new URL(socket.url).searchParams.get('first') ?? '';
+  const { type, id } = JSON.parse(carried) as { type: string; id: string };
+  assert.equal(type, 'join');
+  socket.hello({ first: true });
+  socket.receive({ type: 'ack', ref: id, data: 'in one read with the hello' });
+  await done;
+  assert.deepEqual([answers, socket.sent], [['in one read with the hello'], []]);
+});
+
+test('[SDK-131] a server that does not know first frames gets it as one of its own, and no timer is left', async () => {
+  const parts = rig({
+    first: () => ({ type: 'join' }),
+    welcome: async (link) => void (await (link.first ?? link.request({ type: 'unsubscribe', conversations: ['c'] }))),
+  });
+  const done = parts.connection.connect();
+  await settle();
+  const socket = lastSocket(parts);
+  socket.hello();
+  await settle();
+  const [sent] = socket.sent;
+  assert.equal(sent?.type, 'unsubscribe');
+  socket.receive({ type: 'ack', ref: sent?.id, data: {} });
+  await done;
+  parts.connection.disconnect();
+  await settle();
+  assert.equal(parts.world.timers, 0);
 });
 
 test('[SDK-2] a lost connection comes back: reconnecting, then connected', async () => {

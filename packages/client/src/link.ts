@@ -9,6 +9,8 @@ import type { Runtime } from './runtime.ts';
 /** One open WebSocket that has said hello. */
 export interface Link<P extends Protocol> {
   readonly hello: Hello<P>;
+  /** The answer to the frame that went with the upgrade request; nothing where the server did not take it. */
+  readonly first: Promise<unknown> | undefined;
   readonly isOpen: boolean;
   /** Resolves with the answer's data; rejects with what the server refused, or ConnectionError when it is unknown. */
   readonly request: Request<P>;
@@ -24,6 +26,10 @@ export interface LinkOptions<P extends Protocol> {
   subprotocol: string;
   token: string;
   runtime: Runtime;
+  /** Sent with the upgrade request, which saves a round trip. It is seen by proxies: nothing secret goes into it. */
+  first: { type: string } | undefined;
+  /** It has said hello. */
+  onOpen(link: Link<P>): void;
   onFrame(frame: Pushed<P>): void;
   signal: AbortSignal;
 }
@@ -45,13 +51,18 @@ export function openLink<P extends Protocol>({
   subprotocol,
   token,
   runtime,
+  first,
+  onOpen,
   onFrame,
   signal,
 }: LinkOptions<P>): Promise<Link<P>> {
-  const socket = openSocket();
   const opened = createDeferred<Link<P>>();
   const closed = createDeferred<CloseInfo>();
   const requests = createRequests(runtime);
+  let address = url;
+  const firstAnswer = first && requests.open(first.type, carry);
+  firstAnswer?.catch(() => {}); // told by whoever awaits it, or by the close
+  const socket = openSocket();
   let hello: Hello<P> | null = null;
   let refusal: SvcError | undefined;
   let heartbeat: Heartbeat | null = null;
@@ -60,10 +71,16 @@ export function openLink<P extends Protocol>({
   /** The constructor throws in a Firefox whose network is away; that passes. */
   function openSocket(): WebSocket {
     try {
-      return runtime.openWebSocket(url, [subprotocol, `bearer.${token}`]);
+      return runtime.openWebSocket(address, [subprotocol, `bearer.${token}`]);
     } catch (cause) {
+      requests.failAll();
       throw cause instanceof ConnectionError ? cause : new ConnectionError('network', { cause });
     }
+  }
+
+  function carry(id: string): boolean {
+    address += `?first=${encodeURIComponent(JSON.stringify({ ...first, id }))}`;
+    return true;
   }
 
   const isOpen = (): boolean => hello !== null && socket.readyState === 1;
@@ -101,6 +118,8 @@ export function openLink<P extends Protocol>({
 
   function welcome(frame: Hello<P>): void {
     hello = frame;
+    // An older server leaves the first frame unread.
+    if (!('first' in frame)) requests.failAll();
     const beating = createHeartbeat({
       runtime,
       intervalMs: frame.heartbeatIntervalMs,
@@ -112,8 +131,9 @@ export function openLink<P extends Protocol>({
     // The row of a frame says what answers it.
     const request = ((frame: { type: string }) =>
       requests.open(frame.type, (id) => write({ ...frame, id }))) as Request<P>;
-    opened.resolve({
+    const link: Link<P> = {
       hello: frame,
+      first: 'first' in frame ? firstAnswer : undefined,
       get isOpen() {
         return isOpen();
       },
@@ -122,7 +142,9 @@ export function openLink<P extends Protocol>({
       probe: beating.probe,
       close,
       closed: closed.promise,
-    });
+    };
+    onOpen(link);
+    opened.resolve(link);
   }
 
   function receive(frame: P['receives']): void {

@@ -17,6 +17,8 @@ export interface SessionDeps<P extends Protocol> extends RetryPolicyDeps {
   path: string;
   subprotocol: string;
   credential: CredentialSource;
+  /** What the upgrade request carries for `welcome`, if anything. */
+  first?(): { type: string } | undefined;
   /** The first exchange after `hello`. The state becomes `connected` when it resolves. */
   welcome(link: Link<P>): Promise<void>;
   onFrame(frame: Pushed<P>): void;
@@ -94,10 +96,18 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
     const token = await (renewToken ? credential.renew() : credential.get());
     if (isEnded()) throw new ConnectionError('client');
     const url = `${deps.baseUrl.replace(/^http/, 'ws')}${deps.path}`;
-    const { subprotocol, onFrame } = deps;
-    const link = await openLink<P>({ url, subprotocol, token, runtime, onFrame, signal: ending.signal });
+    const link = await openLink<P>({
+      ...deps,
+      url,
+      token,
+      first: deps.first?.(),
+      // At once: frames may come with the hello, and ask for an answer.
+      onOpen(link) {
+        phase = { is: 'linked', link, isCycling: false };
+      },
+      signal: ending.signal,
+    });
     if (isEnded()) throw new ConnectionError('client');
-    phase = { is: 'linked', link, isCycling: false };
     try {
       await deps.welcome(link);
     } catch (error) {

@@ -45,9 +45,9 @@ export class FakeSocket {
     this.onmessage?.({ data: JSON.stringify(frame) });
   }
 
-  hello(): void {
+  hello(fields: object = {}): void {
     this.readyState = 1;
-    this.receive({ type: 'hello', heartbeatIntervalMs: 15_000, maxFrameBytes: 65_536, userId: 'ada' });
+    this.receive({ type: 'hello', heartbeatIntervalMs: 15_000, maxFrameBytes: 65_536, userId: 'ada', ...fields });
   }
 }
 

@@ -112,6 +112,8 @@ export interface SocketDefinition<
   /** Type of the frame that answers a frame with an `id`. */
   replyType: 'ack' | 'response';
   frameBytesMax: number;
+  /** Whether the upgrade request may carry the first frame, as `?first=`. */
+  takesFirst?: true;
   heartbeatTimeoutMs: number;
   /** Connection attempts per window and address, counted before anything else. */
   attemptBudget?: LimitName;
@@ -124,7 +126,7 @@ export interface SocketDefinition<
   /** The session behind a token, or SVC_INVALID_TOKEN and the like. */
   authenticate(token: string): Promise<S>;
   /** Right after authentication, before any frame is handled: sends `hello`. */
-  opened(connection: Connection<S, V>): void;
+  opened(connection: Connection<S, V>, hasFirst: boolean): void;
   /** The credential ends within a minute. */
   expiring(connection: Connection<S, V>): void;
   /** This process stops soon: sends when to reconnect to another one. */

@@ -14,6 +14,7 @@ import { Meter } from './meter.ts';
 import { OpenConnection } from './open-connection.ts';
 import type { Outbox } from './outbox.ts';
 import { closeCodeOf, closeReason } from './socket-errors.ts';
+import type { Offer } from './upgrade.ts';
 
 type State<S extends SocketSession> =
   | { is: 'awaitingAuth'; deadline: number; isChecking: boolean }
@@ -74,7 +75,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   routes: ReadonlyMap<string, FrameRoute<S, V>>,
   { ws, createOutbox, onKnown, claim, onGone }: Wire,
   visitor: Visitor,
-  token: string | null,
+  { token, first }: Pick<Offer, 'token' | 'first'>,
   deps: ConnectionDeps,
 ): LiveConnection {
   const { clock, log, limits, rateLimiter } = deps;
@@ -82,6 +83,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   let state: State<S> = { is: 'awaitingAuth', deadline: heardAt + authTimeoutMs, isChecking: false };
   /** Kept after the end: handlers that are still running may read it. */
   let lastSession: S | null = null;
+  const hasFirst = definition.takesFirst === true && first !== null;
   const outbox = createOutbox(() => close(4408, 'SLOW_CONSUMER'));
   const writer = new OutboxWriter(outbox, clock, definition.replyType);
   const windowMs = limits.RATE_LIMIT_WINDOW_SECONDS * 1000;
@@ -144,7 +146,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     lastSession = session;
     state = { is: 'open', session, leavePlace, isExpiringSent: false };
     onKnown();
-    definition.opened(connection);
+    definition.opened(connection, hasFirst);
   }
 
   async function authenticateBy({ type, id, fields }: RawFrame): Promise<void> {
@@ -212,6 +214,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   });
   // In no closure: it is not kept for as long as the connection is open.
   if (token !== null) inbox.runFirst(authenticate(token, null));
+  if (hasFirst) receive(Buffer.from(first));
 
   return {
     grant: () => (state.is === 'open' ? state.session : null),

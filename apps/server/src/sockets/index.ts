@@ -91,7 +91,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
       socket,
       head,
       requestId,
-      (ws) => admit(endpoint, ws, socket, visitor, offer.token),
+      (ws) => admit(endpoint, ws, socket, visitor, offer),
       (message) => refuseUpgrade(new ServiceError('SVC_BAD_REQUEST', { message })),
     );
   }
@@ -103,14 +103,14 @@ export function createSockets(deps: SocketsDeps): Sockets {
   }
 
   /** Refusals from here on are close codes: the browser's page sees those, but never the status of an upgrade. */
-  function admit(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor, token: string | null): void {
+  function admit(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor, offer: Offer): void {
     if (live.size >= limits.SOCKETS_MAX_PER_PROCESS) {
       closeRefused(ws, new ServiceError('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds }));
       return;
     }
     const { attemptBudget } = endpoint;
     if (!attemptBudget) {
-      open(endpoint, ws, socket, visitor, token);
+      open(endpoint, ws, socket, visitor, offer);
       return;
     }
     ws.on('error', () => undefined);
@@ -118,7 +118,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     rateLimiter.spend(`budget:${attemptBudget}:${addressKey(visitor.ip)}`, limits[attemptBudget]).then(
       () => {
         ws.resume();
-        open(endpoint, ws, socket, visitor, token);
+        open(endpoint, ws, socket, visitor, offer);
       },
       (error) => {
         ws.resume();
@@ -129,8 +129,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
     );
   }
 
-  function open(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor, token: string | null): void {
-    const isUnknown = token === null;
+  function open(endpoint: Endpoint, ws: WebSocket, socket: Duplex, visitor: Visitor, offer: Offer): void {
+    const isUnknown = offer.token === null;
     const address = addressKey(visitor.ip);
     if (isUnknown && !unknown.add(address, unknownPerAddressMax)) {
       closeRefused(ws, new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }));
@@ -148,7 +148,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
         onGone: () => live.delete(connection),
       },
       visitor,
-      token,
+      offer,
     );
     live.add(connection);
   }
@@ -213,7 +213,7 @@ interface Endpoint {
   subprotocol: string;
   attemptBudget: LimitName | undefined;
   handshake: Upgrade;
-  connect(wire: Wire, visitor: Visitor, token: string | null): LiveConnection;
+  connect(wire: Wire, visitor: Visitor, offer: Offer): LiveConnection;
 }
 
 function createEndpoint<S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>(
@@ -227,7 +227,7 @@ function createEndpoint<S extends SocketSession, F extends ClientFrameTable, V e
     subprotocol,
     attemptBudget,
     handshake: createUpgrade(definition),
-    connect: (wire, visitor, token) => createConnection(definition, routes, wire, visitor, token, deps),
+    connect: (wire, visitor, offer) => createConnection(definition, routes, wire, visitor, offer, deps),
   };
 }
 

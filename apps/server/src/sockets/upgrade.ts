@@ -38,14 +38,17 @@ export interface Offer {
   protocols: readonly string[];
   /** From `bearer.<token>` among the subprotocols, else from `?token=`. */
   token: string | null;
+  /** The client's first frame, from `?first=`: it saves a round trip. */
+  first: string | null;
 }
 
 export function readOffer({ url = '/', headers }: IncomingMessage): Offer {
   const [path = '/', search = ''] = url.split('?', 2);
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').flatMap((text) => text.trim() || []);
   const bearer = protocols.find((protocol) => protocol.startsWith('bearer.'))?.slice('bearer.'.length);
-  const token = bearer ?? new URLSearchParams(search).get('token');
-  return { path, protocols, token: token === '' ? null : token };
+  const query = new URLSearchParams(search);
+  const token = bearer ?? query.get('token');
+  return { path, protocols, token: token === '' ? null : token, first: query.get('first') };
 }
 
 /** Why a WebSocket handshake cannot be made, or null. Its own rules; who may come in is asked afterwards. */

@@ -25,6 +25,8 @@ export interface SignalClient extends SocketClient {
 export interface SignalOptions extends SocketClientOptions {
   /** How the token travels; the subprotocol by default. */
   by?: 'subprotocol' | 'query' | 'join';
+  /** The frame that the upgrade request carries. */
+  first?: object | string;
   resume?: { sessionId: string; resumeToken: string; lastSeq: number };
   join?: Record<string, unknown>;
   connectionId?: string;
@@ -42,8 +44,12 @@ export const nextAddress = (): string => `10.77.${(addresses >> 8) & 255}.${addr
 
 /** Opens the socket without joining. */
 export async function openSignal(url: string, token: string, options: SignalOptions = {}): Promise<SocketClient> {
-  const { by = 'subprotocol', resume: _resume, join: _join, connectionId: _connectionId, ...rest } = options;
-  const path = `${url}/v1/rtc/signal${by === 'query' ? `?token=${token}` : ''}`;
+  const { by = 'subprotocol', first, resume: _resume, join: _join, connectionId: _connectionId, ...rest } = options;
+  const query = new URLSearchParams({
+    ...(by === 'query' && { token }),
+    ...(first !== undefined && { first: typeof first === 'string' ? first : JSON.stringify(first) }),
+  });
+  const path = `${url}/v1/rtc/signal${query.size > 0 ? `?${query}` : ''}`;
   const protocols = by === 'subprotocol' ? ['svc.rtc.v1', `bearer.${token}`] : ['svc.rtc.v1'];
   const headers = { 'x-forwarded-for': nextAddress(), ...rest.headers };
   return openSocket(path, { ...rest, protocols, headers });

@@ -64,11 +64,13 @@ export function createSignal(deps: SignalDeps): Signal {
     return last;
   }
 
+  /** What is undefined is not sent. */
+  const join = (): JoinFrame =>
+    ({ type: 'join', connectionId, ...wishes, roster: true, client: describeClient(), resume }) as JoinFrame;
+
   async function welcome(link: Link<SignalingProtocol>): Promise<void> {
-    const client = describeClient();
     try {
-      // What is undefined is not sent.
-      await link.request({ type: 'join', connectionId, ...wishes, roster: true, client, resume } as JoinFrame);
+      await (link.first ?? link.request(join()));
     } catch (error) {
       // The close code that follows says more than the error: whether to reconnect.
       const patience = new AbortController();
@@ -135,6 +137,8 @@ export function createSignal(deps: SignalDeps): Signal {
     path: '/v1/rtc/signal',
     subprotocol: 'svc.rtc.v1',
     messages: ROOM_MESSAGES,
+    // To resume takes a secret, which no address may hold.
+    first: () => (resume ? undefined : join()),
     welcome,
     onFrame: handle,
     onState(state, previous, error) {

@@ -235,8 +235,9 @@ export const signalingServerFrames = serverFrames({
       maxMessagesPerWindow: Type.Integer(),
       windowSeconds: Type.Integer(),
       protocol: Type.Integer(),
+      first: Type.Optional(Type.Literal(true)),
     }),
-    when: 'The token was accepted.',
+    when: 'The token was accepted. `first`: the frame that the address carried as `?first=` is being handled.',
   },
   joined: { data: Joined, when: 'A join succeeded. Room events after `seq` follow.' },
   'joined.more': {

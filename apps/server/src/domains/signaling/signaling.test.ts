@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Track } from '@parley/contract';
 import { joinAs, mint, newRoom, type RoomsService, sharedRooms } from '../../../testkit/clients/rooms.ts';
@@ -68,6 +69,28 @@ test('[SIG-2] the token comes by subprotocol, by query or in the join itself', a
     assert.equal(client.ws.protocol, 'svc.rtc.v1');
     await client.close();
   }
+});
+
+test('[SIG-26] the upgrade request may carry the join, which hello says; a bad one is refused as any first frame', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token } = await mint(api, room, 'ada');
+  const first = { type: 'join', connectionId: randomUUID(), id: 'early' };
+  const ada = await openSignal(service.url, token, { first });
+  assert.equal((await ada.take('hello'))['first'], true);
+  assert.deepEqual(pick(await ada.take('response'), 'ref'), ['early']);
+  assert.equal((await ada.take('joined'))['resumed'], false);
+  assert.equal((await ada.ask({ type: 'join', connectionId: randomUUID() }))['svcCode'], 'SVC_BAD_REQUEST');
+
+  const bob = await openSignal(service.url, (await mint(api, room, 'bob')).token);
+  assert.equal((await bob.take('hello'))['first'], undefined);
+  const invalid = await openSignal(service.url, token, { first: { type: 'join', connectionId: 7, id: 'wrong' } });
+  assert.deepEqual(pick(await invalid.take('error'), 'ref', 'svcCode'), ['wrong', 'SVC_VALIDATION_FAILED']);
+  const unreadable = await openSignal(service.url, token, { first: '{' });
+  assert.equal((await unreadable.whenClosed()).code, 4400);
+  const stranger = await openSignal(service.url, 'not-a-token', { first });
+  assert.equal((await stranger.whenClosed()).code, 4401);
+  for (const socket of [ada, bob, invalid]) await socket.close();
 });
 
 test('[SIG-3] the 21st connection of one address within the window is completed and closed with 4429', async () => {

@@ -100,6 +100,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     frames: signalingClientFrames,
     handlers,
     authFrame: 'join',
+    takesFirst: true,
     replyType: 'response',
     frameBytesMax: limits.SIGNALING_MAX_MESSAGE_BYTES,
     heartbeatTimeoutMs: signalingHeartbeatTimeoutMs,
@@ -109,7 +110,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
     async authenticate(jwt): Promise<RtcSession> {
       return newRtcSession(await rooms.tokens.authenticate(jwt).catch((error) => noteRefused(jwt, error)));
     },
-    opened: (connection) =>
+    opened: (connection, hasFirst) =>
       connection.send('hello', {
         connectionId: connection.id,
         serverTime: clock.now(),
@@ -119,6 +120,7 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
         maxMessagesPerWindow: limits.SIGNALING_MAX_MESSAGES_PER_WINDOW,
         windowSeconds: limits.RATE_LIMIT_WINDOW_SECONDS,
         protocol: signalingProtocol,
+        ...(hasFirst && { first: true as const }),
       }),
     endsWith: (type, error) => (type === 'join' ? endOfJoin(error) : null),
     // Tokens are refreshed by their own length, which may be shorter than the minute this speaks of.
