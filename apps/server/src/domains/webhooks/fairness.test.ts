@@ -16,9 +16,9 @@ test('[WH-9] an endpoint that hangs holds up neither other endpoints nor the API
   const good = await Promise.all(Array.from({ length: 3 }, () => startReceiver(204)));
   try {
     for (const { url } of [...hanging, ...good]) await addWebhook(project, { url });
-    for (let at = 0; at < 300; at += 50) await record(service, project, streamEvents(50, `${at}_`));
+    for (let at = 0; at < 100; at += 50) await record(service, project, streamEvents(50, `${at}_`));
     await eventually(() => {
-      for (const { requests } of good) assert.equal(new Set(requests.map(({ body }) => body.toString())).size, 300);
+      for (const { requests } of good) assert.equal(new Set(requests.map(({ body }) => body.toString())).size, 100);
     });
     for (const { requests } of hanging)
       assert.ok(requests.length <= 4, `${requests.length} requests wait for an answer`);
