@@ -5,8 +5,6 @@ import {
   type PasskeyCreation,
   type PasskeyRequest,
 } from '@parley/contract';
-import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Tx } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
@@ -26,6 +24,8 @@ export type Passkeys = ReturnType<typeof createPasskeys>;
 
 /** Ed25519, P-256, RSA: what authenticators have. */
 const algorithms = [-8, -7, -257];
+/** With the first passkey: it brings a tenth of all modules of the service. */
+const loadWebauthn = () => import('@simplewebauthn/server');
 const described = ({ credentialId }: PasskeyRow) => ({ type: 'public-key' as const, id: credentialId });
 
 export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
@@ -76,7 +76,8 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
 
   async function add(tx: Tx, userId: string, { name, credential }: AddPasskey, challenge: string): Promise<PasskeyRow> {
     const { verified: isRight, registrationInfo } = await verified(async () => {
-      assertUnattested(credential.response.attestationObject);
+      await assertUnattested(credential.response.attestationObject);
+      const { verifyRegistrationResponse } = await loadWebauthn();
       return verifyRegistrationResponse({
         response: { ...credential, clientExtensionResults: {} },
         expectedChallenge: challenge,
@@ -92,7 +93,7 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
       id: ids.newUuid(),
       userId,
       credentialId: id,
-      publicKey: isoBase64URL.fromBuffer(publicKey),
+      publicKey: Buffer.from(publicKey).toString('base64url'),
       counter,
       name,
       createdAt: iso(clock.now()),
@@ -114,20 +115,17 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
     expected: { challenge: string; isVerifying: boolean },
   ): Promise<string> {
     const passkey = await known(tx, assertion);
-    const { verified: isRight, authenticationInfo } = await verified(() =>
-      verifyAuthenticationResponse({
+    const { verified: isRight, authenticationInfo } = await verified(async () => {
+      const { verifyAuthenticationResponse } = await loadWebauthn();
+      return verifyAuthenticationResponse({
         response: { ...assertion, clientExtensionResults: {} },
         expectedChallenge: expected.challenge,
         expectedOrigin: origin,
         expectedRPID: rpId,
         requireUserVerification: expected.isVerifying,
-        credential: {
-          id: passkey.credentialId,
-          publicKey: isoBase64URL.toBuffer(passkey.publicKey),
-          counter: passkey.counter,
-        },
-      }),
-    );
+        credential: { id: passkey.credentialId, publicKey: bytesOf(passkey.publicKey), counter: passkey.counter },
+      });
+    });
     const isNoted = isRight && (await notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter, iso(clock.now())));
     return isNoted ? passkey.userId : fail('SVC_INVALID_SECOND_FACTOR');
   }
@@ -135,9 +133,12 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
   return { isAvailable, creation, request, add, ownerOf, take };
 }
 
+const bytesOf = (base64url: string) => new Uint8Array(Buffer.from(base64url, 'base64url'));
+
 /** We ask for no attestation. One with certificates would have the library fetch addresses that the sender chose. */
-function assertUnattested(attestationObject: string): void {
-  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+async function assertUnattested(attestationObject: string): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  const attestation = decodeAttestationObject(bytesOf(attestationObject));
   const format = attestation.get('fmt');
   if (format !== 'none' && format !== 'packed') throw new Error(`attestation format ${format}`);
   if (attestation.get('attStmt').get('x5c') !== undefined) throw new Error('attestation with certificates');
