@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors } from '@parley/contract';
 import { nextAddress } from '../clients/signal-client.ts';
+import { lightFetch } from '../kit/light-fetch.ts';
 import type { TestService } from '../kit/service.ts';
 
 /** Whatever takes so long, on a machine however busy, does not come. */
@@ -58,7 +59,7 @@ async function send(service: TestService, name: string, one: Try, { outcome, che
   outcome.requests += 1;
   try {
     const ask = (): Promise<Response> =>
-      service.fetch(query === '' ? path : `${path}?${query}`, {
+      (isStream ? fetch : lightFetch)(`${service.url}${query === '' ? path : `${path}?${query}`}`, {
         method,
         redirect: 'manual',
         signal: AbortSignal.timeout(HANG_MS),

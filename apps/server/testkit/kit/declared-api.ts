@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { allRoutes, codesOf, type RouteName } from '@parley/contract';
 import { type Api, ApiError, type CallerOptions, createApi } from '@parley/server';
+import { lightFetch } from './light-fetch.ts';
 
 /** Calls by whom every refusal must be one that its route declares. */
 export function createDeclaredApi(options: CallerOptions): Api {
-  const api = createApi(options);
+  const fetch = (url: unknown, init?: RequestInit) => lightFetch(String(url), init);
+  const api = createApi({ fetch, ...options });
 
   const request: Api['request'] = async (name, ...args) => {
     try {

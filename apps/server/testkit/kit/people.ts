@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { DashboardRole, Environment } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
 import { createDeclaredApi } from './declared-api.ts';
+import { lightFetch } from './light-fetch.ts';
 
 /** A user signed in to the dashboard. */
 export interface Person {
@@ -45,7 +46,7 @@ export function createPeople(baseUrl: string): People {
     const address = someAddress();
     const anonymous = createApi({
       baseUrl,
-      fetch: (input, init) => fetch(input, withHeader(init, 'x-forwarded-for', address)),
+      fetch: (url, init) => lightFetch(String(url), withHeader(init, 'x-forwarded-for', address)),
     });
     const [email, password] = [
       `${name}-${randomBytes(6).toString('hex')}@example.com`,
@@ -98,8 +99,7 @@ export function createPeople(baseUrl: string): People {
   return { newPerson, newProject };
 }
 
-const withHeader = (init: RequestInit | undefined, name: string, value: string): RequestInit => {
-  const headers = new Headers(init?.headers);
-  headers.set(name, value);
-  return { ...init, headers };
-};
+const withHeader = (init: RequestInit | undefined, name: string, value: string): RequestInit => ({
+  ...init,
+  headers: { ...(init?.headers as Record<string, string>), [name]: value },
+});

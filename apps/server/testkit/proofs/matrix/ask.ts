@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codesOf, errors } from '@parley/contract';
 import type { RoomsService } from '../../clients/rooms.ts';
+import { lightFetch } from '../../kit/light-fetch.ts';
 import type { TestService } from '../../kit/service.ts';
 import { createRequests, type Sent } from './requests.ts';
 import type { Ids, Route } from './table.ts';
@@ -35,8 +36,8 @@ export function createAsker(service: TestService, node: RoomsService['node']): A
     }
   }
 
-  const fetchAs = (path: string, { method }: Route, { query, contentType, body }: Sent, bearer: string) =>
-    service.fetch(`${path}${query}`, {
+  const fetchAs = (path: string, { method, row }: Route, { query, contentType, body }: Sent, bearer: string) =>
+    (row.streams === undefined ? lightFetch : fetch)(`${service.url}${path}${query}`, {
       method,
       headers: {
         ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),

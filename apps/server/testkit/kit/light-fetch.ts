@@ -1,0 +1,32 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+const agent = new Agent({ keepAlive: true });
+
+/** `fetch` for answers that are read whole as text, at less than half of its CPU: tests ask tens of thousands of times. */
+export async function lightFetch(url: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asking = request(url, {
+      agent,
+      method: init.method ?? 'GET',
+      headers: init.headers as Record<string, string> | undefined,
+      ...(init.signal && { signal: init.signal }),
+    });
+    asking.on('response', resolve);
+    asking.on('error', (cause) => reject(new TypeError('fetch failed', { cause })));
+    asking.end(init.body as string | Uint8Array | undefined);
+  });
+  const [status, body] = [answer.statusCode ?? 0, await text(answer)];
+  const light: Pick<Response, 'status' | 'ok' | 'headers' | 'body' | 'text'> = {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: new Headers(Object.entries(answer.headersDistinct).flatMap(([name, values]) => pairs(name, values))),
+    body: null,
+    text: async () => body,
+  };
+  // Whoever asks for more of a response needs `fetch` itself.
+  return light as Response;
+}
+
+const pairs = (name: string, values: readonly string[] = []): [string, string][] =>
+  values.map((value) => [name, value]);
