@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { buildPages } from '../../e2e/page-builds.ts';
 import { buildPackages } from '../packages/build.ts';
 import { proveBots } from './packages/bots.ts';
@@ -30,6 +31,8 @@ try {
   }
   console.log(process.exitCode ? '\nToo slow: see above.' : '\nAll proven.');
 } finally {
+  // Browser and bots share one Chromium.
+  await stopShared();
   rmSync(work, { recursive: true, force: true });
 }
 

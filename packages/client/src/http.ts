@@ -35,28 +35,37 @@ export function createHttp({
 }: {
   baseUrl: string;
   credential: CredentialSource;
-  runtime: Pick<Runtime, 'fetch'>;
+  runtime: Pick<Runtime, 'fetch' | 'newId'>;
 }): Http {
-  async function attempt(method: string, path: string, { query, body, signal }: CallOptions): Promise<Response> {
+  async function attempt(
+    method: string,
+    path: string,
+    { query, body, signal }: CallOptions,
+    requestId: string,
+  ): Promise<Response> {
     const url = new URL(baseUrl + path);
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
-    const headers: Record<string, string> = { authorization: `Bearer ${await credential.get()}` };
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${await credential.get()}`,
+      'x-request-id': requestId,
+    };
     if (body) headers['content-type'] = 'application/json';
     try {
       const content = body ? JSON.stringify(body) : null;
       return await runtime.fetch(url.href, { method, headers, body: content, signal: signal ?? null });
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw new ConnectionError('network', { cause, baseUrl });
+      throw new ConnectionError('network', { cause, requestId, baseUrl });
     }
   }
 
   async function answer(method: string, path: string, options: CallOptions): Promise<[body: unknown, Headers]> {
-    let response = await attempt(method, path, options);
+    const requestId = runtime.newId();
+    let response = await attempt(method, path, options, requestId);
     if (response.status === 401 && credential.canRenew) {
       await credential.renew();
-      response = await attempt(method, path, options);
+      response = await attempt(method, path, options, requestId);
     }
     // A proxy's page and a body that broke off are none of ours.
     const body: unknown = await response.json().catch(() => undefined);
@@ -67,7 +76,7 @@ export function createHttp({
         code: 'SVC_UNREADABLE_ANSWER',
         message: `The answer ${status} is not the service's. Check its address.`,
         retryable: ok || status === 429 || status >= 500,
-        requestId: headers.get('x-request-id') ?? undefined,
+        requestId: headers.get('x-request-id') ?? requestId,
         ...(body as WireError),
       },
       baseUrl,

@@ -50,11 +50,29 @@ test("[SDK-53] a proxy's page, with whatever status, and an answer that breaks o
     const http = createHttp({
       baseUrl: 'https://rtc.example.com',
       credential: createCredential('t'),
-      runtime: { fetch: async () => answer },
+      runtime: { fetch: async () => answer, newId: () => 'mine' },
     });
     const expected = { code: 'SVC_UNREADABLE_ANSWER', retryable, requestId: 'req_9' };
     await assert.rejects(http.call('GET', '/v1/rooms'), expected);
   }
+});
+
+test('[SDK-132] a call sends a request id, which the error names when no answer does', async () => {
+  const sent: (string | null)[] = [];
+  const http = createHttp({
+    baseUrl: 'https://rtc.example.com',
+    credential: createCredential('t'),
+    runtime: {
+      newId: () => `mine-${sent.length}`,
+      async fetch(_url, init) {
+        if (sent.push(new Headers(init?.headers).get('x-request-id')) === 1) throw new TypeError('reset');
+        return new Response('<html>', { status: 502 });
+      },
+    },
+  });
+  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'network', retryable: true, requestId: 'mine-0' });
+  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'SVC_UNREADABLE_ANSWER', requestId: 'mine-1' });
+  assert.deepEqual(sent, ['mine-0', 'mine-1']);
 });
 
 test('[SDK-6] listeners come and go: by the returned function, by a signal, once', () => {

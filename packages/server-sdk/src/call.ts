@@ -1,5 +1,5 @@
 import type { RouteRecords } from '@parley/contract/types.gen';
-import { errorOf } from './errors.ts';
+import { fetchAnswer, newRequestId, readBody } from './answer.ts';
 import { routeAddresses } from './routes.gen.ts';
 
 export interface CallerOptions {
@@ -49,21 +49,17 @@ export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: Cal
     const { query, body, ...params } = (input ?? {}) as { query?: object; body?: unknown } & Record<string, string>;
     const { method, url } = addressOf(routeAddresses[name], params, query);
     const bearer = typeof credential === 'function' ? await credential() : credential;
-    const response = await fetch(`${baseUrl}${url}`, {
-      method,
-      headers: {
-        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(options?.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
-        ...(options?.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
-        ...options?.headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(options?.signal ? { signal: options.signal } : {}),
-    });
-    const text = await response.text();
-    if (!response.ok) throw errorOf(response.status, text, response.headers, baseUrl);
-    const answer: unknown = text === '' ? undefined : JSON.parse(text);
+    const { idempotencyKey, requestId = newRequestId(), signal } = options ?? {};
+    const headers = {
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...options?.headers,
+    };
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const asked = { baseUrl, requestId, signal };
+    const response = await fetchAnswer(fetch, `${baseUrl}${url}`, { method, headers, ...content }, asked);
+    const answer = await readBody(response, asked);
     // The server checks its answers against the same row.
     return { status: response.status, headers: response.headers, body: answer as CallAnswer<N> };
   }
@@ -89,4 +85,4 @@ export function addressOf(
   return { method, url: search === '' ? filled : `${filled}?${search}` };
 }
 
-export { ApiError, errorOf } from './errors.ts';
+export { ApiError, errorOf, isParleyError } from './errors.ts';

@@ -12,6 +12,7 @@ export class ParleyError extends Error {
   readonly code: string;
   /** The same call may succeed later. */
   readonly retryable: boolean;
+  /** Of the answer, else the one that was sent along: both are in the service's logs. */
   readonly requestId: string;
   readonly docsUrl: string;
   readonly [BRAND] = true;
@@ -84,13 +85,20 @@ export class ConnectionError extends ParleyError {
 }
 
 /** The answer as an error; a proxy's page in place of our envelope still becomes one. */
-export function errorOf(status: number, text: string, headers: Headers, baseUrl: string): ApiError {
+export function errorOf(
+  status: number,
+  text: string,
+  headers: Headers,
+  baseUrl: string,
+  /** Of the request, for an answer that names none. */
+  requestId = '',
+): ApiError {
   const given = parseObject(text);
   const body: ErrorEnvelope = {
     code: 'SVC_UNREADABLE_ANSWER',
     legacyCode: 'INTERNAL_ERROR',
     message: `The answer ${status} does not come from the service: something between it and here gave it.`,
-    requestId: headers.get('x-request-id') ?? '',
+    requestId: headers.get('x-request-id') ?? requestId,
     path: '',
     ...(typeof given?.['code'] === 'string' ? given : {}),
   };

@@ -3,7 +3,6 @@ export * from './call.ts';
 export {
   ConnectionError,
   type ErrorKind,
-  isParleyError,
   isSvcError,
   ParleyError,
   PermissionError,

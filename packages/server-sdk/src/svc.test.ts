@@ -15,9 +15,11 @@ import {
   ApiError,
   audioOnly,
   ConnectionError,
+  createApi,
   isSvcError,
   methodRows,
   newWebhookSecret,
+  ParleyError,
   PermissionError,
   RateLimitError,
   Svc,
@@ -233,6 +235,29 @@ describe('[SDK-53] what is not the service', () => {
     const { svc, close } = await scripted([1, 2, 3, 4].map(() => 'break off' as const));
     context.after(close);
     await assert.rejects(svc.rooms.get('x'), ConnectionError);
+  });
+
+  test('[SDK-132] every attempt has an id of its own, which the error names when no answer does', async (context) => {
+    const { svc, requests, close } = await scripted(['hang up', 'break off', { status: 502, page }]);
+    context.after(close);
+    const error = await svc.rooms.get('x').catch((error) => error);
+    const sent = requests.map((request) => request.headers['x-request-id']);
+    assert.deepEqual([new Set(sent).size, error.requestId], [3, sent.at(-1)]);
+    await svc.rooms.get('x', { requestId: 'mine' });
+    assert.equal(requests.at(-1)?.headers['x-request-id'], 'mine');
+  });
+
+  test('[SDK-132] a stream and a call by route name fail with errors of ours too', async (context) => {
+    const { svc, close } = await scripted(['break off', 'hang up', { status: 200, page }, 'break off']);
+    context.after(close);
+    const ours = (error: unknown): boolean => ParleyError.is(error) && error.retryable && error.requestId !== '';
+    const firstEvent = async (): Promise<void> => {
+      for await (const _ of svc.events.stream()) return;
+    };
+    await assert.rejects(firstEvent(), ours);
+    const { call } = createApi({ baseUrl: svc.baseUrl, credential: 'x' });
+    for (let attempt = 0; attempt < 3; attempt++) await assert.rejects(call('getRoom', { id: 'x' }), ours);
+    await assert.rejects(call('getRoom', { id: 'x' }, { signal: AbortSignal.abort('why') }), /^why$/);
   });
 });
 

@@ -178,8 +178,7 @@ async function* stream(
   options: RequestOptions | undefined,
 ): AsyncGenerator<WebhookEvent> {
   const { method, url } = addressOf(routeAddresses[row.route], [], query);
-  const response = await transport.open({ method, url }, options);
-  if (!response.body) return;
+  const chunks = await transport.open({ method, url }, options);
   // The service checks what it sends against the same table.
-  for await (const { data } of readEvents(response.body)) yield JSON.parse(data) as WebhookEvent;
+  for await (const { data } of readEvents(chunks)) yield JSON.parse(data) as WebhookEvent;
 }

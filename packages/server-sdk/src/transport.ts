@@ -1,4 +1,5 @@
-import { ApiError, ConnectionError, errorOf } from './errors.ts';
+import { type Asked, fetchAnswer, newRequestId, readBody, readChunks } from './answer.ts';
+import { ApiError, ConnectionError } from './errors.ts';
 
 /** The last argument of every method. */
 export interface RequestOptions {
@@ -36,7 +37,7 @@ export interface Transport {
   /** Retries until it is answered, refused or out of attempts. */
   send(request: Outgoing, options?: RequestOptions): Promise<{ body: unknown; headers: Headers }>;
   /** The answer while it comes in: never repeated, never timed out. */
-  open(request: Outgoing, options?: RequestOptions): Promise<Response>;
+  open(request: Outgoing, options?: RequestOptions): Promise<AsyncIterable<Uint8Array>>;
 }
 
 const firstWaitMs = 250;
@@ -48,40 +49,30 @@ const repeatable = new Set(['GET', 'PUT', 'DELETE']);
 export function createTransport(options: TransportOptions): Transport {
   const { apiKey, baseUrl, maxRetries, sleep = pause, random = Math.random } = options;
 
-  async function attempt(request: Outgoing, headers: Record<string, string>, signal: AbortSignal | undefined) {
-    try {
-      return await options.fetch(`${baseUrl}${request.url}`, {
-        method: request.method,
-        headers,
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        ...(signal ? { signal } : {}),
-      });
-    } catch (cause) {
-      const isTimeout = signal?.aborted === true && (signal.reason as Error)?.name === 'TimeoutError';
-      const message = isTimeout
-        ? `${baseUrl} did not answer in time. Give a longer timeoutMs, or look at its health.`
-        : `${baseUrl} cannot be reached. Check the address and that the service runs.`;
-      throw new ConnectionError({ code: isTimeout ? 'timeout' : 'network', message, retryable: true, baseUrl, cause });
-    }
-  }
-
   const headersOf = (request: Outgoing, given: RequestOptions): Record<string, string> => ({
     authorization: `Bearer ${apiKey}`,
     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(request.takesKey ? { 'idempotency-key': given.idempotencyKey ?? crypto.randomUUID() } : {}),
-    ...(given.requestId === undefined ? {} : { 'x-request-id': given.requestId }),
     ...request.headers,
+  });
+
+  async function attempt(request: Outgoing, headers: Record<string, string>, asked: Asked): Promise<Response> {
+    const { method, url, body } = request;
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    return fetchAnswer(options.fetch, `${baseUrl}${url}`, { method, headers, ...content }, asked);
+  }
+
+  const askedWith = ({ requestId = newRequestId() }: RequestOptions, signal: AbortSignal | undefined): Asked => ({
+    baseUrl,
+    requestId,
+    signal,
   });
 
   async function once(request: Outgoing, headers: Record<string, string>, given: RequestOptions) {
     const limit = AbortSignal.timeout(given.timeoutMs ?? options.timeoutMs);
-    const signal = given.signal ? AbortSignal.any([given.signal, limit]) : limit;
-    const response = await attempt(request, headers, signal);
-    const text = await response.text().catch((cause) => {
-      throw new ConnectionError({ code: 'network', message: 'The answer broke off.', retryable: true, baseUrl, cause });
-    });
-    if (!response.ok) throw errorOf(response.status, text, response.headers, baseUrl);
-    return { body: bodyOf(text, response, baseUrl), headers: response.headers };
+    const asked = askedWith(given, given.signal ? AbortSignal.any([given.signal, limit]) : limit);
+    const response = await attempt(request, headers, asked);
+    return { body: await readBody(response, asked), headers: response.headers };
   }
 
   /** How long to wait before the next attempt; null when there is to be none. */
@@ -114,21 +105,14 @@ export function createTransport(options: TransportOptions): Transport {
     },
 
     async open(request, given = {}) {
-      const response = await attempt(request, headersOf(request, given), given.signal);
-      if (response.ok) return response;
-      throw errorOf(response.status, await response.text(), response.headers, baseUrl);
+      const asked = askedWith(given, given.signal);
+      const response = await attempt(request, headersOf(request, given), asked);
+      // Whatever else came is an error, or a proxy's page.
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+      if (!response.ok || !isStream) await readBody(response, asked);
+      return readChunks(response, asked);
     },
   };
-}
-
-/** A page of a proxy can come with 200 too. */
-function bodyOf(text: string, { status, headers }: Response, baseUrl: string): unknown {
-  try {
-    return text === '' ? undefined : JSON.parse(text);
-  } catch (cause) {
-    const { code, message, requestId } = errorOf(status, text, headers, baseUrl);
-    throw new ConnectionError({ code, message, requestId, retryable: true, baseUrl, cause });
-  }
 }
 
 /** Doubling, each somewhere in its upper half, so that many callers do not come back together. */

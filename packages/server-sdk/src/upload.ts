@@ -1,4 +1,5 @@
 import type { Attachment, AttachmentUpload, RequestAttachment } from '@parley/contract/types.gen';
+import { noAnswer } from './answer.ts';
 import { ConnectionError } from './errors.ts';
 import type { RequestOptions } from './transport.ts';
 
@@ -26,6 +27,9 @@ export async function uploadFile(
     headers,
     body: content,
     ...(options?.signal ? { signal: options.signal } : {}),
+  }).catch((cause) => {
+    const asked = { baseUrl: new URL(uploadUrl).origin, requestId: '', signal: options?.signal };
+    throw noAnswer(asked, 'cannot be reached. Upload the file again.', cause);
   });
   if (!response.ok)
     throw new ConnectionError({

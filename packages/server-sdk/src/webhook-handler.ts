@@ -1,13 +1,23 @@
 import { joined } from './hmac.ts';
 import { verifyWebhookAsync, type WebhookEvent, type WebhookHeaders, WebhookVerificationError } from './webhooks.ts';
 
-/** Remembers event ids, so that a repeated delivery is not handled twice. Use your database in production. */
+/**
+ * Remembers event ids, so that a repeated delivery is not handled twice. Use your database in production, with all three:
+ * a process can die between its claim and the end of its listener.
+ */
 export interface WebhookDedupe {
-  /** True for the first claim of this id, false for every later one. */
-  claim(eventId: string): boolean | Promise<boolean>;
-  /** The handler failed: the next delivery of this id is to be handled again. */
+  /**
+   * True: handle it. False: it was handled already. `busy`: another process is at it and may still fail, so the service
+   * is asked to deliver it again. Let a claim that was not completed for a minute be claimed anew: its process died.
+   */
+  claim(eventId: string): WebhookClaim | Promise<WebhookClaim>;
+  /** The listener succeeded: from now on it is a repeat. */
+  complete?(eventId: string): void | Promise<void>;
+  /** The listener failed: the next delivery of this id is to be handled again. */
   release?(eventId: string): void | Promise<void>;
 }
+
+export type WebhookClaim = boolean | 'busy';
 
 type Handled = void | Promise<void>;
 
@@ -94,6 +104,7 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
     const listener = (on[event.type] ?? on['*']) as ((event: WebhookEvent) => Handled) | undefined;
     try {
       await listener?.(event);
+      await dedupe.complete?.(event.id);
     } catch (error) {
       await dedupe.release?.(event.id);
       throw error;
@@ -122,7 +133,9 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
   async function handle(event: WebhookEvent): Promise<Answer> {
     const report = (error: unknown): void => onError(error, event);
     try {
-      if (!(await dedupe.claim(event.id))) return answer(204);
+      const claim = await dedupe.claim(event.id);
+      if (claim === 'busy') return answer(503, 'in_progress');
+      if (!claim) return answer(204);
       if (acknowledge === 'at-once') {
         const work = answered().then(() => run(event));
         return answer(204, '', work.catch(report));

@@ -347,3 +347,41 @@ test('[WH-18] a store of one`s own decides what was seen', async () => {
   assert.deepEqual(claims, ['evt_1']);
   assert.equal((await fetch(new Request('http://receiver.test/'))).status, 405);
 });
+
+test('[SDK-133] an event is handled once its listener succeeded: a claim whose process died is free again, one at work comes later', async () => {
+  const rows = new Map<string, 'claimed' | 'handled'>();
+  let isDying = true;
+  const dedupe: WebhookDedupe = {
+    async claim(id) {
+      if (rows.get(id) === 'handled') return false;
+      if (rows.has(id)) return 'busy';
+      rows.set(id, 'claimed');
+      return true;
+    },
+    async complete(id) {
+      if (isDying) throw new Error('the database is away');
+      rows.set(id, 'handled');
+    },
+    release: (id) => void rows.delete(id),
+  };
+  const errors: unknown[] = [];
+  let handled = 0;
+  const { fetch } = webhookHandler({
+    secret,
+    dedupe,
+    on: { '*': () => void handled++ },
+    onError: (error) => errors.push(error),
+  });
+  const deliver = async (): Promise<[number, string]> => {
+    const init = { method: 'POST', body: event(), headers: signWebhook(event(), secret) };
+    const answer = await fetch(new Request('http://receiver.test/', init));
+    return [answer.status, await answer.text()];
+  };
+  rows.set('evt_1', 'claimed');
+  assert.deepEqual(await deliver(), [503, 'in_progress'], 'by another process, which may still fail');
+  rows.clear();
+  assert.deepEqual(await deliver(), [500, 'handler_failed'], 'not known as handled: it comes again');
+  isDying = false;
+  assert.deepEqual([await deliver(), await deliver()], [[204, ''], [204, '']]);
+  assert.deepEqual([handled, errors.length, rows.get('evt_1')], [2, 1, 'handled']);
+});

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Parley, speaker, withData } from '@parley/server';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
-import { stopShared } from '../../../apps/server/testkit/kit/worker-life.ts';
 import { sharedChromium } from '../../../e2e/browser.ts';
 import { install, ownPorts, type Prepared, start } from './prepared.ts';
 
@@ -41,7 +40,6 @@ export async function proveBots(prepared: Prepared): Promise<void> {
     await proveWorkerOfPage(parley, url, join(cwd, 'node_modules', '@parley', 'client', 'dist'));
   } finally {
     await service.stop();
-    await stopShared();
   }
 }
 

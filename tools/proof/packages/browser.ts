@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
-import { stopShared } from '../../../apps/server/testkit/kit/worker-life.ts';
 import { sharedChromium } from '../../../e2e/browser.ts';
 import { meetInLobby } from '../../../e2e/lobby.ts';
 import { install, ownPorts, type Prepared, sdkTarballs, start } from './prepared.ts';
@@ -39,7 +38,6 @@ export async function proveBrowser(prepared: Prepared): Promise<void> {
     await provePlainModule(join(cwd, 'node_modules', '@parley', 'client', 'dist'));
   } finally {
     await service.stop();
-    await stopShared();
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from '@parley/server/call';
+import { ApiError, isParleyError } from '@parley/server/call';
 import type { PlainKey } from '../i18n/catalogue.ts';
 import { t } from '../i18n/t.ts';
 
@@ -30,8 +30,8 @@ const titles: Readonly<Record<Explained['kind'], PlainKey>> = {
 
 export function explain(error: unknown): Explained {
   if (error instanceof ApiError) return explainAnswer(error);
-  // fetch rejects with a TypeError when there was no answer at all.
-  const isNetwork = error instanceof TypeError;
+  // No answer at all; of what the page fetches by itself, fetch says so with a TypeError.
+  const isNetwork = error instanceof TypeError || (isParleyError(error) && error.code === 'network');
   return {
     kind: isNetwork ? 'offline' : 'server',
     title: t(titles[isNetwork ? 'offline' : 'server']),

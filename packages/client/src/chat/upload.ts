@@ -50,7 +50,9 @@ async function put(
 ): Promise<void> {
   const { uploadUrl, method, headers } = ticket;
   if (typeof XMLHttpRequest !== 'undefined') return putWithProgress(ticket, file, onProgress, signal);
-  const response = await fetch(uploadUrl, { method, headers, body: file, signal: signal ?? null });
+  const response = await fetch(uploadUrl, { method, headers, body: file, signal: signal ?? null }).catch((cause) => {
+    throw signal?.aborted ? signal.reason : new ConnectionError('network', { cause });
+  });
   if (!response.ok) throw refused(response.status);
 }
 
