@@ -286,10 +286,16 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await page.getByRole('button', { name: 'Test the speaker' }).and(page.locator(':enabled')).waitFor();
   });
 
-  test('[KIT-33] an error is told in the text of its code, and one without a text in its own words', async () => {
+  test('[KIT-33] [KIT-38] an error is told in the text of its code, reason or kind, one of the application in its own words', async () => {
     const page = await alone('errors in another language');
-    await page.getByText('Der Anruf ist voll.').waitFor();
+    await page.getByRole('status').getByText('Der Anruf ist voll.').waitFor();
     await page.getByText('Something of the application.').waitFor();
+    assert.deepEqual(await page.locator('.gallery-problem').allInnerTexts(), [
+      'Der Anruf ist voll.',
+      'You may not do this here.',
+      'That did not work. Try again.',
+      'Another program is using the camera.',
+    ]);
   });
 
   test('[KIT-34] a permission that is taken during the call takes its buttons with it', async () => {

@@ -1,12 +1,14 @@
-import { SvcError } from '@parley/client';
+import { ParleyError } from '@parley/client';
+import { useProblem } from '@parley/react';
 
 /** What went wrong, in words, with what a developer needs to look it up. */
 export function Problem({ error }: { error: unknown }) {
+  const text = useProblem(error);
   if (error === null || error === undefined) return null;
-  const known = SvcError.is(error) ? error : null;
+  const known = ParleyError.is(error) ? error : null;
   return (
     <p className="problem" role="alert">
-      {known?.message ?? String(error)}
+      {text}
       {known && <code> {known.code}</code>}
       {known?.requestId ? <code> {known.requestId}</code> : null}
     </p>

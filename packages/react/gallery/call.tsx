@@ -1,4 +1,4 @@
-import { ConnectionError, MediaError } from '@parley/client';
+import { ApiError, ConnectionError, MediaError, PermissionError } from '@parley/client';
 import { type CSSProperties, type ReactNode, useState } from 'react';
 import {
   Call,
@@ -18,6 +18,7 @@ import {
   Settings,
   Stage,
   Tile,
+  useProblem,
   useQuality,
 } from '../src/index.ts';
 import { camera, crowd, devices, joinableRoom, type Look, person, room, tone } from './fakes.ts';
@@ -27,6 +28,8 @@ import { sampleMessage } from './sample-messages.ts';
 
 const nothing = (): void => {};
 const choices: JoinChoices = { name: 'Ada Lovelace', hasMicrophone: true, hasCamera: true };
+
+const ProblemText = ({ error }: { error: unknown }) => <p className="gallery-problem">{useProblem(error)}</p>;
 
 /** Alone it fills the window; among others it has this height. */
 const Frame = ({ height, children }: { height: number; children: ReactNode }) => (
@@ -230,6 +233,14 @@ export const callExhibits: readonly Exhibit[] = [
         <div className="gallery-notices">
           <Notices room={room(crowd(2))} error={new Error('Something of the application.')} />
         </div>
+        {[
+          new ConnectionError('room_full', { code: 'SVC_ROOM_FULL', message: 'See its `maxParticipants`.' }),
+          new PermissionError({ code: 'SVC_DATA_NOT_ALLOWED', message: 'Mint it with `publishData`.' }),
+          new ApiError({ code: 'SVC_UNREADABLE_ANSWER', message: 'Check its address.' }),
+          new MediaError({ code: 'device_in_use', message: 'Another program is using the camera.' }),
+        ].map((error) => (
+          <ProblemText key={error.code} error={error} />
+        ))}
       </ParleyTexts>
     ),
   },

@@ -107,6 +107,7 @@ const entry = (conversationRef: string, more: Partial<ConversationEntry>): Conve
   lastMessage: null,
   lastActivityAt: null,
   isPresent: false,
+  mentions: 0,
   present: [],
   typing: [],
   draft: '',
@@ -118,6 +119,7 @@ const entry = (conversationRef: string, more: Partial<ConversationEntry>): Conve
 const entries = [
   entry('Harbour crew', {
     unread: 3,
+    mentions: 1,
     isPresent: true,
     lastActivityAt: Date.parse('2026-03-02T08:11:00Z'),
     lastMessage: sampleMessage(3, { text: 'They do: the harbour office prints them every morning.', senderId: 'bob' }),

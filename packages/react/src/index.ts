@@ -47,5 +47,6 @@ export * from './icons.tsx';
 export { Avatar } from './shared/avatar.tsx';
 export { Menu, type MenuGroup, type MenuItem, type MenuProps } from './shared/menu.tsx';
 export { type PanelScope, usePanel } from './shared/panel-scope.ts';
+export { useProblem } from './shared/problem-line.tsx';
 export { StreamPlayer, type StreamPlayerProps, StreamStage, type StreamStageProps } from './stream/stream-player.tsx';
 export { ParleyTexts, type Texts, useTexts } from './texts.tsx';

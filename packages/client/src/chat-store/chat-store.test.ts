@@ -6,6 +6,7 @@ import { startService, type TestService } from '../../../../apps/server/testkit/
 import { joinHeld } from '../chat/held-join.ts';
 import { Chat } from '../chat/index.ts';
 import { type ChatStore, type ChatStoreOptions, type ConversationEntry, createChatStore } from './index.ts';
+import { mentionOf } from './mentions.ts';
 
 let service: TestService;
 let kit: ChatOf;
@@ -95,6 +96,20 @@ test('[SDK-80] the list has every conversation of the user, the most recent firs
   const three = await kit.conversation([ada]);
   await store.refresh();
   assert.equal(entryOf(store, three.id).title, three.name);
+});
+
+test('[SDK-134] unread messages that name the user after an @ are counted apart, until they are read', async () => {
+  const [ada, bob] = [newUser(), newUser()];
+  const { id } = await kit.conversation([ada, bob]);
+  const store = storeOf(await chatOf(ada), { mentionedAs: [ada, 'Ada (L.)'] });
+  for (const text of [`@${ada}0 no`, `to x@${ada}`, 'nobody', `hello @${ada.toUpperCase()}, you`, '(@Ada (L.)) too'])
+    await say(id, bob, text);
+  await store.refresh();
+  const counts = (): unknown[] => [entryOf(store, id).unread, entryOf(store, id).mentions];
+  await eventually(() => assert.deepEqual(counts(), [5, 2]));
+  await store.markRead(id);
+  assert.deepEqual(counts(), [0, 0]);
+  assert.equal(mentionOf([''])('@ nobody'), false);
 });
 
 test('[SDK-80] names, uuids and titles of the application are taken, and what cannot be joined says why', async () => {

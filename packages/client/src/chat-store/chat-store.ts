@@ -7,6 +7,7 @@ import { type Runtime, systemRuntime } from '../runtime.ts';
 import { createDerivedStore, createStore } from '../store.ts';
 import { createDrafts, pageStorage } from './drafts.ts';
 import { activityOf, entryOf, findItem, type Item, mergeItems, mostRecentFirst, newItem } from './items.ts';
+import { mentionOf } from './mentions.ts';
 import { search } from './search.ts';
 import { track } from './tracked.ts';
 import type { ChatStore, ChatStoreOptions, ChatStoreState, ConversationEntry, ConversationSource } from './types.ts';
@@ -108,8 +109,10 @@ export function createChatStore(
   }
 
   function follow(item: Item, held: HeldConversation): void {
+    const userId = chat.state.getSnapshot().userId ?? '';
     item.tracked = track(held, {
-      userId: chat.state.getSnapshot().userId ?? '',
+      userId,
+      isMention: mentionOf(options.mentionedAs ?? [userId]),
       onChange: changed,
       onLost(error) {
         item.error = error;

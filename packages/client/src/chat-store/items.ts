@@ -69,6 +69,7 @@ export function entryOf(item: Item, draft: string): ConversationEntry {
     conversationId: tracked?.conversation.id ?? record?.id ?? null,
     title: title ?? record?.name ?? ref,
     unread: tracked ? tracked.unread : (record?.unreadCount ?? 0),
+    mentions: tracked?.mentions ?? 0,
     lastMessage: tracked?.lastMessage ?? null,
     lastActivityAt: activityOf(item),
     isPresent: present.length > 0,

@@ -9,6 +9,7 @@ import { createUnread } from './unread.ts';
 export interface Tracked {
   readonly conversation: Conversation;
   readonly unread: number;
+  readonly mentions: number;
   readonly lastMessage: Message | null;
   readonly present: readonly string[];
   readonly typing: readonly string[];
@@ -19,15 +20,22 @@ export interface Tracked {
   stop(): void;
 }
 
+interface TrackOptions {
+  userId: string;
+  isMention(text: string | null): boolean;
+  onChange(): void;
+  onLost(error: ParleyError): void;
+}
+
 /** Enough to count what is unread in most conversations, and to show the newest at once. */
 const PAGE_SIZE = 30;
 
 export function track(
   { conversation, release, isHeldElsewhere }: HeldConversation,
-  { userId, onChange, onLost }: { userId: string; onChange: () => void; onLost: (error: ParleyError) => void },
+  { userId, isMention, onChange, onLost }: TrackOptions,
 ): Tracked {
   let present: readonly string[] = [];
-  const unread = createUnread(conversation, userId, onChange);
+  const unread = createUnread(conversation, userId, isMention, onChange);
   const stops = [
     unread.stop,
     conversation.messages.subscribe(onChange),
@@ -58,6 +66,9 @@ export function track(
     },
     get unread() {
       return unread.count;
+    },
+    get mentions() {
+      return unread.mentions;
     },
     get lastMessage() {
       return conversation.messages.getSnapshot().at(-1) ?? null;

@@ -10,8 +10,10 @@ export interface ConversationEntry {
   /** `conv_…`; null until it is known. */
   readonly conversationId: string | null;
   readonly title: string;
-  /** Messages after this user's read mark. The server knows no mentions yet, so they are not counted apart. */
+  /** Messages after this user's read mark. */
   readonly unread: number;
+  /** How many of them name this user after an @, of those that are loaded (the newest thirty, once it is joined). */
+  readonly mentions: number;
   /** The newest, your own on its way included; null until it is joined. */
   readonly lastMessage: Message | null;
   /** Milliseconds since the epoch. */
@@ -46,6 +48,8 @@ export interface DraftStorage {
 export interface ChatStoreOptions {
   /** Which to show. Left out: those that the user is a member of. */
   conversations?: readonly string[] | (() => Promise<readonly ConversationSource[]>);
+  /** How others write this user after an @: the name that your components show. Default: the user id. */
+  mentionedAs?: readonly string[];
   /** Where drafts are kept. Default `localStorage` if there is one; null keeps them in memory. */
   storage?: DraftStorage | null;
   /** How many are joined at once, the most recent first. Default 20, which is what servers usually allow. */

@@ -3,6 +3,8 @@ import type { Message } from '../chat/records.ts';
 
 export interface Unread {
   readonly count: number;
+  /** How many of them, as far as they are loaded, name this user. */
+  readonly mentions: number;
   /** Shown as read before the server says so. */
   markRead(seq: number): void;
   /** Asks the server for the read mark: marks set elsewhere while there was no connection are not sent again. */
@@ -11,7 +13,12 @@ export interface Unread {
 }
 
 /** Counts from the messages that are loaded, so that neither a late frame nor a late answer is counted twice. */
-export function createUnread(conversation: Conversation, userId: string, onChange: () => void): Unread {
+export function createUnread(
+  conversation: Conversation,
+  userId: string,
+  isMention: (text: string | null) => boolean,
+  onChange: () => void,
+): Unread {
   let readSeq = 0;
   /** Unread messages that are older than what is loaded. */
   let older = 0;
@@ -34,7 +41,7 @@ export function createUnread(conversation: Conversation, userId: string, onChang
     // A token that may not read it, or a later answer: what is counted live stands.
     if (!state || asked !== turn) return;
     readSeq = state.lastReadSeq ?? 0;
-    older = isReached(readSeq) ? 0 : Math.max(0, state.unreadCount - countLoaded(loaded(), readSeq, userId).count);
+    older = isReached(readSeq) ? 0 : Math.max(0, state.unreadCount - unreadOf(loaded(), readSeq, userId).unread.length);
     onChange();
   }
 
@@ -44,8 +51,11 @@ export function createUnread(conversation: Conversation, userId: string, onChang
 
   return {
     get count() {
-      const { count, isEnd } = countLoaded(loaded(), readSeq, userId);
-      return isEnd ? count : count + older;
+      const { unread, isEnd } = unreadOf(loaded(), readSeq, userId);
+      return unread.length + (isEnd ? 0 : older);
+    },
+    get mentions() {
+      return unreadOf(loaded(), readSeq, userId).unread.filter(({ text }) => isMention(text)).length;
     },
     markRead: read,
     refresh,
@@ -54,13 +64,18 @@ export function createUnread(conversation: Conversation, userId: string, onChang
 }
 
 /** From the newest back to the read mark, or to an own message: sending one marks what is before it as read. */
-function countLoaded(messages: readonly Message[], readSeq: number, userId: string): { count: number; isEnd: boolean } {
-  let count = 0;
+function unreadOf(
+  messages: readonly Message[],
+  readSeq: number,
+  userId: string,
+): { unread: readonly Message[]; isEnd: boolean } {
+  const unread: Message[] = [];
   for (let at = messages.length - 1; at >= 0; at--) {
-    const { seq = null, senderId, deleted } = messages[at] ?? {};
-    if (seq === null) continue;
-    if (seq <= readSeq || senderId === userId) return { count, isEnd: true };
-    if (!deleted) count++;
+    const message = messages[at];
+    if (!message || message.seq === null) continue;
+    const { seq, senderId, deleted } = message;
+    if (seq <= readSeq || senderId === userId) return { unread, isEnd: true };
+    if (!deleted) unread.push(message);
   }
-  return { count, isEnd: false };
+  return { unread, isEnd: false };
 }

@@ -48,7 +48,7 @@ export function ConversationList({ store, selected, onSelect, nameOf = sameName,
 
 function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: string) => string }) {
   const texts = useTexts();
-  const { title, unread, lastMessage, lastActivityAt, isPresent, draft } = entry;
+  const { title, unread, mentions, lastMessage, lastActivityAt, isPresent, draft } = entry;
   return (
     <>
       <span className="parley-conversation-face" data-present={isPresent || undefined}>
@@ -69,8 +69,13 @@ function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: s
       </span>
       {unread > 0 && (
         <span className="parley-badge">
-          <span aria-hidden="true">{unread > 99 ? '99+' : unread}</span>
-          <span className="parley-hidden">{texts.unread(unread)}</span>
+          <span aria-hidden="true">
+            {mentions > 0 && '@ '}
+            {unread > 99 ? '99+' : unread}
+          </span>
+          <span className="parley-hidden">
+            {texts.unread(unread)} {mentions > 0 && texts.mentions(mentions)}
+          </span>
         </span>
       )}
     </>

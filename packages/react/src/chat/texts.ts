@@ -42,6 +42,7 @@ export const chatTexts = {
   loadingOlder: 'Loading earlier messages',
   newMessages: 'New messages',
   unread: (count: number) => (count === 1 ? '1 unread message' : `${count} unread messages`),
+  mentions: (count: number) => (count === 1 ? '1 mentions you' : `${count} mention you`),
   jumpToUnread: (count: number) => (count === 1 ? 'To the unread message' : `To ${count} unread messages`),
   jumpToNewest: (count: number) =>
     count === 0 ? 'To the newest message' : count === 1 ? '1 new message' : `${count} new messages`,

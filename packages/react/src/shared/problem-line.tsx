@@ -1,11 +1,13 @@
 import { ParleyError } from '@parley/client';
 import { useTexts } from '../texts.tsx';
 
-/** What went wrong: the text of its code, or else the words of the error itself. */
+/** What went wrong, for the people in front of the page. */
 export function useProblem(error: unknown): string {
   const { errors } = useTexts();
-  const own = ParleyError.is(error) ? errors[error.code] : undefined;
-  return own ?? (error instanceof Error ? error.message : String(error));
+  if (!ParleyError.is(error)) return error instanceof Error ? error.message : String(error);
+  const { code, kind, message, reason = '' } = error as ParleyError & { reason?: string };
+  // The words of an error are for developers, those about a device apart.
+  return errors[code] ?? errors[reason] ?? (kind === 'media' ? message : errors[kind]) ?? message;
 }
 
 export function ProblemLine({ error }: { error: unknown }) {
