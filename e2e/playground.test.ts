@@ -75,7 +75,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await close(page);
   });
 
-  test('[PLAY-2] [SDK-52] a file goes up and comes down again; typing and presence are shown', async () => {
+  test('[PLAY-2] [SDK-52] [KIT-39] a file goes up and comes down again; typing and presence are shown', async () => {
     const [ada, bob] = [await open('/room/files'), await open('/room/files')];
     for (const page of [ada, bob]) {
       await page.getByLabel('Nothing').check();
@@ -85,6 +85,11 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await ada.getByText('Here: guest').waitFor();
     // Who comes second hears of nobody entering.
     await bob.getByText('Here: guest').waitFor();
+    assert.equal(
+      await bob.locator('.parley-messages').count(),
+      1,
+      'the list of before there was a conversation is gone',
+    );
     await ada.locator('input[type=file]').setInputFiles({
       name: 'note.txt',
       mimeType: 'text/plain',

@@ -264,11 +264,11 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
   test('[KIT-29] nobody is said to be absent before it is known who is there', async () => {
     const page = await open('chat-joining');
     await page.getByRole('region', { name: 'Chat' }).waitFor();
-    assert.equal(await page.getByText('Nobody else is here.').count(), 0);
+    assert.equal(await page.getByText('Nobody else is in the chat.').count(), 0);
     await page.evaluate(() => {
       location.hash = 'chat-empty';
     });
-    await page.getByText('Nobody else is here.').waitFor();
+    await page.getByText('Nobody else is in the chat.').waitFor();
     await page.close();
   });
 

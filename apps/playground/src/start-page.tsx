@@ -58,9 +58,7 @@ export function StartPage() {
           {rooms?.map((one) => (
             <li key={one.name}>
               <Link href={`/room/${encodeURIComponent(one.name)}`}>{one.name}</Link>{' '}
-              <span className="muted">
-                {one.participantCount === null ? 'No data' : `${one.participantCount} in it`}
-              </span>
+              <span className="muted">{occupancy(one.participantCount)}</span>
             </li>
           ))}
         </ul>
@@ -102,4 +100,10 @@ export function StartPage() {
       </p>
     </div>
   );
+}
+
+function occupancy(count: number | null): string {
+  if (count === null) return 'No data';
+  if (count === 0) return 'nobody there';
+  return count === 1 ? '1 person' : `${count} people`;
 }

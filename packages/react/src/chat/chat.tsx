@@ -94,11 +94,12 @@ export function Chat(props: ChatProps) {
             {/* This user is among them: an empty list was not read. */}
             <p>{present.size > 0 && (others.length === 0 ? texts.nobodyHere : texts.here(texts.listOf(others)))}</p>
           </header>
-          <MessageList key={conversation?.id ?? ''} />
+          {/* Keys that differ: of two siblings with one key React leaves the old one in the page. */}
+          <MessageList key={`list ${conversation?.id}`} />
           <Typing conversation={conversation} nameOf={nameOf} />
           <ProblemLine error={props.error ?? problem} />
           <Composer
-            key={conversation?.id ?? ''}
+            key={`field ${conversation?.id}`}
             names={others}
             replyTo={replyTo}
             onCancelReply={cancelReply}

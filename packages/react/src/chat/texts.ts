@@ -36,7 +36,7 @@ export const chatTexts = {
   replies: (count: number) => (count === 1 ? '1 reply' : `${count} replies`),
   readBy: (names: string) => `Read by ${names}`,
   typing: (names: string, count: number) => `${names} ${count > 1 ? 'are' : 'is'} typing`,
-  nobodyHere: 'Nobody else is here.',
+  nobodyHere: 'Nobody else is in the chat.',
   here: (names: string) => `Here: ${names}`,
   noMessages: 'No messages yet.',
   loadingOlder: 'Loading earlier messages',
