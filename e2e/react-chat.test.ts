@@ -272,6 +272,12 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.close();
   });
 
+  test('[KIT-33] why a conversation cannot be joined is said in the words of the application', async () => {
+    const page = await open('chat-error');
+    await page.getByRole('alert').getByText('The conversation cannot be joined.').waitFor();
+    await page.close();
+  });
+
   test('[KIT-27] a file shows how far it is and can be given up', async () => {
     const page = await open('chat');
     await page
@@ -291,17 +297,17 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.close();
   });
 
-  test('[KIT-29] the list of conversations and the player say what is the matter', async () => {
+  test('[KIT-29] [SDK-134] the list of conversations and the player say what is the matter', async () => {
     const page = await open('conversations');
     const texts = await page.getByRole('listitem').allInnerTexts();
-    assert.match(texts[0] ?? '', /Harbour crew[\s\S]*Bob: They do[\s\S]*3 unread messages/);
+    assert.match(texts[0] ?? '', /Harbour crew[\s\S]*Bob: They do[\s\S]*@ 3[\s\S]*3 unread messages, 1 mentions you/);
     assert.match(texts[1] ?? '', /Ada Lovelace[\s\S]*Draft I will bring the/);
     assert.match(texts[2] ?? '', /This message was deleted\.[\s\S]*240 unread messages/);
     await page.getByRole('button', { name: /Night watch/ }).click();
     assert.equal(await page.locator('[aria-current=true]').innerText(), texts[2]);
     const conversations = page.getByRole('navigation', { name: 'Conversations' });
     for (const [name, text] of [
-      ['conversations-error', 'The list was not read.'],
+      ['conversations-error', 'That did not work. Try again.'],
       ['conversations-empty', 'No conversations yet.'],
     ] as const) {
       await page.evaluate((exhibit) => {

@@ -74,7 +74,8 @@ function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: s
             {unread > 99 ? '99+' : unread}
           </span>
           <span className="parley-hidden">
-            {texts.unread(unread)} {mentions > 0 && texts.mentions(mentions)}
+            {texts.unread(unread)}
+            {mentions > 0 && `, ${texts.mentions(mentions)}`}
           </span>
         </span>
       )}
