@@ -382,6 +382,12 @@ test('[SDK-133] an event is handled once its listener succeeded: a claim whose p
   rows.clear();
   assert.deepEqual(await deliver(), [500, 'handler_failed'], 'not known as handled: it comes again');
   isDying = false;
-  assert.deepEqual([await deliver(), await deliver()], [[204, ''], [204, '']]);
+  assert.deepEqual(
+    [await deliver(), await deliver()],
+    [
+      [204, ''],
+      [204, ''],
+    ],
+  );
   assert.deepEqual([handled, errors.length, rows.get('evt_1')], [2, 1, 'handled']);
 });
