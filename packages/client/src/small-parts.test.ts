@@ -59,20 +59,21 @@ test("[SDK-53] a proxy's page, with whatever status, and an answer that breaks o
 
 test('[SDK-132] a call sends a request id, which the error names when no answer does', async () => {
   const sent: (string | null)[] = [];
+  const id = 'req_0a1b2c3d4e5f60718293a4b5';
   const http = createHttp({
     baseUrl: 'https://rtc.example.com',
     credential: createCredential('t'),
     runtime: {
-      newId: () => `mine-${sent.length}`,
+      newId: () => `0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f${sent.length}`,
       async fetch(_url, init) {
         if (sent.push(new Headers(init?.headers).get('x-request-id')) === 1) throw new TypeError('reset');
         return new Response('<html>', { status: 502 });
       },
     },
   });
-  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'network', retryable: true, requestId: 'mine-0' });
-  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'SVC_UNREADABLE_ANSWER', requestId: 'mine-1' });
-  assert.deepEqual(sent, ['mine-0', 'mine-1']);
+  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'network', retryable: true, requestId: id });
+  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'SVC_UNREADABLE_ANSWER', requestId: id });
+  assert.deepEqual(sent, [id, id]);
 });
 
 test('[SDK-6] listeners come and go: by the returned function, by a signal, once', () => {
