@@ -1,6 +1,6 @@
 import { createDevices, Room } from '@parley/client';
 import { Chat as ChatClient } from '@parley/client/chat';
-import { Call, Chat, PreJoin, SendIcon, useChat, useConversation } from '@parley/react';
+import { Call, Chat, PreJoin, useChat, useConversation } from '@parley/react';
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import '@parley/react/styles.css';
@@ -25,7 +25,7 @@ async function enter(choices) {
 function LobbyChat({ chat, name, user }) {
   useChat(chat);
   const { conversation, error } = useConversation(chat, name);
-  return <Chat conversation={conversation} error={error} userId={user} title={null} />;
+  return <Chat conversation={conversation} error={error} userId={user} />;
 }
 
 function Lobby() {
@@ -39,11 +39,19 @@ function Lobby() {
       </PreJoin>
     );
   const { choices, user, title, room, chat } = visit;
-  const content = <LobbyChat chat={chat} name={title} user={user} />;
-  const panels = [{ id: 'chat', label: 'Chat', icon: <SendIcon />, content }];
-  const leave = () => setVisit(null);
-  const call = { room, devices, title, panels, openPanel: 'chat', initial: choices, onLeave: leave };
-  return <Call {...call} hasPreJoin={false} />;
+  return (
+    <Call
+      room={room}
+      devices={devices}
+      title={title}
+      hasPreJoin={false}
+      initial={choices}
+      chat={<LobbyChat chat={chat} name={title} user={user} />}
+      // On a phone it would cover the call.
+      openPanel={matchMedia('(min-width: 900px)').matches ? 'chat' : null}
+      onLeave={() => setVisit(null)}
+    />
+  );
 }
 
 createRoot(document.getElementById('root')).render(<Lobby />);
