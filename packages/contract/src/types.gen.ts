@@ -74,7 +74,7 @@ export interface AlertChange {
   state: AlertState;
   value: number | null;
   detail: string | null;
-  told: boolean;
+  notified: boolean;
 }
 
 export interface AlertHistoryQuery {

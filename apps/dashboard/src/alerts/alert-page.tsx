@@ -118,7 +118,7 @@ const columns = (alert: Alert): readonly Column<AlertChange>[] => [
   { head: t('alerts.at'), cell: ({ at }) => <Time at={at} /> },
   { head: t('words.state'), cell: ({ state }) => <AlertBadge state={state} /> },
   { head: t('alerts.found'), cell: ({ value, detail }) => <Found alert={{ ...alert, value, detail }} /> },
-  { head: t('alerts.told'), cell: ({ told }) => t(told ? 'alerts.yes' : 'alerts.no') },
+  { head: t('alerts.notified'), cell: ({ notified }) => t(notified ? 'alerts.yes' : 'alerts.no') },
 ];
 
 function DeleteAlert({ alert, onClose }: { alert: Alert; onClose: () => void }) {

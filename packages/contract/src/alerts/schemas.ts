@@ -61,7 +61,7 @@ export const Alert = Type.Object({
 });
 export type Alert = Static<typeof Alert>;
 
-const told = {
+const recipients = {
   emails: Type.Array(Type.String({ minLength: 3, maxLength: 254 }), { maxItems: 20 }),
   webhook: Type.Boolean(),
 };
@@ -74,8 +74,8 @@ export const CreateAlert = Strict({
   meter: Type.Optional(condition.meter),
   period: Type.Optional(condition.period),
   target: Type.Optional(condition.target),
-  emails: Type.Optional(told.emails),
-  webhook: Type.Optional(told.webhook),
+  emails: Type.Optional(recipients.emails),
+  webhook: Type.Optional(recipients.webhook),
 });
 export type CreateAlert = Static<typeof CreateAlert>;
 
@@ -86,8 +86,8 @@ export const UpdateAlert = Strict({
   meter: Type.Optional(condition.meter),
   period: Type.Optional(condition.period),
   target: Type.Optional(Nullable(condition.target)),
-  emails: Type.Optional(told.emails),
-  webhook: Type.Optional(told.webhook),
+  emails: Type.Optional(recipients.emails),
+  webhook: Type.Optional(recipients.webhook),
 });
 export type UpdateAlert = Static<typeof UpdateAlert>;
 
@@ -102,8 +102,8 @@ export const AlertChange = Type.Object({
   state: AlertState,
   value: Nullable(Type.Number()),
   detail: Nullable(Type.String()),
-  /** Whether it was told, by mail or webhook. */
-  told: Type.Boolean(),
+  /** Whether somebody was notified, by mail or webhook. */
+  notified: Type.Boolean(),
 });
 export type AlertChange = Static<typeof AlertChange>;
 

@@ -28,7 +28,7 @@ export const alerts: Translated<typeof english> = {
   'alerts.beginsAndEnds': 'Er beginnt nach zwei Minuten in Folge und endet nach fünf; beides steht hier.',
   'alerts.at': 'Wann',
   'alerts.found': 'Gefunden',
-  'alerts.told': 'Gemeldet',
+  'alerts.notified': 'Gemeldet',
   'alerts.yes': 'Ja',
   'alerts.no': 'Nein',
   'alerts.deleted': 'Alarm gelöscht',

@@ -24,7 +24,7 @@ export const alerts = {
   'alerts.beginsAndEnds': 'It begins after two minutes in a row and ends after five, and both are listed here.',
   'alerts.at': 'When',
   'alerts.found': 'Found',
-  'alerts.told': 'Told',
+  'alerts.notified': 'Notified',
   'alerts.yes': 'Yes',
   'alerts.no': 'No',
   'alerts.deleted': 'Alert deleted',

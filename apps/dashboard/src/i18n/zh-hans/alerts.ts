@@ -27,7 +27,7 @@ export const alerts: Translated<typeof english> = {
   'alerts.beginsAndEnds': '连续两分钟满足条件后开始，五分钟后结束，两者都会列在这里。',
   'alerts.at': '时间',
   'alerts.found': '结果',
-  'alerts.told': '已通知',
+  'alerts.notified': '已通知',
   'alerts.yes': '是',
   'alerts.no': '否',
   'alerts.deleted': '告警已删除',

@@ -143,11 +143,11 @@ export async function saveVerdict(
 export async function insertChange(
   tx: Tx,
   alertId: string,
-  { at, state, value, detail, told }: Omit<AlertChange, 'id'>,
+  { at, state, value, detail, notified }: Omit<AlertChange, 'id'>,
 ): Promise<void> {
   await tx.execute(sql`
     insert into alert_changes (alert_id, at, state, value, detail, told)
-    values (${alertId}, ${at}, ${state}, ${value}, ${detail}, ${told})`);
+    values (${alertId}, ${at}, ${state}, ${value}, ${detail}, ${notified})`);
 }
 
 /** Newest first. */
@@ -157,7 +157,7 @@ export function listChanges(
   { before, limit }: { before: string | null; limit: number },
 ): Promise<AlertChange[]> {
   return db.query<AlertChange>(sql`
-    select id::text, at, state, value, detail, told from alert_changes
+    select id::text, at, state, value, detail, told as notified from alert_changes
     where alert_id = ${alertId} ${before === null ? empty : sql`and id < ${before}::bigint`}
     order by alert_changes.id desc limit ${limit}`);
 }

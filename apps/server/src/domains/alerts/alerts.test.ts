@@ -131,7 +131,7 @@ test('[OBS-38] an alert is told once when it begins and once when it ends, by we
   assert.ok(mails.every(({ html, text }) => !html.includes('<many>') && text.includes(`/p/${projectId}/alerts`)));
   const history = await project.api.call('listAlertHistory', { alertId: alert.id });
   assert.deepEqual(
-    history.map(({ state, value, told }) => [state, value, told]),
+    history.map(({ state, value, notified }) => [state, value, notified]),
     [
       ['OK', 1, true],
       ['FIRING', 11, true],

@@ -127,7 +127,7 @@ export function createAlertRules({
       const alert = await db.transaction(async (tx) => {
         const row = (await updateSilence(tx, scope, id, ends, at)) ?? fail('SVC_ALERT_NOT_FOUND');
         const { state, value, detail } = row;
-        if (row.since === at) await insertChange(tx, id, { at, state, value, detail, told: false });
+        if (row.since === at) await insertChange(tx, id, { at, state, value, detail, notified: false });
         return row;
       });
       return recorded<Alert>(alert, { ...subjectOf(scope, id), metadata: { until: ends } });

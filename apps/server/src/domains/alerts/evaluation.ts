@@ -46,8 +46,8 @@ export function createEvaluation(deps: EvaluationDeps) {
       await saveVerdict(tx, alert.id, { ...verdict, value, detail, since: isChanged ? at : current.since }, at);
       const { tells } = verdict;
       const recipients = mail.canSend ? current.emails : [];
-      const told = tells !== null && (current.webhook || recipients.length > 0);
-      if (isChanged || told) await insertChange(tx, alert.id, { at, state: verdict.state, value, detail, told });
+      const notified = tells !== null && (current.webhook || recipients.length > 0);
+      if (isChanged || notified) await insertChange(tx, alert.id, { at, state: verdict.state, value, detail, notified });
       if (tells === null) return isChanged;
       const { id: alertId, projectId, kind, bound } = current;
       if (current.webhook)
