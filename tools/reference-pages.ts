@@ -4,6 +4,7 @@ import {
   allRoutes,
   closeCodes,
   codesOf,
+  developmentOnly,
   type ErrorRow,
   type EventRow,
   errors,
@@ -144,7 +145,7 @@ export function permissionsPage(): string {
     code(permission),
     ...roles.map((role) => (rolePermissions[role].includes(permission) ? 'yes' : '')),
   ]);
-  return `${header('Permissions')}A developer holds \`api_key:create\` and \`webhook:manage\` in development only. \`server:*\` belongs to operators of the instance.\n\n${table(['Permission', ...roles], rows)}`;
+  return `${header('Permissions')}A developer holds ${(developmentOnly.DEVELOPER ?? []).map(code).join(', ')} in development only. \`server:*\` belongs to operators of the instance.\n\n${table(['Permission', ...roles], rows)}`;
 }
 
 export function closeCodesPage(): string {

@@ -60,8 +60,8 @@ export const rolePermissions: Readonly<Record<DashboardRole, readonly Permission
 };
 
 /** What a developer may do in development only. */
-const developmentOnly: Readonly<Partial<Record<DashboardRole, readonly Permission[]>>> = {
-  DEVELOPER: ['api_key:create', 'webhook:manage'],
+export const developmentOnly: Readonly<Partial<Record<DashboardRole, readonly Permission[]>>> = {
+  DEVELOPER: ['api_key:create', 'webhook:manage', 'alert:manage'],
 };
 
 export function roleMay(

@@ -152,6 +152,22 @@ test('[SEC-10] who is no member of a project finds none, and a role without the 
   }
 });
 
+test('[OBS-56] what a role holds in development only is refused in production, also on what is its own there', async () => {
+  const refused = new Set<string>();
+  const denied = { status: 403, code: 'SVC_PERMISSION_DENIED' };
+  const inProduction: Sent = { query: '?environment=PRODUCTION' };
+  for (const route of guarded.filter(({ row }) => row.query?.properties['environment'] !== undefined))
+    for (const role of ROLES) {
+      const { needs } = route.row;
+      if (!needs || !roleMay(role, needs) || roleMay(role, needs, 'PRODUCTION')) continue;
+      const { status, code } = await ask(route, idsOf(route, sibling), people.get(role)?.accessToken ?? '', inProduction);
+      assert.deepEqual({ status, code }, denied, `${route.name} in production by ${role}`);
+      refused.add(`${role} ${route.name}`);
+    }
+  for (const name of ['createProjectAlert', 'updateProjectAlert', 'deleteProjectAlert', 'silenceProjectAlert'])
+    assert.ok(refused.has(`DEVELOPER ${name}`), `${name} was not refused`);
+});
+
 /** Worlds whose things a credential of ours must not find. */
 function othersOf({ row, things }: Route, kind: Credential, thing: string): readonly World[] {
   if (OWNERLESS.has(thing)) return [];
