@@ -45,11 +45,12 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     assertClean();
   });
 
-  test('[DASH-87] the dashboard speaks the language of the browser, or the chosen one, and remembers it', async () => {
+  test('[DASH-87] [DASH-92] the dashboard speaks the language of the browser, or the chosen one, and remembers it', async () => {
     const { open, page, assertClean } = await kit.visit({ as: project.owner, locale: 'de-AT' });
     await open(at('rooms'), 'Räume');
     assert.equal(await page.locator('html').getAttribute('lang'), 'de');
     await page.getByRole('button', { name: 'Neuer Raum' }).waitFor();
+    assert.ok(await page.getByRole('radio', { name: 'Entwicklung' }).isChecked());
     await page.getByRole('button', { name: 'Konto' }).click();
     await page.getByLabel('Sprache').selectOption('zh-Hans');
     await page.getByRole('heading', { level: 1, name: '房间' }).waitFor();
@@ -134,11 +135,14 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     assertClean();
   });
 
-  test('[DASH-62] the first address opens the last environment', async () => {
+  test('[DASH-62] [DASH-92] an address without an environment opens the last one, and the switch marks it', async () => {
     const { open, page } = await kit.visit({ as: project.owner });
     await open(at('rooms', 'production'), 'Rooms');
     await open('/', 'Overview');
     assert.match(page.url(), /env=production$/);
+    await open(`/p/${project.id}/connections?state=FAILED`, 'Connections');
+    await page.waitForURL(/connections\?state=FAILED&env=production$/);
+    assert.ok(await page.getByRole('radio', { name: 'Production' }).isChecked());
   });
 
   test('[DASH-63] the same announcement again is a change of the live region', async () => {

@@ -15,7 +15,7 @@ import { preferences, setPreference } from './frame/preferences.ts';
 import { ProjectContext } from './frame/project.tsx';
 import { Failure } from './frame/query-view.tsx';
 import { Shell } from './frame/shell.tsx';
-import { projectPath, safeNext, useNamedEnvironment } from './frame/url.ts';
+import { projectPath, safeNext, useNamedAddress, useNamedEnvironment } from './frame/url.ts';
 import { t } from './i18n/t.ts';
 import { ErrorNotice } from './kit/error-notice.tsx';
 import { LiveRegion } from './kit/live.tsx';
@@ -161,12 +161,13 @@ function ProjectPages() {
     if (project) setPreference('lastProject', project.id);
     else if (isGone && preferences().lastProject === projectId) setPreference('lastProject', null);
   }, [project, isGone, projectId]);
-  // Only what an address says: one without an environment is on its way to one that has it.
   const environment = useNamedEnvironment();
+  const addressHere = useNamedAddress(preferences().lastEnvironment);
   useEffect(() => {
     if (environment !== null) setPreference('lastEnvironment', environment);
   }, [environment]);
   useChanges(projectId, environment ?? preferences().lastEnvironment);
+  if (environment === null) return <Redirect to={addressHere} replace />;
   return (
     <Shell projectId={projectId}>
       {project === undefined ? (
@@ -179,7 +180,7 @@ function ProjectPages() {
         )
       ) : (
         <ProjectContext value={project}>
-          <RequestAddress value={(id) => projectPath(projectId, `requests/${id}`, environment ?? 'DEVELOPMENT')}>
+          <RequestAddress value={(id) => projectPath(projectId, `requests/${id}`, environment)}>
             <Guarded>
               <Switch>
                 {pages.map(({ path, component }) => (
@@ -192,7 +193,7 @@ function ProjectPages() {
                     ),
                 )}
                 <Route path="/p/:projectId">
-                  <Redirect to={projectPath(projectId, 'overview', preferences().lastEnvironment)} replace />
+                  <Redirect to={projectPath(projectId, 'overview', environment)} replace />
                 </Route>
                 <Route>
                   <NothingHere />

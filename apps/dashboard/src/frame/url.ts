@@ -38,6 +38,14 @@ export function useNamedEnvironment(): Environment | null {
   return text === null ? null : environmentOf(text);
 }
 
+/** This address with an environment: what a page shows is of one of them. */
+export function useNamedAddress(environment: Environment): string {
+  const search = new URLSearchParams(useSearch());
+  const [path] = useLocation();
+  search.set('env', environment.toLowerCase());
+  return `${path}?${search}`;
+}
+
 /** A page of a project, in an environment. */
 export function projectPath(
   projectId: string,

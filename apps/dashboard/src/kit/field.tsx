@@ -159,7 +159,7 @@ interface SegmentOption<T extends string> {
 /** A few choices of which one holds: radio buttons in one row. */
 export function Segments<T extends string>(props: {
   label: string;
-  value: T;
+  value: NoInfer<T>;
   options: readonly SegmentOption<T>[];
   onChange: (value: T) => void;
 }) {

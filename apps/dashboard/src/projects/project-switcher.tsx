@@ -63,7 +63,7 @@ export function EnvironmentToggle() {
   return (
     <Segments
       label={t('frame.environment')}
-      value={environment === 'PRODUCTION' ? t('frame.inProduction') : t('frame.inDevelopment')}
+      value={environment === 'PRODUCTION' ? 'production' : 'development'}
       options={environments()}
       onChange={(value) => {
         if (detail.length === 0) setEnvironment(value);
