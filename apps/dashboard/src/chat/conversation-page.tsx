@@ -7,7 +7,6 @@ import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
 import { t } from '../i18n/t.ts';
 import { useAnnounced } from '../kit/live.tsx';
-import { plural } from '../kit/numbers.ts';
 import { Tabs } from '../kit/tabs.tsx';
 import { ConversationFacts } from './conversation-facts.tsx';
 import { MemberTable } from './member-table.tsx';
@@ -34,7 +33,7 @@ export default function ConversationPage() {
 }
 
 function ConversationBody({ conversation }: { conversation: Conversation }) {
-  useAnnounced(plural(conversation.messageCount, 'message'));
+  useAnnounced(t('chat.messages', { count: conversation.messageCount }));
   const { id } = conversation;
   return (
     <>

@@ -46,7 +46,3 @@ export function span(ms: number): string {
   if (minutes < 60) return t('kit.minutesSeconds', { minutes, seconds: Math.floor(seconds % 60) });
   return t('kit.hoursMinutes', { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
-
-/** One thing, several things. */
-export const plural = (amount: number, one: string, many = `${one}s`): string =>
-  `${count(amount)} ${amount === 1 ? one : many}`;

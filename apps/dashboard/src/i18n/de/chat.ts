@@ -5,6 +5,7 @@ export const chat: Translated<typeof english> = {
   'chat.lead': 'Wer wo spricht, und wie viel. Der Inhalt von Nachrichten ist hier nie zu sehen.',
   'chat.conversationsNote': '{active} aktiv, {archived} archiviert',
   'chat.overAll': 'über alle Unterhaltungen',
+  'chat.messages': { one: '{count} Nachricht', other: '{count} Nachrichten' },
   'chat.messages24': 'Nachrichten, 24 h',
   'chat.messagesNote': '{week} in 7 Tagen, {all} insgesamt',
   'chat.openSessions': 'Offene Sitzungen',

@@ -2,6 +2,7 @@ export const chat = {
   'chat.lead': 'Who talks where, and how much. Message content is never available here.',
   'chat.conversationsNote': '{active} active, {archived} archived',
   'chat.overAll': 'over all conversations',
+  'chat.messages': { one: '{count} message', other: '{count} messages' },
   'chat.messages24': 'Messages, 24 h',
   'chat.messagesNote': '{week} in 7 days, {all} in all',
   'chat.openSessions': 'Open sessions',

@@ -5,6 +5,7 @@ export const chat: Translated<typeof english> = {
   'chat.lead': '谁在哪里交流、交流多少。此处永远不显示消息内容。',
   'chat.conversationsNote': '{active} 个活跃，{archived} 个已归档',
   'chat.overAll': '所有会话合计',
+  'chat.messages': { other: '{count} 条消息' },
   'chat.messages24': '24 小时消息',
   'chat.messagesNote': '7 天内 {week}，共 {all}',
   'chat.openSessions': '打开的会话连接',
