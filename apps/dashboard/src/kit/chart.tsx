@@ -7,6 +7,7 @@ import {
   barSpan,
   plotHeight as height,
   lineX,
+  needsSeconds,
   type PlotKind,
   pointAt,
   roundTop,
@@ -43,7 +44,8 @@ type LabelOf = (at: string) => string;
 /** A chart that can be read by eye, by arrow keys and as a table. */
 export function Chart({ title, kind, points, series, format, max, note, scale = 'clock' }: ChartProps) {
   const { timeZone } = usePreferences();
-  const labelOf: LabelOf = (at) => (scale === 'day' ? dayOf(at) : clockOf(at, timeZone));
+  const withSeconds = scale === 'clock' && needsSeconds(points.map((point) => point.at));
+  const labelOf = scale === 'day' ? dayOf : clockOf(timeZone, withSeconds);
   const titleId = useId();
   const [isTable, setTable] = useState(false);
   const [at, setAt] = useState<number | null>(null);
@@ -78,7 +80,7 @@ export function Chart({ title, kind, points, series, format, max, note, scale = 
             </svg>
             <Cursor {...{ label: title, kind, points, series, format, labelOf, at }} onMove={setAt} />
           </div>
-          <Ticks kind={kind} points={points} labelOf={labelOf} />
+          <Ticks kind={kind} points={points} labelOf={labelOf} names={withSeconds ? 'long' : 'short'} />
           <Readout {...{ series, format, labelOf, shown }} />
         </>
       )}
@@ -98,10 +100,15 @@ function topOf(points: readonly ChartPoint[], kind: ChartProps['kind']): number 
 }
 
 /** Points in time along the axis; the middle ones give way where it is narrow. */
-function Ticks({ kind, points, labelOf }: { kind: PlotKind; points: readonly ChartPoint[]; labelOf: LabelOf }) {
+function Ticks({
+  kind,
+  points,
+  labelOf,
+  names,
+}: Pick<ChartProps, 'kind' | 'points'> & { labelOf: LabelOf; names: 'short' | 'long' }) {
   return (
     <div className="chart-ticks" aria-hidden="true">
-      {tickIndexes(points.length).map((index) => {
+      {tickIndexes(points.length, names).map((index) => {
         const place = tickPlace(kind, index, points.length);
         const edge = place < 0.08 ? 'start' : place > 0.92 ? 'end' : undefined;
         return (
@@ -223,12 +230,15 @@ function Cursor({ label, kind, points, series, format, labelOf, at, onMove }: Cu
   );
 }
 
-const clockOf = (at: string, timeZone: 'local' | 'utc'): string =>
-  new Date(at).toLocaleTimeString(currentLocale(), {
-    hour: '2-digit',
-    minute: '2-digit',
-    ...(timeZone === 'utc' ? { timeZone: 'UTC' } : {}),
-  });
+const clockOf =
+  (timeZone: 'local' | 'utc', withSeconds: boolean): LabelOf =>
+  (at) =>
+    new Date(at).toLocaleTimeString(currentLocale(), {
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(withSeconds ? { second: '2-digit' } : {}),
+      ...(timeZone === 'utc' ? { timeZone: 'UTC' } : {}),
+    });
 
 const dayOf: LabelOf = (at) =>
   new Date(at).toLocaleDateString(currentLocale(), { day: 'numeric', month: 'short', timeZone: 'UTC' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { barSpan, lineX, plotWidth, pointAt, roundTop, tickIndexes, tickPlace } from './plot.ts';
+import { barSpan, lineX, needsSeconds, plotWidth, pointAt, roundTop, tickIndexes, tickPlace } from './plot.ts';
 
 test('[DASH-60] every place in a bar shows that bar, and of a line the nearest point', () => {
   for (const total of [1, 2, 7, 24, 60]) {
@@ -28,6 +28,17 @@ test('[DASH-60] at most six points in time are named, evenly apart and with the 
   for (const total of [1, 2, 5, 12, 24, 30, 60, 365]) {
     const ticks = tickIndexes(total);
     assert.ok(ticks.length <= 6 && ticks.at(-1) === total - 1, String(ticks));
+    assert.ok(tickIndexes(total, 'long').length <= 4, 'longer names need more room');
     assert.ok(new Set(ticks.slice(1).map((index, before) => index - (ticks[before] ?? 0))).size <= 1);
   }
+});
+
+test('[DASH-93] points of less than a minute each are named with seconds, and others without', () => {
+  const every = (seconds: number, total: number): string[] =>
+    Array.from({ length: total }, (_, index) => new Date(index * seconds * 1000).toISOString());
+  for (const total of [2, 4, 60]) {
+    assert.equal(needsSeconds(every(5, total)), true);
+    for (const seconds of [60, 3600, 86_400]) assert.equal(needsSeconds(every(seconds, total)), false);
+  }
+  for (const total of [0, 1]) assert.equal(needsSeconds(every(5, total)), false);
 });

@@ -34,14 +34,21 @@ export function roundTop(value: number): number {
   return (tops.find((top) => top * unit >= value) ?? 4) * unit;
 }
 
-const ticksMax = 5;
+/** Names with seconds are longer. */
+const stepsMax = { short: 4, long: 3 } as const;
 
 /** Points that are named on the axis of time, evenly apart, the last one among them. */
-export function tickIndexes(total: number): number[] {
-  const step = Math.max(1, Math.ceil((total - 1) / (ticksMax - 1)));
+export function tickIndexes(total: number, names: keyof typeof stepsMax = 'short'): number[] {
+  const step = Math.max(1, Math.ceil((total - 1) / stepsMax[names]));
   const indexes: number[] = [];
   for (let index = total - 1; index >= 0; index -= step) indexes.unshift(index);
   return indexes;
+}
+
+/** Whether points are so close that a clock without seconds would give several of them one name. */
+export function needsSeconds(times: readonly string[]): boolean {
+  const span = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '');
+  return span / (times.length - 1) < 60_000;
 }
 
 /** Where a point is on the axis of time, as a share of its width. */
