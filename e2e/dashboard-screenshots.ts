@@ -5,8 +5,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { createSettableClock } from '../apps/server/src/core/clock.ts';
 import { stopShared } from '../apps/server/testkit/kit/worker-life.ts';
 import type { ProtocolNode } from '../apps/server/testkit/peers/protocol-node.ts';
+import { makeHistory } from './dashboard-history.ts';
 import { startCallingDashboard, startDashboard, type VisitOptions } from './dashboard-kit.ts';
 import { fillProject } from './dashboard-seed.ts';
 
@@ -22,6 +24,8 @@ const readmeSet = [
   'request',
   'fleet',
   'server',
+  'alerts',
+  'usage',
 ];
 const wanted = named.length > 0 ? named : isReadme ? readmeSet : null;
 const isWanted = (name: string): boolean => wanted === null || wanted.includes(name);
@@ -53,6 +57,12 @@ async function namelessKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create key' }).click();
 }
 
+/** Counts are stored every few seconds. */
+async function counted(page: Page): Promise<void> {
+  await page.locator('.figure .no-data').first().waitFor({ state: 'detached' });
+  await page.getByText('0 attempts failed', { exact: true }).waitFor({ state: 'detached' });
+}
+
 /** A node that is busy enough to be looked at: of each core, of packets and of loss. */
 const busyNode = (node: ProtocolNode) => async (page: Page) => {
   const cores = { cpuPercent: 47.5, coreCpuPercents: [72, 31, 64, 23], memoryPercent: 38 };
@@ -73,7 +83,7 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>, bu
     ['projects', '/projects'],
     ['account', '/account'],
     ['authenticator', '/account', wrongCode],
-    ['overview', at('overview'), (page) => page.locator('.figure .no-data').first().waitFor({ state: 'detached' })],
+    ['overview', at('overview'), counted],
     ['palette', at('overview'), press('Control+k')],
     ['rooms', at('rooms')],
     ['shortcuts', at('rooms'), press('?')],
@@ -127,7 +137,8 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>, bu
 }
 
 async function everyPage(): Promise<void> {
-  const kit = await startDashboard();
+  const clock = createSettableClock();
+  const kit = await startDashboard({ clock });
   const project = await kit.service.newProject();
   const { id, owner } = project;
   await owner.api.call('updateProject', { projectId: id, body: { name: 'Acme meetings' } });
@@ -135,7 +146,8 @@ async function everyPage(): Promise<void> {
     projectId: id,
     body: { email: 'grace@example.com', role: 'DEVELOPER' },
   });
-  const lively = await fillProject(kit.service, project);
+  const callId = await makeHistory(kit.service, project, clock);
+  const lively = { ...(await fillProject(kit.service, project)), callId };
   for (const [look, options] of Object.entries(looks)) {
     const visit = await kit.visit({ as: owner, ...options });
     for (const [name, path, open] of pagesOf(id, lively, busyNode(kit.service.node))) {
