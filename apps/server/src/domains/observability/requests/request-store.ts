@@ -46,33 +46,44 @@ export interface RequestFilter {
   requestId?: string | undefined;
 }
 
-/** Newest first. */
+/** Newest first. A part of a route is looked for among the routes that are there, then each by its index. */
 export async function listRequests(
   db: Reader,
   { projectId, environment }: ProjectScope,
-  {
-    outcome,
-    method,
-    route,
-    code,
-    keyId,
-    requestId,
-    after,
-    limit,
-  }: RequestFilter & { after: string | null; limit: number },
+  { route, limit, ...filter }: RequestFilter & { after: string | null; limit: number },
 ): Promise<RequestRow[]> {
+  const ofScope = sql`project_id = ${projectId} and environment = ${environment}`;
+  const newest = sql`order by api_requests.id desc limit ${limit}`;
+  if (route === undefined)
+    return db.query<RequestRow>(
+      sql`select ${columns} from api_requests where ${ofScope} ${matching(filter)} ${newest}`,
+    );
   return db.query<RequestRow>(sql`
-    select ${columns} from api_requests
-    where project_id = ${projectId} and environment = ${environment}
-      ${outcome === undefined ? empty : sql`and ${raw(outcomes[outcome])}`}
-      ${method === undefined ? empty : sql`and method = ${method}`}
-      ${route === undefined ? empty : sql`and strpos(lower(route), lower(${route}::text)) > 0`}
-      ${code === undefined ? empty : sql`and code = ${code}`}
-      ${keyId === undefined ? empty : sql`and key_id = ${keyId}`}
-      ${requestId === undefined ? empty : sql`and request_id = ${requestId}`}
-      ${after === null ? empty : sql`and id < ${after}::bigint`}
-    order by api_requests.id desc limit ${limit}`);
+    with recursive known as (
+      (select route from api_requests where ${ofScope} order by route limit 1)
+      union all
+      select (select a.route from api_requests a where ${ofScope} and a.route > k.route order by a.route limit 1)
+      from known k where k.route is not null)
+    select found.* from known k cross join lateral (
+      select ${columns} from api_requests where ${ofScope} and route = k.route ${matching(filter)} ${newest}) found
+    where strpos(lower(k.route), lower(${route}::text)) > 0
+    order by found.id::bigint desc limit ${limit}`);
 }
+
+const matching = ({
+  outcome,
+  method,
+  code,
+  keyId,
+  requestId,
+  after,
+}: Omit<RequestFilter, 'route'> & { after: string | null }) => sql`
+  ${outcome === undefined ? empty : sql`and ${raw(outcomes[outcome])}`}
+  ${method === undefined ? empty : sql`and method = ${method}`}
+  ${code === undefined ? empty : sql`and code = ${code}`}
+  ${keyId === undefined ? empty : sql`and key_id = ${keyId}`}
+  ${requestId === undefined ? empty : sql`and request_id = ${requestId}`}
+  ${after === null ? empty : sql`and id < ${after}::bigint`}`;
 
 export const deleteOldRequests = (db: Db, before: string, limit: number): Promise<number> =>
   db.execute(sql`
