@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import pg from 'pg';
 import { adminUrl } from './chat-stage.ts';
 
@@ -11,6 +11,8 @@ export interface Machine {
   memoryGiB: number;
   node: string;
   postgres: string;
+  /** Of the minute before, by others: more than the cores says that figures are worse than they are. */
+  load?: number;
 }
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
@@ -23,6 +25,7 @@ export async function readMachine(): Promise<Machine> {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version.slice(1),
     postgres: await postgresText(),
+    load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   };
 }
 

@@ -1,6 +1,14 @@
 import { sql } from '../apps/server/src/core/sql.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
+import {
+  evaluatedAlerts,
+  fillAlerts,
+  fillCalls,
+  fillOpenedCall,
+  fillRequests,
+  openedCall,
+} from './observability-fill.ts';
 import { percentile, type Row } from './ratio.ts';
 import { type StallDetector, startStallDetector, type Timed } from './stall-detector.ts';
 
@@ -8,7 +16,7 @@ const eventsTotal = Number(process.env['BENCH_CONNECTION_EVENTS'] ?? 1_000_000);
 const eventsPerConnection = 10;
 const roomCount = 500;
 const chunk = 10_000;
-const calls = 500;
+const calls = Number(process.env['BENCH_CALLS'] ?? 500);
 
 process.env['PARLEY_TEST_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/test';
 
@@ -25,38 +33,42 @@ const asInProduction = {
 export async function rows(): Promise<Row[]> {
   const service = await startService({ env: asInProduction });
   const stallDetector = startStallDetector();
-  const slowest = (project: TestProject, paths: readonly string[]) =>
-    slowestOf({ service, project, stallDetector, paths });
   try {
     const project = await service.newProject();
     await fill(service, project);
-    const metrics = await slowest(project, ['/v1/metrics']);
+    const asking = { service, stallDetector };
+    const byKey = (paths: readonly string[]) => slowestOf({ ...asking, bearer: project.apiKey, paths });
+    const bySession = (paths: readonly string[]) =>
+      slowestOf({
+        ...asking,
+        bearer: project.owner.accessToken,
+        paths: paths.map((path) => `/v1/projects/${project.id}${path}`),
+      });
+    const metrics = await byKey(['/v1/metrics']);
     const reads = await eventReads(service);
     if (reads > 0) throw new Error(`metrics read connection_events ${reads} times: series must come from rollups`);
-    const lists = await slowest(project, [
-      '/v1/connections',
-      '/v1/connections?limit=200',
-      '/v1/connections?state=FAILED&limit=200',
-      `/v1/connections?roomId=${roomOf(7)}`,
-      '/v1/errors?limit=200',
-      '/v1/errors?category=ICE&limit=200',
-      `/v1/connections/c-${Math.floor(eventsTotal / eventsPerConnection / 2)}`,
-    ]);
+    const lists = await byKey(listPaths);
+    const calls = await bySession(callPaths);
+    const opened = await bySession([`/calls/${openedCall}`]);
+    const requests = await bySession(requestPaths);
+    const evaluated = await evaluatedAlerts(service);
+    if (evaluated === 0) throw new Error('no alert was evaluated meanwhile');
     return [
-      {
-        question: `lists and one timeline over ${eventsTotal / 1e6} M connection events, p99 in ms`,
-        floor: { atMost: 50 },
-        ratio: lists.p99,
-        bars: { unit: 'ms', sides: { 'lists, p99': lists.p99 } },
-        detail: `slowest of the kinds: ${lists.path}, p50 ${lists.p50.toFixed(1)} ms; ${lists.counted}`,
-      },
-      {
-        question: 'metrics with both series, p99 in ms',
-        floor: { atMost: 50 },
-        ratio: metrics.p99,
-        bars: { unit: 'ms', sides: { 'metrics, p99': metrics.p99 } },
-        detail: `p50 ${metrics.p50.toFixed(1)} ms, from rollups: connection_events was not read once; ${metrics.counted}`,
-      },
+      rowOf(`lists and one timeline over ${eventsTotal / 1e6} M connection events, p99 in ms`, 'lists', lists),
+      rowOf(
+        'metrics with both series, p99 in ms',
+        'metrics',
+        metrics,
+        'from rollups: connection_events was not read once',
+      ),
+      rowOf('calls, newest and worst first, with samples stored, p99 in ms', 'calls', calls),
+      rowOf('one call of five for five minutes, with its samples, p99 in ms', 'a call', opened),
+      rowOf(
+        'the request log of 200 k requests by each of its filters, p99 in ms',
+        'requests',
+        requests,
+        `${evaluated} alerts were on`,
+      ),
     ];
   } finally {
     await stallDetector.stop();
@@ -64,10 +76,53 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
+function rowOf(question: string, side: string, slowest: Slowest, note?: string): Row {
+  const { p50, p99, path, counted } = slowest;
+  const detail = [`slowest of the kinds: ${path}`, `p50 ${p50.toFixed(1)} ms`, counted, note]
+    .filter(Boolean)
+    .join('; ');
+  return {
+    question,
+    floor: { atMost: 50 },
+    ratio: p99,
+    bars: { unit: 'ms', sides: { [`${side}, p99`]: p99 } },
+    detail,
+  };
+}
+
 const roomOf = (index: number): string => `room_${String(index).padStart(24, '0')}`;
 
+const listPaths = [
+  '/v1/connections',
+  '/v1/connections?limit=200',
+  '/v1/connections?state=FAILED&limit=200',
+  `/v1/connections?roomId=${roomOf(7)}`,
+  '/v1/errors?limit=200',
+  '/v1/errors?category=ICE&limit=200',
+  `/v1/connections/c-${Math.floor(eventsTotal / eventsPerConnection / 2)}`,
+];
+const callPaths = ['/calls?limit=200', '/calls?sort=worst&limit=200', `/calls?sort=worst&roomId=${roomOf(7)}`];
+/** The last ones match few of all rows. */
+const requestPaths = [
+  '/requests?limit=200',
+  '/requests?outcome=FAILED&limit=200',
+  '/requests?method=POST&limit=200',
+  '/requests?code=SVC_ROOM_NOT_FOUND&limit=200',
+  '/requests?keyId=key_7&limit=200',
+  '/requests?route=seldom&limit=200',
+];
+
 /** A day of calls: each with its timeline, one in twenty failed, two in a hundred still there. */
-async function fill({ adapters: { db } }: TestService, { id: projectId }: TestProject): Promise<void> {
+async function fill(service: TestService, project: TestProject): Promise<void> {
+  await fillConnections(service, project);
+  await fillCalls(service, project, eventsTotal / eventsPerConnection);
+  await fillOpenedCall(service, project);
+  await fillRequests(service, project);
+  await fillAlerts(service, project);
+  await service.adapters.db.execute(sql`analyze`);
+}
+
+async function fillConnections({ adapters: { db } }: TestService, { id: projectId }: TestProject): Promise<void> {
   const connections = eventsTotal / eventsPerConnection;
   for (let from = 0; from < connections; from += chunk) {
     const numbers = sql`generate_series(${from}::int, ${Math.min(from + chunk, connections) - 1}::int) n`;
@@ -102,23 +157,29 @@ async function fill({ adapters: { db } }: TestService, { id: projectId }: TestPr
         select unnest(array['started', 'succeeded', 'failed', 'ended', 'durationMs', 'error:ICE', 'error:NETWORK', 'rttMs:sum', 'rttMs:n']) as metric
         union all select 'connect:' || b from generate_series(100, 160) b
         union all select 'duration:' || b from generate_series(200, 320) b) m`);
-  await db.execute(sql`analyze`);
 }
 
 interface Asking {
   service: TestService;
-  project: TestProject;
+  bearer: string;
   stallDetector: StallDetector;
   paths: readonly string[];
 }
 
-async function slowestOf({ service: { url }, project: { apiKey }, stallDetector, paths }: Asking) {
-  const kinds: { path: string; p50: number; p99: number; counted: string }[] = [];
+interface Slowest {
+  path: string;
+  p50: number;
+  p99: number;
+  counted: string;
+}
+
+async function slowestOf({ service: { url }, bearer, stallDetector, paths }: Asking): Promise<Slowest> {
+  const kinds: Slowest[] = [];
   for (const path of paths) {
     const took: Timed[] = [];
     for (let call = -20; call < calls; call++) {
       const [at, begun] = [Date.now(), performance.now()];
-      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
+      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } });
       const body = await response.json();
       if (call >= 0) took.push({ at, ms: performance.now() - begun });
       const isEmpty = Array.isArray(body) && body.length === 0;

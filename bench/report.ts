@@ -77,10 +77,11 @@ function sectionOf({ name, question, result }: Asked): string {
   const head = `## ${question.title}\n\n${question.peers}\n`;
   if (result === null) return `${head}\nNot run: \`npm run bench -- ${name}\` answers it.\n`;
   const { rows, failed, machine, at, seconds } = result;
-  const { commit, cores, cpu, memoryGiB, node, postgres } = machine;
+  const { commit, cores, cpu, memoryGiB, node, postgres, load } = machine;
+  const busy = load === undefined ? '' : ` · load ${load} before`;
   const chart = rows.some(isRow) ? `![${question.title}](charts/${name}.svg)\n\n` : '';
   return `${head}
-${failed === undefined ? chart : `It failed: ${failed}\n\n`}<sub>\`npm run bench -- ${name}\`, ${seconds} s · ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit} · ${cores} cores (${cpu}), ${memoryGiB} GiB · Node ${node} · PostgreSQL ${postgres}</sub>
+${failed === undefined ? chart : `It failed: ${failed}\n\n`}<sub>\`npm run bench -- ${name}\`, ${seconds} s · ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit} · ${cores} cores (${cpu}), ${memoryGiB} GiB · Node ${node} · PostgreSQL ${postgres}${busy}</sub>
 `;
 }
 

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { type Stage, startStage } from './chat-stage.ts';
 import { requestsPerSecond, startChild } from './children.ts';
@@ -35,6 +36,7 @@ export async function rows(): Promise<Row[]> {
       });
     for (const stage of stages) await ask(stage);
     const sideOf = (stage: Stage) => async () => (await ask(stage)).perSecond;
+    for (const stage of [usual, all]) await assertLogged(stage);
     const best = await bestOf({ off: sideOf(off), usual: sideOf(usual), all: sideOf(all) });
     return [
       rowOf('at its usual rate', best.usual, best.off, 0.9),
@@ -47,10 +49,20 @@ export async function rows(): Promise<Row[]> {
   }
 }
 
+/** What keeps nothing costs nothing. */
+async function assertLogged({ project }: Stage): Promise<void> {
+  const { route } = await eventually(async () => {
+    const [last] = await project.owner.api.call('listProjectRequests', { projectId: project.id, query: { limit: 1 } });
+    if (!last) throw new Error('nothing is in the log');
+    return last;
+  });
+  if (route !== '/v1/rooms') throw new Error(`the last request in the log is ${route}`);
+}
+
 const rowOf = (how: string, on: number, off: number, atLeast: number): Row => ({
   question: `Requests a second with the request log ${how}, by those without it`,
   floor: { atLeast },
   ratio: on / off,
-  detail: `${thousands(on)} by ${thousands(off)} a second, GET /v1/rooms over ${connections} connections, embedded`,
+  detail: `${thousands(on)} by ${thousands(off)}, GET /v1/rooms over ${connections} connections, embedded`,
   bars: { unit: '/s', sides: { 'log on': on, 'log off': off } },
 });
