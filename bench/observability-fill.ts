@@ -91,6 +91,25 @@ export async function fillAlerts({ adapters: { db } }: TestService, { id, api }:
     from generate_series(2, ${alertsTotal}::int) n, lateral (select date_trunc('milliseconds', now()) as at) t`);
 }
 
+/** Every five seconds, where a service does it every minute: a short run has to meet it. */
+export function evaluateMeanwhile({ service, clock }: TestService, { id: projectId }: TestProject) {
+  const over = new AbortController();
+  let rounds = 0;
+  const running = (async () => {
+    while (!over.signal.aborted) {
+      await service.alerts.evaluate(undefined, { projectId, at: clock.now() + ++rounds * 60_000 });
+      await clock.sleep(5_000, over.signal);
+    }
+  })();
+  return {
+    async stop(): Promise<number> {
+      over.abort();
+      await running;
+      return rounds;
+    },
+  };
+}
+
 /** How many of them have been evaluated. */
 export async function evaluatedAlerts({ adapters: { db } }: TestService): Promise<number> {
   const [row] = await db.query<{ count: number }>(

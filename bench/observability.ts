@@ -3,6 +3,7 @@ import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { startService, type TestService } from '../apps/server/testkit/kit/service.ts';
 import {
   evaluatedAlerts,
+  evaluateMeanwhile,
   fillAlerts,
   fillCalls,
   fillOpenedCall,
@@ -48,9 +49,11 @@ export async function rows(): Promise<Row[]> {
     const reads = await eventReads(service);
     if (reads > 0) throw new Error(`metrics read connection_events ${reads} times: series must come from rollups`);
     const lists = await byKey(listPaths);
+    const evaluations = evaluateMeanwhile(service, project);
     const calls = await bySession(callPaths);
     const opened = await bySession([`/calls/${openedCall}`]);
     const requests = await bySession(requestPaths);
+    const rounds = await evaluations.stop();
     const evaluated = await evaluatedAlerts(service);
     if (evaluated === 0) throw new Error('no alert was evaluated meanwhile');
     return [
@@ -67,7 +70,7 @@ export async function rows(): Promise<Row[]> {
         'the request log of 200 k requests by each of its filters, p99 in ms',
         'requests',
         requests,
-        `${evaluated} alerts were on`,
+        `${evaluated} alerts were evaluated ${rounds} times meanwhile`,
       ),
     ];
   } finally {

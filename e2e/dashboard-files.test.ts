@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -27,7 +27,7 @@ describe('dashboard files', () => {
   const firstFiles = (html: string): string[] =>
     [...html.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map((match) => match[1] ?? '');
 
-  test('[DASH-20] the first load is at most 140 kB of gzipped script and style', () => {
+  test('[DASH-20] the first load is at most 140 kB of gzipped script and style, without the inspector of calls', () => {
     const folder = dashboardFolder();
     const html = readFileSync(join(folder, 'index.html'), 'utf8');
     const files = firstFiles(html);
@@ -36,6 +36,13 @@ describe('dashboard files', () => {
     const total = bytes.reduce((sum, size) => sum + size, 0);
     assert.ok(total > 50_000, `only ${total} bytes: the page does not name what it loads`);
     assert.ok(total <= firstLoadMax, `first load is ${total} bytes gzipped`);
+    const hasInspector = (file: string): boolean => readFileSync(join(folder, file), 'utf8').includes('lane-track');
+    const scripts = readdirSync(join(folder, 'assets')).filter((file) => file.endsWith('.js'));
+    const withInspector = scripts.map((file) => `/assets/${file}`).filter(hasInspector);
+    assert.ok(
+      withInspector.length > 0 && !files.some((file) => withInspector.includes(file)),
+      'the inspector is loaded',
+    );
   });
 
   test('[DASH-21] every address a person may open is the page, with a policy that allows nothing inline or foreign', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { allEnglish } from '../apps/dashboard/src/i18n/en/all.ts';
@@ -119,7 +120,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     await Promise.all(walkers.map(walk));
   }
 
-  test('[DASH-1] [DASH-2] [DASH-3] [DASH-4] [DASH-5] [DASH-86] every page is busy, meets a 403, a 429, a 404, a 500 or a lost network and is mended, accessible in both themes and fits 320 pixels', async () => {
+  test('[DASH-1] [DASH-2] [DASH-3] [DASH-4] [DASH-5] [DASH-86] [DASH-95] every page is busy, meets a 403, a 429, a 404, a 500 or a lost network and is mended, accessible in both themes and fits 320 pixels', async () => {
     await eachPage(async (tab) => {
       const { page, one, refusal } = tab;
       await isBusyUntilAnswered(tab);
@@ -210,12 +211,14 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   }
 
-  /** The colours of the dark theme, then 320 pixels. What is around a page is dark in the same way on all of them. */
+  /** The colours of the dark theme, then 320 pixels and 4k. What is around a page is dark in the same way on all of them. */
   async function inOtherLooks(page: Page, what: string): Promise<void> {
     await assertDarkColours(page, what, 'main');
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 320, height: 800 });
     await assertFits(page, what);
+    await page.setViewportSize({ width: 3840, height: 2160 });
+    await assertFits(page, `${what} at 4k`);
     await page.setViewportSize({ width: 1280, height: 800 });
   }
 
@@ -268,8 +271,13 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     tab.assertClean();
   });
 
-  test('[DASH-73] a call is shared by a link that opens without signing in and without names', async () => {
+  test('[DASH-73] [DASH-96] a call is exported, and shared by a link that opens without signing in and without names', async () => {
     const page = await tab.open(`/p/${project.id}/calls/${lively.callId}?env=development`, 'Call in standup');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export JSON' }).click();
+    const exported = JSON.parse(await readFile(await (await downloading).path(), 'utf8'));
+    const ids = { projectId: project.id, callId: lively.callId };
+    assert.deepEqual(exported, await project.owner.api.call('getProjectCall', ids));
     await page.getByRole('button', { name: 'Share' }).click();
     await assertAccessible(page, 'sharing a call');
     await page.getByRole('button', { name: 'Make a link' }).click();

@@ -1,10 +1,31 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { joinAs, newRoom } from '../apps/server/testkit/clients/rooms.ts';
+import { iso } from '../apps/server/src/core/clock.ts';
+import { updateDraining } from '../apps/server/src/domains/fleet/server-store.ts';
+import { joinAs, mint, newRoom, type RoomsService } from '../apps/server/testkit/clients/rooms.ts';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { assertAccessible } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
+
+/** As an operator's drain does; operators are named in the configuration, and this service has none. */
+const setDraining = ({ adapters, clock }: RoomsService, isDraining: boolean): Promise<unknown> =>
+  updateDraining(adapters.db, 'node-1', isDraining, iso(clock.now()));
+
+/** A drain of two rooms, one of which has gone. */
+async function drainHalfOf(service: RoomsService): Promise<void> {
+  service.node.reports = { activeRooms: 2 };
+  await service.node.heartbeat();
+  await setDraining(service, true);
+  service.node.reports = { activeRooms: 1 };
+  await service.node.heartbeat();
+}
+
+async function endDrain(service: RoomsService): Promise<void> {
+  service.node.reports = {};
+  await setDraining(service, false);
+}
 
 describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
   let kit: DashboardKit;
@@ -132,6 +153,25 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await open(at('fleet'), 'Fleet');
     for (const head of ['CPU', 'Packets in / out', 'Loss in / out', 'Rooms'])
       await page.getByRole('columnheader', { name: head, exact: true }).waitFor();
+    await drainHalfOf(kit.service);
+    await page.getByText('1 of 2 rooms left.').waitFor();
+    await open(at('fleet/node-1'), 'node-1');
+    await page.getByText('1 of 2 rooms left.').waitFor();
+    await endDrain(kit.service);
+    assertClean();
+  });
+
+  test('[OBS-18] a step of a client whose clock is wrong stands where it happened, with both clocks', async () => {
+    const room = await newRoom(project.api);
+    const { token } = await mint(project.api, room, 'ada');
+    const connectionId = `ahead-${room.id}`;
+    const timestamp = iso(kit.service.clock.now() + 30_000);
+    const body = { connectionId, type: 'signaling.connecting' as const, timestamp };
+    await kit.service.as(token).call('sendTelemetry', { body });
+    await eventually(() => project.api.call('getConnection', { connectionId }));
+    const { open, assertClean } = await kit.visit({ as: project.owner });
+    const page = await open(at(`connections/${connectionId}`));
+    await page.getByText(/the client’s clock said .* ahead$/).waitFor();
     assertClean();
   });
 

@@ -56,7 +56,7 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   cursor: 'Where the page starts: `x-next-cursor` of the page before.',
   days: 'How many days back, today included.',
   environment:
-    '`DEVELOPMENT`, which it is unless named, or `PRODUCTION`. Webhook endpoints are listed of both unless one is named.',
+    '`DEVELOPMENT`, which it is unless named, or `PRODUCTION`. Webhook endpoints and keys are listed of both unless one is named.',
   eventId: 'Only deliveries of this event.',
   eventType: 'Only deliveries of events of this type.',
   from: 'Only entries of this time or later.',
@@ -65,7 +65,7 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   limit: 'How many entries a page has at most.',
   maxScore: 'Only calls in which somebody had this score or a lower one.',
   method: 'Only requests with this method.',
-  name: 'Only rooms with this in their name, in whatever case.',
+  name: 'Only rooms or conversations with this in their name, in whatever case.',
   outcome: 'Only requests with this outcome.',
   requestId: 'Only requests with this request id.',
   resourceId: 'Only entries about this resource.',
@@ -74,6 +74,7 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   roomId: 'Only connections or calls of this room.',
   route: 'Only requests whose route contains this.',
   senderId: 'Only messages of this user.',
+  serverName: 'Only rooms on this media node.',
   since: 'Where the page starts: `nextCursor` of the page before; without it at the first change.',
   sort: '`newest` first, which it is unless named, or `worst` first.',
   state: 'Only connections in this state.',
@@ -81,6 +82,7 @@ export const queryParameters: Readonly<Record<QueryName, string>> = {
   threadRootId: 'Only the thread of this message.',
   title: 'Only streams with this in their title, in whatever case.',
   to: 'Only entries before this time.',
+  type: 'Only conversations of this type.',
   types: 'Only events of these types, separated by commas.',
   userId: 'The user that it is about, or for whom an API key acts.',
 };

@@ -941,6 +941,12 @@ export interface InstanceSecurityQuery {
   userId?: string;
 }
 
+export interface ListApiKeysQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
 export interface ListChatConnectionsQuery {
   environment?: string;
   limit?: number;
@@ -986,6 +992,8 @@ export interface ListProjectConversationsQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
+  name?: string;
+  type?: ConversationType;
 }
 
 export interface ListProjectErrorsQuery {
@@ -1021,12 +1029,19 @@ export interface ListProjectRoomsQuery {
   limit?: number;
   cursor?: string;
   name?: string;
+  serverName?: string;
 }
 
 export interface ListRevokedUsersQuery {
   limit?: number;
   cursor?: string;
   banned?: boolean;
+}
+
+export interface ListSigningKeysQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
 }
 
 export interface ListWebhooksQuery {
@@ -2384,10 +2399,10 @@ export interface RouteRecords {
   addProjectMember: { input: { projectId: string; body: AddMember }; answer: ProjectMember };
   changeProjectMember: { input: { projectId: string; userId: string; body: ChangeMember }; answer: ProjectMember };
   removeProjectMember: { input: { projectId: string; userId: string; query?: RemoveProjectMemberQuery }; answer: ProjectMember };
-  listApiKeys: { input: { projectId: string; query?: AlertHistoryQuery }; answer: ApiKey[] };
+  listApiKeys: { input: { projectId: string; query?: ListApiKeysQuery }; answer: ApiKey[] };
   createApiKey: { input: { projectId: string; body: CreateApiKey }; answer: NewApiKey };
   revokeApiKey: { input: { projectId: string; publicId: string; query?: RevokeApiKeyQuery }; answer: ApiKey };
-  listSigningKeys: { input: { projectId: string; query?: AlertHistoryQuery }; answer: SigningKey[] };
+  listSigningKeys: { input: { projectId: string; query?: ListSigningKeysQuery }; answer: SigningKey[] };
   createSigningKey: { input: { projectId: string; body: CreateSigningKey }; answer: NewSigningKey };
   revokeSigningKey: { input: { projectId: string; signingKeyId: string }; answer: SigningKey };
   listAuditLogs: { input: { projectId: string; query?: AuditQuery }; answer: AuditEntry[] };

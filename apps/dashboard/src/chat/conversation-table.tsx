@@ -13,7 +13,7 @@ import { count } from '../kit/numbers.ts';
 import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
-import { ConversationBadge, retentionWords, types, typeWord } from './words.tsx';
+import { ConversationBadge, isType, retentionWords, types, typeWord } from './words.tsx';
 
 export function ConversationTable() {
   const api = useApi();
@@ -21,16 +21,17 @@ export function ConversationTable() {
   const { project, environment } = current;
   const [name, setName] = useFilter('name');
   const [type, setType] = useFilter('type');
-  const query = usePaged(chatKeys.conversations(project.id, environment), (page, signal) =>
-    api.request('listProjectConversations', { projectId: project.id, query: { environment, ...page } }, { signal }),
+  const filter = { ...(name === '' ? {} : { name }), ...(isType(type) ? { type } : {}) };
+  const query = usePaged(chatKeys.conversations(project.id, environment, filter), (page, signal) =>
+    api.request(
+      'listProjectConversations',
+      { projectId: project.id, query: { environment, ...page, ...filter } },
+      { signal },
+    ),
   );
-  const matches = (row: Conversation): boolean =>
-    row.name.toLowerCase().includes(name.toLowerCase()) && (type === '' || row.type === type);
-  const filter = { ...(name === '' ? {} : { name }), ...(type === '' ? {} : { type }) };
   return (
     <List
       query={query}
-      rowsOf={(rows) => rows.filter(matches)}
       caption={t('chat.caption', { environment: environmentName(environment) })}
       columns={columns(current)}
       keyOf={({ id }) => id}

@@ -6,8 +6,8 @@ import { untilTold } from '../data/queries.ts';
 export const chatKeys = {
   overview: (projectId: string, environment: Environment) =>
     ['project', projectId, 'chat-overview', environment] as const,
-  conversations: (projectId: string, environment: Environment) =>
-    ['project', projectId, 'conversations', environment] as const,
+  conversations: (projectId: string, environment: Environment, filter: object = {}) =>
+    ['project', projectId, 'conversations', environment, filter] as const,
   sessions: (projectId: string, environment: Environment) =>
     ['project', projectId, 'chat-sessions', environment] as const,
   one: (projectId: string, environment: Environment, conversationId: string) =>

@@ -17,6 +17,7 @@ export const types: Readonly<Record<ConversationType, PlainKey>> = {
   CHANNEL: 'chat.channel',
   ROOM: 'words.room',
 };
+export const isType = (text: string): text is ConversationType => Object.hasOwn(types, text);
 export const typeWord = (of: ConversationType): string => t(types[of]);
 
 const roles: Readonly<Record<ChatMemberRole, PlainKey>> = {

@@ -93,15 +93,18 @@ function ServerBody({ server }: { server: RtcServer }) {
 function ServerRooms({ name }: { name: string }) {
   const api = useApi();
   const { project, environment, to } = useProject();
-  const query = usePaged(roomKeys.list(project.id, environment), (page, signal) =>
-    api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page } }, { signal }),
+  const query = usePaged(roomKeys.list(project.id, environment, { serverName: name }), (page, signal) =>
+    api.request(
+      'listProjectRooms',
+      { projectId: project.id, query: { environment, serverName: name, ...page } },
+      { signal },
+    ),
   );
   return (
     <section className="stack" aria-labelledby="rooms-here">
       <h2 id="rooms-here">{t('fleet.roomsHere')}</h2>
       <List
         query={query}
-        rowsOf={(rooms) => rooms.filter(({ serverName }) => serverName === name)}
         caption={t('fleet.roomsOn', { name })}
         columns={[
           {

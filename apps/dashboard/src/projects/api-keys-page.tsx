@@ -21,8 +21,8 @@ import { t } from './texts.ts';
 export default function ApiKeysPage() {
   const api = useApi();
   const { project, environment, may } = useProject();
-  const query = usePaged(projectKeys.apiKeys(project.id), (page, signal) =>
-    api.request('listApiKeys', { projectId: project.id, query: page }, { signal }),
+  const query = usePaged([...projectKeys.apiKeys(project.id), environment], (page, signal) =>
+    api.request('listApiKeys', { projectId: project.id, query: { environment, ...page } }, { signal }),
   );
   const [dialog, setDialog] = useState<{ create: true } | { show: NewApiKey } | { revoke: ApiKey } | null>(null);
   const close = (): void => setDialog(null);
@@ -30,7 +30,6 @@ export default function ApiKeysPage() {
     <ListPage
       title={t('page.api-keys')}
       query={query}
-      rowsOf={(keys) => keys.filter((key) => key.environment === environment)}
       lead={t('projects.keysLead', { environment: environmentName(environment) })}
       create={{
         label: t('projects.newKey'),

@@ -22,8 +22,8 @@ type OpenDialog = { create: true } | { show: NewSigningKey } | { revoke: Signing
 export function SigningKeysPanel() {
   const api = useApi();
   const { project, environment, may } = useProject();
-  const query = usePaged(projectKeys.signingKeys(project.id), (page, signal) =>
-    api.request('listSigningKeys', { projectId: project.id, query: page }, { signal }),
+  const query = usePaged([...projectKeys.signingKeys(project.id), environment], (page, signal) =>
+    api.request('listSigningKeys', { projectId: project.id, query: { environment, ...page } }, { signal }),
   );
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const mayCreate = may('api_key:create') && project.status === 'ACTIVE';
@@ -43,7 +43,6 @@ export function SigningKeysPanel() {
       <p className="muted">{t('projects.signingLead')}</p>
       <List
         query={query}
-        rowsOf={(keys) => keys.filter((key) => key.environment === environment)}
         caption={t('projects.signingCaption', { environment: environmentName(environment) })}
         columns={columns({ mayRevoke: may('api_key:revoke'), onRevoke: (revoke) => setDialog({ revoke }) })}
         keyOf={({ id }) => id}

@@ -4,8 +4,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { untilTold } from '../data/queries.ts';
 
 export const roomKeys = {
-  list: (projectId: string, environment: Environment, name = '') =>
-    ['project', projectId, 'rooms', environment, ...(name === '' ? [] : [{ name }])] as const,
+  list: (projectId: string, environment: Environment, filter: object = {}) =>
+    ['project', projectId, 'rooms', environment, ...(Object.keys(filter).length === 0 ? [] : [filter])] as const,
   one: (projectId: string, environment: Environment, roomId: string) =>
     ['project', projectId, 'room', environment, roomId] as const,
 };

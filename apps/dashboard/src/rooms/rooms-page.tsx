@@ -24,10 +24,10 @@ export default function RoomsPage() {
   const { project, environment, may } = current;
   const [name, setName] = useFilter('name');
   const [isCreating, setCreating] = useState(false);
-  const query = usePaged(roomKeys.list(project.id, environment, name), (page, signal) => {
-    const filter = { environment, ...page, ...(name === '' ? {} : { name }) };
-    return api.request('listProjectRooms', { projectId: project.id, query: filter }, { signal });
-  });
+  const filter = name === '' ? {} : { name };
+  const query = usePaged(roomKeys.list(project.id, environment, filter), (page, signal) =>
+    api.request('listProjectRooms', { projectId: project.id, query: { environment, ...page, ...filter } }, { signal }),
+  );
   const rooms = query.data;
   useAnnounced(rooms === undefined ? null : t('rooms.activeCount', { count: rooms.length }));
   const mayCreate = may('room:manage') && project.status === 'ACTIVE';
@@ -47,7 +47,7 @@ export default function RoomsPage() {
       keyOf={({ id }) => id}
       copyOf={({ id }) => id}
       filters={<FilterText label={t('words.nameContains')} value={name} onChange={setName} isFirst />}
-      onClear={clearing(name === '' ? {} : { name }, setName)}
+      onClear={clearing(filter, setName)}
       empty={{
         title: t('rooms.noneOpen', { environment: environmentName(environment) }),
         noMatch: t('rooms.noMatch', { name }),

@@ -160,7 +160,12 @@ test('[OBS-56] what a role holds in development only is refused in production, a
     for (const role of ROLES) {
       const { needs } = route.row;
       if (!needs || !roleMay(role, needs) || roleMay(role, needs, 'PRODUCTION')) continue;
-      const { status, code } = await ask(route, idsOf(route, sibling), people.get(role)?.accessToken ?? '', inProduction);
+      const { status, code } = await ask(
+        route,
+        idsOf(route, sibling),
+        people.get(role)?.accessToken ?? '',
+        inProduction,
+      );
       assert.deepEqual({ status, code }, denied, `${route.name} in production by ${role}`);
       refused.add(`${role} ${route.name}`);
     }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { EnvironmentQuery, PageQuery } from '../schema.ts';
+import { Contains, EnvironmentQuery, PageQuery } from '../schema.ts';
+import { ConversationType } from './enums.ts';
 import {
   ChatConnection,
   ChatOverview,
@@ -37,11 +38,11 @@ export const chatDashboardRoutes = routes({
   listProjectConversations: {
     at: 'GET /v1/projects/{projectId}/chat/conversations',
     ...session,
-    query: Page,
+    query: Type.Object({ ...Page.properties, name: Contains, type: Type.Optional(ConversationType) }),
     paged: true,
     returns: [200, Type.Array(Conversation)],
     throws: ['SVC_INVALID_CURSOR'],
-    does: 'Conversations with message counts and last activity.',
+    does: 'Conversations with message counts and last activity; `name` is a part of their name, in any case.',
   },
   getProjectConversation: {
     at: 'GET /v1/projects/{projectId}/chat/conversations/{conversationId}',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { PageQuery } from '../schema.ts';
+import { EnvironmentQuery, PageQuery } from '../schema.ts';
 import {
   AddMember,
   ApiKey,
@@ -138,10 +138,10 @@ export const projectRoutes = routes({
     at: 'GET /v1/projects/{projectId}/api-keys',
     by: ['session'],
     needs: 'api_key:read',
-    query: Type.Object(PageQuery),
+    query: Type.Object({ ...EnvironmentQuery, ...PageQuery }),
     paged: true,
     returns: [200, Type.Array(ApiKey)],
-    does: 'Lists API keys without their secrets.',
+    does: 'Lists API keys without their secrets, of both environments unless one is given.',
   },
   createApiKey: {
     at: 'POST /v1/projects/{projectId}/api-keys',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Environment, SigningAlgorithm, SigningKeyStatus } from '../enums.ts';
 import { routes } from '../route.ts';
-import { Line, Nullable, PageQuery, Timestamp } from '../schema.ts';
+import { EnvironmentQuery, Line, Nullable, PageQuery, Timestamp } from '../schema.ts';
 
 /** A key by which a backend mints tokens without asking us. */
 export const SigningKey = Type.Object({
@@ -37,10 +37,10 @@ export const signingKeyRoutes = routes({
     at: 'GET /v1/projects/{projectId}/signing-keys',
     by: ['session'],
     needs: 'api_key:read',
-    query: Type.Object(PageQuery),
+    query: Type.Object({ ...EnvironmentQuery, ...PageQuery }),
     paged: true,
     returns: [200, Type.Array(SigningKey)],
-    does: 'Lists signing keys without their secrets.',
+    does: 'Lists signing keys without their secrets, of both environments unless one is given.',
   },
   createSigningKey: {
     at: 'POST /v1/projects/{projectId}/signing-keys',

@@ -167,10 +167,10 @@ export const roomRoutes = routes({
     at: 'GET /v1/projects/{projectId}/rooms',
     by: session,
     needs: 'room:read',
-    query: Type.Object({ ...EnvironmentQuery, ...PageQuery, name: Contains }),
+    query: Type.Object({ ...EnvironmentQuery, ...PageQuery, name: Contains, serverName: Contains }),
     paged: true,
     returns: [200, Type.Array(Room)],
-    does: 'Lists active rooms with live participant counts; `name` is a part of their name, in any case.',
+    does: 'Lists active rooms with live participant counts; `name` is a part of their name, in any case, `serverName` the media node they are on.',
   },
   createProjectRoom: {
     at: 'POST /v1/projects/{projectId}/rooms',

@@ -28,7 +28,7 @@ export const chat: Translated<typeof english> = {
   'chat.presence': 'Anwesenheit',
   'chat.caption': 'Unterhaltungen in {environment}',
   'chat.anyType': 'Jeder Typ',
-  'chat.noMatch': 'Keine geladene Unterhaltung passt',
+  'chat.noMatch': 'Keine Unterhaltung passt',
   'chat.membersCaption': 'Mitglieder der Unterhaltung',
   'chat.noMember': 'Noch niemand ist Mitglied',
   'chat.backendAdds': 'Dein Backend fügt Mitglieder hinzu; ein Chat-Token allein macht niemanden dazu.',

@@ -25,7 +25,7 @@ export const chat = {
   'chat.presence': 'Presence',
   'chat.caption': 'Conversations in {environment}',
   'chat.anyType': 'Any type',
-  'chat.noMatch': 'No loaded conversation matches',
+  'chat.noMatch': 'No conversation matches',
   'chat.membersCaption': 'Members of the conversation',
   'chat.noMember': 'Nobody is a member yet',
   'chat.backendAdds': 'Your backend adds members; a chat token alone makes nobody one.',

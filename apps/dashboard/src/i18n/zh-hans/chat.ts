@@ -27,7 +27,7 @@ export const chat: Translated<typeof english> = {
   'chat.presence': '在线状态',
   'chat.caption': '{environment}中的会话',
   'chat.anyType': '任意类型',
-  'chat.noMatch': '已加载的会话中没有匹配项',
+  'chat.noMatch': '没有匹配的会话',
   'chat.membersCaption': '会话成员',
   'chat.noMember': '还没有成员',
   'chat.backendAdds': '由后端添加成员；仅有聊天令牌不会成为成员。',

@@ -47,7 +47,8 @@ export function createEvaluation(deps: EvaluationDeps) {
       const { tells } = verdict;
       const recipients = mail.canSend ? current.emails : [];
       const notified = tells !== null && (current.webhook || recipients.length > 0);
-      if (isChanged || notified) await insertChange(tx, alert.id, { at, state: verdict.state, value, detail, notified });
+      if (isChanged || notified)
+        await insertChange(tx, alert.id, { at, state: verdict.state, value, detail, notified });
       if (tells === null) return isChanged;
       const { id: alertId, projectId, kind, bound } = current;
       if (current.webhook)

@@ -58,15 +58,22 @@ export async function findKey(db: Queryable, publicId: string): Promise<KeyRecor
   return row;
 }
 
-/** Newest first, from after a position. */
+/** Of one environment, or of both; from after a position. */
+export interface KeyPage {
+  environment: Environment | null;
+  after: readonly [string, string] | null;
+  limit: number;
+}
+
+/** Newest first. */
 export async function listKeys(
   db: Queryable,
   projectId: string,
-  after: readonly [string, string] | null,
-  limit: number,
+  { environment, after, limit }: KeyPage,
 ): Promise<ApiKey[]> {
   return db.query<ApiKey>(sql`
     select ${columns} from api_keys where project_id = ${projectId}
+      ${environment === null ? empty : sql`and environment = ${environment}`}
       ${after === null ? empty : sql`and (created_at, id) < (${after[0]}, ${after[1]}::uuid)`}
     order by created_at desc, id desc limit ${limit}`);
 }

@@ -46,11 +46,12 @@ export function createApiKeys({ db, clock, ids, cursors, access, keyTokens }: Ap
 
   async function list(
     caller: ProjectSessionCaller,
-    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+    { limit = pageSizeDefault, cursor, environment: given }: { limit?: number; cursor?: string; environment?: string },
   ) {
-    const scope = `api-keys/${caller.projectId}`;
+    const environment = given === undefined ? null : caller.environment;
+    const scope = `api-keys/${caller.projectId}/${environment ?? ''}`;
     const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
-    const rows = await listKeys(db, caller.projectId, after, limit + 1);
+    const rows = await listKeys(db, caller.projectId, { environment, after, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.createdAt, last.id]));
     return page(items.map(withExpiry), nextCursor);
   }

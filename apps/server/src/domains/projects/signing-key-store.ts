@@ -2,6 +2,7 @@ import type { Environment, SigningAlgorithm, SigningKey } from '@parley/contract
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable } from '../../core/db.ts';
 import { empty, sql } from '../../core/sql.ts';
+import type { KeyPage } from './api-key-store.ts';
 
 interface NewSigningKeyRow extends ProjectScope {
   id: string;
@@ -62,11 +63,11 @@ export async function hasSigningKey(db: Queryable, { projectId, environment }: P
 export async function listSigningKeys(
   db: Queryable,
   projectId: string,
-  after: readonly [string, string] | null,
-  limit: number,
+  { environment, after, limit }: KeyPage,
 ): Promise<SigningKey[]> {
   return db.query<SigningKey>(sql`
     select ${columns} from signing_keys where project_id = ${projectId}
+      ${environment === null ? empty : sql`and environment = ${environment}`}
       ${after === null ? empty : sql`and (created_at, id) < (${after[0]}, ${after[1]})`}
     order by created_at desc, id desc limit ${limit}`);
 }

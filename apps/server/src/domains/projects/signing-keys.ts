@@ -62,11 +62,12 @@ export function createSigningKeys({ db, clock, ids, cursors, keyring, keyTokens 
 
   async function list(
     caller: ProjectSessionCaller,
-    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+    { limit = pageSizeDefault, cursor, environment: given }: { limit?: number; cursor?: string; environment?: string },
   ) {
-    const scope = `signing-keys/${caller.projectId}`;
+    const environment = given === undefined ? null : caller.environment;
+    const scope = `signing-keys/${caller.projectId}/${environment ?? ''}`;
     const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
-    const rows = await listSigningKeys(db, caller.projectId, after, limit + 1);
+    const rows = await listSigningKeys(db, caller.projectId, { environment, after, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.createdAt, last.id]));
     return page(items, nextCursor);
   }

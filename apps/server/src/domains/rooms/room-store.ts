@@ -93,11 +93,17 @@ export async function findOpenRoom(db: Queryable, scope: ProjectScope, name: str
 export async function listOpenRooms(
   db: Queryable,
   scope: ProjectScope,
-  { after, name, limit }: { after: readonly [string, string] | null; name: string; limit: number },
+  {
+    after,
+    name,
+    serverName,
+    limit,
+  }: { after: readonly [string, string] | null; name: string; serverName: string; limit: number },
 ): Promise<StoredRoom[]> {
   return db.query<StoredRoom>(sql`
     select ${columns} from rooms r where r.status = 'ACTIVE' and ${inScope(scope)}
       ${name === '' ? empty : sql`and strpos(lower(r.name), lower(${name})) > 0`}
+      ${serverName === '' ? empty : sql`and r.server_name = ${serverName}`}
       ${after === null ? empty : sql`and (r.created_at, r.id) < (${after[0]}, ${after[1]})`}
     order by r.created_at desc, r.id desc limit ${limit}`);
 }

@@ -74,11 +74,16 @@ export function createRooms({ db, clock, ids, cursors, roomChange, departures, p
 
   async function list(
     scope: ProjectScope,
-    { limit = pageSizeDefault, cursor, name = '' }: { limit?: number; cursor?: string; name?: string },
+    {
+      limit = pageSizeDefault,
+      cursor,
+      name = '',
+      serverName = '',
+    }: { limit?: number; cursor?: string; name?: string; serverName?: string },
   ): Promise<Answer<Room[]>> {
     const cursorScope = `rooms/${scope.projectId}/${scope.environment}`;
     const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
-    const rows = await listOpenRooms(db, scope, { after, name, limit: limit + 1 });
+    const rows = await listOpenRooms(db, scope, { after, name, serverName, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
     const servers = [...new Set(items.flatMap(({ serverName }) => serverName ?? []))];
     const hellos = await Promise.all(servers.map((name) => placement.reach(name)));

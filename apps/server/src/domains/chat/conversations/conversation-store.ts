@@ -108,6 +108,9 @@ export interface ConversationPage {
   userId: string | null;
   /** Only these public ids; null for all. */
   listed: readonly string[] | null;
+  /** A part of the name, and the type; none for all. */
+  name?: string | undefined;
+  type?: ConversationType | undefined;
   after: readonly [createdAt: string, uuid: string] | null;
   limit: number;
 }
@@ -116,7 +119,7 @@ export interface ConversationPage {
 export async function listConversations(
   db: Queryable,
   scope: ProjectScope,
-  { retentionDefault, userId, listed, after, limit }: ConversationPage,
+  { retentionDefault, userId, listed, name, type, after, limit }: ConversationPage,
 ): Promise<Conversation[]> {
   const source = userId === null ? sql`conversations c` : await sourceOf(db, userId);
   return db.query<Conversation>(sql`
@@ -125,6 +128,8 @@ export async function listConversations(
     where ${inScope(scope)}
       ${userId === null ? empty : sql`and m.user_id = ${userId} and m.active`}
       ${listed === null ? empty : sql`and c.public_id = any(${listed})`}
+      ${name ? sql`and strpos(lower(c.name), lower(${name})) > 0` : empty}
+      ${type === undefined ? empty : sql`and c.type = ${type}`}
       ${after === null ? empty : sql`and (c.created_at, c.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
     order by c.created_at desc, c.id desc limit ${limit}`);
 }

@@ -23,6 +23,7 @@ import type { Hub } from '../live/hub.ts';
 import { looksLikeId } from '../references.ts';
 import {
   type ConversationEntry,
+  type ConversationPage,
   findConversation,
   insertChange,
   insertConversation,
@@ -153,12 +154,15 @@ export function createConversations(deps: ConversationDeps) {
 
   async function listPage(
     scope: ProjectScope,
-    options: { limit?: number; cursor?: string | undefined; userId: string | null; listed: readonly string[] | null },
+    options: Pick<ConversationPage, 'userId' | 'listed' | 'name' | 'type'> & {
+      limit?: number;
+      cursor?: string | undefined;
+    },
   ): Promise<Answer<Conversation[]>> {
-    const { limit = pageSizeDefault, cursor, userId, listed } = options;
-    const list = `conversations/${scope.projectId}/${scope.environment}/${userId ?? ''}`;
+    const { limit = pageSizeDefault, cursor, ...filter } = options;
+    const list = `conversations/${scope.projectId}/${scope.environment}/${filter.userId ?? ''}`;
     const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
-    const rows = await listConversations(db, scope, { retentionDefault, userId, listed, after, limit: limit + 1 });
+    const rows = await listConversations(db, scope, { ...filter, retentionDefault, after, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.createdAt, last.uuid]));
     return page(items, nextCursor);
   }

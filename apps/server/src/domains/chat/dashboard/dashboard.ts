@@ -14,7 +14,12 @@ import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts
 import type { Db } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
 import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
-import { type ConversationEntry, findConversation, findEntry } from '../conversations/conversation-store.ts';
+import {
+  type ConversationEntry,
+  type ConversationPage,
+  findConversation,
+  findEntry,
+} from '../conversations/conversation-store.ts';
 import type { Conversations } from '../conversations/conversations.ts';
 import type { Members } from '../conversations/members.ts';
 import { listConnections } from '../live/connection-store.ts';
@@ -98,8 +103,10 @@ export function createDashboard(deps: DashboardDeps) {
       return page(items, nextCursor);
     },
 
-    conversations: (scope: ProjectScope, query: PageQuery): Promise<Answer<Conversation[]>> =>
-      conversations.listPage(scope, { ...query, userId: null, listed: null }),
+    conversations: (
+      scope: ProjectScope,
+      query: PageQuery & Pick<ConversationPage, 'name' | 'type'>,
+    ): Promise<Answer<Conversation[]>> => conversations.listPage(scope, { ...query, userId: null, listed: null }),
 
     async conversation(scope: ProjectScope, reference: string): Promise<Conversation> {
       const { id } = await entry(scope, reference);
