@@ -337,7 +337,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       overview: 'Get started',
     };
     for (const [path, says] of Object.entries(empties)) {
-      await goTo(page, `/p/${id}/${path}`);
+      await goTo(page, `/p/${id}/${path}?env=development`);
       await page.getByText(says).first().waitFor();
       await assertAccessible(page, `empty ${path}`, { within: 'main' });
     }

@@ -117,7 +117,6 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>, bu
     ['prices', at('usage'), click('Prices')],
     ['api-keys', at('api-keys')],
     ['new-key', at('api-keys?env=development'), namelessKey],
-    ['api-keys-production', at('api-keys?env=production')],
     ['webhooks', at('webhooks')],
     ['webhook', at(`webhooks/${webhook.id}`)],
     ['delivery', at(`webhooks/${webhook.id}`), (page) => page.locator('tbody .row-link').first().click()],
@@ -128,6 +127,8 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>, bu
     ['fleet', at('fleet'), busy],
     ['server', at('fleet/node-1'), busy],
     ['settings', at('settings')],
+    // The last of a project: what names no environment is of the one last looked at.
+    ['api-keys-production', at('api-keys?env=production')],
     ['docs', '/docs'],
     ['docs-reference', '/docs/reference'],
     ['docs-rooms', '/docs/reference/rooms'],
