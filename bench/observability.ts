@@ -80,7 +80,8 @@ export async function rows(): Promise<Row[]> {
 }
 
 function rowOf(question: string, side: string, slowest: Slowest, note?: string): Row {
-  const { p50, p99, path, counted } = slowest;
+  const { p50, p99, counted } = slowest;
+  const path = slowest.path.replace(/\/projects\/[^/]+/, '/projects/{projectId}');
   const detail = [`slowest of the kinds: ${path}`, `p50 ${p50.toFixed(1)} ms`, counted, note]
     .filter(Boolean)
     .join('; ');
