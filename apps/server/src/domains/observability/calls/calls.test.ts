@@ -138,6 +138,24 @@ test('[OBS-28] a link shows one call without a sign-in, without names if wanted,
   await assert.rejects(open(named.url), failure('SVC_PROJECT_ARCHIVED'));
 });
 
+test('[DASH-72] the lane of a participant has what they did: joined, published, muted, left', async () => {
+  const { project, ada, call } = await badCall(service);
+  const [audio] = await ada.publish('AUDIO');
+  await ada.ask({ type: 'track.mute', trackId: audio, muted: true });
+  await ada.ask({ type: 'track.mute', trackId: audio, muted: false });
+  ada.send({ type: 'leave' });
+  const ids = { projectId: project.id, callId: call.id };
+  await eventually(async () => {
+    const { participants } = await project.owner.api.call('getProjectCall', ids);
+    const did = participants.find(({ name }) => name === 'ada')?.steps.map(({ type }) => type) ?? [];
+    const wanted = ['join.succeeded', 'track.published', 'track.muted', 'track.unmuted', 'left'];
+    assert.deepEqual(
+      did.filter((type) => wanted.includes(type)),
+      wanted,
+    );
+  });
+});
+
 test('[OBS-55] what the media node counted of a track stands beside what its SDK measured', async () => {
   const { project, room, ada, call } = await badCall(service, 0);
   const { node } = service;
