@@ -219,6 +219,8 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     await assertFits(page, what);
     await page.setViewportSize({ width: 3840, height: 2160 });
     await assertFits(page, `${what} at 4k`);
+    const width = await page.locator('.frame-with-nav main').evaluateAll(([main]) => main?.clientWidth ?? 3840);
+    assert.ok(width > 2_000, `${what} leaves most of 4k empty: ${width}`);
     await page.setViewportSize({ width: 1280, height: 800 });
   }
 
