@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbedded } from '../../src/adapters/db/embedded/embedded.ts';
+import { dropUnused } from '../../src/adapters/db/embedded/prepare-templates.ts';
 import { cacheFolder, schemaHash } from '../../src/adapters/db/embedded/template.ts';
 import { createPostgres } from '../../src/adapters/db/postgres/postgres.ts';
 import { migrate, readMigrations, serverMigrations } from '../../src/adapters/db/shared/migrate.ts';
@@ -30,17 +31,14 @@ export async function openTestDatabase(options: TestDatabaseOptions = {}): Promi
 }
 
 async function openEmbeddedCopy(migrations: string): Promise<TestDatabase> {
-  const snapshotFile = join(cacheFolder(), `snapshot-slim-${hashOf(migrations)}.tar`);
+  const snapshotFile = join(cacheFolder(), `snapshot-${hashOf(migrations)}.tar`);
   if (!existsSync(snapshotFile)) await writeSnapshot(snapshotFile, migrations);
   const db = await openEmbedded({ folder: null, snapshotFile });
   return { db, url: null, close: () => db.close() };
 }
 
-/** Each copy is read, started and thrown away: without the databases that nobody opens, and for a disk that cannot fail. */
-const slimming = [
-  'update pg_database set datistemplate = false',
-  'drop database template0',
-  'drop database template1',
+/** Each copy is started, used for a moment and thrown away: what guards a disk only takes time. */
+const forMemory = [
   "alter system set shared_buffers = '16MB'",
   'alter system set full_page_writes = off',
   'alter system set wal_level = minimal',
@@ -54,7 +52,7 @@ async function writeSnapshot(file: string, migrations: string): Promise<void> {
   const db = await openEmbedded({ folder });
   try {
     await migrate(db, migrations);
-    await db.script(...slimming);
+    await db.script(...dropUnused, ...forMemory);
     const half = join(folder, 'snapshot.tar');
     writeFileSync(half, await db.dump());
     publishOnce(half, file);

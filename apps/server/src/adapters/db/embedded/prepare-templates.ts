@@ -23,13 +23,20 @@ const halfPrefix = 'half-template-';
 const isAbandoned = (name: string): boolean =>
   name.startsWith(halfPrefix) && systemClock.now() - statSync(join(cacheFolder(), name)).mtimeMs > 3_600_000;
 
+/** The databases of initdb that nobody can open: half of the files that every new folder is copied from. */
+export const dropUnused = [
+  'update pg_database set datistemplate = false where datistemplate',
+  'drop database if exists template0',
+  'drop database if exists template1',
+];
+
 /** Filled beside and renamed: what bears the name of a template is whole. */
 async function prepareTemplate(folder: string, templates: readonly string[]): Promise<void> {
   const half = mkdtempSync(join(cacheFolder(), halfPrefix));
   try {
     const db = await openEmbedded({ folder: half, templates });
     if (templates.length > 0) await migrate(db, serverMigrations);
-    await db.script('vacuum freeze');
+    await db.script(...dropUnused, 'vacuum freeze');
     await db.script('checkpoint');
     await db.close();
     publish(join(half, 'postgres'), folder);

@@ -27,7 +27,7 @@ function pgliteVersion(): string {
 }
 
 /** One more whenever templates are made in another way. */
-const layout = 2;
+const layout = 3;
 
 /** A log in small segments: a new folder stays small and no write waits for 16 MiB of zeros. */
 export const initDbStartParams = ['--wal-segsize=1'];
