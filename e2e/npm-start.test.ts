@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
-import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { bareEnv, briefFromWithin, newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { embeddedNode } from './node-process.ts';
 
 const onLinux = process.platform === 'linux' ? false : 'process tables are read from /proc';
@@ -48,13 +48,13 @@ const ours = (): number[] =>
 /** `npm start` as it is typed, after `nohup` for example; resolves when it is ready. */
 async function npmStart(...before: string[]): Promise<{ npm: ChildProcess; url: string }> {
   const port = await ownPort();
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const { HOME } = process.env;
   const [command = '', ...args] = [...before, 'npm', 'start'];
   const npm = spawn(command, args, {
     // A group of its own, as a shell gives every job.
     detached: true,
     cwd: repository,
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ...(await embeddedNode()), PORT: String(port), DATA_DIR: dataDir },
+    env: { HOME, ...bareEnv(), ...briefFromWithin, ...(await embeddedNode()), PORT: String(port), DATA_DIR: dataDir },
     stdio: 'ignore',
   });
   const url = `http://127.0.0.1:${port}`;

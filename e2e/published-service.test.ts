@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } 
 import { join, resolve } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
-import { newDataDir } from '../apps/server/testkit/kit/process.ts';
+import { bareEnv, briefFromWithin, newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { buildPackages } from '../tools/packages/build.ts';
 import { readManifest } from '../tools/packages/manifest.ts';
 import { packages } from '../tools/packages/table.ts';
@@ -53,10 +53,10 @@ const bannerOf = (printed: string): { url: string; mediaProblem: string | null }
 
 /** Starts a program, and gives what it printed once that matches; it ends with the test. */
 async function start(t: TestContext, args: readonly string[], env: Record<string, string>, cwd: string, until: RegExp) {
-  const { PATH, HOME } = process.env;
+  const { HOME } = process.env;
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { HOME, ...bareEnv(), ...briefFromWithin, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -88,7 +88,7 @@ test('[PKG-5] [PKG-8] parley dev runs everything from them, and the application 
   }
 
   const app = join(installed, '..', 'app');
-  execFileSync(process.execPath, [main, 'init', app], { env: { DATA_DIR: dataDir } });
+  execFileSync(process.execPath, [main, 'init', app], { env: { ...bareEnv(), DATA_DIR: dataDir } });
   assert.throws(
     () => execFileSync(process.execPath, [main, 'init', app], { stdio: 'ignore' }),
     'not over what is there',

@@ -32,6 +32,13 @@ export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'parley-
  */
 export const brief = (): string[] => (hasWorkerEnd() ? ['--liftoff-only'] : []);
 
+const briefSwitches = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
+  .map((flag) => `process.getBuiltinModule('v8').setFlagsFromString('${flag}')`)
+  .join(';');
+
+/** The same as a variable, of a program that starts another: Node.js takes the switch from its command line alone. */
+export const briefFromWithin = { NODE_OPTIONS: `--import=data:text/javascript,${briefSwitches}` };
+
 /** Of a process that gets nothing from the tests but where programs are, and what was compiled before. */
 export const bareEnv = (): NodeJS.ProcessEnv => {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
