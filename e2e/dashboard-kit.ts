@@ -13,6 +13,8 @@ export interface DashboardKit<S extends TestService = RoomsService> {
   service: S;
   /** A browser of one person, or of nobody. */
   visit(options?: VisitOptions): Promise<Visit>;
+  /** Everybody goes; who comes next gets their browser with nothing of theirs: a new one costs three times a page. */
+  leave(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,8 @@ export interface VisitOptions {
   width?: number;
   /** Of the browser; American English unless given. */
   locale?: string;
+  /** Has, or does, what cannot be taken back, as a clock or an authenticator: nobody gets it afterwards. */
+  isLast?: boolean;
 }
 
 export interface Visit {
@@ -31,6 +35,8 @@ export interface Visit {
   open(path: string, heading?: string | RegExp): Promise<Page>;
   /** Asserts that nothing went wrong since the last time that the test did not cause: console, exceptions, requests to other origins. */
   assertClean(options?: { expected?: RegExp }): void;
+  /** Forgets the person and all that was done. */
+  forget(): Promise<void>;
 }
 
 /** On the shared service, or with settings on one of its own. */
@@ -60,16 +66,27 @@ export async function startCallingDashboard(options: TestServiceOptions = {}): P
 }
 
 function openKit<S extends TestService>(service: S, stop: () => Promise<void>): DashboardKit<S> {
-  const contexts: BrowserContext[] = [];
+  const taken: { visit: Visit; options: VisitOptions }[] = [];
+  const free: Visit[] = [];
   return {
     service,
     async visit(options = {}) {
-      const opened = await visitDashboard(service.config.publicUrl, options);
-      contexts.push(opened.context);
-      return opened;
+      const isNew = options.isLast || options.locale !== undefined;
+      const visit = await visitDashboard(service.config.publicUrl, options, isNew ? undefined : free.pop());
+      taken.push({ visit, options });
+      return visit;
+    },
+    async leave() {
+      for (const { visit, options } of taken.splice(0)) {
+        if (options.isLast || options.locale !== undefined) await visit.context.close();
+        else {
+          await visit.forget();
+          free.push(visit);
+        }
+      }
     },
     async close() {
-      for (const context of contexts) await context.close();
+      for (const { context } of [...taken.map(({ visit }) => visit), ...free]) await context.close();
       await stop();
     },
   };
@@ -77,22 +94,35 @@ function openKit<S extends TestService>(service: S, stop: () => Promise<void>): 
 
 const heightPx = 800;
 
-/** A browser at the dashboard of the service with this address. */
-export async function visitDashboard(base: string, options: VisitOptions): Promise<Visit> {
+/** A browser at the dashboard of the service with this address: a new one, or one that has forgotten whose it was. */
+export async function visitDashboard(base: string, options: VisitOptions, known?: Visit): Promise<Visit> {
+  const visit = known ?? (await newVisit(base, options.locale));
+  const { context, page } = visit;
+  await page.setViewportSize({ width: options.width ?? 1280, height: heightPx });
+  await page.emulateMedia({ colorScheme: options.theme ?? 'light' });
+  // The service believes this as its proxy: budgets by address do not mix between tests.
+  await context.setExtraHTTPHeaders({ 'x-forwarded-for': `10.1.${randomInt(256)}.${randomInt(1, 255)}` });
+  if (options.as) await signIn(context, base, options.as);
+  return visit;
+}
+
+/** Says to the page that the session was opened elsewhere. */
+const signedInCookie = 'signed-in-over-api';
+
+async function newVisit(base: string, locale = 'en-US'): Promise<Visit> {
   const browser = await sharedChromium();
   const context = await browser.newContext({
     baseURL: base,
-    viewport: { width: options.width ?? 1280, height: heightPx },
-    colorScheme: options.theme ?? 'light',
-    locale: options.locale ?? 'en-US',
+    locale,
     // What fades in has no colour of its own yet.
     ...stillPage,
     permissions: ['clipboard-read', 'clipboard-write', 'camera', 'microphone'],
-    // The service believes this as its proxy: budgets by address do not mix between tests.
-    extraHTTPHeaders: { 'x-forwarded-for': `10.1.${randomInt(256)}.${randomInt(1, 255)}` },
   });
   context.setDefaultTimeout(30_000);
-  if (options.as) await signIn(context, options.as);
+  await context.addInitScript((name) => {
+    if (location.protocol !== 'about:' && document.cookie.includes(name))
+      localStorage.setItem('parley.has-session', '1');
+  }, signedInCookie);
   const problems = watch(context, base);
   const page = await context.newPage();
   return {
@@ -103,16 +133,32 @@ export async function visitDashboard(base: string, options: VisitOptions): Promi
       const left = problems.splice(0).filter((problem) => !expected?.test(problem));
       assert.deepEqual(left, [], 'the page had problems of its own');
     },
+    async forget() {
+      await clear(context, page, base);
+      problems.length = 0;
+    },
   };
 }
 
+async function clear(context: BrowserContext, page: Page, base: string): Promise<void> {
+  for (const other of context.pages()) if (other !== page) await other.close();
+  page.removeAllListeners();
+  await context.unrouteAll();
+  await page.unrouteAll();
+  // Of the same origin: an empty page would be another renderer's.
+  await page.goto('/healthz');
+  await context.clearCookies();
+  await page.evaluate(() => sessionStorage.clear());
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.clearDataForOrigin', { origin: new URL(base).origin, storageTypes: 'all' });
+  await devtools.detach();
+}
+
 /** Signs in over the API: the cookie is the context's, and the page finds it. */
-async function signIn(context: BrowserContext, { email, password }: Person): Promise<void> {
+async function signIn(context: BrowserContext, base: string, { email, password }: Person): Promise<void> {
   const answer = await context.request.post('/v1/auth/login', { data: { email, password } });
   assert.equal(answer.status(), 200, await answer.text());
-  await context.addInitScript(() => {
-    if (location.protocol !== 'about:') localStorage.setItem('parley.has-session', '1');
-  });
+  await context.addCookies([{ name: signedInCookie, value: '1', url: base }]);
 }
 
 /** Opens an address of the dashboard and waits for its title. */

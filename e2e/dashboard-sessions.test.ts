@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
@@ -42,6 +42,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
       },
     });
   });
+  afterEach(() => kit?.leave());
   after(async () => {
     await kit?.close();
     await oidc?.close();
@@ -64,6 +65,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await page.keyboard.press('Enter');
     await projects(page).waitFor();
     visit.assertClean();
+    await kit.leave();
     const late = await kit.visit();
     await late.open(`/first-account?token=${'x'.repeat(43)}`, 'Create the first account');
     await late.page.getByLabel('E-mail').fill(newEmail());
@@ -131,10 +133,12 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await assert.rejects(api.call('login', { body: { email, password } }), /E-mail or password is wrong/);
     await api.call('login', { body: { email, password: 'chosen on this page' } });
 
+    visit.assertClean({ expected: ownDoing });
+    await kit.leave();
     const second = await kit.visit();
     await second.page.goto(address);
     await second.page.getByRole('alert').getByText('SVC_INVALID_TOKEN_LINK').waitFor();
-    for (const one of [visit, second]) one.assertClean({ expected: ownDoing });
+    second.assertClean({ expected: ownDoing });
   });
 
   test('[DASH-11] signing in: wrong is wrong alike, a deep link is kept, and nobody else’s next', async () => {
@@ -165,7 +169,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
 
   test('[DASH-12] a new password through the mailbox ends every other session; its page stays and goes on after signing in', async () => {
     const email = await newAccount();
-    const other = await kit.visit();
+    const other = await kit.visit({ isLast: true });
     await other.context.clock.install();
     await other.page.goto('/account');
     await signIn(other.page, email);
@@ -209,19 +213,22 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     assert.doesNotMatch(page.url(), /code=|state=/);
     visit.assertClean({ expected: ownDoing });
 
+    await kit.leave();
     const second = await kit.visit();
     const address = newEmail('hub');
     await answerAsGithub(second.context, { email: address, isAgreed: true });
     await second.page.goto('/login');
     await second.page.getByRole('button', { name: 'Continue with GitHub' }).click();
     await projects(second.page).waitFor();
+    second.assertClean({ expected: ownDoing });
 
+    await kit.leave();
     const third = await kit.visit();
     await answerAsGithub(third.context, { email: address, isAgreed: false });
     await third.page.goto('/login');
     await third.page.getByRole('button', { name: 'Continue with GitHub' }).click();
     await third.page.getByRole('alert').getByText('The provider did not sign you in').waitFor();
-    for (const one of [second, third]) one.assertClean({ expected: ownDoing });
+    third.assertClean({ expected: ownDoing });
   });
 
   /** GitHub's own page, on which somebody agrees or does not. */
@@ -241,7 +248,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
 
   test('[DASH-14] a token is renewed before it ends, once for all tabs, and nobody notices', async () => {
     const email = await newAccount();
-    const visit = await kit.visit();
+    const visit = await kit.visit({ isLast: true });
     const { page, context } = visit;
     await context.clock.install();
     const refreshes: string[] = [];
@@ -277,7 +284,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await tab.goto('/projects');
     await projects(tab).waitFor();
 
-    const far = await kit.visit();
+    const far = await kit.visit({ isLast: true });
     await far.context.clock.install();
     await far.page.goto('/projects');
     await signIn(far.page, email);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import { mintChatToken } from '@parley/server';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
@@ -16,6 +16,7 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     kit = await startDashboard();
     project = await kit.service.newProject();
   });
+  afterEach(() => kit?.leave());
   after(() => kit?.close());
 
   test('[DASH-50] no page of chat, and no answer it is made of, holds what somebody wrote', async () => {
@@ -225,11 +226,12 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     await press('Delete');
     await press('Delete alert', page.getByRole('dialog', { name: 'Delete this alert?' }));
     await page.getByText('No alert for development yet').waitFor();
+    visit.assertClean({ expected: /Failed to load resource/ });
+    await kit.leave();
     const viewer = await kit.visit({ as: await project.member('VIEWER') });
     const seen = await viewer.open(`/p/${project.id}/alerts?env=development`, 'Alerts');
     assert.ok(await seen.getByRole('button', { name: 'New alert' }).isDisabled());
     viewer.assertClean();
-    visit.assertClean({ expected: /Failed to load resource/ });
   });
 
   test('[DASH-80] usage shows no cost until there are prices, then with a total, by day and by key, and as CSV', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import { iso } from '../apps/server/src/core/clock.ts';
 import { updateDraining } from '../apps/server/src/domains/fleet/server-store.ts';
 import { joinAs, mint, newRoom, type RoomsService } from '../apps/server/testkit/clients/rooms.ts';
@@ -36,6 +36,7 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await newRoom(project.api);
     await project.api.call('createRoom', { body: { name: 'Stand-up' } });
   });
+  afterEach(() => kit?.leave());
   after(() => kit?.close());
 
   const at = (path: string, environment = 'development'): string => `/p/${project.id}/${path}?env=${environment}`;
