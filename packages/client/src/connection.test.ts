@@ -116,6 +116,35 @@ test('[SDK-131] a server that does not know first frames gets it as one of its o
   assert.equal(parts.world.timers, 0);
 });
 
+test('[SDK-135] the time for an answer to the first frame begins with the hello, however long connecting took', async () => {
+  const parts = rig({ first: () => ({ type: 'join' }), welcome: async (link) => void (await link.first) });
+  const done = parts.connection.connect();
+  await parts.world.advance(12_000);
+  const socket = lastSocket(parts);
+  const { id } = JSON.parse(new URL(socket.url).searchParams.get('first') ?? '') as { id: string };
+  socket.hello({ first: true });
+  await settle();
+  socket.receive({ type: 'ack', ref: id, data: {} });
+  await settle();
+  assert.deepEqual([parts.world.sockets.length, parts.states.at(-1)], [1, 'connected']);
+  await done;
+});
+
+test('[SDK-135] after an attempt that got no hello the next carries no first frame: something between may refuse it', async () => {
+  const parts = rig({ first: () => ({ type: 'join' }) });
+  const done = parts.connection.connect();
+  await settle();
+  lastSocket(parts).drop(1006);
+  await parts.world.advance(3_000);
+  lastSocket(parts).hello();
+  await done;
+  lastSocket(parts).drop(1006);
+  await parts.world.advance(3_000);
+  const carried = parts.world.sockets.map(({ url }) => url.includes('?first='));
+  assert.deepEqual(carried, [true, false, true], 'one that got through is followed by one that carries it');
+  parts.connection.disconnect();
+});
+
 test('[SDK-2] a lost connection comes back: reconnecting, then connected', async () => {
   const parts = await connected(rig());
   lastSocket(parts).drop(1006);

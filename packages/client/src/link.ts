@@ -6,6 +6,9 @@ import type { CloseInfo } from './reconnect.ts';
 import { createRequests } from './requests.ts';
 import type { Runtime } from './runtime.ts';
 
+/** Of the frame that goes with the upgrade request; those after it are numbered. */
+const FIRST_ID = 'first';
+
 /** One open WebSocket that has said hello. */
 export interface Link<P extends Protocol> {
   readonly hello: Hello<P>;
@@ -59,9 +62,6 @@ export function openLink<P extends Protocol>({
   const opened = createDeferred<Link<P>>();
   const closed = createDeferred<CloseInfo>();
   const requests = createRequests(runtime);
-  let address = url;
-  const firstAnswer = first && requests.open(first.type, carry);
-  firstAnswer?.catch(() => {}); // told by whoever awaits it, or by the close
   const socket = openSocket();
   let hello: Hello<P> | null = null;
   let refusal: SvcError | undefined;
@@ -71,16 +71,11 @@ export function openLink<P extends Protocol>({
   /** The constructor throws in a Firefox whose network is away; that passes. */
   function openSocket(): WebSocket {
     try {
-      return runtime.openWebSocket(address, [subprotocol, `bearer.${token}`]);
+      const query = first ? `?first=${encodeURIComponent(JSON.stringify({ ...first, id: FIRST_ID }))}` : '';
+      return runtime.openWebSocket(url + query, [subprotocol, `bearer.${token}`]);
     } catch (cause) {
-      requests.failAll();
       throw cause instanceof ConnectionError ? cause : new ConnectionError('network', { cause });
     }
-  }
-
-  function carry(id: string): boolean {
-    address += `?first=${encodeURIComponent(JSON.stringify({ ...first, id }))}`;
-    return true;
   }
 
   const isOpen = (): boolean => hello !== null && socket.readyState === 1;
@@ -118,8 +113,9 @@ export function openLink<P extends Protocol>({
 
   function welcome(frame: Hello<P>): void {
     hello = frame;
-    // An older server leaves the first frame unread.
-    if (!('first' in frame)) requests.failAll();
+    // From here on it is waited for: how long connecting took is no matter. An older server left it unread.
+    const answer = first && 'first' in frame ? requests.expect(first.type, FIRST_ID) : undefined;
+    answer?.catch(() => {}); // told by whoever awaits it, or by the close
     const beating = createHeartbeat({
       runtime,
       intervalMs: frame.heartbeatIntervalMs,
@@ -133,7 +129,7 @@ export function openLink<P extends Protocol>({
       requests.open(frame.type, (id) => write({ ...frame, id }))) as Request<P>;
     const link: Link<P> = {
       hello: frame,
-      first: 'first' in frame ? firstAnswer : undefined,
+      first: answer,
       get isOpen() {
         return isOpen();
       },

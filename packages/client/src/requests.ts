@@ -12,6 +12,8 @@ interface Pending {
 export interface Requests {
   /** `write` puts the frame with this id on the wire; false when it cannot. */
   open(type: string, write: (id: string) => boolean): Promise<unknown>;
+  /** The answer to a frame that is on its way with this id already. */
+  expect(type: string, id: string): Promise<unknown>;
   resolve(ref: string, data: unknown): void;
   /** False when no request has this id. */
   reject(ref: string | undefined, error: WireError): boolean;
@@ -30,18 +32,23 @@ export function createRequests(runtime: Runtime): Requests {
     return entry;
   }
 
+  function expect(type: string, id: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const cancel = runtime.setTimer(() => {
+        const message = `The server did not answer ${type}. Try again.`;
+        take(id)?.reject(new ConnectionError('network', { code: 'timeout', message }));
+      }, TIMEOUT_MS);
+      pending.set(id, { resolve, reject, cancel });
+    });
+  }
+
   return {
-    open(type, write) {
-      return new Promise((resolve, reject) => {
-        const id = `c${++lastId}`;
-        if (!write(id)) return reject(new ConnectionError('network'));
-        const cancel = runtime.setTimer(() => {
-          const message = `The server did not answer ${type}. Try again.`;
-          take(id)?.reject(new ConnectionError('network', { code: 'timeout', message }));
-        }, TIMEOUT_MS);
-        pending.set(id, { resolve, reject, cancel });
-      });
+    async open(type, write) {
+      const id = `c${++lastId}`;
+      if (!write(id)) throw new ConnectionError('network');
+      return expect(type, id);
     },
+    expect,
     resolve: (ref, data) => take(ref)?.resolve(data),
     reject(ref = '', error) {
       const entry = take(ref);

@@ -54,6 +54,8 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
   const ending = new AbortController();
   let phase: Phase<P> = { is: 'dialing' };
   let ready = newReady();
+  /** Whether the last attempt got a hello: if not, something between may refuse addresses with a frame. */
+  let gotThrough = true;
 
   const isEnded = (): boolean => ending.signal.aborted;
 
@@ -96,14 +98,17 @@ export function createSession<P extends Protocol>(deps: SessionDeps<P>, events: 
     const token = await (renewToken ? credential.renew() : credential.get());
     if (isEnded()) throw new ConnectionError('client');
     const url = `${deps.baseUrl.replace(/^http/, 'ws')}${deps.path}`;
+    const first = gotThrough ? deps.first?.() : undefined;
+    gotThrough = false;
     const link = await openLink<P>({
       ...deps,
       url,
       token,
-      first: deps.first?.(),
+      first,
       // At once: frames may come with the hello, and ask for an answer.
       onOpen(link) {
         phase = { is: 'linked', link, isCycling: false };
+        gotThrough = true;
       },
       signal: ending.signal,
     });
