@@ -181,6 +181,12 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     else admit(frame);
   }
 
+  /** Of the address, which ws has not measured. */
+  function receiveFirst(bytes: Buffer): void {
+    if (bytes.length > definition.frameBytesMax) close(1009, 'FRAME_TOO_LARGE');
+    else receive(bytes);
+  }
+
   function pong(frame: RawFrame): void {
     const { excess, remainingMs } = pings.use(heardAt);
     if (excess === 0) answers.pong(frame);
@@ -214,7 +220,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   });
   // In no closure: it is not kept for as long as the connection is open.
   if (token !== null) inbox.runFirst(authenticate(token, null));
-  if (hasFirst) receive(Buffer.from(first));
+  if (hasFirst) receiveFirst(Buffer.from(first));
 
   return {
     grant: () => (state.is === 'open' ? state.session : null),

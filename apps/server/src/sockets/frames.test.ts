@@ -83,6 +83,16 @@ test('[SOCK-7] a frame over the size limit ends the connection with 1009', async
   assert.notEqual((await fragmented.whenClosed()).code, 1000);
 });
 
+test('[SIG-27] the frame that an address carries has the size limit of all others', async () => {
+  const first = (size: number): string => JSON.stringify({ type: 'echo', text: 'x'.repeat(size) });
+  const open = (size: number) =>
+    openSocket(`${at.url}/v1/rtc/signal?token=${at.newToken()}&first=${encodeURIComponent(first(size))}`);
+  assert.equal((await (await open(8_192)).whenClosed()).code, 1009);
+  const fits = await open(8_000);
+  await fits.take('hello');
+  await fits.close();
+});
+
 test('[SOCK-8] frames of one connection are handled one after the other, pings at once', async () => {
   const client = await at.chat();
   const first = client.ask({ type: 'slow', name: 'first' });

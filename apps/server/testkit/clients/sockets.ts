@@ -55,6 +55,8 @@ export async function startSockets(
         attemptBudget: 'SIGNALING_MAX_CONNECTIONS_PER_WINDOW',
         frameBudget: 'SIGNALING_MAX_MESSAGES_PER_WINDOW',
         replyType: 'response',
+        takesFirst: true,
+        frameBytesMax: 8_192,
       }),
     ],
     isOriginAllowed: async (_projectId, origin) => origin !== 'https://evil.example',
