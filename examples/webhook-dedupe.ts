@@ -25,6 +25,6 @@ export const databaseDedupe = (query: Query): WebhookDedupe => ({
     await query('update webhook_events set is_handled = true where id = $1', [id]);
   },
   async release(id) {
-    await query('delete from webhook_events where id = $1', [id]);
+    await query('delete from webhook_events where id = $1 and not is_handled', [id]);
   },
 });

@@ -1,4 +1,4 @@
-import { ConnectionError, errorOf } from './errors.ts';
+import { ConnectionError, errorOf, type ParleyError } from './errors.ts';
 
 /** Which request an answer, or its absence, belongs to. */
 export interface Asked {
@@ -26,19 +26,35 @@ export async function fetchAnswer(
 
 /** What the service answered; its error, or one of ours for what does not come from it, is thrown. */
 export async function readBody(response: Response, asked: Asked): Promise<unknown> {
-  const text = await response.text().catch((cause) => {
-    throw noAnswer(asked, 'broke off its answer.', cause);
-  });
-  const { baseUrl, requestId } = asked;
-  const { ok, status, headers } = response;
-  if (!ok) throw errorOf(status, text, headers, baseUrl, requestId);
+  const text = await textOf(response, asked);
+  if (!response.ok) throw problemOf(response, text, asked);
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch (cause) {
-    // A page of a proxy can come with 200 too.
-    const { code, message, requestId: answered } = errorOf(status, text, headers, baseUrl, requestId);
-    throw new ConnectionError({ code, message, requestId: answered, retryable: true, baseUrl, cause });
+    throw problemOf(response, text, asked, cause);
   }
+}
+
+/** The error of an answer that is not what was asked for. */
+export const notOurs = async (response: Response, asked: Asked): Promise<ParleyError> =>
+  problemOf(response, await textOf(response, asked), asked);
+
+function textOf(response: Response, asked: Asked): Promise<string> {
+  return response.text().catch((cause) => {
+    throw noAnswer(asked, 'broke off its answer.', cause);
+  });
+}
+
+function problemOf(
+  { ok, status, headers }: Response,
+  text: string,
+  { baseUrl, requestId: sent }: Asked,
+  cause?: unknown,
+): ParleyError {
+  // What a proxy answers can come with 200 too.
+  const error = errorOf(status, ok ? '' : text, headers, baseUrl, sent);
+  const { code, message, requestId } = error;
+  return ok ? new ConnectionError({ code, message, requestId, retryable: true, baseUrl, cause }) : error;
 }
 
 /** The bytes as they come; a stream that breaks off ends with an error of ours. */

@@ -49,12 +49,15 @@ export function createApi({ baseUrl, credential, fetch = globalThis.fetch }: Cal
     const { query, body, ...params } = (input ?? {}) as { query?: object; body?: unknown } & Record<string, string>;
     const { method, url } = addressOf(routeAddresses[name], params, query);
     const bearer = typeof credential === 'function' ? await credential() : credential;
-    const { idempotencyKey, requestId = newRequestId(), signal } = options ?? {};
+    const { idempotencyKey, signal } = options ?? {};
+    // By their names in lower case: one of ours in capitals would be sent beside ours.
+    const given = Object.fromEntries(new Headers(options?.headers));
+    const requestId = given['x-request-id'] ?? options?.requestId ?? newRequestId();
     const headers = {
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      ...options?.headers,
+      ...given,
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const asked = { baseUrl, requestId, signal };

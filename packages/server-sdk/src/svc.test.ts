@@ -248,15 +248,22 @@ describe('[SDK-53] what is not the service', () => {
   });
 
   test('[SDK-132] a stream and a call by route name fail with errors of ours too', async (context) => {
-    const { svc, close } = await scripted(['break off', 'hang up', { status: 200, page }, 'break off']);
+    const { svc, requests, close } = await scripted([
+      'break off',
+      { status: 200, body: {} },
+      ...(['hang up', { status: 200, page }, 'break off'] as const),
+    ]);
     context.after(close);
     const ours = (error: unknown): boolean => ParleyError.is(error) && error.retryable && error.requestId !== '';
     const firstEvent = async (): Promise<void> => {
       for await (const _ of svc.events.stream()) return;
     };
     await assert.rejects(firstEvent(), ours);
+    await assert.rejects(firstEvent(), { code: 'SVC_UNREADABLE_ANSWER', retryable: true }, 'JSON is no stream');
     const { call } = createApi({ baseUrl: svc.baseUrl, credential: 'x' });
     for (let attempt = 0; attempt < 3; attempt++) await assert.rejects(call('getRoom', { id: 'x' }), ours);
+    await call('getRoom', { id: 'x' }, { headers: { 'X-Request-Id': 'mine' } });
+    assert.equal(requests.at(-1)?.headers['x-request-id'], 'mine');
     await assert.rejects(call('getRoom', { id: 'x' }, { signal: AbortSignal.abort('why') }), /^why$/);
   });
 });

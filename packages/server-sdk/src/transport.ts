@@ -1,4 +1,4 @@
-import { type Asked, fetchAnswer, newRequestId, readBody, readChunks } from './answer.ts';
+import { type Asked, fetchAnswer, newRequestId, notOurs, readBody, readChunks } from './answer.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 
 /** The last argument of every method. */
@@ -107,9 +107,9 @@ export function createTransport(options: TransportOptions): Transport {
     async open(request, given = {}) {
       const asked = askedWith(given, given.signal);
       const response = await attempt(request, headersOf(request, given), asked);
-      // Whatever else came is an error, or a proxy's page.
+      // Whatever else came is an error, or a proxy's.
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-      if (!response.ok || !isStream) await readBody(response, asked);
+      if (!response.ok || !isStream) throw await notOurs(response, asked);
       return readChunks(response, asked);
     },
   };

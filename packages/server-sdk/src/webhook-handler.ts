@@ -106,8 +106,17 @@ export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
       await listener?.(event);
       await dedupe.complete?.(event.id);
     } catch (error) {
-      await dedupe.release?.(event.id);
+      await release(event);
       throw error;
+    }
+  }
+
+  /** A store that fails as well must not hide why the listener did. */
+  async function release(event: WebhookEvent): Promise<void> {
+    try {
+      await dedupe.release?.(event.id);
+    } catch (error) {
+      onError(error, event);
     }
   }
 
