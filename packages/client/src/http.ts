@@ -41,8 +41,9 @@ export function createHttp({
     method: string,
     path: string,
     { query, body, signal }: CallOptions,
-    requestId: string,
-  ): Promise<Response> {
+  ): Promise<[Response, requestId: string]> {
+    // As the service makes them: the dashboard finds it.
+    const requestId = `req_${runtime.newId().replaceAll('-', '').slice(0, 24)}`;
     const url = new URL(baseUrl + path);
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -53,7 +54,8 @@ export function createHttp({
     if (body) headers['content-type'] = 'application/json';
     try {
       const content = body ? JSON.stringify(body) : null;
-      return await runtime.fetch(url.href, { method, headers, body: content, signal: signal ?? null });
+      const response = await runtime.fetch(url.href, { method, headers, body: content, signal: signal ?? null });
+      return [response, requestId];
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw new ConnectionError('network', { cause, requestId, baseUrl });
@@ -61,12 +63,10 @@ export function createHttp({
   }
 
   async function answer(method: string, path: string, options: CallOptions): Promise<[body: unknown, Headers]> {
-    // As the service makes them: the dashboard finds it.
-    const requestId = `req_${runtime.newId().replaceAll('-', '').slice(0, 24)}`;
-    let response = await attempt(method, path, options, requestId);
+    let [response, requestId] = await attempt(method, path, options);
     if (response.status === 401 && credential.canRenew) {
       await credential.renew();
-      response = await attempt(method, path, options, requestId);
+      [response, requestId] = await attempt(method, path, options);
     }
     // A proxy's page and a body that broke off are none of ours.
     const body: unknown = await response.json().catch(() => undefined);

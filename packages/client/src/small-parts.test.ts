@@ -59,21 +59,21 @@ test("[SDK-53] a proxy's page, with whatever status, and an answer that breaks o
 
 test('[SDK-132] a call sends a request id, which the error names when no answer does', async () => {
   const sent: (string | null)[] = [];
-  const id = 'req_0a1b2c3d4e5f60718293a4b5';
+  const [first, second, third] = [0, 1, 2].map((attempt) => `req_${attempt}a1b2c3d4e5f60718293a4b5`);
   const http = createHttp({
     baseUrl: 'https://rtc.example.com',
-    credential: createCredential('t'),
+    credential: createCredential(async () => 't'),
     runtime: {
-      newId: () => `0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f${sent.length}`,
+      newId: () => `${sent.length}a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9`,
       async fetch(_url, init) {
         if (sent.push(new Headers(init?.headers).get('x-request-id')) === 1) throw new TypeError('reset');
-        return new Response('<html>', { status: 502 });
+        return new Response('<html>', { status: sent.length === 2 ? 401 : 502 });
       },
     },
   });
-  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'network', retryable: true, requestId: id });
-  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'SVC_UNREADABLE_ANSWER', requestId: id });
-  assert.deepEqual(sent, [id, id]);
+  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'network', retryable: true, requestId: first });
+  await assert.rejects(http.call('GET', '/v1/rooms'), { code: 'SVC_UNREADABLE_ANSWER', requestId: third });
+  assert.deepEqual(sent, [first, second, third]);
 });
 
 test('[SDK-6] listeners come and go: by the returned function, by a signal, once', () => {

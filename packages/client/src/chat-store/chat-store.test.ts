@@ -110,6 +110,8 @@ test('[SDK-134] unread messages that name the user after an @ are counted apart,
   await store.markRead(id);
   assert.deepEqual(counts(), [0, 0]);
   assert.equal(mentionOf([''])('@ nobody'), false);
+  const texts = ['@user-1.', '@user-1-', "@user-1's", '@user-1-2 is another', '@user-1.x', '@user-1@example.com'];
+  assert.deepEqual(texts.map(mentionOf(['user-1'])), [true, true, true, false, false, false]);
 });
 
 test('[SDK-80] names, uuids and titles of the application are taken, and what cannot be joined says why', async () => {
