@@ -5,6 +5,7 @@ import {
   type PasskeyCreation,
   type PasskeyRequest,
 } from '@parley/contract';
+import type { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Tx } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
@@ -26,6 +27,7 @@ export type Passkeys = ReturnType<typeof createPasskeys>;
 const algorithms = [-8, -7, -257];
 /** With the first passkey: it brings a tenth of all modules of the service. */
 const loadWebauthn = () => import('@simplewebauthn/server');
+const loadHelpers = () => import('@simplewebauthn/server/helpers');
 const described = ({ credentialId }: PasskeyRow) => ({ type: 'public-key' as const, id: credentialId });
 
 export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
@@ -75,9 +77,11 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
   });
 
   async function add(tx: Tx, userId: string, { name, credential }: AddPasskey, challenge: string): Promise<PasskeyRow> {
+    // Outside of what is refused: a module that is missing is our fault, not the passkey's.
+    const { verifyRegistrationResponse } = await loadWebauthn();
+    const { decodeAttestationObject: decode } = await loadHelpers();
     const { verified: isRight, registrationInfo } = await verified(async () => {
-      await assertUnattested(credential.response.attestationObject);
-      const { verifyRegistrationResponse } = await loadWebauthn();
+      assertUnattested(decode(bytesOf(credential.response.attestationObject)));
       return verifyRegistrationResponse({
         response: { ...credential, clientExtensionResults: {} },
         expectedChallenge: challenge,
@@ -115,17 +119,17 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
     expected: { challenge: string; isVerifying: boolean },
   ): Promise<string> {
     const passkey = await known(tx, assertion);
-    const { verified: isRight, authenticationInfo } = await verified(async () => {
-      const { verifyAuthenticationResponse } = await loadWebauthn();
-      return verifyAuthenticationResponse({
+    const { verifyAuthenticationResponse } = await loadWebauthn();
+    const { verified: isRight, authenticationInfo } = await verified(() =>
+      verifyAuthenticationResponse({
         response: { ...assertion, clientExtensionResults: {} },
         expectedChallenge: expected.challenge,
         expectedOrigin: origin,
         expectedRPID: rpId,
         requireUserVerification: expected.isVerifying,
         credential: { id: passkey.credentialId, publicKey: bytesOf(passkey.publicKey), counter: passkey.counter },
-      });
-    });
+      }),
+    );
     const isNoted = isRight && (await notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter, iso(clock.now())));
     return isNoted ? passkey.userId : fail('SVC_INVALID_SECOND_FACTOR');
   }
@@ -136,9 +140,7 @@ export function createPasskeys({ clock, ids, log, config }: PasskeysDeps) {
 const bytesOf = (base64url: string) => new Uint8Array(Buffer.from(base64url, 'base64url'));
 
 /** We ask for no attestation. One with certificates would have the library fetch addresses that the sender chose. */
-async function assertUnattested(attestationObject: string): Promise<void> {
-  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
-  const attestation = decodeAttestationObject(bytesOf(attestationObject));
+function assertUnattested(attestation: ReturnType<typeof decodeAttestationObject>): void {
   const format = attestation.get('fmt');
   if (format !== 'none' && format !== 'packed') throw new Error(`attestation format ${format}`);
   if (attestation.get('attStmt').get('x5c') !== undefined) throw new Error('attestation with certificates');
