@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { Duplex } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { openSocket, refusedUpgrade } from '../../testkit/clients/socket-client.ts';
 import { startSockets, type TestSockets } from '../../testkit/clients/sockets.ts';
@@ -114,6 +116,31 @@ test('[SOCK-10] signaling counts connection attempts by address, whatever the to
   for (let tried = 0; tried < 20; tried++) assert.equal((await (await from('2001:db8::1')).whenClosed()).code, 4401);
   assert.equal((await (await from('2001:db8::2')).whenClosed()).code, 4429, 'one /64 is one address');
   assert.equal((await (await from('192.0.2.7')).whenClosed()).code, 4401);
+});
+
+test('[SIG-28] a client that is gone before its attempt was counted is not admitted: nothing would end it', async () => {
+  const own = await startSockets();
+  const network = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  const headers = {
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  };
+  const socket = { remoteAddress: '192.0.2.9' };
+  const url = `/v1/rtc/signal?token=${own.newToken()}`;
+  await new Promise<void>((resolve) => {
+    setImmediate(() => {
+      own.sockets.upgrade(
+        { method: 'GET', url, headers, socket } as unknown as IncomingMessage,
+        network,
+        Buffer.alloc(0),
+      );
+      network.destroy();
+      setImmediate(resolve);
+    });
+  });
+  assert.equal(own.sockets.count, 0);
+  await own.stop();
 });
 
 test('[SOCK-11] 45 s of silence end with 4408; any frame is a heartbeat', async () => {

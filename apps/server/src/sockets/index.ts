@@ -118,7 +118,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
     rateLimiter.spend(`budget:${attemptBudget}:${addressKey(visitor.ip)}`, limits[attemptBudget]).then(
       () => {
         ws.resume();
-        open(endpoint, ws, socket, visitor, offer);
+        // Gone meanwhile: its end was told already, and will not be again.
+        if (ws.readyState === ws.OPEN) open(endpoint, ws, socket, visitor, offer);
       },
       (error) => {
         ws.resume();
