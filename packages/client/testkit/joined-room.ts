@@ -6,6 +6,14 @@ import { type FakeSocket, type FakeWorld, settle } from './fake-world.ts';
 const permissions = { publish: true, subscribe: true, publishData: true, publishAudio: true, publishVideo: true };
 const participant = { metadata: null, permissions, quality: null, tracks: [] };
 
+/** A fresh join comes with the address, and is answered in one read with the hello [SDK-131]. */
+const isCarried = ({ url }: FakeSocket): boolean => new URL(url).searchParams.has('first');
+
+export function joinOf(socket: FakeSocket): FakeSocket['sent'][number] {
+  if (isCarried(socket)) return JSON.parse(new URL(socket.url).searchParams.get('first') ?? '');
+  return socket.sent.find(({ type }) => type === 'join') ?? assert.fail('nobody joined');
+}
+
 /** Answers the join of the newest socket: ada is in the room, and bob was there before. */
 export async function welcome(
   world: FakeWorld,
@@ -14,9 +22,12 @@ export async function welcome(
   more = false,
 ): Promise<FakeSocket> {
   const socket = world.sockets.at(-1) ?? assert.fail('no socket');
-  socket.hello();
-  await settle();
-  const { id } = socket.sent.find(({ type }) => type === 'join') ?? assert.fail('nobody joined');
+  if (isCarried(socket)) socket.hello({ first: true });
+  else {
+    socket.hello();
+    await settle();
+  }
+  const { id } = joinOf(socket);
   socket.receive({
     type: 'joined',
     seq: 1,
