@@ -9,7 +9,8 @@ export async function lightFetch(url: string, init: RequestInit = {}): Promise<R
     const asking = request(url, {
       agent,
       method: init.method ?? 'GET',
-      headers: init.headers as Record<string, string> | undefined,
+      // As `fetch` says it: sessions are listed by device.
+      headers: { 'user-agent': 'node', ...(init.headers as Record<string, string>) },
       ...(init.signal && { signal: init.signal }),
     });
     asking.on('response', resolve);
