@@ -2,6 +2,9 @@ import type { Static, TSchema } from 'typebox';
 import { alertEvents } from './alerts/events.ts';
 import { auditEvents } from './audit/events.ts';
 import { chatEvents } from './chat/events.ts';
+import { chatFileEvents } from './chat/file-events.ts';
+import { chatModerationEvents } from './chat/moderation-events.ts';
+import { dataEvents } from './data/events.ts';
 import type { EventRow } from './events.ts';
 import { liveStreamEvents } from './live-streams/events.ts';
 import type { Permission } from './permissions.ts';
@@ -11,9 +14,12 @@ import { webhookEvents } from './webhooks/events.ts';
 export const allEvents = {
   ...liveStreamEvents,
   ...chatEvents,
+  ...chatModerationEvents,
+  ...chatFileEvents,
   ...webhookEvents,
   ...auditEvents,
   ...alertEvents,
+  ...dataEvents,
 } as const;
 
 export type EventType = keyof typeof allEvents;

@@ -1,14 +1,18 @@
 import { accountRoutes } from './accounts/routes.ts';
 import { alertRoutes } from './alerts/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
+import { chatBlockRoutes } from './chat/block-routes.ts';
 import { chatDashboardRoutes } from './chat/dashboard-routes.ts';
+import { chatModerationRoutes } from './chat/moderation-routes.ts';
 import { chatRoutes } from './chat/routes.ts';
+import { dataRoutes } from './data/routes.ts';
 import { endUserRoutes } from './end-users/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { liveStreamRoutes } from './live-streams/routes.ts';
 import { observabilityRoutes } from './observability/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { signingKeyRoutes } from './projects/signing-keys.ts';
+import { pushRoutes } from './push/routes.ts';
 import { roomRoutes } from './rooms/routes.ts';
 import { signalingRoutes } from './signaling/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -21,6 +25,7 @@ export const allRoutes = {
   ...signingKeyRoutes,
   ...auditRoutes,
   ...endUserRoutes,
+  ...dataRoutes,
   ...fleetRoutes,
   ...roomRoutes,
   ...signalingRoutes,
@@ -30,7 +35,10 @@ export const allRoutes = {
   ...webhookRoutes,
   ...alertRoutes,
   ...chatRoutes,
+  ...chatModerationRoutes,
+  ...chatBlockRoutes,
   ...chatDashboardRoutes,
+  ...pushRoutes,
 } as const;
 export type AllRoutes = typeof allRoutes;
 export type RouteName = keyof AllRoutes;

@@ -50,9 +50,17 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   SVC_METADATA_NOT_ALLOWED:
     'Metadata is set by your backend: `rooms.updateParticipant`. To let participants change their own, mint the RTC token with `{ updateMetadata: true }`, and trust it no more than anything else a client says.',
   SVC_NOT_A_MEMBER: 'Add the user with `chat.members.add`, then join again.',
+  SVC_DIRECT_MEMBERS_FIXED:
+    'Nobody else can be added. `chat.direct.open` with all of their ids gives the conversation of those people; for a changing circle create a conversation of type GROUP.',
   SVC_SCOPE_MISSING:
     'Mint the chat token with this scope, or without `scopes`. An API key that was made with `scopes` needs a new key that has it.',
   SVC_USER_BANNED: 'Somebody banned the user with `users.revoke`. `users.get` says until when; `users.unban` lifts it.',
+  SVC_CHAT_BANNED:
+    '`until` (null: for good) and `reason` say what a moderator decided; `conversationId` where, null for all chat. `chat.moderation.unban` and `unbanEverywhere` lift it.',
+  SVC_CHAT_MUTED:
+    'The user reads on and cannot send. `until` (null: for good) and `reason` say what a moderator decided; `chat.moderation.unmute` and `unmuteEverywhere` lift it.',
+  SVC_CHAT_BLOCKED:
+    'One of the two people of a direct conversation has blocked the other; which of them is not said. `chat.blocks.list` has what the user blocked, `chat.blocks.remove` lifts it.',
   SVC_ROOM_NAME_TAKEN: 'An open room has this name. Use it, or close it first; names are free again afterwards.',
   SVC_ROOM_FULL: 'Raise `maxParticipants` of the room, or SIGNALING_MAX_PARTICIPANTS_PER_ROOM.',
   SVC_INVALID_STATE_TRANSITION:

@@ -20,6 +20,12 @@ const retryAfterSeconds = Type.Integer({ minimum: 1 });
 const withDetails = { details: Type.Array(ErrorDetail) };
 const withSize = { limit: Type.Integer(), actual: Type.Integer() };
 const withWait = { retryAfterSeconds };
+/** Until when, null for good; why; where, null for the whole environment. */
+const withSanction = {
+  until: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  reason: Type.Union([Type.String(), Type.Null()]),
+  conversationId: Type.Union([Type.String(), Type.Null()]),
+};
 
 const badRequest = (message: string) => ({ status: 400, legacy: 'BAD_REQUEST', message });
 const invalid = (message: string) => ({ status: 400, legacy: 'VALIDATION_ERROR', message });
@@ -118,6 +124,9 @@ export const errors = {
   ),
   SVC_JOIN_NOT_ALLOWED: forbidden('This RTC token does not allow joining.'),
   SVC_USER_BANNED: forbidden('The user is banned.'),
+  SVC_CHAT_BANNED: { ...forbidden('The user is banned from this conversation, or from chat.'), fields: withSanction },
+  SVC_CHAT_MUTED: { ...forbidden('The user is muted in this conversation, or in chat.'), fields: withSanction },
+  SVC_CHAT_BLOCKED: forbidden('Messages between these two users are not possible.'),
   SVC_QUOTA_EXCEEDED: {
     ...forbidden('A quota is used up.'),
     fields: {
@@ -137,6 +146,12 @@ export const errors = {
   SVC_CONVERSATION_NOT_FOUND: notFound('Conversation not found.'),
   SVC_MEMBER_NOT_FOUND: notFound('Member not found.'),
   SVC_MESSAGE_NOT_FOUND: notFound('Message not found.'),
+  SVC_DELETION_NOT_FOUND: notFound('Deletion not found.'),
+  SVC_HOOK_NOT_FOUND: notFound('There is no such hook.'),
+  SVC_REPORT_NOT_FOUND: notFound('Report not found.'),
+  SVC_DRAFT_NOT_FOUND: notFound('There is no draft.'),
+  SVC_SCHEDULED_NOT_FOUND: notFound('Scheduled message not found.'),
+  SVC_POLL_NOT_FOUND: notFound('This message has no poll.'),
   SVC_REACTION_NOT_FOUND: notFound('Reaction not found.'),
   SVC_ATTACHMENT_NOT_FOUND: notFound('Attachment not found.'),
   SVC_STREAM_NOT_FOUND: notFound('Live stream not found.'),
@@ -151,7 +166,9 @@ export const errors = {
   SVC_SESSION_NOT_FOUND: notFound('Session not found.'),
   SVC_WEBHOOK_NOT_FOUND: notFound('Webhook not found.'),
   SVC_DELIVERY_NOT_FOUND: notFound('Delivery not found.'),
+  SVC_DEVICE_NOT_FOUND: notFound('There is no such device of this user.'),
   SVC_ALERT_NOT_FOUND: notFound('Alert not found.'),
+  SVC_DATA_JOB_NOT_FOUND: notFound('Data job not found.'),
   SVC_USER_NOT_FOUND: notFound('User not found.'),
   SVC_FACTOR_NOT_FOUND: notFound('The account has no such factor.'),
   SVC_PROVIDER_NOT_FOUND: notFound('This sign-in provider is not configured.'),
@@ -162,17 +179,23 @@ export const errors = {
     message: 'This path does not take that method.',
   },
 
+  SVC_REPORT_RESOLVED: conflict('The report was resolved already.'),
   SVC_ROOM_NAME_TAKEN: conflict('An open room with this name exists.'),
   SVC_CONVERSATION_NAME_TAKEN: conflict('A conversation with this name exists.'),
   SVC_ROOM_ALREADY_ATTACHED: conflict('This room already has a conversation.'),
   SVC_ROOM_CLOSED: conflict('This room is closed.'),
   SVC_ROOM_FULL: conflict('This room is full.'),
   SVC_CONVERSATION_ARCHIVED: conflict('This conversation is archived.'),
+  SVC_DIRECT_MEMBERS_FIXED: conflict('A direct conversation is of the people it was opened for.'),
   SVC_MESSAGE_DELETED: conflict('This message was deleted.'),
+  SVC_PIN_LIMIT: conflict('This conversation has as many pinned messages as it can hold.'),
+  SVC_POLL_CLOSED: conflict('This poll is closed.'),
   SVC_REACTION_LIMIT: conflict('This message has as many reactions as it can hold.'),
   SVC_ATTACHMENT_NOT_UPLOADED: conflict('Nothing was uploaded for this attachment yet.'),
   SVC_ATTACHMENT_NOT_READY: conflict('Complete the attachment before sending it.'),
   SVC_ATTACHMENT_ALREADY_USED: conflict('This attachment belongs to another message.'),
+  SVC_ATTACHMENT_NOT_SCANNED: conflict('This attachment waits for its scan.'),
+  SVC_ATTACHMENT_REJECTED: conflict('The scan of this attachment found something.'),
   SVC_ATTACHMENT_SIZE_MISMATCH: conflict('The uploaded bytes differ from the declared size.'),
   SVC_INVALID_STATE_TRANSITION: {
     ...conflict('The state does not allow this.'),
@@ -218,7 +241,16 @@ export const errors = {
     legacy: 'UNPROCESSABLE',
     message: 'A plain WebRTC session cannot restart ICE: end it and send a new offer.',
   },
-  SVC_MESSAGE_REJECTED: { status: 422, legacy: 'UNPROCESSABLE', message: 'The message was rejected.' },
+  SVC_MESSAGE_REJECTED: {
+    status: 422,
+    legacy: 'UNPROCESSABLE',
+    message: 'The message was rejected.',
+    fields: {
+      /** Which rule of the environment it broke. */
+      by: Type.Enum(['words', 'links', 'hook']),
+      reason: Type.Union([Type.String(), Type.Null()]),
+    },
+  },
   SVC_RATE_LIMITED: tooMany('Too many requests. Try again later.'),
   SVC_SLOW_MODE: tooMany('This conversation is in slow mode.'),
   SVC_HEADERS_TOO_LARGE: { status: 431, legacy: 'BAD_REQUEST', message: 'The headers are too large.' },

@@ -9,6 +9,9 @@ export const idPrefixes = {
   chatToken: 'ctk_',
   conversation: 'conv_',
   message: 'msg_',
+  report: 'rep_',
+  scheduled: 'sch_',
+  chatDeletion: 'cdl_',
   attachment: 'att_',
   stream: 'stream_',
   audit: 'aud_',
@@ -18,6 +21,8 @@ export const idPrefixes = {
   delivery: 'whd_',
   error: 'err_',
   alert: 'alr_',
+  dataJob: 'job_',
+  device: 'dev_',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -1,6 +1,6 @@
 import type { Description } from '@parley/media-description';
 import { type Static, type TObject, Type } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/schema';
 import { trackMetadataBytesMax } from './limits.ts';
 import {
   CloseReason,

@@ -193,6 +193,7 @@ export function codesOf(row: RouteRow): ErrorCode[] {
       ...(row.throws ?? []),
       ...credential,
       ...(isForUsers ? (['SVC_USER_BANNED'] as const) : []),
+      ...(row.by.includes('chatToken') ? (['SVC_CHAT_BANNED'] as const) : []),
       ...(row.by.includes('apiKey') ? (['SVC_NETWORK_NOT_ALLOWED'] as const) : []),
       ...(row.scope && row.scope !== 'any' ? (['SVC_SCOPE_MISSING'] as const) : []),
       ...project,

@@ -2,8 +2,24 @@ import * as factorSchemas from './accounts/factor-schemas.ts';
 import * as accountSchemas from './accounts/schemas.ts';
 import * as alertSchemas from './alerts/schemas.ts';
 import * as auditSchemas from './audit/schemas.ts';
+import * as attachmentSchemas from './chat/attachment-schemas.ts';
+import * as blockSchemas from './chat/block-schemas.ts';
+import * as directSchemas from './chat/direct-schemas.ts';
+import * as draftSchemas from './chat/draft-schemas.ts';
 import * as chatEnums from './chat/enums.ts';
+import * as fileSchemas from './chat/file-schemas.ts';
+import * as forwardSchemas from './chat/forward-schemas.ts';
+import * as inboxSchemas from './chat/inbox-schemas.ts';
+import * as mentionSchemas from './chat/mention-schemas.ts';
+import * as chatModerationSchemas from './chat/moderation-schemas.ts';
+import * as pinSchemas from './chat/pin-schemas.ts';
+import * as pollSchemas from './chat/poll-schemas.ts';
+import * as scheduledSchemas from './chat/scheduled-schemas.ts';
 import * as chatSchemas from './chat/schemas.ts';
+import * as searchSchemas from './chat/search-schemas.ts';
+import * as chatUserSchemas from './chat/user-schemas.ts';
+import * as importSchemas from './data/import-schemas.ts';
+import * as dataSchemas from './data/schemas.ts';
 import * as endUserSchemas from './end-users/schemas.ts';
 import * as enums from './enums.ts';
 import * as fleetEnums from './fleet/enums.ts';
@@ -16,6 +32,7 @@ import * as requestSchemas from './observability/request-schemas.ts';
 import * as observabilitySchemas from './observability/schemas.ts';
 import * as projectSchemas from './projects/schemas.ts';
 import * as signingKeys from './projects/signing-keys.ts';
+import * as pushSchemas from './push/schemas.ts';
 import * as roomEnums from './rooms/enums.ts';
 import * as roomSchemas from './rooms/schemas.ts';
 import * as usageMeters from './usage/meters.ts';
@@ -30,6 +47,8 @@ const exported: Readonly<Record<string, unknown>> = {
   ...signingKeys,
   ...auditSchemas,
   ...endUserSchemas,
+  ...dataSchemas,
+  ...importSchemas,
   ...fleetEnums,
   ...fleetSchemas,
   ...roomEnums,
@@ -46,6 +65,21 @@ const exported: Readonly<Record<string, unknown>> = {
   ...alertSchemas,
   ...chatEnums,
   ...chatSchemas,
+  ...fileSchemas,
+  ...inboxSchemas,
+  ...searchSchemas,
+  ...chatModerationSchemas,
+  ...pushSchemas,
+  ...attachmentSchemas,
+  ...directSchemas,
+  ...mentionSchemas,
+  ...chatUserSchemas,
+  ...scheduledSchemas,
+  ...pinSchemas,
+  ...pollSchemas,
+  ...forwardSchemas,
+  ...draftSchemas,
+  ...blockSchemas,
 };
 
 /** Records and enumerations; a text or a number says more where it stands. */

@@ -133,6 +133,8 @@ export interface ApiRequest {
   skipped: number;
 }
 
+export type ApnsEnvironment = 'PRODUCTION' | 'SANDBOX';
+
 export interface Attachment {
   id: string;
   publicId: string;
@@ -147,6 +149,8 @@ export interface Attachment {
   createdAt: string;
   completedAt: string | null;
   messageId: string | null;
+  media?: AttachmentMedia | null;
+  scan?: AttachmentScan | null;
 }
 
 export interface AttachmentDownload {
@@ -155,6 +159,29 @@ export interface AttachmentDownload {
   filename: string;
   mimeType: string;
   size: number;
+}
+
+export interface AttachmentMedia {
+  kind: 'image' | 'audio';
+  width?: number;
+  height?: number;
+  animated?: boolean;
+  thumbhash?: string;
+  sizes?: PictureSize[];
+  durationMs?: number | null;
+  waveform?: number[] | null;
+}
+
+export type AttachmentScan = 'PENDING' | 'CLEAN' | 'REJECTED' | 'SKIPPED';
+
+export interface AttachmentScanned {
+  attachmentId: string;
+  conversationId: string;
+  messageId: string | null;
+  uploaderId: string | null;
+  result: AttachmentScan;
+  reason: string | null;
+  at: string;
 }
 
 export type AttachmentStatus = 'PENDING' | 'UPLOADED' | 'ATTACHED' | 'EXPIRED';
@@ -198,6 +225,12 @@ export interface AuditQuery {
   resourceId?: string;
   limit?: number;
   before?: string;
+}
+
+export interface BlocksQuery {
+  limit?: number;
+  cursor?: string;
+  userId?: string;
 }
 
 export interface Call {
@@ -305,6 +338,11 @@ export interface CallsQuery {
   environment?: string;
 }
 
+export interface CastVote {
+  optionIds: number[];
+  userId?: string;
+}
+
 export interface Change {
   change: number;
   type: string;
@@ -313,6 +351,14 @@ export interface Change {
 export interface ChangeConversationMember {
   role?: ChatMemberRole;
   metadata?: Record<string, unknown> | null;
+}
+
+export interface ChangeInboxEntry {
+  muted?: boolean;
+  mutedUntil?: string | null;
+  pinned?: boolean;
+  hidden?: boolean;
+  userId?: string;
 }
 
 export interface ChangeMember {
@@ -331,9 +377,22 @@ export interface ChangePassword {
   password: string;
 }
 
+export interface ChangeScheduled {
+  text?: string;
+  metadata?: Record<string, unknown> | null;
+  mentions?: MentionsDraft | null;
+  sendAt?: string;
+}
+
 export interface ChangesQuery {
   since?: string;
   limit?: number;
+}
+
+export interface ChatBlock {
+  userId: string;
+  blockedId: string;
+  createdAt: string;
 }
 
 export interface ChatConnection {
@@ -346,6 +405,16 @@ export interface ChatConnection {
   messagesSent: number;
   userAgent: string | null;
   ip: string | null;
+}
+
+export interface ChatDeletion {
+  id: string;
+  userId: string;
+  conversationId: string | null;
+  status: 'RUNNING' | 'DONE';
+  deleted: number;
+  createdAt: string;
+  finishedAt: string | null;
 }
 
 export type ChatMemberRole = 'OWNER' | 'ADMIN' | 'MODERATOR' | 'MEMBER' | 'GUEST';
@@ -374,6 +443,21 @@ export interface ChatOverview {
   asOf: string;
 }
 
+export interface ChatReport {
+  id: string;
+  conversationId: string;
+  messageId: string;
+  senderId: string | null;
+  source: 'USER' | 'WORD_LIST';
+  reporterId: string | null;
+  reason: string;
+  note: string | null;
+  status: ReportStatus;
+  action: string | null;
+  resolvedAt: string | null;
+  createdAt: string;
+}
+
 export interface ChatToken {
   id: string;
   publicId: string;
@@ -386,6 +470,29 @@ export interface ChatToken {
   expiresAt: string;
   expiresIn: number;
   websocketUrl: string;
+}
+
+export interface ChatUser {
+  userId: string;
+  name: string | null;
+  avatarUrl: string | null;
+  role: string | null;
+  metadata: Record<string, unknown>;
+  createdAt: string | null;
+  updatedAt: string | null;
+}
+
+export interface ChatUserFields {
+  name?: string | null;
+  avatarUrl?: string | null;
+  role?: string | null;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface ChatUsersQuery {
+  limit?: number;
+  cursor?: string;
+  ids?: string;
 }
 
 export interface ClassifiedError {
@@ -552,6 +659,7 @@ export interface Conversation {
   liveStreamId: string | null;
   retentionDays: number | null;
   effectiveRetentionDays: number | null;
+  slowModeSeconds: number;
   metadata: Record<string, unknown>;
   memberCount: number;
   messageCount: number;
@@ -664,6 +772,28 @@ export interface CreateWebhook {
 
 export type DashboardRole = 'OWNER' | 'ADMIN' | 'DEVELOPER' | 'VIEWER';
 
+export interface DataJob {
+  id: string;
+  kind: DataJobKind;
+  state: DataJobState;
+  userId: string | null;
+  progress: number;
+  error: string | null;
+  url: string | null;
+  size: number | null;
+  createdAt: string;
+  finishedAt: string | null;
+  expiresAt: string | null;
+}
+
+export type DataJobKind = 'EXPORT' | 'ERASURE' | 'IMPORT';
+
+export type DataJobState = 'WAITING' | 'QUEUED' | 'RUNNING' | 'DONE' | 'FAILED';
+
+export interface DeleteMessages {
+  conversation?: string;
+}
+
 export interface DeleteProjectAlertQuery {
   environment?: string;
 }
@@ -715,6 +845,10 @@ export interface Diagnostics {
 
 export type DisconnectReason = 'CLIENT_INITIATED' | 'DUPLICATE_IDENTITY' | 'PARTICIPANT_REMOVED' | 'TOKEN_REVOKED' | 'TOKEN_EXPIRED' | 'ROOM_CLOSED' | 'STREAM_ENDED' | 'SERVER_SHUTDOWN' | 'NODE_DRAINED' | 'CONNECTION_TIMEOUT' | 'SIGNAL_CLOSED' | 'MEDIA_FAILURE' | 'JOIN_FAILURE' | 'RATE_LIMITED' | 'UNKNOWN';
 
+export interface DownloadQuery {
+  size?: number;
+}
+
 export interface DrainServer {
   force?: boolean;
 }
@@ -724,6 +858,7 @@ export type DuplicateIdentity = 'KICK_OLD' | 'REJECT_NEW';
 export interface EditMessage {
   text?: string;
   metadata?: Record<string, unknown> | null;
+  mentions?: MentionsDraft | null;
 }
 
 export interface EmailOnly {
@@ -743,6 +878,10 @@ export interface EndUser {
 }
 
 export type Environment = 'DEVELOPMENT' | 'PRODUCTION';
+
+export interface EraseUser {
+  messages: 'delete' | 'anonymize';
+}
 
 export type ErrorCategory = 'AUTHENTICATION' | 'PERMISSION' | 'SIGNALING' | 'ICE' | 'DTLS' | 'MEDIA' | 'DEVICE' | 'NETWORK' | 'CAPACITY' | 'SERVER' | 'CLIENT' | 'UNKNOWN';
 
@@ -784,6 +923,12 @@ export interface ErrorsQuery {
   connectionId?: string;
   limit?: number;
   cursor?: string;
+}
+
+export interface Face {
+  userId: string;
+  name: string | null;
+  avatarUrl: string | null;
 }
 
 export interface FactorAdded {
@@ -849,6 +994,16 @@ export interface FleetTotals {
 
 export interface ForUser {
   userId?: string;
+}
+
+export interface ForwardDraft {
+  messageId: string;
+}
+
+export interface ForwardedFrom {
+  messageId: string;
+  senderId: string | null;
+  createdAt: string;
 }
 
 export interface GetChatOverviewQuery {
@@ -928,10 +1083,62 @@ export interface HistoryQuery {
   includeDeleted?: boolean;
 }
 
+export type HookFailure = 'open' | 'closed';
+
 export interface IceServer {
   urls: string[];
   username?: string;
   credential?: string;
+}
+
+export interface ImportConversations {
+  size: number;
+}
+
+export interface ImportUpload {
+  job: DataJob;
+  uploadUrl: string;
+  method: 'PUT';
+  headers: Record<string, string>;
+  expiresAt: string;
+}
+
+export interface ImposeSanction {
+  until?: string;
+  reason?: string;
+}
+
+export interface InboxBadge {
+  unreadConversations: number;
+  unreadMessages: number;
+  unreadMentions: number;
+}
+
+export interface InboxEntry {
+  conversation: Conversation;
+  lastMessage: MessagePreview | null;
+  lastActivityAt: string;
+  unreadCount: number;
+  unreadMentions: number;
+  lastReadMessageId: string | null;
+  lastReadSeq: number | null;
+  lastReadAt: string | null;
+  muted: boolean;
+  mutedUntil: string | null;
+  pinned: boolean;
+  pinnedAt: string | null;
+  hidden: boolean;
+  faces: Face[];
+}
+
+export interface InboxQuery {
+  limit?: number;
+  cursor?: string;
+  unread?: boolean;
+  pinned?: boolean;
+  archived?: boolean;
+  hidden?: boolean;
+  type?: ConversationType;
 }
 
 export interface InstanceSecurityQuery {
@@ -939,6 +1146,20 @@ export interface InstanceSecurityQuery {
   limit?: number;
   before?: string;
   userId?: string;
+}
+
+export type LinkPolicy = 'allowed' | 'forbidden' | 'moderators';
+
+export interface LinkPreview {
+  url: string;
+  title: string;
+  description: string | null;
+  siteName: string | null;
+  imageUrl: string | null;
+}
+
+export interface LinkPreviewSettings {
+  enabled: boolean;
 }
 
 export interface ListApiKeysQuery {
@@ -951,6 +1172,18 @@ export interface ListChatConnectionsQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
+}
+
+export interface ListChatReportsQuery {
+  limit?: number;
+  cursor?: string;
+  status?: ReportStatus;
+}
+
+export interface ListDataJobsQuery {
+  limit?: number;
+  cursor?: string;
+  kind?: DataJobKind;
 }
 
 export interface ListDeliveriesQuery {
@@ -1123,11 +1356,33 @@ export interface Login {
   password: string;
 }
 
+export interface MarkDelivered {
+  seq: number;
+  userId?: string;
+}
+
+export interface MarkUnread {
+  messageId?: string;
+  userId?: string;
+}
+
 export interface MediaReach {
   relays: string[];
 }
 
 export type MemberStatus = 'ACTIVE' | 'INVITED';
+
+export interface Mentions {
+  users: string[];
+  here: boolean;
+  all: boolean;
+}
+
+export interface MentionsDraft {
+  users?: string[];
+  here?: boolean;
+  all?: boolean;
+}
 
 export interface Message {
   id: string;
@@ -1156,6 +1411,21 @@ export interface Message {
   clientSentAt: number | null;
   createdAt: string;
   updatedAt: string;
+  mentions?: Mentions | null;
+  attachments?: Attachment[];
+  linkPreview?: LinkPreview;
+  poll?: Poll;
+  forwardedFrom?: ForwardedFrom;
+}
+
+export interface MessageDraft {
+  conversationId: string;
+  userId: string;
+  text: string;
+  replyTo: string | null;
+  metadata: Record<string, unknown>;
+  revision: number;
+  updatedAt: string;
 }
 
 export interface MessageMetadata {
@@ -1176,6 +1446,18 @@ export interface MessagePage {
   messages: Message[];
   nextCursor: string | null;
   latestCursor: string | null;
+}
+
+export interface MessagePreview {
+  id: string;
+  seq: number;
+  type: MessageType;
+  text: string | null;
+  senderId: string | null;
+  attachmentId: string | null;
+  edited: boolean;
+  deleted: boolean;
+  createdAt: string;
 }
 
 export type MessageStatus = 'SENT' | 'EDITED' | 'DELETED';
@@ -1224,6 +1506,19 @@ export interface MintTestTokenQuery {
   environment?: string;
 }
 
+export interface ModerationHook {
+  url: string;
+  timeoutMs: number;
+  onFailure: HookFailure;
+  secretHint: string;
+}
+
+export interface ModerationSettings {
+  wordLists: WordList[];
+  links: LinkPolicy;
+  updatedAt: string | null;
+}
+
 export interface MuteProjectTrackQuery {
   environment?: string;
 }
@@ -1252,6 +1547,14 @@ export interface NewApiKey {
 
 export interface NewCallLink {
   withoutNames?: boolean;
+}
+
+export interface NewModerationHook {
+  url: string;
+  timeoutMs: number;
+  onFailure: HookFailure;
+  secretHint: string;
+  secret: string | null;
 }
 
 export interface NewSigningKey {
@@ -1308,6 +1611,10 @@ export interface OAuthStart {
 export interface OAuthStarted {
   authorizationUrl: string;
   state: string;
+}
+
+export interface OpenDirect {
+  userIds: string[];
 }
 
 export interface Participant {
@@ -1394,6 +1701,56 @@ export interface PasskeyRequest {
   timeout: number;
 }
 
+export interface PictureSize {
+  size: number;
+  width: number;
+  height: number;
+  bytes: number;
+}
+
+export interface Pin {
+  conversationId: string;
+  messageId: string;
+  pinnedBy: string;
+  pinnedAt: string;
+  message: Message;
+}
+
+export interface Poll {
+  question: string;
+  options: Array<{
+    id: number;
+    text: string;
+    votes: number;
+  }>;
+  maxVotes: number;
+  anonymous: boolean;
+  closesAt: string | null;
+  closedAt: string | null;
+  voters: number;
+  ownVotes?: number[];
+}
+
+export interface PollDraft {
+  question: string;
+  options: string[];
+  maxVotes?: number;
+  anonymous?: boolean;
+  closesAt?: string | null;
+}
+
+export interface PollVote {
+  userId: string;
+  optionIds: number[];
+  votedAt: string;
+}
+
+export interface PollVotesQuery {
+  limit?: number;
+  cursor?: string;
+  optionId?: number;
+}
+
 export interface Presence {
   userId: string;
   status: PresenceStatus;
@@ -1436,6 +1793,78 @@ export interface ProjectUsageReportQuery {
   environment?: string;
 }
 
+export type PushContent = 'NONE' | 'PREVIEW';
+
+export interface PushDevice {
+  id: string;
+  userId: string;
+  kind: PushKind;
+  hint: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface PushKey {
+  publicKey: string;
+}
+
+export type PushKind = 'WEB_PUSH' | 'FCM' | 'APNS';
+
+export type PushLevel = 'ALL' | 'MENTIONS' | 'OFF';
+
+export interface PushPreferences {
+  userId: string;
+  level: PushLevel | null;
+  quietHours: QuietHours | null;
+}
+
+export interface PushSettings {
+  content: PushContent;
+  level: PushLevel;
+  webPush: {
+    publicKey: string;
+    subject: string;
+  };
+  fcm: {
+    projectId: string;
+    clientEmail: string;
+  } | null;
+  apns: {
+    teamId: string;
+    keyId: string;
+  } | null;
+  updatedAt: string;
+}
+
+export interface PutChatUsers {
+  users: Array<{
+    userId: string;
+    name?: string | null;
+    avatarUrl?: string | null;
+    role?: string | null;
+    metadata?: Record<string, unknown> | null;
+  }>;
+}
+
+export interface PutPushDevice {
+  kind: PushKind;
+  userId?: string;
+  endpoint?: string;
+  keys?: {
+    p256dh: string;
+    auth: string;
+  };
+  token?: string;
+  topic?: string;
+  environment?: ApnsEnvironment;
+}
+
+export interface QuietHours {
+  from: string;
+  until: string;
+  timeZone: string;
+}
+
 export interface ReactionSummary {
   emoji: string;
   count: number;
@@ -1448,6 +1877,8 @@ export interface ReadReceipt {
   lastReadMessageId: string | null;
   lastReadSeq: number | null;
   lastReadAt: string | null;
+  lastDeliveredSeq: number | null;
+  lastDeliveredAt: string | null;
 }
 
 export interface ReadSharedCall {
@@ -1568,12 +1999,22 @@ export interface RenamePasskey {
   name: string;
 }
 
+export interface ReportMessage {
+  reason: ReportReason;
+  note?: string;
+}
+
+export type ReportReason = 'spam' | 'harassment' | 'hate' | 'violence' | 'sexual' | 'illegal' | 'other';
+
+export type ReportStatus = 'OPEN' | 'RESOLVED';
+
 export interface RequestAttachment {
   filename: string;
   mimeType: string;
   size: number;
   uploaderId?: string;
   metadata?: Record<string, unknown> | null;
+  waveform?: number[];
 }
 
 export type RequestCredential = 'apiKey' | 'chatToken' | 'rtcToken' | 'session';
@@ -1595,6 +2036,13 @@ export interface RequestsQuery {
 export interface ResetPassword {
   token: string;
   password: string;
+}
+
+export interface ResolveReport {
+  action: 'none' | 'delete_message' | 'mute' | 'ban';
+  everywhere?: boolean;
+  until?: string;
+  reason?: string;
 }
 
 export interface RevokeApiKeyQuery {
@@ -1769,6 +2217,77 @@ export interface RtcTokenPermissionsDto {
   updateMetadata?: boolean;
 }
 
+export interface Sanction {
+  kind: SanctionKind;
+  userId: string;
+  conversationId: string | null;
+  until: string | null;
+  reason: string | null;
+  imposedBy: string;
+  createdAt: string;
+}
+
+export type SanctionKind = 'BAN' | 'MUTE';
+
+export interface ScanResult {
+  result: 'CLEAN' | 'REJECTED';
+  reason?: string;
+}
+
+export interface ScheduleMessage {
+  text?: string;
+  type?: MessageType;
+  replyTo?: string;
+  clientMessageId?: string;
+  attachmentId?: string;
+  attachmentIds?: string[];
+  metadata?: Record<string, unknown> | null;
+  senderId?: string;
+  mentions?: MentionsDraft | null;
+  poll?: PollDraft | null;
+  forward?: ForwardDraft | null;
+  sendAt: string;
+}
+
+export interface ScheduledMessage {
+  id: string;
+  conversationId: string;
+  messageId: string;
+  userId: string | null;
+  draft: Record<string, unknown>;
+  sendAt: string;
+  status: ScheduledStatus;
+  failure: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type ScheduledStatus = 'PENDING' | 'SENDING' | 'SENT' | 'FAILED';
+
+export interface SearchPage {
+  results: SearchResult[];
+  nextCursor: string | null;
+  complete: boolean;
+}
+
+export interface SearchQuery {
+  q: string;
+  conversation?: string;
+  senderId?: string;
+  from?: string;
+  to?: string;
+  hasAttachment?: boolean;
+  sort?: 'best' | 'newest';
+  limit?: number;
+  cursor?: string;
+}
+
+export interface SearchResult {
+  message: Message;
+  score: number;
+  ranges: TextRange[];
+}
+
 export interface SecondFactor {
   challenge: string;
   code?: string;
@@ -1800,9 +2319,13 @@ export interface SendMessage {
   replyTo?: string;
   clientMessageId?: string;
   attachmentId?: string;
+  attachmentIds?: string[];
   metadata?: Record<string, unknown> | null;
   senderId?: string;
   clientSentAt?: number;
+  mentions?: MentionsDraft | null;
+  poll?: PollDraft | null;
+  forward?: ForwardDraft | null;
 }
 
 export interface SendRoomData {
@@ -1837,6 +2360,35 @@ export interface Session {
   tokenType: 'Bearer';
   expiresIn: number;
   user: User;
+}
+
+export interface SetDraft {
+  text: string;
+  replyTo?: string;
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface SetHook {
+  url: string;
+  timeoutMs?: number;
+  onFailure?: HookFailure;
+}
+
+export interface SetModeration {
+  wordLists?: WordList[];
+  links?: LinkPolicy;
+}
+
+export interface SetPushPreferences {
+  userId?: string;
+  level?: PushLevel | null;
+  quietHours?: QuietHours | null;
+}
+
+export interface SetScanHook {
+  url: string;
+  timeoutMs?: number;
+  onFailure?: HookFailure;
 }
 
 export interface ShareCallQuery {
@@ -1921,6 +2473,11 @@ export interface TestWebhook {
   eventType?: string;
 }
 
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
 export interface TokenOnly {
   token: string;
 }
@@ -1996,6 +2553,7 @@ export interface UpdateConversation {
   name?: string;
   status?: ProjectStatus;
   retentionDays?: number | null;
+  slowModeSeconds?: number;
   metadata?: Record<string, unknown> | null;
 }
 
@@ -2033,6 +2591,22 @@ export interface UpdateProjectParticipantQuery {
 
 export interface UpdateProjectSecurity {
   requireSecondFactor: boolean;
+}
+
+export interface UpdatePushSettings {
+  content?: PushContent;
+  level?: PushLevel;
+  webPushSubject?: string;
+  fcm?: {
+    project_id: string;
+    client_email: string;
+    private_key: string;
+  } | null;
+  apns?: {
+    teamId: string;
+    keyId: string;
+    key: string;
+  } | null;
 }
 
 export interface UpdateRoom {
@@ -2218,6 +2792,15 @@ export interface WebhookEventType {
 
 export type WebhookStatus = 'ENABLED' | 'DISABLED' | 'AUTO_DISABLED';
 
+export type WordAction = 'reject' | 'mask' | 'flag';
+
+export interface WordList {
+  name: string;
+  words?: string[];
+  patterns?: string[];
+  action: WordAction;
+}
+
 /** What each webhook event carries. */
 export interface EventRecords {
   'live_stream.created': {
@@ -2322,6 +2905,92 @@ export interface EventRecords {
   seq: number;
   at: string;
 };
+  'inbox.updated': {
+  conversationId: string;
+  userId: string;
+  at: string;
+};
+  'message.mentioned': {
+  conversationId: string;
+  messageId: string;
+  senderId: string | null;
+  userIds: string[];
+  here: boolean;
+  all: boolean;
+  at: string;
+};
+  'chat_user.updated': {
+  user: ChatUser;
+  at: string;
+};
+  'chat_user.deleted': {
+  userId: string;
+  at: string;
+};
+  'message.pinned': {
+  conversationId: string;
+  messageId: string;
+  userId: string;
+  at: string;
+};
+  'message.unpinned': {
+  conversationId: string;
+  messageId: string;
+  userId: string;
+  at: string;
+};
+  'poll.voted': {
+  conversationId: string;
+  messageId: string;
+  counts: number[];
+  voters: number;
+  at: string;
+  userId: string | null;
+  optionIds: number[] | null;
+};
+  'poll.closed': {
+  conversationId: string;
+  messageId: string;
+  counts: number[];
+  voters: number;
+  at: string;
+  closedBy: string | null;
+};
+  'scheduled.failed': {
+  scheduledId: string;
+  conversationId: string;
+  userId: string | null;
+  code: string;
+  at: string;
+};
+  'user.banned': {
+  sanction: Sanction;
+};
+  'user.unbanned': {
+  sanction: Sanction;
+};
+  'user.muted': {
+  sanction: Sanction;
+};
+  'user.unmuted': {
+  sanction: Sanction;
+};
+  'user.blocked': {
+  block: ChatBlock;
+};
+  'user.unblocked': {
+  block: ChatBlock;
+};
+  'report.created': {
+  report: ChatReport;
+};
+  'report.resolved': {
+  report: ChatReport;
+};
+  'user.messages_deleted': {
+  deletion: ChatDeletion;
+};
+  'attachment.scanned': AttachmentScanned;
   'webhook.disabled': {
   webhookId: string;
   url: string;
@@ -2348,6 +3017,20 @@ export interface EventRecords {
   bound: number | null;
   value: number | null;
   detail: string | null;
+  at: string;
+};
+  'data_job.done': {
+  jobId: string;
+  kind: DataJobKind;
+  progress: number;
+  error: string | null;
+  at: string;
+};
+  'data_job.failed': {
+  jobId: string;
+  kind: DataJobKind;
+  progress: number;
+  error: string | null;
   at: string;
 };
 }
@@ -2413,6 +3096,12 @@ export interface RouteRecords {
   getUser: { input: { userId: string }; answer: EndUser };
   revokeUser: { input: { userId: string; body?: Partial<RevokeUser> }; answer: EndUser };
   unbanUser: { input: { userId: string }; answer: EndUser };
+  exportUser: { input: { userId: string }; answer: DataJob };
+  eraseUser: { input: { userId: string; body: EraseUser }; answer: DataJob };
+  importConversations: { input: { body: ImportConversations }; answer: ImportUpload };
+  startImport: { input: { jobId: string }; answer: DataJob };
+  listDataJobs: { input: { query?: ListDataJobsQuery }; answer: DataJob[] };
+  getDataJob: { input: { jobId: string }; answer: DataJob };
   getMediaReach: { input: {}; answer: MediaReach };
   listServers: { input: {}; answer: RtcServer[] };
   getFleetTotals: { input: {}; answer: FleetTotals };
@@ -2541,7 +3230,7 @@ export interface RouteRecords {
   getReadState: { input: { room: string; query?: ForUser }; answer: ReadState };
   requestAttachment: { input: { room: string; body: RequestAttachment }; answer: AttachmentUpload };
   completeAttachment: { input: { attachmentId: string }; answer: Attachment };
-  getAttachmentDownload: { input: { attachmentId: string }; answer: AttachmentDownload };
+  getAttachmentDownload: { input: { attachmentId: string; query?: DownloadQuery }; answer: AttachmentDownload };
   getMessage: { input: { messageId: string }; answer: Message };
   editMessage: { input: { messageId: string; body?: EditMessage }; answer: Message };
   deleteMessage: { input: { messageId: string; query?: ForUser }; answer: Message };
@@ -2551,6 +3240,71 @@ export interface RouteRecords {
   getThread: { input: { messageId: string; query?: AlertHistoryQuery }; answer: Message[] };
   mintChatToken: { input: { body: MintChatToken }; answer: ChatToken };
   revokeChatToken: { input: { tokenId: string }; answer: RevokedChatToken };
+  openDirectConversation: { input: { body: OpenDirect }; answer: Conversation };
+  listChatUsers: { input: { query?: ChatUsersQuery }; answer: ChatUser[] };
+  putChatUsers: { input: { body: PutChatUsers }; answer: ChatUser[] };
+  getChatUser: { input: { userId: string }; answer: ChatUser };
+  putChatUser: { input: { userId: string; body?: ChatUserFields }; answer: ChatUser };
+  updateChatUser: { input: { userId: string; body?: ChatUserFields }; answer: ChatUser };
+  deleteChatUser: { input: { userId: string }; answer: undefined };
+  listInbox: { input: { query?: InboxQuery }; answer: InboxEntry[] };
+  getInboxBadge: { input: {}; answer: InboxBadge };
+  listUserInbox: { input: { userId: string; query?: InboxQuery }; answer: InboxEntry[] };
+  getUserInboxBadge: { input: { userId: string }; answer: InboxBadge };
+  changeInboxEntry: { input: { room: string; body?: ChangeInboxEntry }; answer: InboxEntry };
+  markUnread: { input: { room: string; body?: Partial<MarkUnread> }; answer: InboxEntry };
+  markDelivered: { input: { room: string; body: MarkDelivered }; answer: ReadReceipt };
+  searchMessages: { input: { query: SearchQuery }; answer: SearchPage };
+  scheduleMessage: { input: { room: string; body: ScheduleMessage }; answer: ScheduledMessage };
+  listScheduled: { input: { room: string; query?: BlocksQuery }; answer: ScheduledMessage[] };
+  getScheduled: { input: { scheduledId: string }; answer: ScheduledMessage };
+  changeScheduled: { input: { scheduledId: string; body?: ChangeScheduled }; answer: ScheduledMessage };
+  cancelScheduled: { input: { scheduledId: string }; answer: undefined };
+  pinMessage: { input: { messageId: string; query?: ForUser }; answer: Pin };
+  unpinMessage: { input: { messageId: string; query?: ForUser }; answer: undefined };
+  listPins: { input: { room: string }; answer: Pin[] };
+  castVote: { input: { messageId: string; query?: ForUser; body: CastVote }; answer: Poll };
+  retractVote: { input: { messageId: string; query?: ForUser }; answer: Poll };
+  closePoll: { input: { messageId: string; query?: ForUser }; answer: Poll };
+  listPollVotes: { input: { messageId: string; query?: PollVotesQuery }; answer: PollVote[] };
+  setDraft: { input: { room: string; query?: ForUser; body: SetDraft }; answer: MessageDraft };
+  getDraft: { input: { room: string; query?: ForUser }; answer: MessageDraft };
+  deleteDraft: { input: { room: string; query?: ForUser }; answer: undefined };
+  listDrafts: { input: { query?: BlocksQuery }; answer: MessageDraft[] };
+  getScanHook: { input: {}; answer: ModerationHook };
+  setScanHook: { input: { body: SetScanHook }; answer: NewModerationHook };
+  rotateScanHook: { input: {}; answer: NewModerationHook };
+  removeScanHook: { input: {}; answer: undefined };
+  setScanResult: { input: { attachmentId: string; body: ScanResult }; answer: Attachment };
+  getLinkPreviews: { input: {}; answer: LinkPreviewSettings };
+  setLinkPreviews: { input: { body: LinkPreviewSettings }; answer: LinkPreviewSettings };
+  listConversationBans: { input: { room: string; query?: AlertHistoryQuery }; answer: Sanction[] };
+  banFromConversation: { input: { room: string; userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unbanFromConversation: { input: { room: string; userId: string }; answer: undefined };
+  listConversationMutes: { input: { room: string; query?: AlertHistoryQuery }; answer: Sanction[] };
+  muteInConversation: { input: { room: string; userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unmuteInConversation: { input: { room: string; userId: string }; answer: undefined };
+  listChatBans: { input: { query?: AlertHistoryQuery }; answer: Sanction[] };
+  banFromChat: { input: { userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unbanFromChat: { input: { userId: string }; answer: undefined };
+  listChatMutes: { input: { query?: AlertHistoryQuery }; answer: Sanction[] };
+  muteInChat: { input: { userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unmuteInChat: { input: { userId: string }; answer: undefined };
+  getChatModeration: { input: {}; answer: ModerationSettings };
+  setChatModeration: { input: { body?: SetModeration }; answer: ModerationSettings };
+  getModerationHook: { input: {}; answer: ModerationHook };
+  setModerationHook: { input: { body: SetHook }; answer: NewModerationHook };
+  rotateModerationHook: { input: {}; answer: NewModerationHook };
+  removeModerationHook: { input: {}; answer: undefined };
+  reportMessage: { input: { messageId: string; body: ReportMessage }; answer: ChatReport };
+  listChatReports: { input: { query?: ListChatReportsQuery }; answer: ChatReport[] };
+  getChatReport: { input: { reportId: string }; answer: ChatReport };
+  resolveChatReport: { input: { reportId: string; body: ResolveReport }; answer: ChatReport };
+  deleteUserMessages: { input: { userId: string; body?: Partial<DeleteMessages> }; answer: ChatDeletion };
+  getChatDeletion: { input: { deletionId: string }; answer: ChatDeletion };
+  listBlocks: { input: { query?: BlocksQuery }; answer: ChatBlock[] };
+  blockUser: { input: { blockedId: string; query?: ForUser }; answer: ChatBlock };
+  unblockUser: { input: { blockedId: string; query?: ForUser }; answer: undefined };
   getChatOverview: { input: { projectId: string; query?: GetChatOverviewQuery }; answer: ChatOverview };
   listChatConnections: { input: { projectId: string; query?: ListChatConnectionsQuery }; answer: ChatConnection[] };
   listProjectConversations: { input: { projectId: string; query?: ListProjectConversationsQuery }; answer: Conversation[] };
@@ -2558,4 +3312,12 @@ export interface RouteRecords {
   listProjectConversationMembers: { input: { projectId: string; conversationId: string; query?: ListProjectConversationMembersQuery }; answer: ConversationMember[] };
   listProjectMessages: { input: { projectId: string; conversationId: string; query?: ListProjectMessagesQuery }; answer: MessageMetadata[] };
   listProjectPresence: { input: { projectId: string; conversationId: string; query?: ListProjectPresenceQuery }; answer: Presence[] };
+  listPushDevices: { input: { query?: ForUser }; answer: PushDevice[] };
+  putPushDevice: { input: { body: PutPushDevice }; answer: PushDevice };
+  deletePushDevice: { input: { deviceId: string }; answer: undefined };
+  getPushPreferences: { input: { query?: ForUser }; answer: PushPreferences };
+  setPushPreferences: { input: { body?: SetPushPreferences }; answer: PushPreferences };
+  getPushKey: { input: {}; answer: PushKey };
+  getPushSettings: { input: {}; answer: PushSettings };
+  updatePushSettings: { input: { body?: UpdatePushSettings }; answer: PushSettings };
 }

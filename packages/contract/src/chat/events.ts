@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import { eventRows } from '../events.ts';
 import { Nullable, Timestamp } from '../schema.ts';
 import { ChatMemberRole } from './enums.ts';
+import { peopleEvents } from './people-events.ts';
+import { pollClosed, pollVoted } from './poll-schemas.ts';
 import { Conversation, ConversationMember, Message } from './schemas.ts';
 
 const conversationId = Type.String();
@@ -20,6 +22,8 @@ const reaction = Type.Object({
   count: Type.Integer(),
   at: Timestamp,
 });
+
+const pinned = Type.Object({ conversationId, messageId, userId, at: Timestamp });
 
 export const chatEvents = eventRows({
   'message.created': {
@@ -130,5 +134,36 @@ export const chatEvents = eventRows({
     since: '0.1.0',
     when: "A member's read position moved forward.",
     data: Type.Object({ conversationId, userId, messageId, seq: Type.Integer(), at: Timestamp }),
+  },
+  'inbox.updated': {
+    since: '0.1.0',
+    when: 'A member muted, pinned or hid a conversation for themselves, or marked it as unread.',
+    data: Type.Object({ conversationId, userId, at: Timestamp }),
+  },
+  ...peopleEvents,
+  'message.pinned': { since: '0.1.0', when: 'A message was pinned.', data: pinned, forSockets: withChange },
+  'message.unpinned': { since: '0.1.0', when: 'A pin was taken away.', data: pinned, forSockets: withChange },
+  'poll.voted': {
+    since: '0.1.0',
+    when: 'Somebody voted in a poll, changed their vote or took it back; of an anonymous poll nobody is told who.',
+    data: Type.Object({ conversationId, ...pollVoted }),
+    forSockets: withChange,
+  },
+  'poll.closed': {
+    since: '0.1.0',
+    when: 'A poll was closed, or its time has come.',
+    data: Type.Object({ conversationId, ...pollClosed }),
+    forSockets: withChange,
+  },
+  'scheduled.failed': {
+    since: '0.1.0',
+    when: 'A scheduled message was refused when its time came; `code` says why.',
+    data: Type.Object({
+      scheduledId: Type.String(),
+      conversationId,
+      userId: Nullable(Type.String()),
+      code: Type.String(),
+      at: Timestamp,
+    }),
   },
 });

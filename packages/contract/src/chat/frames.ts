@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
 import { type ClientFrame, clientFrames, type ServerFrame, serverFrames } from '../frame.ts';
 import { Line, Metadata, Nullable, Timestamp } from '../schema.ts';
+import { MessageDraft } from './draft-schemas.ts';
 import { PresenceStatus } from './enums.ts';
+import { inboxClientFrames, inboxServerFrames } from './inbox-frames.ts';
+import { Poll, pollOptionsMax } from './poll-schemas.ts';
 import {
   Change as AnyChange,
   ChangePage,
@@ -15,6 +18,7 @@ import {
   ReadState,
   SendMessage,
 } from './schemas.ts';
+import { ChatUser } from './user-schemas.ts';
 
 const Ref = Line(1, 128);
 const Id = Line(1, 64);
@@ -57,13 +61,23 @@ const reaction = {
   count: Type.Integer(),
 };
 
+const pinned = { ...numbered, messageId: Type.String(), userId: Type.String(), at: Timestamp };
+
 /** Frames that carry a visible change of a conversation, with its number. */
 const changeFrames = serverFrames({
   message: { when: 'A new message.', data: Type.Object({ ...numbered, message: Message }) },
-  'message.updated': { when: 'A message was edited.', data: Type.Object({ ...numbered, message: Message }) },
+  'message.updated': {
+    when: 'A message was edited, or its poll has other votes or was closed.',
+    data: Type.Object({ ...numbered, message: Message }),
+  },
   'message.deleted': {
     when: 'A message was deleted; the record is its tombstone.',
     data: Type.Object({ ...numbered, message: Message }),
+  },
+  'message.pinned': { when: 'A message was pinned.', data: Type.Object(pinned) },
+  'message.unpinned': {
+    when: 'A pin was taken away; a message that is deleted loses its pin without this.',
+    data: Type.Object(pinned),
   },
   'reaction.added': { when: 'Somebody reacted.', data: Type.Object(reaction) },
   'reaction.removed': { when: 'A reaction was taken back.', data: Type.Object(reaction) },
@@ -140,6 +154,15 @@ export const chatClientFrames = clientFrames({
     replies: Reactions,
     does: 'Takes a reaction back.',
   },
+  'poll.vote': {
+    data: Type.Object({
+      messageId: Id,
+      optionIds: Type.Array(Type.Integer({ minimum: 1, maximum: pollOptionsMax }), { maxItems: pollOptionsMax }),
+    }),
+    budget: 'CHAT_REACT_RATE_LIMIT',
+    replies: Type.Object({ poll: Poll }),
+    does: 'Votes in a poll, in the place of an earlier vote; without options the vote is taken back.',
+  },
   read: {
     data: Type.Object({ messageId: Id }),
     budget: 'CHAT_READ_RATE_LIMIT',
@@ -178,6 +201,7 @@ export const chatClientFrames = clientFrames({
     replies: Renewed,
     does: 'Goes on with a fresh token of the same user and project.',
   },
+  ...inboxClientFrames,
 });
 
 /** What the chat socket says. Clients ignore types they do not know. */
@@ -219,6 +243,14 @@ export const chatServerFrames = serverFrames({
       fatal: Type.Optional(Type.Boolean()),
     }),
   },
+  'draft.updated': {
+    when: "A draft of the connection's own user changed on any device; null when it was removed.",
+    data: Type.Object({ ...base, conversationId, userId: Type.String(), draft: Nullable(MessageDraft) }),
+  },
+  'block.updated': {
+    when: "The connection's own user blocked somebody on any device, or lifted it.",
+    data: Type.Object({ ...base, userId: Type.String(), blockedId: Type.String(), blocked: Type.Boolean() }),
+  },
   unsubscribed: {
     when: 'A subscription ended without being asked for.',
     data: Type.Object({ ...base, conversationId, reason: Type.Enum(['REMOVED', 'DELETED']) }),
@@ -256,6 +288,10 @@ export const chatServerFrames = serverFrames({
       data: Type.Optional(Nullable(Metadata)),
     }),
   },
+  'user.updated': {
+    when: 'What is said of a user in a subscribed conversation changed; not recovered after a reconnect.',
+    data: Type.Object({ ...base, user: ChatUser }),
+  },
   recovered: {
     when: 'What was missed since the last change the client had; may come in several frames.',
     data: Type.Object({
@@ -267,6 +303,7 @@ export const chatServerFrames = serverFrames({
       complete: Type.Boolean(),
     }),
   },
+  ...inboxServerFrames,
   'token.expiring': {
     when: 'The token ends within a minute.',
     data: Type.Object({ ...base, expiresAt: Timestamp }),

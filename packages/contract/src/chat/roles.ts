@@ -24,7 +24,10 @@ export type ChatAction =
   | 'send'
   | 'attach'
   | 'deleteAny'
+  | 'pin'
+  | 'mentionAll'
   | 'removeMember'
+  | 'moderate'
   | 'updateConversation'
   | 'addMember'
   | 'archive';
@@ -36,7 +39,10 @@ const lowest: Readonly<Record<ChatAction, ChatMemberRole>> = {
   send: 'MEMBER',
   attach: 'MEMBER',
   deleteAny: 'MODERATOR',
+  pin: 'MODERATOR',
+  mentionAll: 'MODERATOR',
   removeMember: 'MODERATOR',
+  moderate: 'MODERATOR',
   updateConversation: 'ADMIN',
   addMember: 'ADMIN',
   archive: 'OWNER',

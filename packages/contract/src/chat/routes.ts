@@ -1,6 +1,11 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
 import { PageQuery } from '../schema.ts';
+import { chatContentRoutes } from './content-routes.ts';
+import { directRoutes } from './direct-routes.ts';
+import { chatFileRoutes } from './file-routes.ts';
+import { chatInboxRoutes } from './inbox-routes.ts';
+import { edited, sending, speaking } from './refusals.ts';
 import {
   AddConversationMember,
   AddReaction,
@@ -13,29 +18,28 @@ import {
   Conversation,
   ConversationMember,
   CreateConversation,
+  DownloadQuery,
   EditMessage,
   ForUser,
   HistoryQuery,
   Message,
   MessagePage,
-  Presence,
   ReactionSummary,
-  ReadReceipt,
   ReadState,
   RequestAttachment,
   SendMessage,
-  Typing,
   UpdateConversation,
 } from './schemas.ts';
+import { anyChat, chatStateRoutes, inConversation } from './state-routes.ts';
 import { chatTokenRoutes } from './token-routes.ts';
+import { chatUserRoutes } from './user-routes.ts';
 
-const anyChat = ['apiKey', 'chatToken'] as const;
 const Page = Type.Object(PageQuery);
-const inConversation = ['SVC_CONVERSATION_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSING'] as const;
 const onAttachment = ['SVC_ATTACHMENT_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSING'] as const;
 const onMessage = ['SVC_MESSAGE_NOT_FOUND', 'SVC_NOT_A_MEMBER', 'SVC_SCOPE_MISSING'] as const;
 
-export const chatRoutes = routes({
+/** Conversations, members, messages and what happens to them. */
+export const conversationRoutes = routes({
   listConversations: {
     at: 'GET /v1/chat/conversations',
     sdk: 'chat.conversations.list',
@@ -86,7 +90,7 @@ export const chatRoutes = routes({
     body: UpdateConversation,
     returns: [200, Conversation],
     throws: [...inConversation, 'SVC_FORBIDDEN', 'SVC_CONVERSATION_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE'],
-    does: 'Renames, archives or re-activates a conversation, or sets its retention or metadata.',
+    does: 'Renames, archives or re-activates a conversation, or sets its retention, slow mode or metadata.',
   },
   deleteConversation: {
     at: 'DELETE /v1/chat/conversations/{room}',
@@ -129,7 +133,13 @@ export const chatRoutes = routes({
     replay: 'resource',
     body: AddConversationMember,
     returns: [201, ConversationMember, 200],
-    throws: [...inConversation, 'SVC_FORBIDDEN', 'SVC_CONVERSATION_ARCHIVED', 'SVC_METADATA_TOO_LARGE'],
+    throws: [
+      ...inConversation,
+      'SVC_FORBIDDEN',
+      'SVC_CONVERSATION_ARCHIVED',
+      'SVC_DIRECT_MEMBERS_FIXED',
+      'SVC_METADATA_TOO_LARGE',
+    ],
     does: 'Adds a member, or re-activates one who was removed.',
   },
   changeConversationMember: {
@@ -182,7 +192,7 @@ export const chatRoutes = routes({
     throws: [
       ...inConversation,
       'SVC_FORBIDDEN',
-      'SVC_CONVERSATION_ARCHIVED',
+      ...sending,
       'SVC_TEXT_TOO_LONG',
       'SVC_METADATA_TOO_LARGE',
       'SVC_MESSAGE_TYPE_FORBIDDEN',
@@ -190,9 +200,12 @@ export const chatRoutes = routes({
       'SVC_ATTACHMENT_NOT_FOUND',
       'SVC_ATTACHMENT_NOT_READY',
       'SVC_ATTACHMENT_ALREADY_USED',
+      'SVC_ATTACHMENT_REJECTED',
+      'SVC_MESSAGE_NOT_FOUND',
+      'SVC_QUOTA_EXCEEDED',
       'SVC_RATE_LIMITED',
     ],
-    does: 'Sends a message. A repeat with the same clientMessageId gives the original.',
+    does: 'Sends a message. A repeat with the same clientMessageId gives the original. `poll` asks, `forward` passes on another message.',
   },
   listChanges: {
     at: 'GET /v1/chat/conversations/{room}/changes',
@@ -206,53 +219,7 @@ export const chatRoutes = routes({
     throws: [...inConversation, 'SVC_INVALID_CURSOR'],
     does: 'Reads every visible change after a cursor, oldest first: new, edited and deleted messages, reactions, members.',
   },
-  listPresence: {
-    at: 'GET /v1/chat/conversations/{room}/presence',
-    sdk: 'chat.state.presence',
-    scope: 'chat',
-    by: anyChat,
-    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
-    query: Page,
-    paged: true,
-    returns: [200, Type.Array(Presence)],
-    throws: [...inConversation, 'SVC_INVALID_CURSOR', 'SVC_SERVICE_UNAVAILABLE'],
-    does: 'Who is present now, by user id.',
-  },
-  listTyping: {
-    at: 'GET /v1/chat/conversations/{room}/typing',
-    sdk: 'chat.state.typing',
-    scope: 'chat',
-    by: anyChat,
-    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
-    query: Page,
-    paged: true,
-    returns: [200, Type.Array(Typing)],
-    throws: [...inConversation, 'SVC_INVALID_CURSOR', 'SVC_SERVICE_UNAVAILABLE'],
-    does: 'Who is typing now, by user id.',
-  },
-  listReadReceipts: {
-    at: 'GET /v1/chat/conversations/{room}/read-receipts',
-    sdk: 'chat.state.readReceipts',
-    scope: 'chat',
-    by: anyChat,
-    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
-    query: Page,
-    paged: true,
-    returns: [200, Type.Array(ReadReceipt)],
-    throws: [...inConversation, 'SVC_INVALID_CURSOR'],
-    does: "Every active member's read position.",
-  },
-  getReadState: {
-    at: 'GET /v1/chat/conversations/{room}/read-state',
-    sdk: 'chat.state.readState',
-    scope: 'chat',
-    by: anyChat,
-    userBudget: 'CHAT_HISTORY_RATE_LIMIT',
-    query: ForUser,
-    returns: [200, ReadState],
-    throws: [...inConversation, 'SVC_USER_REQUIRED'],
-    does: "The caller's read position and unread count; an API key names the user.",
-  },
+  ...chatStateRoutes,
   requestAttachment: {
     at: 'POST /v1/chat/conversations/{room}/attachments',
     sdk: 'chat.attachments.create',
@@ -265,7 +232,7 @@ export const chatRoutes = routes({
     throws: [
       ...inConversation,
       'SVC_FORBIDDEN',
-      'SVC_CONVERSATION_ARCHIVED',
+      ...speaking,
       'SVC_ATTACHMENT_TOO_LARGE',
       'SVC_METADATA_TOO_LARGE',
       'SVC_RATE_LIMITED',
@@ -296,9 +263,16 @@ export const chatRoutes = routes({
     scope: 'chat',
     by: anyChat,
     userBudget: 'CHAT_HISTORY_RATE_LIMIT',
+    query: DownloadQuery,
     returns: [200, AttachmentDownload],
-    throws: [...onAttachment, 'SVC_ATTACHMENT_NOT_READY', 'SVC_STORAGE_UNAVAILABLE'],
-    does: 'Gives a short-lived signed URL to download from.',
+    throws: [
+      ...onAttachment,
+      'SVC_ATTACHMENT_NOT_READY',
+      'SVC_ATTACHMENT_NOT_SCANNED',
+      'SVC_ATTACHMENT_REJECTED',
+      'SVC_STORAGE_UNAVAILABLE',
+    ],
+    does: 'Gives a short-lived signed URL to download from: of the file, or of a picture in a smaller size.',
   },
   getMessage: {
     at: 'GET /v1/chat/messages/{messageId}',
@@ -322,7 +296,7 @@ export const chatRoutes = routes({
       ...onMessage,
       'SVC_FORBIDDEN',
       'SVC_MESSAGE_DELETED',
-      'SVC_CONVERSATION_ARCHIVED',
+      ...edited,
       'SVC_TEXT_TOO_LONG',
       'SVC_METADATA_TOO_LARGE',
     ],
@@ -349,7 +323,7 @@ export const chatRoutes = routes({
     query: ForUser,
     body: AddReaction,
     returns: [201, Type.Array(ReactionSummary), 200],
-    throws: [...onMessage, 'SVC_USER_REQUIRED', 'SVC_INVALID_EMOJI', 'SVC_REACTION_LIMIT', 'SVC_CONVERSATION_ARCHIVED'],
+    throws: [...onMessage, 'SVC_USER_REQUIRED', 'SVC_INVALID_EMOJI', 'SVC_REACTION_LIMIT', ...speaking],
     does: 'Reacts to a message; once per user and emoji. An API key names the user.',
   },
   removeReaction: {
@@ -396,3 +370,13 @@ export const chatRoutes = routes({
   },
   ...chatTokenRoutes,
 });
+
+/** Every route of chat but those of the dashboard: a line for each part of it. */
+export const chatRoutes = {
+  ...conversationRoutes,
+  ...directRoutes,
+  ...chatUserRoutes,
+  ...chatInboxRoutes,
+  ...chatContentRoutes,
+  ...chatFileRoutes,
+} as const;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Identity, Line, Metadata, Name, Nullable, Timestamp, Uuid } from '../schema.ts';
+import { AttachmentMedia, AttachmentScan, LinkPreview, Waveform } from './attachment-schemas.ts';
 import {
   AttachmentStatus,
   ChatMemberRole,
@@ -9,6 +10,9 @@ import {
   MessageType,
   PresenceStatus,
 } from './enums.ts';
+import { ForwardDraft, ForwardedFrom } from './forward-schemas.ts';
+import { Mentions, MentionsDraft } from './mention-schemas.ts';
+import { Poll, PollDraft } from './poll-schemas.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const MaybeText = Nullable(Type.String());
@@ -25,6 +29,8 @@ export const Conversation = Type.Object({
   liveStreamId: MaybeText,
   retentionDays: Nullable(Type.Integer()),
   effectiveRetentionDays: Nullable(Type.Integer()),
+  /** A user sends one message in so many seconds; 0: as many as they like. */
+  slowModeSeconds: Type.Integer(),
   metadata: Metadata,
   memberCount: Count,
   messageCount: Count,
@@ -81,6 +87,7 @@ export const UpdateConversation = Type.Object({
   name: Type.Optional(Name),
   status: Type.Optional(Type.Enum(['ACTIVE', 'ARCHIVED'])),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
+  slowModeSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 21_600 })),
   metadata: Type.Optional(Nullable(Metadata)),
 });
 export type UpdateConversation = Static<typeof UpdateConversation>;
@@ -99,6 +106,10 @@ export const Attachment = Type.Object({
   createdAt: Timestamp,
   completedAt: Nullable(Timestamp),
   messageId: MaybeText,
+  /** Of pictures and sounds, soon after completion; null before, and for every other file. */
+  media: Type.Optional(Nullable(AttachmentMedia)),
+  /** What your scanner said; null where none was asked. */
+  scan: Type.Optional(Nullable(AttachmentScan)),
 });
 export type Attachment = Static<typeof Attachment>;
 
@@ -116,6 +127,8 @@ export const RequestAttachment = Type.Object({
   size: Type.Integer({ minimum: 1 }),
   uploaderId: Author,
   metadata: Type.Optional(Nullable(Metadata)),
+  /** Of a sound that the service does not decode; what it decodes (WAV) it measures itself. */
+  waveform: Type.Optional(Waveform),
 });
 export type RequestAttachment = Static<typeof RequestAttachment>;
 
@@ -127,6 +140,12 @@ export const AttachmentUpload = Type.Object({
   expiresAt: Timestamp,
 });
 export type AttachmentUpload = Static<typeof AttachmentUpload>;
+
+export const DownloadQuery = Type.Object({
+  /** Pixels of the longer side: the smallest stored size that is at least as large, instead of the file itself. */
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+});
+export type DownloadQuery = Static<typeof DownloadQuery>;
 
 export const AttachmentDownload = Type.Object({
   url: Type.String(),
@@ -176,8 +195,20 @@ export const Message = Type.Object({
   clientSentAt: Nullable(Type.Number()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
+  /** Null for nobody; messages from before there were mentions lack it. */
+  mentions: Type.Optional(Nullable(Mentions)),
+  /** All of its files, in order; `attachment` is the first. Absent without any. */
+  attachments: Type.Optional(Type.Array(Attachment)),
+  /** Of the first link of its text, soon after it was sent, where the environment wants previews. Absent without one. */
+  linkPreview: Type.Optional(LinkPreview),
+  /** Absent where nothing is asked, and where it was first said here. */
+  poll: Type.Optional(Poll),
+  forwardedFrom: Type.Optional(ForwardedFrom),
 });
 export type Message = Static<typeof Message>;
+
+/** Files in one message. */
+export const attachmentsMax = 10;
 
 const ClientSentAt = Type.Number({ minimum: 0, maximum: 8_640_000_000_000_000 });
 
@@ -187,15 +218,23 @@ export const SendMessage = Type.Object({
   replyTo: Type.Optional(Line(0, 64)),
   clientMessageId: Type.Optional(Line(0, 128)),
   attachmentId: Type.Optional(Line(0, 64)),
+  /** Several files, in order; instead of `attachmentId`. */
+  attachmentIds: Type.Optional(Type.Array(Line(0, 64), { minItems: 1, maxItems: attachmentsMax })),
   metadata: Type.Optional(Nullable(Metadata)),
   senderId: Author,
   clientSentAt: Type.Optional(ClientSentAt),
+  mentions: Type.Optional(Nullable(MentionsDraft)),
+  /** In the place of text and files. */
+  poll: Type.Optional(Nullable(PollDraft)),
+  forward: Type.Optional(Nullable(ForwardDraft)),
 });
 export type SendMessage = Static<typeof SendMessage>;
 
 export const EditMessage = Type.Object({
   text: Type.Optional(Type.String()),
   metadata: Type.Optional(Nullable(Metadata)),
+  /** Replaces them; null for nobody. */
+  mentions: Type.Optional(Nullable(MentionsDraft)),
 });
 export type EditMessage = Static<typeof EditMessage>;
 
@@ -244,16 +283,23 @@ export type AddReaction = Static<typeof AddReaction>;
 export const ForUser = Type.Object({ userId: Type.Optional(Identity) });
 export type ForUser = Static<typeof ForUser>;
 
-export const ReadReceipt = Type.Object({
+const readPosition = {
   userId: Type.String(),
   lastReadMessageId: MaybeText,
   lastReadSeq: Nullable(Seq),
   lastReadAt: Nullable(Timestamp),
+};
+
+export const ReadReceipt = Type.Object({
+  ...readPosition,
+  /** How far messages have reached a device of theirs, as it said; at least as far as they have read. */
+  lastDeliveredSeq: Nullable(Seq),
+  lastDeliveredAt: Nullable(Timestamp),
 });
 export type ReadReceipt = Static<typeof ReadReceipt>;
 
 export const ReadState = Type.Object({
-  ...ReadReceipt.properties,
+  ...readPosition,
   unreadCount: Count,
   firstUnreadMessageId: MaybeText,
 });
