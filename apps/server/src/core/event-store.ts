@@ -23,6 +23,9 @@ export type EventRef = Pick<StoredEvent, 'id' | 'projectId' | 'environment' | 't
  */
 export type DispatchedOnInsert = (projectId: string, environment: string) => Sql;
 
+/** True when neither waits. */
+export const both = (one: Sql, other: Sql): Sql => sql`(${one} and ${other})`;
+
 /** SQL that is true when an endpoint asks for the type by its name. Given by the domain that delivers events. */
 export type IsAskedFor = (type: EventType, projectId: string, environment: string) => Sql;
 

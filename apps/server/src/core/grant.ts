@@ -13,6 +13,8 @@ export interface Grant extends ProjectScope {
 
 /** The sockets of this process, by the tokens they were opened with. */
 export interface OpenConnections {
+  /** With none there is nothing to cut off, and who connects later is judged then. */
+  readonly count: number;
   /** Projects that have a connection here. */
   projects(): string[];
   /** Closes those whose grant is over. */
@@ -21,6 +23,9 @@ export interface OpenConnections {
 
 /** The same, of sockets that are made later than those who close them. */
 export const openConnections = (sockets: () => OpenConnections): OpenConnections => ({
+  get count() {
+    return sockets().count;
+  },
   projects: () => sockets().projects(),
   cutOff: (isOver, close) => sockets().cutOff(isOver, close),
 });

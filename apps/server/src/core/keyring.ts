@@ -19,7 +19,8 @@ type KeyPurpose =
   | 'refresh'
   | 'seal'
   | 'sfu-control'
-  | 'call-link';
+  | 'call-link'
+  | 'erased-user';
 
 export interface Keyring {
   /** There is a key before this one, and what it sealed is to be sealed anew. */
@@ -27,6 +28,8 @@ export interface Keyring {
   key(purpose: KeyPurpose): KeyObject;
   /** HMAC-SHA256 of `text`. */
   mac(purpose: KeyPurpose, text: string): Buffer;
+  /** The same under the present key and the one before it, if there is one. */
+  macs(purpose: KeyPurpose, text: string): Buffer[];
   /** Whether `given` is that, or its beginning of `bytes` bytes; made with the key before this one, too. */
   isMac(purpose: KeyPurpose, text: string, given: Uint8Array, bytes?: number): boolean;
   /** Encrypts what must be kept but never in clear: replayed answers, webhook secrets. */
@@ -48,6 +51,7 @@ export function createKeyring(secretKey: string, previousKey: string | null = nu
     isRotating: previous !== null,
     key: present.key,
     mac: present.mac,
+    macs: (purpose, text) => [present, ...(previous === null ? [] : [previous])].map((keys) => keys.mac(purpose, text)),
     seal: present.seal,
     isMac(purpose, text, given, bytes = macBytesMax) {
       const isOf = (keys: Keys): boolean =>

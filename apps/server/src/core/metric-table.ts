@@ -28,6 +28,11 @@ export const metricTable = {
     help: 'Attempts to deliver a webhook.',
     from: each('result', ['delivered', 'failed']),
   },
+  parley_push_attempts_total: {
+    kind: 'counter',
+    help: 'Attempts to send a notification.',
+    from: each('result', ['sent', 'gone', 'busy', 'refused']),
+  },
   parley_data_dropped_total: {
     kind: 'counter',
     help: 'Data messages that slow receivers missed, as reported by media nodes.',

@@ -51,6 +51,8 @@ export interface ExpiringSets {
   remove(set: string, member: string): Promise<boolean>;
   /** Many at once; whether each was there, in their order. */
   removeAll(entries: readonly ExpiringEntry[]): Promise<boolean[]>;
+  /** Of these members, which have not expired; in their order. */
+  includes(set: string, members: readonly string[]): Promise<boolean[]>;
   /** Members that have not expired. */
   members(set: string): Promise<ExpiringMember[]>;
   count(set: string): Promise<number>;
@@ -185,6 +187,23 @@ export interface CertificateMaker {
   standIn(name: string, now: number): { cert: string; key: string };
   /** What proves a name to an authority. */
   proof(name: string, digest: Buffer, now: number): { cert: string; key: string };
+}
+
+/** Makes requests of Web Push (RFC 8291 and 8292). */
+export interface WebPushMaker {
+  requestOf(message: WebPushMessage): Promise<{ headers: Record<string, string>; body: Buffer }>;
+}
+
+export interface WebPushMessage {
+  endpoint: string;
+  /** Of the browser, base64url. */
+  p256dh: string;
+  auth: string;
+  payload: string;
+  /** A later message with the same one replaces it; base64url, up to 32 characters. */
+  topic: string;
+  ttlSeconds: number;
+  vapid: { subject: string; publicKey: string; privateKey: string };
 }
 
 /** What several processes share. */

@@ -8,6 +8,8 @@ export interface Quotas {
   /** Uses `amount` of the owner's quota, or SVC_QUOTA_EXCEEDED. Taken last: others of the owner wait for the commit. */
   take(tx: Tx, name: LimitName, owner: string, amount?: number): Promise<void>;
   giveBack(tx: Tx, name: LimitName, owner: string, amount?: number): Promise<void>;
+  /** Nothing is counted for the owner any more: they are gone. Gives how many counts went. */
+  forget(tx: Tx, name: LimitName, owner: string): Promise<number>;
 }
 
 export function createQuotas(limits: Limits): Quotas {
@@ -24,6 +26,7 @@ export function createQuotas(limits: Limits): Quotas {
       await tx.execute(sql`
         update quota_uses set used = greatest(0, used - ${amount}) where name = ${name} and owner = ${owner}`);
     },
+    forget: (tx, name, owner) => tx.execute(sql`delete from quota_uses where name = ${name} and owner = ${owner}`),
   };
 }
 

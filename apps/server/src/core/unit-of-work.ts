@@ -12,7 +12,7 @@ export type Emit = <T extends EventType>(event: {
   topic?: string;
   data: RecordedData<T>;
   /** Runs after the commit, before webhooks are queued: for socket subscribers. */
-  afterCommit?: () => void;
+  afterCommit?: (scope: ProjectScope) => void;
 }) => void;
 
 /** One transaction and the events it creates: both are stored or neither is. */
@@ -28,10 +28,10 @@ interface UnitOfWorkDeps {
 }
 
 export function createUnitOfWork({ db, clock, ids, log, onCommitted }: UnitOfWorkDeps): UnitOfWork {
-  function announce(callbacks: readonly (() => void)[]): void {
+  function announce(callbacks: readonly ((scope: ProjectScope) => void)[], scope: ProjectScope): void {
     for (const callback of callbacks) {
       try {
-        callback();
+        callback(scope);
       } catch (error) {
         // What is committed has happened: its caller must not get an error.
         log.warn({ error }, 'a change was not announced');
@@ -41,7 +41,7 @@ export function createUnitOfWork({ db, clock, ids, log, onCommitted }: UnitOfWor
 
   return async (scope, work) => {
     let events: StoredEvent[] = [];
-    let callbacks: (() => void)[] = [];
+    let callbacks: ((scope: ProjectScope) => void)[] = [];
     const result = await db.transaction(async (tx) => {
       // The adapter may run this function again after a serialization failure: start from nothing.
       events = [];
@@ -62,7 +62,7 @@ export function createUnitOfWork({ db, clock, ids, log, onCommitted }: UnitOfWor
       await insertEvents(tx, events);
       return value;
     });
-    announce(callbacks);
+    announce(callbacks, scope);
     if (events.length > 0) onCommitted(events);
     return result;
   };

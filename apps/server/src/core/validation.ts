@@ -1,6 +1,6 @@
 import { type ErrorDetail, fail } from '@parley/contract';
 import type { TObject } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { lazy } from './lazy.ts';
 
 /** Checks input from outside and gives back only what its schema declares. */
@@ -14,7 +14,10 @@ export function compileParser(schema: TObject, whole = 'body'): Parser {
 
   return (value) => {
     const validator = compiled();
-    if (!validator.Check(value)) return refuse(detailsOf(validator.Errors(value), value, whole));
+    if (!validator.Check(value)) {
+      const [, problems] = validator.Errors(value);
+      return refuse(detailsOf(problems, value, whole));
+    }
     const given = value as Record<string, unknown>;
     const picked: Record<string, unknown> = {};
     for (const name of names) if (Object.hasOwn(given, name)) picked[name] = given[name];

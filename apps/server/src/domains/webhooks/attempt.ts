@@ -44,7 +44,14 @@ export function createAttempt({ clock, log, tracer, limits, sender, orderOf }: A
       // The secret was sealed under another SECRET_KEY: the endpoint cannot be served, which its owner must see.
       log.error({ error, webhookId: delivery.webhookId }, 'webhook request could not be made');
       const explanation = 'The delivery could not be signed on our side.';
-      return { isDelivered: false, statusCode: null, error: explanation, durationMs: 0, responseExcerpt: null };
+      return {
+        isDelivered: false,
+        statusCode: null,
+        error: explanation,
+        durationMs: 0,
+        responseExcerpt: null,
+        retryAfter: null,
+      };
     }
   }
 

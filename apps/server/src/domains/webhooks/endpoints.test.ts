@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { allEvents, eventTypes } from '@parley/contract';
 import { ApiError } from '@parley/server';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import {
   addWebhook,
   emit,

@@ -5,7 +5,7 @@ import { eventually } from '../../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
 import { startService } from '../../../testkit/kit/service.ts';
 import { startReceiver } from '../../../testkit/peers/receiver.ts';
-import { createLanes } from './lanes.ts';
+import { createLanes } from '../../core/queue/lanes.ts';
 
 test('[WH-9] an endpoint that hangs holds up neither other endpoints nor the API', async () => {
   // Time stands still: what hangs never times out, and everything else must come through all the same.
@@ -33,7 +33,7 @@ test('[WH-9] an endpoint that hangs holds up neither other endpoints nor the API
 const take = (lanes: ReturnType<typeof createLanes>, share = 1) => {
   const asks = lanes.asks();
   for (const ask of asks) lanes.claimed(ask, Math.ceil(ask.take * share));
-  return new Map(asks.map((ask) => [ask.webhookId, ask.take]));
+  return new Map(asks.map((ask) => [ask.laneId, ask.take]));
 };
 
 test('[WH-9] places are shared evenly, and endpoints that fail share half of them at most', () => {

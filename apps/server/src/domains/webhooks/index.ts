@@ -13,13 +13,17 @@ import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
+import type { PersonalData } from '../../core/personal-data.ts';
 import type { Bus } from '../../core/ports.ts';
 import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import type { Tracer } from '../../core/tracing.ts';
+import { type Callouts, createCallouts } from './callouts.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createOrderOf } from './order.ts';
+import { createPageFetch, type PageFetch } from './page-fetch.ts';
+import { rewriteAttempts, rewriteStoredEvents } from './personal-store.ts';
 import { deleteOldDeliveries, deleteOldEvents, insertDeliveries, listLanes } from './queue-store.ts';
 import { createRenewal } from './renewal.ts';
 import { createResolve, type Resolve } from './resolver.ts';
@@ -27,6 +31,9 @@ import { createSender } from './sender.ts';
 import { createWorker } from './worker.ts';
 
 export { dispatchedOnInsert, isAskedFor } from './queue-store.ts';
+export { createResolve, type Resolve } from './resolver.ts';
+export { createSender, type Sender, type SendResult, waitOf } from './sender.ts';
+export { isUrlAllowed, policyFor, type UrlRules } from './url-check.ts';
 export { listFailing } from './webhook-store.ts';
 
 interface WebhooksDeps {
@@ -52,8 +59,13 @@ interface WebhooksDeps {
 }
 
 export interface Webhooks extends Domain<typeof webhookRoutes> {
+  /** Questions to customers' backends, by the same rules. */
+  callouts: Callouts;
+  /** What users link to, by the same rules. */
+  pages: PageFetch;
   /** A delivery for each event and endpoint, in the transaction that marks the events as dispatched. */
   enqueue(tx: Tx, events: readonly EventRef[]): Promise<AfterCommit>;
+  personalData: PersonalData;
   /** Removes what is too old; resolves with how much. */
   sweep(turn?: Turn): Promise<number>;
   /** Seals anew what was sealed under the SECRET_KEY before this one; gives how many endpoints had something. */
@@ -65,12 +77,15 @@ export interface Webhooks extends Domain<typeof webhookRoutes> {
 }
 
 const dayMs = 86_400_000;
+/** Rows that one statement looks at when a user is erased. */
+const scannedMax = 2_000;
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { db, clock, limits, isProduction, allowPrivate } = deps;
   const rules = { isProduction, allowPrivate };
   const resolve = deps.resolve ?? createResolve({ usesSystemNames: !isProduction || allowPrivate });
   const sender = createSender({ clock, resolve, timeoutMs: limits.WEBHOOK_TIMEOUT_MS });
+  const pages = createPageFetch({ clock, resolve, rules });
   const worker = createWorker({ ...deps, sender, orderOf: createOrderOf({ keyring: deps.keyring, rules }) });
   const { wake } = worker;
   const endpoints = createEndpoints({ ...deps, rules, wake });
@@ -88,11 +103,21 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   }
 
   return {
+    callouts: createCallouts({ ...deps, sender, rules }),
+    pages,
     async enqueue(tx, events) {
       const webhookIds = await insertDeliveries(tx, events, iso(clock.now()));
       return () => wake(webhookIds);
     },
     sweep,
+    personalData: {
+      exports: [],
+      // Last of all: the steps before leave events of their own.
+      erasures: [
+        { name: 'events', run: (erasure, place) => rewriteStoredEvents(db, erasure, place, scannedMax) },
+        { name: 'delivery attempts', run: (erasure, place) => rewriteAttempts(db, erasure, place, scannedMax) },
+      ],
+    },
     renewSealed,
     chores: [
       { name: 'webhook-retention', everyMs: 60_000, run: sweep, onDatabaseAlone: true },
@@ -108,6 +133,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       feed.stop();
       await worker.stop();
       sender.close();
+      pages.close();
     },
     handlers: {
       listWebhookEventTypes: async () => listEventTypes(),

@@ -33,7 +33,8 @@ export function createSaveOutcomes({ db, clock, ids, log, limits, onCommitted }:
   }
 
   /** One statement; a transaction only where an endpoint might be disabled, which is an event too. */
-  return async (outcomes: readonly DeliveryOutcome[], tallies: readonly EndpointTally[]): Promise<void> => {
+  return async (outcomes: readonly DeliveryOutcome[]): Promise<void> => {
+    const tallies = tally(outcomes);
     const disableAfter = limits.WEBHOOK_DISABLE_AFTER_FAILURES;
     if (tallies.every((tally) => tally.lead + tally.run === 0)) {
       await recordOutcomes(db, outcomes, tallies, disableAfter);
@@ -47,4 +48,32 @@ export function createSaveOutcomes({ db, clock, ids, log, limits, onCommitted }:
     });
     if (events.length > 0) onCommitted(events);
   };
+}
+
+/** What the outcomes, in their order, mean for each endpoint's count of failures in a row. */
+export function tally(outcomes: readonly DeliveryOutcome[]): EndpointTally[] {
+  const tallies = new Map<string, EndpointTally>();
+  for (const { webhookId, status, at, entry } of outcomes) {
+    const known = tallies.get(webhookId) ?? {
+      webhookId,
+      at,
+      lead: 0,
+      run: 0,
+      tail: 0,
+      hasSuccess: false,
+      lastError: null,
+    };
+    tallies.set(webhookId, known);
+    known.at = at;
+    known.lastError = entry.error;
+    if (status === 'DELIVERED') {
+      known.hasSuccess = true;
+      known.tail = 0;
+    } else {
+      known.tail++;
+      if (known.hasSuccess) known.run = Math.max(known.run, known.tail);
+      else known.lead++;
+    }
+  }
+  return [...tallies.values()];
 }

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { lastingPlans } from '../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../testkit/kit/test-database.ts';
 import { markDispatched } from '../../core/event-store.ts';
+import { tally } from './outcomes.ts';
 import { claimDeliveries, type DeliveryOutcome, recordOutcomes } from './queue-store.ts';
-import { tally } from './recorder.ts';
 
 let database: TestDatabase;
 before(async () => {

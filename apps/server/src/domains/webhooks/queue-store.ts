@@ -58,7 +58,7 @@ const isFree = (now: string) => sql`(d.claimed_until is null or d.claimed_until 
  * Enabled endpoints that have open deliveries that are not leased, each with the time of its first. Hops from endpoint to
  * endpoint. What a dead process held shows as soon as its hold has run out.
  */
-export function listLanes(db: Queryable, now: string): Promise<{ webhookId: string; dueAt: string }[]> {
+export function listLanes(db: Queryable, now: string): Promise<{ laneId: string; dueAt: string }[]> {
   return db.query(sql`
     with recursive lane as (
       (select d.webhook_id from deliveries d where ${isOpen} order by d.webhook_id limit 1)
@@ -67,7 +67,7 @@ export function listLanes(db: Queryable, now: string): Promise<{ webhookId: stri
         select d.webhook_id from deliveries d
         where ${isOpen} and d.webhook_id > lane.webhook_id order by d.webhook_id limit 1) next
     )
-    select lane.webhook_id as "webhookId", first.due_at as "dueAt"
+    select lane.webhook_id as "laneId", first.due_at as "dueAt"
     from lane join webhooks w on w.id = lane.webhook_id and w.status = 'ENABLED'
     cross join lateral (
       select d.due_at from deliveries d

@@ -8,6 +8,8 @@ interface SchemaParts {
   anyOf?: SchemaParts[];
   properties?: Record<string, SchemaParts>;
   minimum?: number;
+  items?: SchemaParts;
+  minItems?: number;
 }
 
 /** `streamId` → `stream_000…`: what a receiver's own checks expect to see there. */
@@ -27,7 +29,7 @@ function sample(schema: SchemaParts, name: string, at: string): unknown {
         Object.entries(schema.properties ?? {}).map(([field, part]) => [field, sample(part, field, at)]),
       );
     case 'array':
-      return [];
+      return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}, name, at));
     case 'integer':
     case 'number':
       return schema.minimum ?? 0;

@@ -1,10 +1,9 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type ClientRequest, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../core/clock.ts';
 import { type AddressPolicy, bare, isAddressAllowed, isLiteral, isPortAllowed } from './address-guard.ts';
-import { guardedLookup, NoUsableAddress, type Resolve } from './resolver.ts';
+import { createGuardedAgents } from './guarded-agents.ts';
+import { NoUsableAddress, type Resolve } from './resolver.ts';
 import { portOf } from './url-check.ts';
 
 /** What came of one attempt. A status code means that the receiver answered in full, in time. */
@@ -15,6 +14,10 @@ export interface SendResult {
   error: string | null;
   durationMs: number;
   responseExcerpt: string | null;
+  /** Milliseconds that a refusing receiver asks to wait. */
+  retryAfter: number | null;
+  /** Of a 2xx, where the order asked for it. */
+  answer?: string;
 }
 
 export interface SendOrder {
@@ -24,6 +27,10 @@ export interface SendOrder {
   policy: AddressPolicy;
   /** What was sent in confidence, and is not to be shown when the endpoint answers with it. */
   secrets?: readonly string[];
+  /** Instead of that of the sender. */
+  timeoutMs?: number;
+  /** The answer is read by who sends it; else it is thrown away. */
+  keepsAnswer?: true;
 }
 
 export interface Sender {
@@ -45,37 +52,16 @@ const excerptBytesMax = 1024;
 /** Read beyond the excerpt, so that a secret which begins in it is known by its end. */
 const secretBytesMax = 2 * 1024;
 const secretLengthMin = 4;
-/** Receivers close idle connections after two seconds at the earliest; ours must be gone before. */
-const idleSocketMs = 1_000;
 
 const noAddress =
   'No usable address: the host name does not resolve, or resolves to an address webhooks may not reach.';
 
 export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sender {
-  const agents = new Map<string, HttpAgent>();
+  const agents = createGuardedAgents({ resolve, ...(ca === undefined ? {} : { ca }) });
 
-  /** One per policy: a connection made under a wider one must not serve a narrower one. */
-  function agentFor(isSecure: boolean, policy: AddressPolicy): HttpAgent {
-    const key = JSON.stringify([isSecure, policy.allowsLoopback, policy.allowsPrivate]);
-    const known = agents.get(key);
-    if (known) return known;
-    // An agent of our own takes no proxy from the environment.
-    const options = { keepAlive: true, timeout: idleSocketMs, scheduling: 'lifo', maxFreeSockets: 64 } as const;
-    const connection = { lookup: guardedLookup(resolve, policy), ...(ca === undefined ? {} : { ca: [ca] }) };
-    const made = isSecure
-      ? new HttpsAgent({ ...options, ...connection })
-      : new HttpAgent({ ...options, ...connection });
-    const connect = made.createConnection.bind(made);
-    made.createConnection = (connectOptions, callback) => {
-      const socket = connect(connectOptions, callback);
-      if (socket) watchAddress(socket, policy);
-      return socket;
-    };
-    agents.set(key, made);
-    return made;
-  }
-
-  async function send({ url: text, headers, body, policy, secrets = [] }: SendOrder): Promise<SendResult> {
+  async function send(order: SendOrder): Promise<SendResult> {
+    const { url: text, headers, body, policy, secrets = [], keepsAnswer = false } = order;
+    const limitMs = order.timeoutMs ?? timeoutMs;
     const startedMs = clock.elapsed();
     const finished = new AbortController();
     const outcome = (part: Partial<SendResult>): SendResult => ({
@@ -83,6 +69,7 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
       statusCode: null,
       error: null,
       responseExcerpt: null,
+      retryAfter: null,
       durationMs: clock.elapsed() - startedMs,
       ...part,
     });
@@ -94,18 +81,21 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
     const isSecure = url.protocol === 'https:';
     const request = (isSecure ? httpsRequest : httpRequest)(url, {
       method: 'POST',
-      agent: agentFor(isSecure, policy),
+      agent: agents.get(isSecure, policy),
       headers: { ...headers, 'content-length': body.length },
     });
-    const answered = exchange(request, body);
-    const timedOut = clock.sleep(timeoutMs, finished.signal).then(() => null);
+    const answered = exchange(request, body, keepsAnswer);
+    const timedOut = clock.sleep(limitMs, finished.signal).then(() => null);
     try {
       const answer = await Promise.race([answered, timedOut]);
-      if (answer === null) return outcome({ error: `No complete answer within ${timeoutMs} ms.` });
+      if (answer === null) return outcome({ error: `No complete answer within ${limitMs} ms.` });
       const { statusCode } = answer;
       const excerpt = masked(answer.excerpt, secrets).slice(0, excerptBytesMax);
-      if (statusCode >= 200 && statusCode < 300) return outcome({ isDelivered: true, statusCode });
-      return outcome({ statusCode, error: `The endpoint answered ${statusCode}.`, responseExcerpt: excerpt || null });
+      if (statusCode >= 200 && statusCode < 300) {
+        return outcome({ isDelivered: true, statusCode, ...(keepsAnswer && { answer: answer.whole }) });
+      }
+      const error = `The endpoint answered ${statusCode}.`;
+      return outcome({ statusCode, error, responseExcerpt: excerpt || null, retryAfter: answer.retryAfter });
     } catch (error) {
       return outcome({ error: describe(error) });
     } finally {
@@ -118,9 +108,7 @@ export function createSender({ clock, resolve, timeoutMs, ca }: SenderDeps): Sen
 
   return {
     send,
-    close() {
-      for (const agent of agents.values()) agent.destroy();
-    },
+    close: agents.close,
   };
 }
 
@@ -137,19 +125,25 @@ function masked(excerpt: string, secrets: readonly string[]): string {
 interface WireAnswer {
   statusCode: number;
   excerpt: string;
+  retryAfter: number | null;
+  whole: string;
 }
 
 /** Sends and reads to the end of the answer, or to its 64th KiB. The answer is never parsed. */
-function exchange(request: ClientRequest, body: Buffer): Promise<WireAnswer> {
+function exchange(request: ClientRequest, body: Buffer, keepsAnswer: boolean): Promise<WireAnswer> {
   return new Promise((resolve, reject) => {
     request.on('error', reject);
     // A switch of protocols ends here, with neither an answer nor an error.
     request.on('close', () => reject(new Error('The connection ended without an answer.')));
     request.on('response', (response) => {
       let [size, excerpt] = [0, ''];
-      const finish = () => resolve({ statusCode: response.statusCode ?? 0, excerpt });
+      const retryAfter = waitOf(response.headers['retry-after']);
+      const chunks: Buffer[] = [];
+      const finish = () =>
+        resolve({ statusCode: response.statusCode ?? 0, excerpt, retryAfter, whole: Buffer.concat(chunks).toString() });
       response.on('data', (chunk: Buffer) => {
         if (size < readMax) excerpt += printable(chunk.subarray(0, readMax - size));
+        if (keepsAnswer) chunks.push(chunk);
         size += chunk.length;
         if (size <= responseBytesMax) return;
         finish();
@@ -163,13 +157,11 @@ function exchange(request: ClientRequest, body: Buffer): Promise<WireAnswer> {
   });
 }
 
-/** Belt and braces: whatever the lookup said, the other end must be an allowed address before a byte is sent. */
-function watchAddress(socket: Duplex & Partial<Pick<Socket, 'remoteAddress'>>, policy: AddressPolicy): void {
-  socket.once('connect', () => {
-    if (!isAddressAllowed(socket.remoteAddress ?? '', policy))
-      socket.destroy(new NoUsableAddress('Connected to an address that is not allowed.'));
-  });
-}
+const waitMaxSeconds = 3_600;
+
+/** Of a `retry-after` header in seconds; a date is as good as none. */
+export const waitOf = (header: string | null | undefined): number | null =>
+  /^\d{1,6}$/.test(header ?? '') ? Math.min(Number(header), waitMaxSeconds) * 1_000 : null;
 
 const printable = (bytes: Buffer): string => bytes.toString('latin1').replaceAll(/[^\x20-\x7e]/g, '.');
 

@@ -19,17 +19,26 @@ const metadataNames = ['metadata.google.internal', 'metadata.goog'];
 
 /** The check at registration, by the text alone. No name is resolved here. */
 export function checkWebhookUrl(text: string, environment: Environment, rules: UrlRules): void {
-  const refuse = (message: string): never => fail('SVC_INVALID_WEBHOOK_URL', { message });
+  const problem = urlProblem(text, environment, rules);
+  if (problem !== null) fail('SVC_INVALID_WEBHOOK_URL', { message: problem });
+}
+
+/** True when requests of this environment may go there, as far as the text says. */
+export const isUrlAllowed = (text: string, environment: Environment, rules: UrlRules): boolean =>
+  urlProblem(text, environment, rules) === null;
+
+function urlProblem(text: string, environment: Environment, rules: UrlRules): string | null {
   // The URL parser drops tabs and newlines and turns backslashes into slashes: what is stored must be what is checked.
   if (!/^https?:\/\/[^\s\\]+$/i.test(text) || hasControlCharacter(text) || !URL.canParse(text))
-    refuse('url must be an absolute http or https URL without spaces.');
+    return 'url must be an absolute http or https URL without spaces.';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
-    refuse('url must not hold a user name or password.');
-  if (environment === 'PRODUCTION' && url.protocol !== 'https:') refuse('url must use https in production.');
-  if (!isPortAllowed(portOf(url))) refuse(`url uses port ${portOf(url)}, which webhooks may not.`);
+    return 'url must not hold a user name or password.';
+  if (environment === 'PRODUCTION' && url.protocol !== 'https:') return 'url must use https in production.';
+  if (!isPortAllowed(portOf(url))) return `url uses port ${portOf(url)}, which webhooks may not.`;
   if (!isHostAllowed(url.hostname, policyFor(environment, rules)))
-    refuse('url points to an internal host. Webhooks go to public hosts; loopback is for development endpoints.');
+    return 'url points to an internal host. Webhooks go to public hosts; loopback is for development endpoints.';
+  return null;
 }
 
 export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));

@@ -2,14 +2,12 @@ import type { Activity } from '../../core/activity.ts';
 import type { Changes } from '../../core/changes.ts';
 import { iso } from '../../core/clock.ts';
 import type { Metrics } from '../../core/metrics.ts';
-import type { Bus, Unsubscribe } from '../../core/ports.ts';
+import type { Bus } from '../../core/ports.ts';
+import { createRecorder } from '../../core/queue/recorder.ts';
+import { createQueueWorker, type QueueWorker, type Worked } from '../../core/queue/worker.ts';
 import { type AttemptDeps, createAttempt } from './attempt.ts';
-import { createClaims } from './claims.ts';
-import { createDuePoll } from './due-poll.ts';
-import { createLanes } from './lanes.ts';
 import { createSaveOutcomes, type OutcomeDeps } from './outcomes.ts';
-import { type ClaimedDelivery, listLanes } from './queue-store.ts';
-import { createRecorder } from './recorder.ts';
+import { type ClaimedDelivery, claimDeliveries, listLanes } from './queue-store.ts';
 
 export interface WorkerDeps extends AttemptDeps, OutcomeDeps {
   bus: Bus;
@@ -18,105 +16,53 @@ export interface WorkerDeps extends AttemptDeps, OutcomeDeps {
   activity: Activity;
 }
 
-/** Makes the attempts. Any number of processes may run one on the same queue. */
-export interface Worker {
-  /** Something may be due for these endpoints. */
-  wake(webhookIds: readonly string[]): void;
-  start(): Promise<void>;
-  /** Resolves when what is in flight has been recorded. */
-  stop(): Promise<void>;
-  /** Resolves when nothing is due and nothing in flight. */
-  settled(): Promise<void>;
-}
+/** Between the end of an attempt and the record of its outcome. */
+const recordMs = 1_000;
 
-const topic = 'webhooks/due';
-interface DueMessage {
-  webhookIds: string[];
-}
-
-const announceEveryMs = 100;
-const pollEveryMs = 1_000;
-
-/** A delivery is claimed (`claims.ts`), sent (`attempt.ts`) and recorded (`recorder.ts`, `outcomes.ts`). */
-export function createWorker(deps: WorkerDeps): Worker {
-  const { db, clock, bus, log, metrics, changes, activity, limits } = deps;
-  const lanes = createLanes({
-    placesMax: limits.WEBHOOK_MAX_CONCURRENCY,
-    windowMax: limits.WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT,
-  });
+/** Makes the attempts: a delivery is claimed, sent (`attempt.ts`) and recorded (`outcomes.ts`). An endpoint is a lane. */
+export function createWorker(deps: WorkerDeps): QueueWorker {
+  const { db, clock, log, metrics, changes, activity, limits } = deps;
   const recorder = createRecorder({ clock, log, save: createSaveOutcomes(deps) });
   const attempt = createAttempt(deps);
-  const claims = createClaims({ db, clock, log, limits, lanes, deliver, onDrained: announceBacklog });
-  const duePoll = createDuePoll({ clock, everyMs: pollEveryMs, poll });
-  let unsubscribe: Unsubscribe = () => {};
-  let announceAt = 0;
-  /** At the last poll: how long the delivery that has waited longest had been due. */
-  let overdueMs = 0;
+  const worker = createQueueWorker<ClaimedDelivery>({
+    ...deps,
+    name: 'webhooks',
+    placesMax: limits.WEBHOOK_MAX_CONCURRENCY,
+    windowMax: limits.WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT,
+    listLanes: (now) => listLanes(db, now),
+    claim: (asks) =>
+      claimDeliveries(
+        db,
+        asks.map(({ laneId, take }) => ({ webhookId: laneId, take })),
+        {
+          now: iso(clock.now()),
+          holdMs: limits.WEBHOOK_TIMEOUT_MS + recordMs,
+          backoffBaseMs: limits.WEBHOOK_BACKOFF_BASE_MS,
+          attemptsMax: limits.WEBHOOK_MAX_ATTEMPTS,
+        },
+      ),
+    laneOf: ({ webhookId }) => webhookId,
+    work: deliver,
+  });
 
-  metrics.gauge('parley_webhook_requests_in_flight', 'Webhook requests in flight.', () => lanes.inFlight());
-  metrics.gauge('parley_webhook_overdue_seconds', 'Age of the oldest due webhook delivery.', () => overdueMs / 1000);
+  metrics.gauge('parley_webhook_requests_in_flight', 'Webhook requests in flight.', () => worker.inFlight());
+  metrics.gauge(
+    'parley_webhook_overdue_seconds',
+    'Age of the oldest due webhook delivery.',
+    () => worker.overdueMs() / 1000,
+  );
 
-  async function deliver(delivery: ClaimedDelivery): Promise<void> {
+  async function deliver(delivery: ClaimedDelivery): Promise<Worked> {
     const { result, outcome } = await attempt(delivery);
-    if (outcome.dueAt !== null) duePoll.schedule(Date.parse(outcome.dueAt));
-    try {
-      await recorder.record(outcome);
-    } finally {
-      lanes.finished(delivery.webhookId, result);
-    }
+    if (outcome.dueAt !== null) worker.schedule(Date.parse(outcome.dueAt));
+    await recorder.record(outcome);
     changes.note('webhooks', delivery.endpoint);
     activity.count(result.isDelivered ? 'delivered' : 'undelivered', delivery.endpoint);
     metrics.count('parley_webhook_attempts_total', { result: result.isDelivered ? 'delivered' : 'failed' });
-    if (!result.isDelivered) return;
-    metrics.observe('parley_webhook_delivery_seconds', (clock.now() - Date.parse(delivery.queuedAt)) / 1000);
+    if (result.isDelivered)
+      metrics.observe('parley_webhook_delivery_seconds', (clock.now() - Date.parse(delivery.queuedAt)) / 1000);
+    return result;
   }
 
-  /** More is due than this process can take: others need not wait for their next poll. */
-  function announceBacklog(): void {
-    const webhookIds = lanes.waiting();
-    if (webhookIds.length === 0 || clock.elapsed() < announceAt) return;
-    announceAt = clock.elapsed() + announceEveryMs;
-    bus.publish(topic, { webhookIds } satisfies DueMessage);
-  }
-
-  function wake(webhookIds: readonly string[]): void {
-    for (const webhookId of webhookIds) lanes.ready(webhookId);
-    claims.pump();
-  }
-
-  /** Finds what was not announced: retries, resumed endpoints, what other processes left. */
-  async function findDue(): Promise<void> {
-    const now = clock.now();
-    const due = (await listLanes(db, iso(now))).map(({ webhookId, dueAt }) => ({
-      webhookId,
-      dueMs: Date.parse(dueAt),
-    }));
-    const next = Math.min(...due.filter(({ dueMs }) => dueMs > now).map(({ dueMs }) => dueMs));
-    overdueMs = Math.max(0, ...due.map(({ dueMs }) => now - dueMs));
-    wake(due.filter(({ dueMs }) => dueMs <= now).map(({ webhookId }) => webhookId));
-    duePoll.schedule(next);
-  }
-
-  function poll(): Promise<void> {
-    return findDue().catch((error) => log.warn({ error }, 'webhook queue not read; trying again'));
-  }
-
-  return {
-    wake,
-    async start() {
-      // Only our own processes publish here.
-      unsubscribe = await bus.subscribe(topic, (message) => wake((message as DueMessage).webhookIds));
-      duePoll.start();
-    },
-    async settled() {
-      await findDue();
-      await claims.settled();
-    },
-    async stop() {
-      claims.stop();
-      unsubscribe();
-      await duePoll.stop();
-      await claims.settled();
-    },
-  };
+  return worker;
 }

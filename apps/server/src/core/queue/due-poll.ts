@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../clock.ts';
 
 interface DuePoll {
   /** Brings the next poll forward to this time. */
