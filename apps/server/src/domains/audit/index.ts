@@ -7,12 +7,14 @@ import { deleteInBatches, endlessTurn, type Turn } from '../../core/delete-in-ba
 import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
+import { chatActor, type PersonalData } from '../../core/personal-data.ts';
 import type { Counters } from '../../core/ports.ts';
 import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import { hasEntry, listEntries, type NewAuditEntry } from './audit-store.ts';
 import { createEntryWrites, type EntryWritesDeps } from './entry-writes.ts';
 import { createExport } from './export.ts';
 import { createKeyNetworks } from './key-networks.ts';
+import { listEntriesAbout, renameEntries } from './personal-store.ts';
 import { auditTables, deleteExpiredEntries } from './retention-store.ts';
 import { createSafeWrites } from './safe-writes.ts';
 import { createSecurityLog } from './security-log.ts';
@@ -36,6 +38,7 @@ export interface Audit extends Domain<typeof auditRoutes> {
   recordSecurity: ReturnType<typeof createSecurityLog>['record'];
   /** Records the first use of an API key from a network. Returns at once. */
   noteKeyUse(caller: ApiKeyCaller, request: RequestInfo): void;
+  personalData: PersonalData;
   /** Writes what was kept. */
   retryKept(): Promise<void>;
   /** Deletes what is older than the retention. */
@@ -43,6 +46,8 @@ export interface Audit extends Domain<typeof auditRoutes> {
 }
 
 const pageSize = 50;
+/** Entries that one statement looks at when a user is erased. */
+const entriesMax = 2_000;
 const dayMs = 24 * 60 * 60_000;
 
 export function createAudit(deps: AuditDeps): Audit {
@@ -133,6 +138,11 @@ export function createAudit(deps: AuditDeps): Audit {
       await entries.write(entryOf(action, projectId, actor, subject, request));
     },
 
+    personalData: {
+      exports: [{ kind: 'audit_entry', page: (person, place, limit) => listEntriesAbout(db, person, place, limit) }],
+      erasures: [{ name: 'audit entries', run: (erasure, place) => renameEntries(db, erasure, place, entriesMax) }],
+    },
+
     retryKept,
     deleteExpired,
 
@@ -162,7 +172,11 @@ type Actor = Pick<NewAuditEntry, 'actorId' | 'actorEmail'>;
 /** A key has no address: its name stands where a person's would. */
 const actorOfKey = ({ id, publicId }: ApiKeyCaller): Actor => ({ actorId: id, actorEmail: `API key ${publicId}` });
 
+/** An end user, who has none: a moderator of a conversation. */
+const noAccount = '00000000-0000-0000-0000-000000000000';
+
 function actorOf(caller: Caller): Actor | null {
   if (caller.kind === 'session') return { actorId: caller.userId, actorEmail: caller.email };
+  if (caller.kind === 'chatToken') return { actorId: noAccount, actorEmail: chatActor(caller.userId) };
   return caller.kind === 'apiKey' ? actorOfKey(caller) : null;
 }

@@ -1,6 +1,8 @@
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Queryable } from '../../core/db.ts';
+import type { Queryable, Tx } from '../../core/db.ts';
+import type { Person } from '../../core/personal-data.ts';
 import { empty, sql } from '../../core/sql.ts';
+import { erasedMark } from './erased-names.ts';
 
 /** A user who was shut out at some time. */
 export interface StoredEndUser extends ProjectScope {
@@ -13,15 +15,51 @@ export interface StoredEndUser extends ProjectScope {
 const columns = sql`u.project_id as "projectId", u.environment, u.user_id as "userId", u.revoked_at as "revokedAt",
   u.banned_until as "bannedUntil", u.reason`;
 
+/** What is known of a user under any of their names (`erased-names.ts`), as one. */
 export async function findEndUser(
   db: Queryable,
   { projectId, environment }: ProjectScope,
-  userId: string,
+  names: readonly string[],
 ): Promise<StoredEndUser | undefined> {
-  const [row] = await db.query<StoredEndUser>(sql`
+  const rows = await db.query<StoredEndUser>(sql`
     select ${columns} from end_users u
-    where u.project_id = ${projectId} and u.environment = ${environment} and u.user_id = ${userId}`);
-  return row;
+    where u.project_id = ${projectId} and u.environment = ${environment} and u.user_id = any(${names})`);
+  const [userId = ''] = names;
+  return rows.reduce<StoredEndUser | undefined>((one, other) => merged(userId, one, other), undefined);
+}
+
+const later = <T extends string | null>(one: T, other: T): T => ((one ?? '') > (other ?? '') ? one : other);
+
+const merged = (userId: string, one: StoredEndUser | undefined, other: StoredEndUser): StoredEndUser => ({
+  ...other,
+  userId,
+  revokedAt: later(one?.revokedAt ?? '', other.revokedAt),
+  bannedUntil: later(one?.bannedUntil ?? null, other.bannedUntil),
+  reason: one?.reason ?? other.reason,
+});
+
+/** Puts a sealed name in the place of a user's: what is void stays void, and a ban a ban. */
+export async function renameEndUser(tx: Tx, person: Person, names: readonly string[], at: string): Promise<void> {
+  const [, sealed = ''] = names;
+  const { projectId, environment, userId } = person;
+  await tx.execute(sql`
+    insert into end_users as u (project_id, environment, user_id, revoked_at, banned_until)
+    select ${projectId}, ${environment}, ${sealed}, ${at}::timestamptz, (
+      select max(banned_until) from end_users
+      where project_id = ${projectId} and environment = ${environment} and user_id = any(${names}))
+    on conflict (project_id, environment, user_id) do update set
+      revoked_at = greatest(u.revoked_at, excluded.revoked_at),
+      banned_until = greatest(u.banned_until, excluded.banned_until)`);
+  await tx.execute(sql`
+    delete from end_users
+    where project_id = ${projectId} and environment = ${environment} and user_id = ${userId}`);
+}
+
+export async function isStored(db: Queryable, { projectId, environment, userId }: Person): Promise<boolean> {
+  const rows = await db.query(sql`
+    select 1 as one from end_users
+    where project_id = ${projectId} and environment = ${environment} and user_id = ${userId}`);
+  return rows.length > 0;
 }
 
 /** Voids what was issued so far. A ban and its reason stay unless new ones are given. */
@@ -40,13 +78,14 @@ export async function upsertRevoked(db: Queryable, user: StoredEndUser): Promise
 export async function updateUnbanned(
   db: Queryable,
   { projectId, environment }: ProjectScope,
-  userId: string,
+  names: readonly string[],
   now: string,
 ): Promise<boolean> {
   const touched = await db.execute(sql`
     update end_users set banned_until = null, reason = null
-    where project_id = ${projectId} and environment = ${environment} and user_id = ${userId} and banned_until > ${now}`);
-  return touched === 1;
+    where project_id = ${projectId} and environment = ${environment} and user_id = any(${names})
+      and banned_until > ${now}`);
+  return touched > 0;
 }
 
 /** Latest first, from after a position. */
@@ -57,7 +96,7 @@ export async function listEndUsers(
 ): Promise<StoredEndUser[]> {
   return db.query<StoredEndUser>(sql`
     select ${columns} from end_users u
-    where u.project_id = ${projectId} and u.environment = ${environment}
+    where u.project_id = ${projectId} and u.environment = ${environment} and left(u.user_id, 1) <> ${erasedMark}
       ${bannedAt === null ? empty : sql`and u.banned_until > ${bannedAt}`}
       ${after === null ? empty : sql`and (u.revoked_at, u.user_id) < (${after[0]}, ${after[1]})`}
     order by u.revoked_at desc, u.user_id desc limit ${limit}`);

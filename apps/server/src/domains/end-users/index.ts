@@ -7,19 +7,24 @@ import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import { readFuture } from '../../core/future.ts';
 import type { OpenConnections } from '../../core/grant.ts';
 import { type Answer, page, recorded } from '../../core/handlers.ts';
+import type { Keyring } from '../../core/keyring.ts';
 import type { Domain } from '../../core/part.ts';
+import { type Person, type PersonalData, untilNone } from '../../core/personal-data.ts';
 import type { Bus } from '../../core/ports.ts';
 import { refuse } from '../../core/validation.ts';
 import type { Access } from '../projects/index.ts';
 import {
   deleteForgiven,
   findEndUser,
+  isStored,
   listEndUsers,
   listRevokedSince,
+  renameEndUser,
   type StoredEndUser,
   updateUnbanned,
   upsertRevoked,
 } from './end-user-store.ts';
+import { createNamesOf } from './erased-names.ts';
 import { createRevokedTokens, type RevokedTokens } from './revoked-tokens.ts';
 import { createStanding, type Standing } from './standing.ts';
 
@@ -32,6 +37,7 @@ interface EndUsersDeps {
   access: Pick<Access, 'assertHolds'>;
   cursors: Cursors;
   bus: Bus;
+  keyring: Keyring;
   connections: OpenConnections;
   /** Revokes the RTC tokens of an identity in every room, and ends their sessions. */
   revokeRtcTokens: (scope: ProjectScope, identity: string) => Promise<void>;
@@ -40,6 +46,9 @@ interface EndUsersDeps {
 export interface EndUsers extends Domain<typeof endUserRoutes> {
   standing: Standing;
   revokedTokens: RevokedTokens;
+  /** Voids everything that was issued to a user who is being erased, and ends what is open; nothing names them after. */
+  shutOut(person: Person): Promise<void>;
+  personalData: PersonalData;
 }
 
 const topic = 'end-users/changed';
@@ -53,8 +62,9 @@ const identity = new RegExp(identityPattern);
 /** End users of a project: who is shut out, and since when. */
 export function createEndUsers(deps: EndUsersDeps): EndUsers {
   const { db, clock, cursors, bus, connections, revokeRtcTokens } = deps;
+  const namesOf = createNamesOf(deps);
   const revokedTokens = createRevokedTokens(deps);
-  const standing = createStanding({ ...deps, revokedTokens });
+  const standing = createStanding({ ...deps, revokedTokens, namesOf });
 
   function show(userId: string, user: StoredEndUser | undefined): EndUser {
     const banned = user !== undefined && standing.isBanned(user);
@@ -69,7 +79,7 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
 
   async function get(caller: ApiKeyCaller, userId: string): Promise<EndUser> {
     assertUserId(userId);
-    return show(userId, await findEndUser(db, caller, userId));
+    return show(userId, await findEndUser(db, caller, namesOf(caller, userId)));
   }
 
   async function list(
@@ -105,10 +115,41 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
     return recorded(show(userId, user), { resourceId: userId, environment, metadata });
   }
 
+  const hide = (person: Person, at: string): Promise<void> =>
+    db.transaction((tx) => renameEndUser(tx, person, namesOf(person, person.userId), at));
+
+  async function hideAgain(person: Person): Promise<number> {
+    if (!(await isStored(db, person))) return 0;
+    await hide(person, iso(clock.now()));
+    return 1;
+  }
+
+  async function shutOut(person: Person): Promise<void> {
+    const { projectId, environment, userId } = person;
+    const [scope, at] = [{ projectId, environment }, iso(clock.now())];
+    await hide(person, at);
+    bus.publish(topic, { ...scope, userId, revokedAt: at, bannedUntil: null, reason: null } satisfies StoredEndUser);
+    await revokeRtcTokens(scope, userId);
+  }
+
+  const personalData: PersonalData = {
+    exports: [
+      {
+        kind: 'access',
+        async page(person) {
+          const user = await findEndUser(db, person, namesOf(person, person.userId));
+          return { rows: user ? [show(person.userId, user)] : [], next: null };
+        },
+      },
+    ],
+    // Whoever shut the user out while it ran left a row under the name.
+    erasures: [untilNone('access', hideAgain)],
+  };
+
   async function unban(caller: ApiKeyCaller, userId: string): Promise<Answer<EndUser>> {
     assertUserId(userId);
-    const isLifted = await updateUnbanned(db, caller, userId, iso(clock.now()));
-    const user = await findEndUser(db, caller, userId);
+    const isLifted = await updateUnbanned(db, caller, namesOf(caller, userId), iso(clock.now()));
+    const user = await findEndUser(db, caller, namesOf(caller, userId));
     if (user) bus.publish(topic, user);
     const { environment } = caller;
     return recorded(show(userId, user), isLifted ? { resourceId: userId, environment } : null);
@@ -126,6 +167,7 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
 
   /** How it arrives when the bus does not carry it. */
   async function cutOffRevoked(): Promise<void> {
+    if (connections.count === 0) return;
     for (const user of await listRevokedSince(db, iso(clock.now() - lookBackMs))) cutOff(user);
   }
 
@@ -137,6 +179,8 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
   return {
     standing,
     revokedTokens,
+    shutOut,
+    personalData,
     chores: [
       { name: 'revoked-users', everyMs: 1_500, run: cutOffRevoked, onEveryProcess: true },
       { name: 'revoked-tokens', everyMs: 1_500, run: revokedTokens.cutOffRevoked, onEveryProcess: true },

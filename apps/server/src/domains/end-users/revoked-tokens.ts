@@ -74,7 +74,10 @@ export function createRevokedTokens({ db, clock, bus, connections }: RevokedToke
     },
 
     /** How it arrives when the bus does not carry it. */
-    cutOffRevoked: async (): Promise<void> => cutOff(await listTokensRevokedSince(db, iso(clock.now() - lookBackMs))),
+    async cutOffRevoked(): Promise<void> {
+      if (connections.count === 0) return;
+      cutOff(await listTokensRevokedSince(db, iso(clock.now() - lookBackMs)));
+    },
     forget(turn: Turn): Promise<number> {
       const before = iso(clock.now() - keptMs);
       return deleteInBatches({ turn }, (limit) => deleteRevokedTokens(db, before, limit));

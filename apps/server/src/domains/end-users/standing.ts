@@ -6,6 +6,7 @@ import type { Db, Queryable } from '../../core/db.ts';
 import type { Grant } from '../../core/grant.ts';
 import type { Access } from '../projects/index.ts';
 import { findEndUser, type StoredEndUser } from './end-user-store.ts';
+import { isErasedName, type NamesOf } from './erased-names.ts';
 import type { RevokedTokens } from './revoked-tokens.ts';
 
 interface StandingDeps {
@@ -13,6 +14,7 @@ interface StandingDeps {
   clock: Clock;
   access: Pick<Access, 'assertHolds'>;
   revokedTokens: Pick<RevokedTokens, 'isRevoked' | 'isRevokedIn'>;
+  namesOf: NamesOf;
 }
 
 /** Whether an end user is welcome: asked with every token, so kept in memory, but never for longer than a second. */
@@ -24,11 +26,11 @@ const cacheSizeMax = 10_000;
 const keyOf = ({ projectId, environment }: ProjectScope, userId: string): string =>
   `${projectId}/${environment}/${userId}`;
 
-export function createStanding({ db, clock, access, revokedTokens }: StandingDeps) {
+export function createStanding({ db, clock, access, revokedTokens, namesOf }: StandingDeps) {
   const users = createCache<StoredEndUser | undefined>({ clock, ttlMs: cacheTtlMs, sizeMax: cacheSizeMax });
 
   const known = (scope: ProjectScope, userId: string): Promise<StoredEndUser | undefined> =>
-    users.get(keyOf(scope, userId), () => findEndUser(db, scope, userId));
+    users.get(keyOf(scope, userId), () => findEndUser(db, scope, namesOf(scope, userId)));
 
   const isBanned = ({ bannedUntil }: StoredEndUser): boolean =>
     bannedUntil !== null && Date.parse(bannedUntil) > clock.now();
@@ -40,6 +42,10 @@ export function createStanding({ db, clock, access, revokedTokens }: StandingDep
     if (isBanned(user)) fail('SVC_USER_BANNED');
     if (isVoid(user, issuedAt)) fail('SVC_TOKEN_REVOKED');
   }
+
+  /** Hashes cost something: they are made only for a user who was erased. */
+  const isNamed = (name: string, grant: Grant): boolean =>
+    isErasedName(name) ? namesOf(grant, grant.userId).includes(name) : name === grant.userId;
 
   return {
     isBanned,
@@ -54,7 +60,7 @@ export function createStanding({ db, clock, access, revokedTokens }: StandingDep
 
     /** As to the user and the token's id, by the store itself, inside a transaction. */
     async assertHoldsIn(tx: Queryable, grant: Grant): Promise<void> {
-      assertWelcome(await findEndUser(tx, grant, grant.userId), grant.issuedAt);
+      assertWelcome(await findEndUser(tx, grant, namesOf(grant, grant.userId)), grant.issuedAt);
       if (await revokedTokens.isRevokedIn(tx, grant)) fail('SVC_TOKEN_REVOKED');
     },
 
@@ -67,10 +73,10 @@ export function createStanding({ db, clock, access, revokedTokens }: StandingDep
     },
 
     /** Whether this token is among those that ended with the user. */
-    isOver: (user: StoredEndUser, { projectId, environment, userId, issuedAt }: Grant): boolean =>
-      userId === user.userId &&
-      projectId === user.projectId &&
-      environment === user.environment &&
-      (isBanned(user) || isVoid(user, issuedAt)),
+    isOver: (user: StoredEndUser, grant: Grant): boolean =>
+      grant.projectId === user.projectId &&
+      grant.environment === user.environment &&
+      isNamed(user.userId, grant) &&
+      (isBanned(user) || isVoid(user, grant.issuedAt)),
   };
 }

@@ -8,6 +8,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
+import { type PersonalData, untilNone } from '../../core/personal-data.ts';
 import type { NoteRequest } from '../../core/request-log.ts';
 import type { UsageCounts } from '../../core/usage-counts.ts';
 import { type CallLinkDeps, createCallLinks } from './calls/call-link.ts';
@@ -24,6 +25,7 @@ import {
 } from './connection-store.ts';
 import { type Check, createDiagnostics } from './diagnostics.ts';
 import { createMetricsReader } from './metrics.ts';
+import { deleteConnectionsOf, listConnectionsOf, listTelemetryOf } from './personal-store.ts';
 import { createReads } from './reads.ts';
 import { createRecorder } from './recorder.ts';
 import { createRequests, type RequestsDeps } from './requests/requests.ts';
@@ -51,6 +53,7 @@ export interface Observability extends Domain<typeof observabilityRoutes> {
   takeNodeSamples: TakeNodeSamples;
   /** How the joins of a project and environment went, from a time on. */
   joinsSince(scope: ProjectScope, from: string): Promise<{ succeeded: number; failed: number }>;
+  personalData: PersonalData;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -142,6 +145,14 @@ export function createObservability(deps: ObservabilityDeps): Observability {
     noteRequest: requests.note,
     takeNodeSamples: ({ everyMs, count, tracks, ...from }) => void samples.takeOfNode(from, { everyMs, count, tracks }),
     joinsSince: (scope, from) => sumJoins(db, scope, from),
+    personalData: {
+      exports: [
+        { kind: 'room_connection', page: (person, place, limit) => listConnectionsOf(db, person, place, limit) },
+        { kind: 'telemetry', page: (person, place, limit) => listTelemetryOf(db, person, place, limit) },
+      ],
+      // Few at a time: each takes its timeline with it.
+      erasures: [untilNone('room connections', (erasure) => deleteConnectionsOf(db, erasure, 100))],
+    },
     // Each its own, so that none stops another when it fails.
     chores: [
       { name: 'observability', everyMs: 15_000, run: sweep, onDatabaseAlone: true },

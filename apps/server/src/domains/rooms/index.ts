@@ -17,6 +17,7 @@ import { createDepartures } from './departures.ts';
 import { createIceServers, type TurnConfig } from './ice-servers.ts';
 import { createMassRevocation } from './mass-revocation.ts';
 import { createParticipants } from './participants.ts';
+import { createPersonalData } from './personal.ts';
 import { createPlacement } from './placement.ts';
 import { createRoomBus } from './room-bus.ts';
 import { createRoomChange } from './room-change.ts';
@@ -157,6 +158,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
     roomBus,
     iceServers,
     participantsMax,
+    personalData: createPersonalData(deps),
     authenticateRtcToken: tokens.authenticateCaller,
     revokeTokens: createMassRevocation({ ...deps, departures, roomChange }),
     eventsAfter: (roomId: string, seq: number) => listRoomEvents(db, roomId, seq),
