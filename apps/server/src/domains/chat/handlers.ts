@@ -1,4 +1,4 @@
-import type { chatDashboardRoutes, chatRoutes } from '@parley/contract';
+import type { chatDashboardRoutes, conversationRoutes } from '@parley/contract';
 import { type Handlers, RawJson } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import { type RateLimiter, spendUserBudget } from '../../core/rate-limiter.ts';
@@ -37,12 +37,19 @@ export interface HandlerDeps {
   dashboard: ReturnType<typeof createDashboard>;
 }
 
-export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> & Handlers<typeof chatDashboardRoutes> {
+/** Of the conversations themselves; each further part of chat gives its own. */
+export function createHandlers(
+  deps: HandlerDeps,
+): Handlers<typeof conversationRoutes> & Handlers<typeof chatDashboardRoutes> {
   const { ids, rateLimiter, entries, conversations, members, sends, messages, history, reactions, reads } = deps;
   const { threads, presence, typing, attachments, tokens, dashboard } = deps;
 
-  const seeing = async (caller: ChatCaller, reference: string): Promise<string> =>
-    (await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' })).publicId;
+  /** The conversation; of two people who are out of touch each sees only themselves. */
+  async function seeing(caller: ChatCaller, reference: string): Promise<{ id: string; only?: string }> {
+    const entry = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    const isAlone = entry.isSilenced && caller.kind === 'chatToken';
+    return { id: entry.publicId, ...(isAlone ? { only: caller.userId } : {}) };
+  }
 
   return {
     listConversations: ({ caller, query }) => conversations.list(caller, query),
@@ -83,15 +90,21 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof chatRoutes> &
     getReadState: ({ caller, params, query }) => reads.state(caller, params.room, query.userId),
     listReadReceipts: ({ caller, params, query }) => reads.receipts(caller, params.room, query),
 
-    listPresence: async ({ caller, params, query }) => presence.list(await seeing(caller, params.room), query),
-    listTyping: async ({ caller, params, query }) => typing.list(await seeing(caller, params.room), query),
+    async listPresence({ caller, params, query }) {
+      const { id, only } = await seeing(caller, params.room);
+      return presence.list(id, query, only);
+    },
+    async listTyping({ caller, params, query }) {
+      const { id, only } = await seeing(caller, params.room);
+      return typing.list(id, query, only);
+    },
 
     async requestAttachment({ caller, params, body }) {
       assertAuthor(caller, 'uploaderId', body.uploaderId);
       return attachments.request(caller, params.room, body);
     },
     completeAttachment: ({ caller, params }) => attachments.complete(caller, params.attachmentId),
-    getAttachmentDownload: ({ caller, params }) => attachments.download(caller, params.attachmentId),
+    getAttachmentDownload: ({ caller, params, query }) => attachments.download(caller, params.attachmentId, query),
 
     mintChatToken: ({ caller, body }) => tokens.mint(caller, body),
     revokeChatToken: ({ caller, params }) => tokens.revoke(caller, params.tokenId),

@@ -20,30 +20,51 @@ import type { UnitOfWork } from '../../core/unit-of-work.ts';
 import type { UsageCounts } from '../../core/usage-counts.ts';
 import type { RevokedTokens } from '../end-users/index.ts';
 import type { OfflineTokens } from '../projects/index.ts';
-import { createAttachments } from './attachments/attachments.ts';
+import { blockHandlers, createBlocks } from './blocks/blocks.ts';
+import { createContent } from './content.ts';
 import { createConversations, type RoomsOfChat } from './conversations/conversations.ts';
 import { createEntries } from './conversations/entries.ts';
 import { createMembers } from './conversations/members.ts';
 import { createReads } from './conversations/reads.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
+import { createDelivered } from './delivered/delivered.ts';
+import { createDirect, directHandlers } from './direct/direct.ts';
+import { createDevices } from './drafts/devices.ts';
+import { createFiles } from './files.ts';
+import { createForwards } from './forwards/forwards.ts';
 import { createHandlers } from './handlers.ts';
+import { createImporter } from './import/importer.ts';
+import { createInboxFeed } from './inbox/feed.ts';
+import { createInbox, inboxHandlers } from './inbox/inbox.ts';
+import { createInterest } from './inbox/interest.ts';
+import { createLiveInboxes } from './inbox/live-inboxes.ts';
+import { createLinks, type FetchesPages } from './links/links.ts';
 import { createConnectionLog } from './live/connections.ts';
 import { createHub } from './live/hub.ts';
 import { createPresence } from './live/presence.ts';
 import { createPresenceRefresh, placeOf, presenceTurns } from './live/presence-refresh.ts';
 import { type Client, createSubscriptions } from './live/subscriptions.ts';
 import { createTyping } from './live/typing.ts';
+import { createMentions } from './mentions/mentions.ts';
 import { createMessages } from './messages/edit.ts';
 import { createHistory } from './messages/history.ts';
 import { createReactions } from './messages/reactions.ts';
+import { createRefresh } from './messages/refresh.ts';
 import { createSends } from './messages/send.ts';
 import { createThreads } from './messages/threads.ts';
+import type { AsksBackends } from './moderation/hook.ts';
+import { createGate, createModeration } from './moderation/moderation.ts';
+import { createPersonalData } from './personal/personal.ts';
+import { createPolls } from './polls/polls.ts';
 import { createChatSocket, quietly } from './socket.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens, type StandingOfUsers } from './tokens.ts';
 import { renewEpochs } from './upkeep/epoch-store.ts';
 import { createRetention } from './upkeep/retention.ts';
+import { createUserNews } from './users/user-news.ts';
+import { createChatUsers, userHandlers } from './users/users.ts';
 
+export { assertScope, type ChatCaller, subjectOf, userOf } from './callers.ts';
 export type { ConversationDraft, RoomsOfChat } from './conversations/conversations.ts';
 
 interface ChatDeps {
@@ -71,14 +92,19 @@ interface ChatDeps {
   dispatchedOnInsert: DispatchedOnInsert;
   /** Takes events that were stored outside a unit of work, right after their commit. */
   dispatch: (events: readonly EventRef[]) => void;
+  /** Signed questions to customers' backends. */
+  callouts: AsksBackends;
+  /** Pages that users link to. */
+  pages: FetchesPages;
   rooms: RoomsOfChat;
   standing: StandingOfUsers;
   revokedTokens: Pick<RevokedTokens, 'revoke'>;
   offlineTokens: OfflineTokens;
 }
 
-export function createChat(deps: ChatDeps) {
-  const { log, changes } = deps;
+export function createChat(given: ChatDeps) {
+  const deps = { ...given, ...createGate(given) };
+  const { log, changes, chatStanding } = deps;
   /** After it: who is told reads what is true now. */
   const noteAfter = ({ connection }: Client, work: Promise<unknown>): void =>
     quietly(
@@ -87,22 +113,40 @@ export function createChat(deps: ChatDeps) {
     );
   const entries = createEntries(deps);
   const targets = createTargets(deps);
-  const hub = createHub(deps);
+  const interest = createInterest(deps);
+  const inboxFeed = createInboxFeed({ ...deps, interest });
+  const hub = createHub({ ...deps, noteInbox: inboxFeed.note });
   const tokens = createChatTokens(deps);
   const conversations = createConversations({ ...deps, entries, hub });
   const members = createMembers({ ...deps, entries, hub });
-  const sends = createSends({ ...deps, targets, hub });
-  const messages = createMessages({ ...deps, entries, hub });
+  const userNews = createUserNews(deps);
+  const users = createChatUsers({ ...deps, news: userNews });
+  const direct = createDirect({ ...deps, conversations, members });
+  const presence = createPresence({ ...deps, hub });
+  const mentions = createMentions({ presence });
+  const refresh = createRefresh({ ...deps, hub });
+  const links = createLinks({ ...deps, refresh });
+  const messages = createMessages({ ...deps, entries, hub, mentions, links });
+  const forwards = createForwards({ ...deps, messages });
+  const sends = createSends({ ...deps, targets, hub, mentions, links, forwards });
   const threads = createThreads({ ...deps, messages });
   const history = createHistory({ ...deps, targets });
   const reactions = createReactions({ ...deps, messages, hub });
+  const polls = createPolls({ ...deps, entries, messages, hub });
   const reads = createReads({ ...deps, entries, hub, messages });
-  const presence = createPresence({ ...deps, hub });
+  const inbox = createInbox({ ...deps, entries, messages, hub });
+  const delivered = createDelivered({ ...deps, entries, targets, hub });
+  const liveInboxes = createLiveInboxes({ ...deps, interest });
   const presenceRefresh = createPresenceRefresh(presence.refreshAll);
   const typing = createTyping({ ...deps, hub });
-  const attachments = createAttachments({ ...deps, entries });
+  const files = createFiles({ ...deps, entries, refresh, links });
+  const { attachments } = files;
   const connections = createConnectionLog(deps);
   const retention = createRetention({ ...deps, hub });
+  const devices = createDevices(deps);
+  const blocks = createBlocks({ ...deps, hub, presence, devices });
+  const content = createContent({ ...deps, entries, forwards, sends, messages, hub, devices, polls });
+  const moderation = createModeration({ ...deps, entries, members, messages, hub });
   const dashboard = createDashboard({ ...deps, conversations, members, presence, connections });
   const subscriptions = createSubscriptions({
     ...deps,
@@ -117,8 +161,31 @@ export function createChat(deps: ChatDeps) {
       noteAfter(client, presence.leave(placeOf(client, subscription)));
     },
   });
-  const parts = { entries, conversations, members, sends, messages, history, reactions, reads, presence, typing };
-  const chatSocket = createChatSocket({ ...deps, ...parts, tokens, subscriptions, connections });
+  const parts = {
+    entries,
+    conversations,
+    members,
+    sends,
+    messages,
+    history,
+    reactions,
+    polls,
+    reads,
+    presence,
+    typing,
+  };
+  const chatSocket = createChatSocket({
+    ...deps,
+    ...parts,
+    tokens,
+    subscriptions,
+    connections,
+    inboxFeed,
+    liveInboxes,
+    delivered,
+    userNews,
+    devices,
+  });
 
   // Two refreshes may be late before a user counts as gone.
   const refreshMs = (deps.limits.CHAT_PRESENCE_TTL_SECONDS * 1000) / 3;
@@ -136,11 +203,15 @@ export function createChat(deps: ChatDeps) {
     { name: 'chat-parking', everyMs: 5_000, run: async () => hub.parkIdle(), ...everyProcess },
     { name: 'chat-channels', everyMs: 30_000, run: async () => hub.evictIdle(), ...everyProcess },
     { name: 'chat-catch-up', everyMs: 1_500, run: catchUp, ...everyProcess },
+    { name: 'chat-inboxes', everyMs: 1_000, run: async () => quietly(log, interest.refresh()), ...everyProcess },
+    { name: 'chat-inbox-catch-up', everyMs: 3_000, run: liveInboxes.catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
     { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },
     { name: 'chat-stranded-connections', everyMs: 30_000, run: connections.sweep },
-    { name: 'chat-attachments', everyMs: 60_000, run: attachments.sweep, ...withoutShared },
+    ...files.chores,
     { name: 'chat-retention', everyMs: 60_000, run: retention.sweep, ...withoutShared },
+    ...content.chores,
+    ...moderation.chores,
   ];
 
   async function catchUp(): Promise<void> {
@@ -148,12 +219,30 @@ export function createChat(deps: ChatDeps) {
   }
 
   return {
-    handlers: createHandlers({ ...deps, ...parts, threads, attachments, tokens, dashboard }),
+    handlers: {
+      ...createHandlers({ ...deps, ...parts, threads, attachments, tokens, dashboard }),
+      ...directHandlers(direct),
+      ...blockHandlers(blocks),
+      ...userHandlers(users),
+      ...inboxHandlers(inbox, delivered),
+      ...content.handlers,
+      ...files.handlers,
+      ...moderation.handlers,
+    },
     sockets: [chatSocket],
     chores,
     /** The dispatcher's callback for what a killed process left. */
     recover: hub.recover,
     authenticateToken: tokens.authenticate,
+    /** Histories from elsewhere. */
+    importer: createImporter({ ...deps, hub }),
+    personalData: createPersonalData({
+      ...deps,
+      hub,
+      members,
+      attachments,
+      linkSeconds: deps.limits.DATA_EXPORT_SECONDS,
+    }),
     /** Signed URLs of stores that do not serve files themselves. */
     files: { receive: attachments.receive, serve: attachments.serve },
     /** For live streams: a conversation of theirs, its people and their tokens. */
@@ -162,22 +251,36 @@ export function createChat(deps: ChatDeps) {
     ensureMember: members.ensure,
     dismissMember: members.dismiss,
     signToken: tokens.sign,
+    /** For notifications: who need not be told. */
+    areOnline: presence.areOnline,
     /** The chores, for tests that do not want to wait. */
     sweep: {
       retention: retention.sweep,
-      attachments: attachments.sweep,
+      ...files.sweep,
       presence: presence.sweep,
       typing: typing.sweep,
+      ...content.sweep,
+      ...moderation.sweep,
     },
     async start(): Promise<void> {
       hub.start();
+      await interest.start();
+      await devices.start();
+      await blocks.start();
+      await chatStanding.start();
       const isMoved = await renewEpochs(deps.db).catch((error) => log.warn({ error }, 'chat epochs not looked at'));
       if (isMoved) log.warn({}, 'the database was restored or moved: chat clients will reload');
       await connections.markAlive().catch((error) => log.warn({ error }, 'chat process not announced'));
     },
     async stop(): Promise<void> {
       await connections.flush().catch((error) => log.warn({ error }, 'chat connections not noted'));
+      devices.stop();
+      await files.stop();
+      blocks.stop();
       hub.stop();
+      interest.stop();
+      inboxFeed.stop();
+      liveInboxes.stop();
     },
   };
 }

@@ -13,6 +13,10 @@ import { type AnySocket, type FrameHandlers, ReplyJson, socket } from '../../cor
 import { assertScope } from './callers.ts';
 import type { Entries } from './conversations/entries.ts';
 import type { Reads } from './conversations/reads.ts';
+import type { Delivered } from './delivered/delivered.ts';
+import type { Devices } from './drafts/devices.ts';
+import type { InboxFeed } from './inbox/feed.ts';
+import type { LiveInboxes } from './inbox/live-inboxes.ts';
 import { fitting, fittingPage } from './live/change.ts';
 import type { ConnectionLog } from './live/connections.ts';
 import type { PresenceOf } from './live/presence.ts';
@@ -23,10 +27,14 @@ import type { Messages } from './messages/edit.ts';
 import type { History } from './messages/history.ts';
 import type { Reactions } from './messages/reactions.ts';
 import type { Sends } from './messages/send.ts';
+import type { ChatStanding } from './moderation/standing.ts';
+import type { Polls } from './polls/polls.ts';
 import { looksLikeId } from './references.ts';
 import type { ChatTokens } from './tokens.ts';
+import type { UserNews } from './users/user-news.ts';
 
 interface ChatSocketDeps {
+  devices: Pick<Devices, 'opened' | 'closed'>;
   clock: Clock;
   log: Log;
   limits: Limits;
@@ -35,12 +43,18 @@ interface ChatSocketDeps {
   sends: Sends;
   messages: Messages;
   reactions: Reactions;
+  polls: Polls;
   reads: Reads;
   history: History;
   presence: PresenceOf;
   typing: TypingOf;
   subscriptions: Subscriptions;
   connections: ConnectionLog;
+  inboxFeed: InboxFeed;
+  liveInboxes: LiveInboxes;
+  delivered: Delivered;
+  chatStanding: Pick<ChatStanding, 'onBanned'>;
+  userNews: Pick<UserNews, 'opened' | 'closed'>;
 }
 
 const presenceDataMax = 1024;
@@ -52,7 +66,7 @@ export const quietly = (log: Log, work: Promise<unknown>): void =>
   void work.catch((error) => log.debug({ error }, 'presence not announced'));
 
 export function createChatSocket(deps: ChatSocketDeps): AnySocket {
-  const { clock, limits, tokens, subscriptions, connections } = deps;
+  const { clock, limits, tokens, subscriptions, connections, liveInboxes, userNews, devices } = deps;
   const clients = new Map<string, Client>();
   const heartbeatTimeoutMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
 
@@ -61,6 +75,14 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
     const { projectId, environment, userId, tokenId, keyId, issuedAt, expiresAt } = caller;
     return { projectId, environment, userId, tokenId, keyId, issuedAt, subject: userId, expiresAt, caller };
   }
+
+  deps.chatStanding.onBanned((banned) => {
+    const keyOf = (user: { projectId: string; environment: string; userId: string }): string =>
+      `${user.projectId} ${user.environment} ${user.userId}`;
+    const over = new Set(banned.map(keyOf));
+    for (const { connection } of clients.values())
+      if (over.has(keyOf(connection.session))) connection.close(4410, 'CHAT_BANNED');
+  });
 
   const clientOf = ({ id }: ChatConnection): Client => clients.get(id) ?? fail('SVC_UNAUTHENTICATED');
 
@@ -105,6 +127,7 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
     if (!isSame) fail('SVC_FORBIDDEN', { message: 'The token is of another user, project or environment.' });
     connection.renew(session);
     subscriptions.narrow(clientOf(connection));
+    liveInboxes.narrow(connection);
     return { expiresAt: iso(fresh.expiresAt) };
   }
 
@@ -121,8 +144,10 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
     opened(connection: ChatConnection) {
       const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0 };
       clients.set(connection.id, client);
+      userNews.opened(client);
       connections.note(factsOf(client));
       hello(connection);
+      devices.opened(connection);
     },
     expiring: (connection: ChatConnection) =>
       connection.send('token.expiring', { expiresAt: iso(connection.session.expiresAt) }),
@@ -132,8 +157,11 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
       const client = clients.get(connection.id);
       if (!client) return;
       clients.delete(connection.id);
+      userNews.closed(client);
       connections.note(factsOf(client), code);
       subscriptions.end(client);
+      liveInboxes.end(connection);
+      devices.closed(connection);
     },
     handlers: createFrameHandlers(deps, { clientOf, refresh, noteUse: (client) => connections.note(factsOf(client)) }),
   };
@@ -153,6 +181,7 @@ function createFrameHandlers(
   { clientOf, refresh, noteUse }: SocketParts,
 ): FrameHandlers<ChatSession, ChatClientFrames, ChatServerFrames> {
   const { clock, limits, entries, sends, messages, reactions, reads, history, presence, typing, subscriptions } = deps;
+  const { inboxFeed, liveInboxes, delivered } = deps;
   const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
   const callerOf = ({ session }: ChatConnection) => session.caller;
 
@@ -226,6 +255,9 @@ function createFrameHandlers(
     async 'reaction.remove'(connection, { messageId, emoji }) {
       return fitting({ reactions: await reactions.remove(callerOf(connection), messageId, { emoji }) }, answerMax);
     },
+    'poll.vote': async (connection, { messageId, optionIds }) => ({
+      poll: await deps.polls.vote(callerOf(connection), messageId, { optionIds }),
+    }),
     read: (connection, { messageId }) => reads.mark(callerOf(connection), messageId),
 
     async typing(connection, { conversation, typing: isTyping }) {
@@ -235,12 +267,19 @@ function createFrameHandlers(
       if (!isTyping) {
         if (subscription) subscription.typing = null;
         await typing.stop(conversationId, userId, connection.id);
+        inboxFeed.typing(
+          callerOf(connection),
+          { conversationId, userId, typing: false, expiresAt: null },
+          connection.id,
+        );
         return undefined;
       }
       const spell = subscription?.typing;
       const startedAt = spell && spell.until > now ? spell.startedAt : now;
       if (subscription) subscription.typing = { startedAt, until: now + limits.CHAT_TYPING_TTL_SECONDS * 1000 };
       await typing.start(conversationId, userId, startedAt, connection.id);
+      const expiresAt = iso(now + limits.CHAT_TYPING_TTL_SECONDS * 1000);
+      inboxFeed.typing(callerOf(connection), { conversationId, userId, typing: true, expiresAt }, connection.id);
       return undefined;
     },
     async presence(connection, { status, data }) {
@@ -250,6 +289,16 @@ function createFrameHandlers(
       client.status = status;
       const present = [...client.subscriptions.values()].filter(({ isPresent }) => isPresent);
       await Promise.all(present.map((subscription) => presence.update(placeOf(client, subscription), data)));
+      return undefined;
+    },
+
+    'inbox.subscribe': (connection, wanted) => liveInboxes.subscribe(connection, wanted),
+    async delivered(connection, { conversations }) {
+      await delivered.acknowledge(callerOf(connection), conversations);
+      return undefined;
+    },
+    async 'inbox.unsubscribe'(connection) {
+      liveInboxes.end(connection);
       return undefined;
     },
 

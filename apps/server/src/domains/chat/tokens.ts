@@ -17,6 +17,7 @@ import { type Claims, clockLeewaySeconds, type Tokens } from '../../core/tokens.
 import type { RevokedTokens, Standing } from '../end-users/index.ts';
 import type { OfflineTokens } from '../projects/index.ts';
 import { findPublicIds } from './conversations/conversation-store.ts';
+import type { ChatStanding } from './moderation/standing.ts';
 import { readReference } from './references.ts';
 
 export type StandingOfUsers = Pick<Standing, 'issue' | 'assertHolds'>;
@@ -31,6 +32,7 @@ interface ChatTokenDeps {
   standing: StandingOfUsers;
   revokedTokens: Pick<RevokedTokens, 'revoke'>;
   offlineTokens: Pick<OfflineTokens, 'isOffline' | 'verify'>;
+  chatStanding: Pick<ChatStanding, 'assertWelcome'>;
 }
 
 const { min: ttlMin, max: ttlMax } = chatTokenSeconds;
@@ -39,7 +41,7 @@ const tokenIdPattern = new RegExp(idPattern('chatToken'));
 export type ChatTokens = ReturnType<typeof createChatTokens>;
 
 export function createChatTokens(deps: ChatTokenDeps) {
-  const { db, clock, ids, tokens, limits, publicUrl, standing, revokedTokens, offlineTokens } = deps;
+  const { db, clock, ids, tokens, limits, publicUrl, standing, revokedTokens, offlineTokens, chatStanding } = deps;
 
   async function mint(caller: ApiKeyCaller, draft: MintChatToken): Promise<ChatToken> {
     const scopes = narrowed(draft.scopes);
@@ -105,6 +107,7 @@ export function createChatTokens(deps: ChatTokenDeps) {
   async function authenticate(token: string): Promise<ChatTokenCaller> {
     const caller = offlineTokens.isOffline(token) ? await readOffline(token) : readOwn(token);
     await standing.assertHolds(caller);
+    await chatStanding.assertWelcome(caller);
     return caller;
   }
 

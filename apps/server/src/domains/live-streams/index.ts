@@ -1,15 +1,25 @@
 import type { Limits, liveStreamRoutes } from '@parley/contract';
 import type { Domain } from '../../core/part.ts';
+import { type PersonalData, untilNone } from '../../core/personal-data.ts';
 import { createGuests } from './guests.ts';
+import { listStreamsOf, renameHosts } from './personal-store.ts';
 import { createStreams, type StreamDeps } from './streams.ts';
 
-export function createLiveStreams(deps: StreamDeps & { limits: Limits }): Domain<typeof liveStreamRoutes> {
-  const { limits } = deps;
+export interface LiveStreams extends Domain<typeof liveStreamRoutes> {
+  personalData: PersonalData;
+}
+
+export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveStreams {
+  const { db, limits } = deps;
   const chatTtlSeconds = Math.min(limits.CHAT_TOKEN_DEFAULT_TTL_SECONDS, limits.CHAT_TOKEN_MAX_TTL_SECONDS);
   const streams = createStreams(deps);
   const guests = createGuests({ ...deps, streams, chatTtlSeconds });
 
   return {
+    personalData: {
+      exports: [{ kind: 'live_stream_host', page: (person, place, limit) => listStreamsOf(db, person, place, limit) }],
+      erasures: [untilNone('live stream hosts', (erasure, limit) => renameHosts(db, erasure, limit))],
+    },
     chores: [{ name: 'live-streams', everyMs: 2_000, run: streams.sweep }],
     handlers: {
       listLiveStreams: ({ caller, query }) => streams.list(caller, query),

@@ -26,7 +26,7 @@ const scopeByPath: readonly (readonly [RegExp, string | null])[] = [
   [/^\/v1\/chat\//, 'chat'],
   [/^\/v1\/live-streams/, 'streams'],
   [/^\/v1\/(webhook-event-types|events)$/, 'webhooks'],
-  [/^\/v1\/users/, 'users'],
+  [/^\/v1\/(users|data-jobs)/, 'users'],
   [/^\/v1\/alerts/, 'alerts'],
   [/^\/v1\/(connections|errors|metrics|diagnostics|usage)/, 'read'],
 ];

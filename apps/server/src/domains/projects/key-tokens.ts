@@ -39,6 +39,7 @@ export function createKeyTokens({ db, clock, bus, access, connections, revokeRtc
 
   /** How a revocation arrives when the bus does not carry it. */
   async function cutOffRevoked(): Promise<void> {
+    if (connections.count === 0) return;
     const since = iso(clock.now() - lookBackMs);
     cutOff([...(await listTokensRevoked(db, since)), ...(await listSigningKeysRevoked(db, since))]);
   }

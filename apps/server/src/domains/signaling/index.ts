@@ -177,6 +177,7 @@ export function createSignaling({
 
   /** Sessions that were ended elsewhere, and tokens that expire soon. */
   async function refreshMembers(): Promise<void> {
+    if (hub.members().length === 0) return;
     for (const { id, roomId, reason } of await rooms.sweeps.endedHere()) {
       const room = hub.find(roomId);
       if (room) end(room, room.members.get(id), reason);

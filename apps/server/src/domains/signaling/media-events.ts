@@ -5,7 +5,7 @@ import {
   type SignalingServerFrames,
 } from '@parley/contract';
 import type { MediaAddress, MediaEventFrame, MediaEventName, MediaEvents } from '@parley/contract/media-control';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { Clock } from '../../core/clock.ts';
 import type { TakeNodeSamples } from '../../core/connections.ts';
 import type { Log } from '../../core/log.ts';

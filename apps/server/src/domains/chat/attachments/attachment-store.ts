@@ -1,20 +1,21 @@
-import type { Attachment, AttachmentStatus, ChatMemberRole, Environment } from '@parley/contract';
+import type { Attachment, AttachmentStatus, ChatMemberRole, Environment, Waveform } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { lockByName } from '../../../core/quotas.ts';
-import { json, sql } from '../../../core/sql.ts';
+import { empty, json, sql } from '../../../core/sql.ts';
 
 const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a.filename, a.mime_type as "mimeType",
   a.size, a.status, a.uploader_id as "uploaderId", a.metadata, a.checksum, a.created_at as "createdAt",
-  a.completed_at as "completedAt", a.message_id as "messageId"`;
+  a.completed_at as "completedAt", a.message_id as "messageId", a.media, a.scan`;
 
 const ruleColumns = sql`c.project_id as "projectId", c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
-  a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived"`;
+  a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived", c.id as "conversationUuid"`;
 
 /** An attachment and what the rules ask of it. */
 export interface AttachmentEntry extends Attachment {
   projectId: string;
   environment: Environment;
+  conversationUuid: string;
   blobKey: string;
   isUploaded: boolean;
   /** From then on it is gone; null once a message carries it. */
@@ -36,6 +37,7 @@ interface NewAttachment {
   blobKey: string;
   at: string;
   expiresAt: string;
+  waveform: Waveform | null;
 }
 
 /**
@@ -58,9 +60,9 @@ const insertWithin = (
   quota: { perUploader: number; perEnvironment: number },
 ) => sql`
     insert into attachments (id, conversation_id, filename, mime_type, size, uploader_id, metadata, blob_key, created_at,
-                             expires_at)
+                             expires_at, waveform)
     select ${row.id}, ${row.conversationUuid}, ${row.filename}, ${row.mimeType}, ${row.size}, ${row.uploaderId},
-           ${json(row.metadata)}::jsonb, ${row.blobKey}, ${row.at}, ${row.expiresAt}
+           ${json(row.metadata)}::jsonb, ${row.blobKey}, ${row.at}, ${row.expiresAt}, ${row.waveform && json(row.waveform)}::jsonb
     from (
       select count(*) as of_environment, count(*) filter (where a.uploader_id = ${row.uploaderId}) as of_uploader
       from attachments a join conversations c on c.id = a.conversation_id
@@ -104,26 +106,43 @@ export async function markUploaded(db: Queryable, id: string, blobKey: string, a
 export async function markCompleted(
   db: Queryable,
   id: string,
-  file: { blobKey: string; checksum: string; at: string; expiresAt: string },
+  file: { blobKey: string; checksum: string; at: string; expiresAt: string; isMedia: boolean; isScanned: boolean },
 ): Promise<boolean> {
   const touched = await db.execute(sql`
     update attachments set status = 'UPLOADED', blob_key = ${file.blobKey}, checksum = ${file.checksum},
       completed_at = ${file.at}, expires_at = ${file.expiresAt}
+      ${file.isMedia ? sql`, media_due_at = ${file.at}` : empty}
+      ${file.isScanned ? sql`, scan = 'PENDING', scan_due_at = ${file.at}` : empty}
     where id = ${id} and status = 'PENDING' and expires_at > ${file.at}`);
   return touched === 1;
 }
 
-/** Takes attachments whose time is over; from here on they cannot be sent or fetched. */
+/**
+ * Takes attachments whose time is over; from here on they cannot be sent or fetched. One that is being read waits for
+ * the end of that: it may be about to get smaller sizes.
+ */
 export async function takeExpired(
   db: Queryable,
   now: string,
   limit: number,
-): Promise<{ id: string; blobKey: string; status: AttachmentStatus }[]> {
+): Promise<{ id: string; blobKey: string; status: AttachmentStatus; hasSizes: boolean; isShared: boolean }[]> {
   return db.query(sql`
-    update attachments a set status = 'EXPIRED', expires_at = ${now}
-    where a.id in (select id from attachments where expires_at < ${now} order by expires_at limit ${limit}
-                   for update skip locked)
-    returning a.id, a.blob_key as "blobKey", a.status`);
+    update attachments a set status = 'EXPIRED', expires_at = ${now}, media_due_at = null, scan_due_at = null
+    where a.id in (select id from attachments
+                   where expires_at < ${now} and (media_tries = 0 or coalesce(media_due_at <= ${now}, true))
+                   order by expires_at limit ${limit} for update skip locked)
+    returning a.id, a.blob_key as "blobKey", a.status, a.media_tries > 0 as "hasSizes", a.shared as "isShared"`);
+}
+
+/**
+ * Those of the files that another message holds. Asked after the expiry is stored: of two rows that expire at once, the
+ * later sees that it is the last.
+ */
+export async function findHeld(db: Queryable, blobKeys: readonly string[]): Promise<Set<string>> {
+  const rows = await db.query<{ blobKey: string }>(sql`
+    select distinct blob_key as "blobKey" from attachments
+    where shared and blob_key = any(${blobKeys}) and status <> 'EXPIRED'`);
+  return new Set(rows.map(({ blobKey }) => blobKey));
 }
 
 /** What a deleted file took up, and of whose quota. */

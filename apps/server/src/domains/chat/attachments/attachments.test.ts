@@ -144,7 +144,14 @@ test('[ATT-1] after its time a file is neither completed nor sent nor fetched, s
   const assertGone = (call: Promise<unknown>) => assertRefused(call, 404, 'SVC_ATTACHMENT_NOT_FOUND');
   await endAt(at);
   await assertGone(complete());
-  const late = { blobKey: `chat/${attachmentId}/0`, checksum: 'sha256:00', at, expiresAt: at };
+  const late = {
+    blobKey: `chat/${attachmentId}/0`,
+    checksum: 'sha256:00',
+    at,
+    expiresAt: at,
+    isMedia: false,
+    isScanned: false,
+  };
   assert.equal(await markCompleted(db, attachmentId, late), false, 'its time ended while the file was looked at');
   await endAt(new Date(Date.now() + 3_600_000).toISOString());
   await complete();

@@ -1,24 +1,20 @@
 import type { Readable } from 'node:stream';
-import {
-  type Attachment,
-  type AttachmentDownload,
-  type AttachmentUpload,
-  fail,
-  type Limits,
-  type RequestAttachment,
-} from '@parley/contract';
-import { create as contentDisposition } from 'content-disposition';
+import { type Attachment, type AttachmentUpload, fail, type Limits, type RequestAttachment } from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Keyring } from '../../../core/keyring.ts';
-import { BlobSizeMismatch, type Blobs, BlobsUnavailable } from '../../../core/ports.ts';
+import { BlobSizeMismatch, type Blobs } from '../../../core/ports.ts';
 import { ownerOf, type Quotas } from '../../../core/quotas.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import type { UsageCounts } from '../../../core/usage-counts.ts';
+import { refuse } from '../../../core/validation.ts';
 import { assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { createKeyedQueue } from '../conversations/keyed-queue.ts';
+import { mediaKindOf } from '../media/kinds.ts';
+import type { Admission } from '../moderation/admission.ts';
 import {
   type AttachmentEntry,
   findAttachment,
@@ -27,8 +23,9 @@ import {
   markCompleted,
   markUploaded,
 } from './attachment-store.ts';
-import { cleanFilename, isInlineType } from './filenames.ts';
-import { createSignedUrls } from './signed-urls.ts';
+import { createDownloads } from './downloads.ts';
+import { cleanFilename } from './filenames.ts';
+import { createSignedUrls, type SignedQuery } from './signed-urls.ts';
 import { createStorageCheck } from './storage-check.ts';
 import { createStorageQuota } from './storage-quota.ts';
 import { createSweep, uploadKey } from './sweep.ts';
@@ -44,6 +41,11 @@ interface AttachmentDeps {
   limits: Limits;
   publicUrl: string;
   usageCounts: UsageCounts;
+  admission: Admission;
+  /** Whether files of an environment are scanned before they can be fetched. */
+  isScanned: (scope: ProjectScope) => Promise<boolean>;
+  /** A file is there: its media are read, and it is scanned, after the answer. */
+  onCompleted: (file: { isMedia: boolean; isScanned: boolean }) => void;
 }
 
 export type Attachments = ReturnType<typeof createAttachments>;
@@ -53,28 +55,18 @@ const pendingQuota = { perUploader: 50, perEnvironment: 5_000 };
 /** A completed file that no message takes. */
 const unusedMs = 24 * 60 * 60 * 1000;
 
-/** What the endpoint that serves bytes needs. */
-interface ServedFile {
-  content: Readable;
-  headers: Record<string, string>;
-}
-
-export interface SignedQuery {
-  exp?: string;
-  sig?: string;
-}
-
 export function createAttachments(deps: AttachmentDeps) {
-  const { db, blobs, entries, clock, ids, limits, usageCounts } = deps;
+  const { db, blobs, entries, clock, ids, limits, admission } = deps;
   const signedUrls = createSignedUrls(deps);
   const storage = createStorageQuota(deps.quotas);
   const assertStorage = createStorageCheck(deps);
   const inOrder = createKeyedQueue();
   const uploadTtl = limits.STORAGE_UPLOAD_URL_TTL_SECONDS;
-  const downloadTtl = limits.STORAGE_DOWNLOAD_URL_TTL_SECONDS;
 
   async function request(caller: ChatCaller, reference: string, draft: RequestAttachment): Promise<AttachmentUpload> {
-    const { size, mimeType } = draft;
+    const { size, mimeType, waveform = null } = draft;
+    if (waveform !== null && mediaKindOf(draft) !== 'audio')
+      refuse([{ field: 'waveform', rule: 'audio', message: 'Only a sound has a wave.' }]);
     if (size > limits.STORAGE_MAX_ATTACHMENT_BYTES) {
       fail('SVC_ATTACHMENT_TOO_LARGE', { limit: limits.STORAGE_MAX_ATTACHMENT_BYTES, actual: size });
     }
@@ -95,6 +87,7 @@ export function createAttachments(deps: AttachmentDeps) {
       blobKey: uploadKey(id),
       at: iso(now),
       expiresAt: iso(now + 2 * uploadTtl * 1000),
+      waveform,
     };
     const isInserted = await inOrder(ownerOf(caller), () =>
       db.transaction(async (tx) => {
@@ -167,7 +160,7 @@ export function createAttachments(deps: AttachmentDeps) {
   async function find(caller: ChatCaller, id: string): Promise<AttachmentEntry> {
     const entry = (await findAttachment(db, caller, id, userOf(caller))) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
     if (!isListed(caller, entry.conversationId)) fail('SVC_ATTACHMENT_NOT_FOUND');
-    assertMember(caller, entry.role, 'read');
+    await admission.assertMember(db, caller, { publicId: entry.conversationId, role: entry.role }, 'read');
     const isOver = entry.expiresAt !== null && Date.parse(entry.expiresAt) <= clock.now();
     if (entry.status === 'EXPIRED' || isOver) fail('SVC_ATTACHMENT_NOT_FOUND');
     return entry;
@@ -189,7 +182,10 @@ export function createAttachments(deps: AttachmentDeps) {
     }
     const now = clock.now();
     const { checksum } = stored;
-    const isFirst = await markCompleted(db, id, { blobKey, checksum, at: iso(now), expiresAt: iso(now + unusedMs) });
+    const next = { isMedia: mediaKindOf(entry) !== null, isScanned: await deps.isScanned(caller) };
+    const file = { blobKey, checksum, at: iso(now), expiresAt: iso(now + unusedMs), ...next };
+    const isFirst = await markCompleted(db, id, file);
+    if (isFirst) deps.onCompleted(next);
     if (isCopy) await blobs.delete(isFirst ? entry.blobKey : blobKey);
     return completed(caller, id);
   }
@@ -207,53 +203,6 @@ export function createAttachments(deps: AttachmentDeps) {
     return (await blobs.copy(blobKey, key)) ? key : null;
   }
 
-  async function download(caller: ChatCaller, id: string): Promise<AttachmentDownload> {
-    assertScope(caller, 'chat:read');
-    const entry = await find(caller, id);
-    const { filename, mimeType, size } = entry;
-    // Before a message carries it, a file is its uploader's own.
-    const isOwn = caller.kind === 'apiKey' || entry.uploaderId === caller.userId;
-    if (!isOwn && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
-    if (entry.status === 'PENDING') fail('SVC_ATTACHMENT_NOT_READY');
-    await assertStorage('read');
-    const presigned = await blobs.presignDownload(entry.blobKey, {
-      filename,
-      contentType: mimeType,
-      isInline: isInlineType(mimeType),
-      expiresInSeconds: downloadTtl,
-    });
-    return {
-      url: presigned?.url ?? signedUrls.download(entry, downloadTtl),
-      expiresAt: iso(clock.now() + downloadTtl * 1000),
-      filename,
-      mimeType,
-      size,
-    };
-  }
-
-  /** The bytes behind a signed URL, with headers that keep them from doing anything in a browser. */
-  async function serve(id: string, query: SignedQuery): Promise<ServedFile> {
-    const entry = await findSigned(id);
-    signedUrls.check('GET', entry, query);
-    if (entry.status !== 'UPLOADED' && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
-    const content = await blobs.read(entry.blobKey);
-    // It was there when it was completed: the store is away, or has lost it.
-    if (content === null) throw new BlobsUnavailable('the store does not have a file that was completed');
-    usageCounts.add('sentBytes', entry, null, entry.size);
-    return {
-      content,
-      headers: {
-        'content-type': entry.mimeType,
-        'content-length': String(entry.size),
-        'content-disposition': contentDisposition(entry.filename, {
-          type: isInlineType(entry.mimeType) ? 'inline' : 'attachment',
-        }),
-        'content-security-policy': "sandbox; default-src 'none'",
-        'x-content-type-options': 'nosniff',
-        'cache-control': `private, max-age=${downloadTtl}`,
-      },
-    };
-  }
-
-  return { request, receive, complete, download, serve, sweep: createSweep({ ...deps, storage }) };
+  const downloads = createDownloads({ ...deps, signedUrls, assertStorage, find, findSigned });
+  return { request, receive, complete, ...downloads, sweep: createSweep({ ...deps, storage }) };
 }

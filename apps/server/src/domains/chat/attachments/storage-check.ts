@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { type Blobs, BlobsFull, BlobsUnavailable } from '../../../core/ports.ts';
 
 /** Throws `BlobsUnavailable` while the store is away, or full and something is to be stored. */
-type StorageCheck = (use: 'read' | 'write') => Promise<void>;
+export type StorageCheck = (use: 'read' | 'write') => Promise<void>;
 
 /** How long the result of one check is cached. */
 const lookMs = 2_000;

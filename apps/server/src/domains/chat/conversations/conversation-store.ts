@@ -2,6 +2,7 @@ import type { ChatMemberRole, Conversation, ConversationStatus, ConversationType
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, few, json, raw, type Sql, sql } from '../../../core/sql.ts';
+import { isSilenced, unreadOfBlocked } from '../blocks/block-store.ts';
 import type { Reference } from '../references.ts';
 
 /** What the rules ask of a conversation, and the caller's place in it. */
@@ -13,12 +14,18 @@ export interface ConversationEntry {
   name: string;
   status: ConversationStatus;
   roomId: string | null;
+  /** It is of the people it was opened for, and takes no others. */
+  isDirect: boolean;
   epoch: string;
   lastSeq: number;
   lastChange: number;
   lastPosition: number;
   /** Null when there is no user, or they are no active member. */
   role: ChatMemberRole | null;
+  /** Until then they may not send; null for who was never muted. */
+  silencedUntil: string | null;
+  /** It is of two people of whom one has blocked the other. */
+  isSilenced: boolean;
 }
 
 const referenceColumns: Readonly<Record<Reference['by'], Sql>> = {
@@ -35,8 +42,8 @@ const inScope = ({ projectId, environment }: ProjectScope): Sql =>
   sql`c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`;
 
 const entryColumns = sql`c.id, c.public_id as "publicId", c.project_id as "projectId", c.environment, c.name, c.status,
-  c.room_id as "roomId", c.epoch, c.last_seq as "lastSeq", c.last_change as "lastChange",
-  c.last_position as "lastPosition"`;
+  c.room_id as "roomId", c.direct_key is not null as "isDirect", c.epoch, c.last_seq as "lastSeq", c.last_change as "lastChange",
+  c.last_position as "lastPosition", ${isSilenced} as "isSilenced"`;
 
 export async function findEntry(
   db: Queryable,
@@ -45,7 +52,7 @@ export async function findEntry(
   userId: string | null,
 ): Promise<ConversationEntry | undefined> {
   const [row] = await db.query<ConversationEntry>(sql`
-    select ${entryColumns}, m.role
+    select ${entryColumns}, m.role, m.silenced_until as "silencedUntil"
     from conversations c
     left join conversation_members m on m.conversation_id = c.id and m.user_id = ${userId} and m.active
     where ${inScope(scope)} and ${matches(reference)}`);
@@ -70,17 +77,19 @@ export const unread = sql`greatest(0, c.last_seq - greatest(m.last_read_seq, c.r
   - (select count(*) from messages d where d.conversation_id = c.id and d.deleted_at is not null
        and d.seq > greatest(m.last_read_seq, c.retired_seq))
   - (select count(*) from message_holes h where h.conversation_id = c.id
-       and h.seq > greatest(m.last_read_seq, c.retired_seq)))`;
+       and h.seq > greatest(m.last_read_seq, c.retired_seq))
+  - ${unreadOfBlocked})`;
 
-const recordColumns = (retentionDefault: number | null): Sql => sql`
+export const recordColumns = (retentionDefault: number | null): Sql => sql`
   c.public_id as id, c.public_id as "publicId", c.id as uuid, c.name, c.type, c.status, c.room_id as "roomId",
   c.live_stream_id as "liveStreamId", c.retention_days as "retentionDays",
-  coalesce(c.retention_days, ${retentionDefault}::int) as "effectiveRetentionDays", c.metadata,
+  coalesce(c.retention_days, ${retentionDefault}::int) as "effectiveRetentionDays",
+  c.slow_mode_seconds as "slowModeSeconds", c.metadata,
   c.member_count as "memberCount", c.message_count as "messageCount", c.last_message_at as "lastMessageAt",
   c.last_message_id as "lastMessageId", c.created_at as "createdAt", c.updated_at as "updatedAt",
   c.archived_at as "archivedAt"`;
 
-const ownColumns = sql`m.role as "myRole", ${unread} as "unreadCount", m.last_read_message_id as "lastReadMessageId"`;
+export const ownColumns = sql`m.role as "myRole", ${unread} as "unreadCount", m.last_read_message_id as "lastReadMessageId"`;
 
 /** One record; with a user also their place in it. */
 export async function findConversation(
@@ -159,6 +168,7 @@ interface NewConversation {
   type: ConversationType;
   roomId: string | null;
   liveStreamId: string | null;
+  directKey: string | null;
   retentionDays: number | null;
   metadata: object;
   epoch: string;
@@ -166,13 +176,13 @@ interface NewConversation {
   at: string;
 }
 
-/** Fails with a ConstraintViolation on `conversations_name` or `conversations_room`. */
+/** Fails with a ConstraintViolation on `conversations_name`, `conversations_room` or `conversations_direct`. */
 export async function insertConversation(tx: Queryable, scope: ProjectScope, row: NewConversation): Promise<void> {
   await tx.execute(sql`
     insert into conversations (id, public_id, project_id, environment, name, type, room_id, live_stream_id,
-                               retention_days, metadata, epoch, member_count, created_at, updated_at)
+                               direct_key, retention_days, metadata, epoch, member_count, created_at, updated_at)
     values (${row.id}, ${row.publicId}, ${scope.projectId}, ${scope.environment}, ${row.name}, ${row.type},
-            ${row.roomId}, ${row.liveStreamId}, ${row.retentionDays}, ${json(row.metadata)}, ${row.epoch},
+            ${row.roomId}, ${row.liveStreamId}, ${row.directKey}, ${row.retentionDays}, ${json(row.metadata)}, ${row.epoch},
             ${row.memberCount}, ${row.at}, ${row.at})`);
 }
 
@@ -180,6 +190,7 @@ interface ConversationChange {
   name?: string | undefined;
   status?: 'ACTIVE' | 'ARCHIVED' | undefined;
   retentionDays?: number | null | undefined;
+  slowModeSeconds?: number | undefined;
   metadata?: object | undefined;
 }
 
@@ -191,17 +202,19 @@ export async function updateConversation(
   change: ConversationChange,
   at: string,
 ): Promise<boolean> {
-  const { name = null, status = null, metadata, retentionDays } = change;
+  const { name = null, status = null, metadata, retentionDays, slowModeSeconds = null } = change;
   const days = retentionDays === undefined ? sql`retention_days` : sql`${retentionDays}::int`;
   const bag = metadata === undefined ? sql`metadata` : sql`${json(metadata)}::jsonb`;
   const touched = await tx.execute(sql`
     update conversations set
       name = coalesce(${name}, name), status = coalesce(${status}, status), retention_days = ${days}, metadata = ${bag},
+      slow_mode_seconds = coalesce(${slowModeSeconds}::int, slow_mode_seconds),
       archived_at = case coalesce(${status}, status) when 'ARCHIVED' then coalesce(archived_at, ${at}) end,
       updated_at = ${at}
     where id = ${id} and project_id = ${scope.projectId}
-      and (name, status, metadata, retention_days)
-          is distinct from (coalesce(${name}, name), coalesce(${status}, status), ${bag}, ${days})`);
+      and (name, status, metadata, retention_days, slow_mode_seconds)
+          is distinct from (coalesce(${name}, name), coalesce(${status}, status), ${bag}, ${days},
+            coalesce(${slowModeSeconds}::int, slow_mode_seconds))`);
   return touched === 1;
 }
 

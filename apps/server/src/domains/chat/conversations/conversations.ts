@@ -18,6 +18,7 @@ import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
+import { noteErasure } from '../inbox/live-store.ts';
 import { topicOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
 import { looksLikeId } from '../references.ts';
@@ -62,6 +63,7 @@ export interface ConversationDraft {
   type: Conversation['type'];
   roomId: string | null;
   liveStreamId?: string;
+  directKey?: string;
   retentionDays?: number | null;
   members: NewMember[];
   metadata: object;
@@ -94,6 +96,7 @@ export function createConversations(deps: ConversationDeps) {
       type: draft.type,
       roomId: draft.roomId,
       liveStreamId: draft.liveStreamId ?? null,
+      directKey: draft.directKey ?? null,
       retentionDays: draft.retentionDays ?? null,
       metadata: draft.metadata,
       epoch: randomBytes(6).toString('base64url'),
@@ -106,6 +109,7 @@ export function createConversations(deps: ConversationDeps) {
     emit({
       type: 'conversation.created',
       topic: topicOf(conversation.id),
+      afterCommit: (scope) => hub.changed(scope, conversation.id),
       data: {
         conversation,
         members: members.slice(0, membersInEventMax).map(({ userId, role }) => ({ userId, role })),
@@ -211,6 +215,13 @@ export function createConversations(deps: ConversationDeps) {
     });
   }
 
+  /** In the caller's transaction and under the row's lock: an archived conversation takes content again. */
+  async function reactivate(tx: Tx, emit: Emit, scope: ProjectScope, entry: ConversationEntry): Promise<void> {
+    const at = iso(clock.now());
+    if (!(await updateConversation(tx, scope, entry.id, { status: 'ACTIVE' }, at))) return;
+    await emitUpdated(tx, emit, scope, entry, at);
+  }
+
   /** Gone at once; the sweep removes its content. */
   async function erase(caller: ChatCaller, reference: string): Promise<Conversation> {
     const needs = { scope: 'chat:manage', action: 'archive' } as const;
@@ -219,6 +230,7 @@ export function createConversations(deps: ConversationDeps) {
       const at = iso(clock.now());
       const number = await insertChange(tx, entry.id, { type: 'conversation.deleted', at });
       await markConversationDeleted(tx, caller, entry.id, at);
+      await noteErasure(tx, caller, at);
       await quotas.giveBack(tx, 'CHAT_MAX_CONVERSATIONS', ownerOf(caller));
       if (entry.roomId !== null) await rooms.link(tx, caller, entry.roomId, null);
       const data = { conversationId: entry.publicId, change: number, at };
@@ -227,7 +239,7 @@ export function createConversations(deps: ConversationDeps) {
     });
   }
 
-  return { provision, create, get, list, listPage, update, archive, erase };
+  return { provision, create, get, list, listPage, update, archive, reactivate, erase };
 }
 
 function assertUsableName(name: string): void {

@@ -1,7 +1,8 @@
 import { type ChatAction, type ChatScope, fail } from '@parley/contract';
-import type { Db, Tx } from '../../../core/db.ts';
+import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
-import { assertListed, assertMember, assertScope, type ChatCaller, userOf } from '../callers.ts';
+import { assertListed, assertScope, type ChatCaller, userOf } from '../callers.ts';
+import type { Admission } from '../moderation/admission.ts';
 import { readReference } from '../references.ts';
 import { type ConversationEntry, findEntry, lockEntry } from './conversation-store.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -26,30 +27,48 @@ export interface Needs {
   isWrite?: boolean;
 }
 
-export function createEntries({ db, unitOfWork }: { db: Db; unitOfWork: UnitOfWork }): Entries {
+interface EntriesDeps {
+  db: Db;
+  unitOfWork: UnitOfWork;
+  admission: Admission;
+}
+
+/** What a mute takes away. */
+const isSpeech = ({ action }: Needs): boolean => action === 'send' || action === 'attach';
+
+export function createEntries({ db, unitOfWork, admission }: EntriesDeps): Entries {
   const inOrder = createKeyedQueue();
+
+  async function checked(
+    from: Queryable,
+    caller: ChatCaller,
+    entry: ConversationEntry,
+    needs: Needs,
+  ): Promise<ConversationEntry> {
+    assertListed(caller, entry.publicId);
+    await admission.assertMember(from, caller, entry, needs.action);
+    if (isSpeech(needs)) await admission.assertNotMuted(from, caller, entry);
+    if (isSpeech(needs) && entry.isSilenced && caller.kind === 'chatToken') fail('SVC_CHAT_BLOCKED');
+    if (needs.isWrite && entry.status === 'ARCHIVED') fail('SVC_CONVERSATION_ARCHIVED');
+    return entry;
+  }
 
   return {
     async enter(caller, reference, needs) {
       assertScope(caller, needs.scope);
       const entry =
         (await findEntry(db, caller, readReference(reference), userOf(caller))) ?? fail('SVC_CONVERSATION_NOT_FOUND');
-      return checked(caller, entry, needs);
+      await checked(db, caller, entry, needs);
+      if (isSpeech(needs)) await admission.assertMaySpeak(caller);
+      return entry;
     },
     change: (caller, id, needs, work) =>
       inOrder(id, () =>
         unitOfWork(caller, async (tx, emit) => {
           assertScope(caller, needs.scope);
           const entry = (await lockEntry(tx, caller, id, userOf(caller))) ?? fail('SVC_CONVERSATION_NOT_FOUND');
-          return work(tx, emit, checked(caller, entry, needs));
+          return work(tx, emit, await checked(tx, caller, entry, needs));
         }),
       ),
   };
-}
-
-function checked(caller: ChatCaller, entry: ConversationEntry, { action, isWrite }: Needs): ConversationEntry {
-  assertListed(caller, entry.publicId);
-  assertMember(caller, entry.role, action);
-  if (isWrite && entry.status === 'ARCHIVED') fail('SVC_CONVERSATION_ARCHIVED');
-  return entry;
 }

@@ -47,7 +47,7 @@ export async function activateMember(
     insert into conversation_members (conversation_id, user_id, role, metadata, joined_at)
     values (${conversationId}, ${userId}, ${role ?? 'MEMBER'}, ${json(metadata ?? {})}, ${at})
     on conflict (conversation_id, user_id) do update set
-      active = true, removed_at = null, joined_at = excluded.joined_at,
+      active = true, removed_at = null, joined_at = excluded.joined_at, hidden_seq = null,
       role = coalesce(${role}, conversation_members.role),
       metadata = coalesce(${metadata === null ? null : json(metadata)}::jsonb, conversation_members.metadata)
     returning ${columns}`);

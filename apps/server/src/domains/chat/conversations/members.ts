@@ -17,6 +17,7 @@ import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit } from '../../../core/unit-of-work.ts';
 import { actorOf, type ChatCaller, userOf } from '../callers.ts';
 import type { Hub } from '../live/hub.ts';
+import type { Admission } from '../moderation/admission.ts';
 import { type ConversationEntry, insertChange, lockEntry } from './conversation-store.ts';
 import type { Entries } from './entries.ts';
 import { activateMember, deactivateMember, findMember, listMembers, updateMember } from './member-store.ts';
@@ -28,6 +29,7 @@ export interface MemberDeps {
   clock: Clock;
   cursors: Cursors;
   limits: Limits;
+  admission: Admission;
 }
 
 interface Added {
@@ -37,16 +39,17 @@ interface Added {
 
 export type Members = ReturnType<typeof createMembers>;
 
-export function createMembers({ db, entries, hub, clock, cursors, limits }: MemberDeps) {
+export function createMembers({ db, entries, hub, clock, cursors, limits, admission }: MemberDeps) {
   /** Under the conversation's lock: adds, re-activates, or finds that there is nothing to do. */
   async function activate(
     tx: Tx,
     emit: Emit,
-    entry: Pick<ConversationEntry, 'id' | 'publicId'>,
+    entry: Pick<ConversationEntry, 'id' | 'publicId' | 'projectId' | 'environment'>,
     draft: { userId: string; role: ChatMemberRole | null; metadata: object | null },
   ): Promise<Added> {
     const known = await findMember(tx, entry.id, draft.userId);
     if (known?.active) return { member: known, isNew: false };
+    await admission.assertMayJoin(tx, entry, entry.publicId, draft.userId);
     const at = iso(clock.now());
     const member = await activateMember(tx, entry.id, draft, at);
     const change = await insertChange(tx, entry.id, { type: 'member.added', data: { member }, at });
@@ -66,9 +69,11 @@ export function createMembers({ db, entries, hub, clock, cursors, limits }: Memb
     const needs = { scope: 'chat:edit', action: 'addMember', isWrite: true } as const;
     const { member, isNew } = await entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
       const role = draft.role ?? null;
+      const known = await findMember(tx, entry.id, draft.userId);
       // A removed admin keeps the old role when re-added: that too must be below the adder.
-      const wanted = role ?? (await findMember(tx, entry.id, draft.userId))?.role ?? 'MEMBER';
+      const wanted = role ?? known?.role ?? 'MEMBER';
       if (entry.role && !roleRules(entry.role, wanted)) fail('SVC_FORBIDDEN');
+      if (entry.isDirect && !known) fail('SVC_DIRECT_MEMBERS_FIXED');
       return activate(tx, emit, entry, { userId: draft.userId, role, metadata });
     });
     return new Answer(member, { isRepeat: !isNew });
@@ -152,15 +157,16 @@ export function createMembers({ db, entries, hub, clock, cursors, limits }: Memb
     return member;
   }
 
-  /** For another domain, in its transaction: makes a user a member with exactly this role. */
+  /** For another domain, in its transaction: makes a user a member with exactly this role, unless a ban keeps them out. */
   async function ensure(
     tx: Tx,
     emit: Emit,
     scope: ProjectScope,
     conversationUuid: string,
     draft: { userId: string; role: ChatMemberRole },
-  ): Promise<ConversationMember> {
+  ): Promise<ConversationMember | null> {
     const entry = (await lockEntry(tx, scope, conversationUuid, null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
+    if (await admission.isBanned(tx, scope, entry.publicId, draft.userId)) return null;
     const { member } = await activate(tx, emit, entry, { ...draft, metadata: null });
     if (member.role === draft.role) return member;
     return rewrite(tx, emit, entry, draft.userId, { role: draft.role, metadata: null });
@@ -186,19 +192,24 @@ export function createMembers({ db, entries, hub, clock, cursors, limits }: Memb
     reference: string,
     query: { limit?: number; cursor?: string },
   ): Promise<Answer<ConversationMember[]>> {
-    return listPage(await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' }), query);
+    const entry = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    return listPage(entry, query, entry.isSilenced ? userOf(caller) : null);
   }
 
   async function listPage(
     { id }: Pick<ConversationEntry, 'id'>,
     { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+    /** Who is out of touch with the other: what they have read is not told. */
+    alone: string | null = null,
   ): Promise<Answer<ConversationMember[]>> {
     const list = `conversation-members/${id}`;
     const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
     const rows = await listMembers(db, id, after, limit + 1);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.joinedAt, last.userId]));
-    return page(items, nextCursor);
+    const unread = { lastReadMessageId: null, lastReadAt: null };
+    const shown = items.map((one) => (alone === null || one.userId === alone ? one : { ...one, ...unread }));
+    return page(shown, nextCursor);
   }
 
-  return { add, change, remove, ensure, dismiss, list, listPage };
+  return { add, activate, change, remove, expel: deactivate, ensure, dismiss, list, listPage };
 }

@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastingPlans } from '../../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../../testkit/kit/test-database.ts';
+import type { Db } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 import { dispatchedOnInsert } from '../../webhooks/index.ts';
+import { isBetween } from '../blocks/block-store.ts';
+import { countUnread, findInboxEntry } from '../inbox/inbox-store.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { type ReactionItem, storeReactions } from '../messages/reaction-store.ts';
 import { createStoreMessages, type SendItem } from '../messages/send-store.ts';
-import { lockConversations } from './conversation-store.ts';
+import { findEntry, lockConversations } from './conversation-store.ts';
+import { findReadState } from './read-store.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -25,6 +29,7 @@ const send = (references: Partial<SendItem['draft']>): SendItem => ({
   conversationId,
   publicId: 'conv_1',
   eventId: 'evt_1',
+  mentionEventId: references.mentions && 'evt_2',
   isUser: true,
   draft: {
     id: 'msg_1',
@@ -34,9 +39,15 @@ const send = (references: Partial<SendItem['draft']>): SendItem => ({
     replyTo: undefined,
     clientMessageId: 'first',
     attachmentId: undefined,
+    attachmentIds: undefined,
+    link: undefined,
     metadata: undefined,
     clientSentAt: undefined,
     createdAt: at,
+    mentions: undefined,
+    poll: undefined,
+    pollClosesAt: undefined,
+    forwarded: undefined,
     ...references,
   },
 });
@@ -54,7 +65,12 @@ const reaction: ReactionItem = {
 
 const readsTable = /Seq Scan on (conversations|conversation_members|messages|reactions|attachments|events)/;
 
-for (const references of [{}, { replyTo: 'msg_0' }, { attachmentId: 'att_1' }])
+const forwarded = { messageId: 'msg_0', senderId: 'bob', createdAt: at };
+const mentions = { users: ['bob'], here: true, all: false, present: ['carl'] };
+const several = { attachmentId: 'att_1', attachmentIds: ['att_1', 'att_2'] };
+const link = 'https://example.com/';
+const kinds = [{}, { replyTo: 'msg_0' }, { attachmentId: 'att_1' }, several, { mentions }, { forwarded }, { link }];
+for (const references of kinds)
   for (const count of [1, 2]) {
     const kind = `${count} ${Object.keys(references).join() || 'plain'}`;
     test(`[STO-15] a send goes by row, planned on empty tables too: ${kind}`, async () => {
@@ -64,6 +80,28 @@ for (const references of [{}, { replyTo: 'msg_0' }, { attachmentId: 'att_1' }])
       assert.doesNotMatch(plans, readsTable, plans);
     });
   }
+
+/** Blocks of everybody in the environment, or everybody who has blocked somebody. */
+const readsBlocks = /Scan[^\n]* on chat_blocks\b(?![^\n]*\n\s*Index Cond: [^\n]*\buser_id\b)/;
+
+test('[STO-15] whom a user has blocked is found by the user, planned on empty tables too', async () => {
+  const viewer = { userId: 'alice', retentionDefault: null, now: at };
+  const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
+  const works: Record<string, (db: Db) => Promise<unknown>> = {
+    send: (db) => createStoreMessages({ db, dispatchedOnInsert })([send({})]),
+    reaction: (db) => storeReactions(db, [reaction], 200),
+    entry: (db) => findEntry(db, scope, { by: 'uuid', value: conversationId }, 'alice'),
+    'opening a direct one': (db) => isBetween(db, scope, 'alice', 'bob'),
+    'read state': (db) => findReadState(db, conversationId, 'alice'),
+    badge: (db) => countUnread(db, scope, { userId: 'alice', listed: null, now: at }),
+    inbox: (db) => findInboxEntry(db, scope, conversationId, viewer),
+  };
+  for (const [name, work] of Object.entries(works)) {
+    const plans = await lastingPlans(database.db, work);
+    assert.match(plans, /on chat_blocks/, name);
+    assert.doesNotMatch(plans, readsBlocks, `${name}\n${plans}`);
+  }
+});
 
 test('[STO-15] a reaction goes by row, planned on empty tables too', async () => {
   const plans = await lastingPlans(database.db, (db) => storeReactions(db, [reaction], 200));

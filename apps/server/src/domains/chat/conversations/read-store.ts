@@ -1,6 +1,8 @@
 import type { ReadReceipt, ReadState } from '@parley/contract';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, sql } from '../../../core/sql.ts';
+import { hasBlocked } from '../blocks/block-store.ts';
+import { receiptColumns } from '../delivered/delivered-store.ts';
 import { unread } from './conversation-store.ts';
 
 const receipt = sql`m.user_id as "userId", m.last_read_message_id as "lastReadMessageId",
@@ -27,22 +29,21 @@ export async function findReadState(
   const [row] = await db.query<ReadState>(sql`
     select ${receipt}, ${unread} as "unreadCount",
       (select f.id from messages f where f.conversation_id = c.id and f.position > m.last_read_position
-         and f.deleted_at is null order by f.position limit 1) as "firstUnreadMessageId"
+         and f.deleted_at is null and not ${hasBlocked('f.sender_id')} order by f.position limit 1) as "firstUnreadMessageId"
     from conversation_members m join conversations c on c.id = m.conversation_id
     where m.conversation_id = ${conversationUuid} and m.user_id = ${userId} and m.active`);
   return row;
 }
 
-/** Active members by user id. */
+/** Active members by user id; one of them alone where `only` is given. */
 export async function listReceipts(
   db: Queryable,
   conversationUuid: string,
-  after: string | null,
-  limit: number,
+  { after, only, limit }: { after: string | null; only: string | null; limit: number },
 ): Promise<ReadReceipt[]> {
   return db.query<ReadReceipt>(sql`
-    select ${receipt} from conversation_members m
+    select ${receiptColumns} from conversation_members m
     where m.conversation_id = ${conversationUuid} and m.active
-      ${after === null ? empty : sql`and m.user_id > ${after}`}
+      ${after === null ? empty : sql`and m.user_id > ${after}`} ${only === null ? empty : sql`and m.user_id = ${only}`}
     order by m.user_id limit ${limit}`);
 }

@@ -4,7 +4,7 @@ import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts
 import type { Db } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
-import { type ChatCaller, subjectOf } from '../callers.ts';
+import { type ChatCaller, subjectOf, userOf } from '../callers.ts';
 import type { Hub } from '../live/hub.ts';
 import type { Messages } from '../messages/edit.ts';
 import type { Entries } from './entries.ts';
@@ -51,10 +51,12 @@ export function createReads({ db, unitOfWork, entries, hub, messages, clock, cur
     reference: string,
     { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
   ): Promise<Answer<ReadReceipt[]>> {
-    const { id } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    const { id, isSilenced } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'read' });
+    // Of two people who are out of touch each sees only themselves.
+    const only = isSilenced ? userOf(caller) : null;
     const list = `read-receipts/${id}`;
     const after = cursor === undefined ? null : String(cursors.read(list, cursor)[0]);
-    const rows = await listReceipts(db, id, after, limit + 1);
+    const rows = await listReceipts(db, id, { after, only, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.userId]));
     return page(items, nextCursor);
   }

@@ -92,8 +92,9 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
     async catchUp(): Promise<void> {
       const uuids = channels.all().map(({ uuid }) => uuid);
       if (uuids.length === 0) return;
-      for (const { uuid, lastChange } of await findHeads(db, uuids)) {
+      for (const { uuid, lastChange, isSilent } of await findHeads(db, uuids)) {
         const channel = channels.find(uuid);
+        channel?.setSilent(isSilent);
         if (channel && channel.head < lastChange) await fill(channel);
       }
     },

@@ -93,17 +93,23 @@ export const recordBytesMax = 60_000;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
+interface Fittable {
+  reactions: readonly ReactionSummary[];
+  attachments?: readonly object[];
+}
+
 /**
- * A record as a frame can carry it; only reactions can make one larger. The users who reacted go first, then the latest
- * emoji: REST has them all.
+ * A record as a frame can carry it; only reactions and many files can make one larger. The users who reacted go first,
+ * then the latest emoji, then all files but the first: REST has them all.
  */
-export function fitting<T extends { reactions: readonly ReactionSummary[] }>(record: T, bytesMax: number): T {
+export function fitting<T extends Fittable>(record: T, bytesMax: number): T {
   let over = bytesOf(record) - bytesMax;
   if (over <= 0) return record;
   const reactions = record.reactions.map((one) => ({ ...one, userIds: [] }));
   over -= bytesOf(record.reactions) - bytesOf(reactions);
   while (over > 0 && reactions.length > 0) over -= bytesOf(reactions.pop()) + 1;
-  return { ...record, reactions };
+  const { attachments, ...rest } = record;
+  return over > 0 && attachments ? ({ ...rest, reactions } as unknown as T) : { ...record, reactions };
 }
 
 /** The JSON of a page of history or changes, each of its records made to fit. */

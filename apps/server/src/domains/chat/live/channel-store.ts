@@ -1,6 +1,7 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
 import type { Queryable } from '../../../core/db.ts';
 import { json, raw, type Sql, sql } from '../../../core/sql.ts';
+import { blockedIds, isSilenced } from '../blocks/block-store.ts';
 import { unread } from '../conversations/conversation-store.ts';
 
 export interface ChannelRow {
@@ -12,6 +13,8 @@ export interface ChannelRow {
   lastChange: number;
   lastSeq: number;
   lastPosition: number;
+  /** Its two people are out of touch. */
+  isSilent: boolean;
 }
 
 /** Its own until the data was moved or restored: from then on that of the move, too. */
@@ -22,9 +25,10 @@ export const epochOf = (conversations: string): Sql =>
 
 export async function findChannel(db: Queryable, uuid: string): Promise<ChannelRow | undefined> {
   const [row] = await db.query<ChannelRow>(sql`
-    select public_id as "conversationId", id as uuid, ${epochOf('conversations')} as epoch, name, status, last_change as "lastChange", last_seq as "lastSeq",
-           last_position as "lastPosition"
-    from conversations where id = ${uuid} and status <> 'DELETED'`);
+    select c.public_id as "conversationId", c.id as uuid, ${epochOf('c')} as epoch, c.name, c.status,
+           c.last_change as "lastChange", c.last_seq as "lastSeq", c.last_position as "lastPosition",
+           ${isSilenced} as "isSilent"
+    from conversations c where c.id = ${uuid} and c.status <> 'DELETED'`);
   return row;
 }
 
@@ -32,10 +36,10 @@ export async function findChannel(db: Queryable, uuid: string): Promise<ChannelR
 export async function findHeads(
   db: Queryable,
   uuids: readonly string[],
-): Promise<{ uuid: string; lastChange: number }[]> {
-  return db.query(
-    sql`select id as uuid, last_change as "lastChange" from conversations where id = any(${uuids}::uuid[])`,
-  );
+): Promise<{ uuid: string; lastChange: number; isSilent: boolean }[]> {
+  return db.query(sql`
+    select c.id as uuid, c.last_change as "lastChange", ${isSilenced} as "isSilent"
+    from conversations c where c.id = any(${uuids}::uuid[])`);
 }
 
 interface MemberViewRow {
@@ -45,6 +49,7 @@ interface MemberViewRow {
   readSeq: number;
   unread: number;
   asOf: number;
+  blocked: string[];
 }
 
 /** Where users stand in conversations, with the change as of which that is true. */
@@ -54,7 +59,7 @@ export async function findMemberViews(
 ): Promise<MemberViewRow[]> {
   return db.query<MemberViewRow>(sql`
     select c.id as uuid, m.user_id as "userId", m.role, m.last_read_seq as "readSeq", ${unread} as unread,
-           c.last_change as "asOf"
+           c.last_change as "asOf", ${blockedIds} as blocked
     from jsonb_to_recordset(${json(pairs)}::jsonb) as w (uuid uuid, "userId" text)
     join conversations c on c.id = w.uuid and c.status <> 'DELETED'
     join conversation_members m on m.conversation_id = c.id and m.user_id = w."userId" and m.active`);

@@ -25,8 +25,9 @@ test('[READ-1] a message whose read mark arrives before it is not unread', () =>
     lastChange: 1,
     lastSeq: 1,
     lastPosition: 1,
+    isSilent: false,
   });
-  channel.setMember('alice', { role: 'MEMBER', readSeq: 1, unread: 0, asOf: 1 });
+  channel.setMember('alice', { role: 'MEMBER', readSeq: 1, unread: 0, asOf: 1, blocked: [] });
   // The mark overtook the message.
   channel.noteRead('alice', 2);
   channel.take(message(2, 'bob'), 0);
@@ -36,7 +37,7 @@ test('[READ-1] a message whose read mark arrives before it is not unread', () =>
 });
 
 test('[CHATWS-16] what a conversation keeps in memory is bounded by its length too, and told by `tail`', () => {
-  const start = { conversationId, uuid: 'u', epoch: 'e', name: 'n', status: 'ACTIVE' } as const;
+  const start = { conversationId, uuid: 'u', epoch: 'e', name: 'n', status: 'ACTIVE', isSilent: false } as const;
   const channel = createChannel({ ...start, lastChange: 0, lastSeq: 0, lastPosition: 0 });
   const kept = () =>
     channel.after(channel.tail).reduce((sum, { body, message: text = '' }) => sum + body.length + text.length, 0);

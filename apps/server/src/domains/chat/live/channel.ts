@@ -18,6 +18,8 @@ export interface MemberView {
   readSeq: number;
   unread: number;
   asOf: number;
+  /** Whose messages are no news to them. */
+  blocked: readonly string[];
 }
 
 /** How far back a gap is answered from memory. */
@@ -53,14 +55,18 @@ export interface Channel {
   /** Changes after `since`; only for `since` from `tail` to `head`. */
   after(since: number): readonly ChangeEntry[];
   /** Emits what has no change number to all but one connection. */
-  broadcast(frame: SocketFrame, except?: string): void;
+  broadcast(frame: SocketFrame, except?: string, by?: string): void;
+  /** While it is silent, what is not stored stays with who does it. */
+  setSilent(isSilent: boolean): void;
+  /** To all but the devices of this user. */
+  tellOthers(frame: SocketFrame, of: string): void;
   add(listener: Listener): void;
   remove(listener: Listener): void;
   /** Brought up to `head`, or undefined when it must be read again. */
   member(userId: string): MemberView | undefined;
   setMember(userId: string, view: MemberView): void;
-  /** Every member must be read again. Reads in flight are discarded, too: `memory` is then another. */
-  forgetMembers(): void;
+  /** Every member, or this one, must be read again. Reads in flight are discarded, too: `memory` is then another. */
+  forgetMembers(userId?: string): void;
   readonly memory: number;
   noteRead(userId: string, seq: number): void;
   forget(now: number): void;
@@ -79,9 +85,13 @@ export function createChannel(start: ChannelRow): Channel {
   const members = new Map<string, MemberView>();
   let { status, name } = start;
   let memory = 0;
+  let { isSilent } = start;
 
-  function broadcast(frame: SocketFrame, except?: string): void {
-    for (const listener of listeners) if (listener.connectionId !== except) listener.receive(frame);
+  function broadcast(frame: SocketFrame, except?: string, by?: string): void {
+    for (const listener of listeners) {
+      if (isSilent && by !== undefined && listener.userId !== by) continue;
+      if (listener.connectionId !== except) listener.receive(frame);
+    }
   }
 
   function emitNext(entry: ChangeEntry, now: number): void {
@@ -157,14 +167,16 @@ export function createChannel(start: ChannelRow): Channel {
   /** Changes since then to a member's role and unread count. */
   function advance(userId: string, view: MemberView): MemberView {
     let { role, readSeq, unread } = view;
+    const { blocked } = view;
     for (const entry of after(view.asOf)) {
-      const { type, seq = 0 } = entry;
+      const { type, seq = 0, senderId } = entry;
       if (type.startsWith('member.') && entry.userId === userId) role = entry.role ?? null;
       else if (type === 'message' && entry.senderId === userId) [readSeq, unread] = [seq, 0];
+      else if (blocked.length > 0 && senderId && blocked.includes(senderId)) continue;
       else if (type === 'message' && seq > readSeq) unread++;
       else if (type === 'message.deleted' && seq > readSeq) unread--;
     }
-    return { role, readSeq, unread: Math.max(0, unread), asOf: Math.max(head, view.asOf) };
+    return { role, readSeq, unread: Math.max(0, unread), asOf: Math.max(head, view.asOf), blocked };
   }
 
   return {
@@ -217,15 +229,22 @@ export function createChannel(start: ChannelRow): Channel {
       return current;
     },
     setMember: (userId, view) => void members.set(userId, view),
-    forgetMembers() {
+    tellOthers(frame, of) {
+      for (const listener of listeners) if (listener.userId !== of) listener.receive(frame);
+    },
+    setSilent(silent) {
+      isSilent = silent;
+    },
+    forgetMembers(userId) {
       memory++;
-      members.clear();
+      if (userId === undefined) members.clear();
+      else members.delete(userId);
     },
     noteRead(userId, seq) {
       const view = members.get(userId);
       if (!view || seq <= view.readSeq) return;
       // Read to the end is the usual case; anything else is the store's to count.
-      if (seq >= lastSeq) members.set(userId, { role: view.role, readSeq: seq, unread: 0, asOf: head });
+      if (seq >= lastSeq) members.set(userId, { ...view, readSeq: seq, unread: 0, asOf: head });
       else members.delete(userId);
     },
     forget(now) {

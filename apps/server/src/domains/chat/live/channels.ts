@@ -5,14 +5,21 @@ import { type ChangeEntry, topicOf } from './change.ts';
 import { type Channel, createChannel, recentMs } from './channel.ts';
 import { type ChannelRow, findChannel } from './channel-store.ts';
 
+/** What the others are told of somebody when a conversation falls silent, or is so no longer. */
+export interface Farewell {
+  of: string;
+  frame: string;
+}
+
 /** What travels between processes. */
 export type Envelope =
   | { entry: ChangeEntry }
   /** Changes up to this one are in the store, and perhaps were not announced. */
   | { upTo: number }
-  | { isRecount: true }
+  | { isRecount: true; isSilent?: boolean; farewells?: Farewell[] }
   | { read: { userId: string; seq: number }; frame: string }
-  | { frame: string; except?: string };
+  /** `by` is whose doing it is. */
+  | { frame: string; except?: string; by?: string };
 
 interface ChannelsDeps {
   db: Db;
@@ -64,6 +71,7 @@ export function createChannels({ db, bus, clock, onMessage }: ChannelsDeps) {
     }
     const channel = parked && isAsLeft(parked, current) ? parked : createChannel(current);
     channel.forgetMembers();
+    channel.setSilent(current.isSilent);
     open.set(uuid, { channel, unsubscribe, idleSince: clock.now() });
     receive = (message) => onMessage(channel, message);
     for (const message of early) receive(message);

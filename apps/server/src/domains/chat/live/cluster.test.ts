@@ -74,6 +74,20 @@ async function write(room: string, log: LogEntry[], each: number): Promise<void>
   await Promise.all(writers);
 }
 
+test('[DIR-2] forty callers on three processes, in any order of the people: one direct conversation', async () => {
+  const people = ['ann', 'ben', 'cem', 'dia'];
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, place) => {
+      const userIds = [...people.slice(place % 4), ...people.slice(0, place % 4)];
+      return apiAt(place).request('openDirectConversation', { body: { userIds } });
+    }),
+  );
+  assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
+  assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+  const all = await apiAt(0).call('listConversations');
+  assert.equal(all.filter(({ type }) => type === 'DIRECT').length, 1);
+});
+
 test('[CHATWS-2] sixteen writers on three processes: every subscriber hears everything once, as history has it', async () => {
   const { id } = await chat.conversation(['alice']);
   const { token } = await chat.user('alice');

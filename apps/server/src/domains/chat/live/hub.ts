@@ -1,4 +1,5 @@
 import type { ChatServerFrames, EventType, FrameFields, RecordedData } from '@parley/contract';
+import type { ProjectScope } from '../../../core/caller.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { StoredEvent } from '../../../core/event-store.ts';
@@ -13,13 +14,15 @@ import { createChannels, type Envelope } from './channels.ts';
 import { createMemberViews } from './member-views.ts';
 
 /** Frames without a change number, which are not recovered. */
-type EphemeralType = 'typing' | 'presence';
+type EphemeralType = 'typing' | 'presence' | 'delivered';
 
 export interface HubDeps {
   db: Db;
   bus: Bus;
   clock: Clock;
   log: Log;
+  /** Told of every conversation of which an inbox may show something else, or one member's inbox may. */
+  noteInbox: (scope: ProjectScope, conversationId: string, userId?: string) => void;
 }
 
 /** Brings every change to all subscribers of this process, once and in order, whichever process made it. */
@@ -45,8 +48,17 @@ export interface Hub {
     fields: Omit<FrameFields<ChatServerFrames[K]>, 'conversationId'>,
     except?: string,
   ): void;
+  /** For inboxes: this conversation changed, or what is one member's own in it. Told of by `emitChange` and `emitRead`, too. */
+  changed(scope: ProjectScope, conversationId: string, userId?: string): void;
   /** Messages went without a change: cached unread counts are stale, on every process. */
   recount(conversationId: string): void;
+  /** What is known of this user as a member is another by now, wherever they are one; on this process. */
+  forgetMember(userId: string): void;
+  /**
+   * Whether what is not stored stays with who does it: the two of a direct conversation are out of touch. Each is told
+   * how the other is to be seen from now on.
+   */
+  silence(conversationId: string, isSilent: boolean, seen: readonly FrameFields<ChatServerFrames['presence']>[]): void;
   /** Announces what a killed process recorded and perhaps did not announce. */
   recover(events: readonly StoredEvent[]): void;
   /** Looks into the store for changes that no message announced. */
@@ -69,7 +81,7 @@ type ChangeEventType = Extract<
   | 'conversation.deleted'
 >;
 
-export function createHub({ db, bus, clock, log }: HubDeps): Hub {
+export function createHub({ db, bus, clock, log, noteInbox }: HubDeps): Hub {
   const channels = createChannels({ db, bus, clock, onMessage: receive });
   const catchUp = createCatchUp({ db, clock, log, channels });
   let stopListening: Unsubscribe = () => {};
@@ -79,11 +91,15 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
       if (channel.take(message.entry, clock.now())) catchUp.fillSoon(channel);
     } else if ('upTo' in message) {
       if (channel.head < message.upTo) catchUp.fillNow(channel);
-    } else if ('isRecount' in message) channel.forgetMembers();
-    else if ('read' in message) {
+    } else if ('isRecount' in message) {
+      channel.forgetMembers();
+      if (message.isSilent === undefined) return;
+      channel.setSilent(message.isSilent);
+      for (const { of, frame } of message.farewells ?? []) channel.tellOthers(frameText(frame), of);
+    } else if ('read' in message) {
       channel.noteRead(message.read.userId, message.read.seq);
-      channel.broadcast(frameText(message.frame));
-    } else channel.broadcast(frameText(message.frame), message.except);
+      channel.broadcast(frameText(message.frame), undefined, message.read.userId);
+    } else channel.broadcast(frameText(message.frame), message.except, message.by);
   }
 
   const publish = (conversationId: string, message: Envelope): void => bus.publish(topicOf(conversationId), message);
@@ -111,24 +127,48 @@ export function createHub({ db, bus, clock, log }: HubDeps): Hub {
       const { conversationId, change, message, member, conversation }: ChangeSubject = data;
       const shown = { ...(message && { message }), ...(member && { member }), ...(conversation && { conversation }) };
       const entry = entryOf({ type, conversationId, change, ...shown }, clock.now());
-      emit({ type, topic: topicOf(conversationId), data, afterCommit: () => announce(entry) });
+      const afterCommit = (scope: ProjectScope): void => {
+        announce(entry);
+        noteInbox(scope, conversationId);
+        if (type === 'member.removed' && member) noteInbox(scope, conversationId, member.userId);
+      };
+      emit({ type, topic: topicOf(conversationId), data, afterCommit });
     },
     emitRead: (emit, data) =>
       emit({
         type: 'message.read',
         topic: topicOf(data.conversationId),
         data,
-        afterCommit: () => announceRead(data),
+        afterCommit(scope) {
+          announceRead(data);
+          noteInbox(scope, data.conversationId, data.userId);
+        },
       }),
     broadcast(conversationId, type, fields, except) {
       const frame = JSON.stringify({ type, conversationId, ...fields, ts: clock.now() });
-      publish(conversationId, except === undefined ? { frame } : { frame, except });
+      const by = 'userId' in fields && typeof fields.userId === 'string' ? { by: fields.userId } : {};
+      publish(conversationId, { frame, ...by, ...(except === undefined ? {} : { except }) });
     },
+    changed: noteInbox,
     recount: (conversationId) => publish(conversationId, { isRecount: true }),
+    forgetMember(userId) {
+      for (const channel of channels.all()) channel.forgetMembers(userId);
+    },
+    // Processes of the version before take it for a recount.
+    silence(conversationId, isSilent, seen) {
+      const farewells = seen.map((fields) => ({
+        of: fields.userId,
+        frame: JSON.stringify({ type: 'presence', ...fields, ts: clock.now() }),
+      }));
+      publish(conversationId, { isRecount: true, isSilent, farewells });
+    },
     recover(events) {
       const upTo = new Map<string, number>();
-      for (const { topic, type, data } of events) {
+      for (const event of events) {
+        const { topic, type, data } = event;
         if (!topic?.startsWith(topicOf(''))) continue;
+        noteInbox(event, topic.slice(topicOf('').length));
+        if (typeof data['userId'] === 'string') noteInbox(event, topic.slice(topicOf('').length), data['userId']);
         // The event table says what this type carries.
         if (type === 'message.read') announceRead(data as RecordedData<'message.read'>);
         const { change } = data;

@@ -5,7 +5,7 @@ import { findMemberViews } from './channel-store.ts';
 
 const batchMax = 1_000;
 const waitingMax = 100_000;
-const notAMember: MemberView = { role: null, readSeq: 0, unread: 0, asOf: 0 };
+const notAMember: MemberView = { role: null, readSeq: 0, unread: 0, asOf: 0, blocked: [] };
 
 /** Where users stand in conversations: from memory where it is known, else a crowd is looked up in one statement. */
 export function createMemberViews({ db }: { db: Db }) {

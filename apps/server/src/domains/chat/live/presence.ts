@@ -159,15 +159,40 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     return members.map(({ value }) => JSON.parse(value) as Seen);
   }
 
-  async function list(conversationId: string, query: PageOf): Promise<Answer<Presence[]>> {
-    const users = [...byUser(await connections(conversationId))].map(([userId, own]) => ({
+  /** Whoever is present, without more about them. */
+  const users = async (conversationId: string): Promise<string[]> =>
+    (await expiringSets.members(usersOf(conversationId))).map(({ member }) => member);
+
+  /** Two people part: each is gone for the other; or they meet again, and who is here has entered. */
+  async function hush(conversationId: string, isSilent: boolean): Promise<void> {
+    const present = [...byUser(await connections(conversationId).catch(() => []))];
+    const seen = present.map(([userId, own]) =>
+      isSilent
+        ? ({ conversationId, userId, status: 'OFFLINE', event: 'leave' } as const)
+        : ({ conversationId, userId, status: combined(own), event: 'enter' } as const),
+    );
+    hub.silence(conversationId, isSilent, seen);
+  }
+
+  /** `only` is who sees nobody but themselves. */
+  async function list(conversationId: string, query: PageOf, only?: string): Promise<Answer<Presence[]>> {
+    const all = (await connections(conversationId)).filter(({ userId }) => only === undefined || userId === only);
+    const present = [...byUser(all)].map(([userId, own]) => ({
       userId,
       status: combined(own),
       since: iso(Math.min(...own.map(({ since }) => since))),
       lastSeenAt: iso(Math.max(...own.map(({ lastSeenAt }) => lastSeenAt))),
       connections: own.length,
     }));
-    return pageByUser(cursors, connectionsOf(conversationId), users, query);
+    return pageByUser(cursors, connectionsOf(conversationId), present, query);
+  }
+
+  /** Which of these users look at the conversation: present, and not away; in their order. */
+  async function areOnline(conversationId: string, userIds: readonly string[]): Promise<boolean[]> {
+    const [present, away] = await Promise.all(
+      [usersOf(conversationId), awayOf(conversationId)].map((set) => expiringSets.includes(set, userIds)),
+    );
+    return userIds.map((_, at) => present?.[at] === true && away?.[at] !== true);
   }
 
   /** Expiry is the offline transition: published once, by the process that finds it. */
@@ -185,7 +210,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     }
   }
 
-  return { refreshAll, enter, update, leave, list, sweep };
+  return { refreshAll, enter, update, leave, hush, users, list, areOnline, sweep };
 }
 
 const keyOf = ({ conversationId, userId }: Place): string => `${conversationId}/${userId}`;

@@ -7,11 +7,13 @@ import {
   runReadersScenario,
 } from '../../../../testkit/chat/fault-scenarios.ts';
 import { type ChatFleet, startFleet } from '../../../../testkit/chat/fleet.ts';
+import { isWhole } from '../../../../testkit/kit/part.ts';
 import { hasRedisServer, startOwnRedis, testRedisUrl } from '../../../../testkit/kit/redis.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
 
 /** A small part of tools/proof/chat-history.ts: the same scenarios with real processes, minutes made seconds. */
 const databaseUrl = process.env['PARLEY_TEST_DATABASE_URL'];
+const writers = isWhole ? 4 : 2;
 
 async function onFleet(processes: number, redisUrl: string | undefined, work: (fleet: ChatFleet) => Promise<void>) {
   const database = databaseUrl === undefined ? null : await openTestDatabase({ url: databaseUrl });
@@ -28,13 +30,18 @@ async function onFleet(processes: number, redisUrl: string | undefined, work: (f
 
 test('[CHATWS-11] kill -9 under load: nothing acknowledged is lost, nothing is there twice, subscribers are complete', async () => {
   await onFleet(2, testRedisUrl, async (fleet) => {
-    const kills = await runKillsScenario({ fleet, kills: 1, writers: 4, everyMs: 500, seed: 11 });
+    const kills = await runKillsScenario({ fleet, kills: 1, writers, everyMs: 500, seed: 11 });
     assert.deepEqual(kills.faults, []);
-    const cycles = await runCyclesScenario({ fleet: await fleet.again(), cycles: 12, followers: 3, seed: 12 });
+    const cycles = await runCyclesScenario({
+      fleet: await fleet.again(),
+      cycles: isWhole ? 12 : 5,
+      followers: 3,
+      seed: 12,
+    });
     assert.deepEqual(cycles.faults, []);
     const readers = await runReadersScenario({
       fleet: await fleet.again(),
-      writers: 4,
+      writers,
       each: 6,
       sizes: [
         [1, 1],

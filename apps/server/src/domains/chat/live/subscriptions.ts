@@ -9,9 +9,11 @@ import {
 import type { ChatTokenCaller } from '../../../core/caller.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Cursors } from '../../../core/cursors.ts';
+import type { Db } from '../../../core/db.ts';
 import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSession } from '../../../core/socket.ts';
 import { assertScope } from '../callers.ts';
 import { cursorScope } from '../messages/history.ts';
+import type { Admission } from '../moderation/admission.ts';
 import type { Targets } from '../targets.ts';
 import { type ChangeEntry, jsonOf, recordBytesMax } from './change.ts';
 import type { Channel, Listener, MemberView } from './channel.ts';
@@ -51,6 +53,8 @@ export interface Wanted {
 }
 
 interface SubscriptionDeps {
+  db: Db;
+  admission: Admission;
   hub: Hub;
   targets: Targets;
   cursors: Cursors;
@@ -86,13 +90,13 @@ interface Allowance {
 }
 
 export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
-  const { hub, targets, cursors, clock, limits, onEnter, onLeave } = deps;
+  const { db, admission, hub, targets, cursors, clock, limits, onEnter, onLeave } = deps;
 
   /** Everything that has to be waited for. From memory where the conversation is open here and the gap is recent. */
   async function prepare({ caller }: ChatSession, wanted: Wanted): Promise<Ready> {
     const channel = await openChannel(caller, wanted.ref);
     const view = await hub.memberOf(channel, caller.userId);
-    if (view.role === null) fail('SVC_NOT_A_MEMBER');
+    if (view.role === null) await admission.failAsStranger(db, caller, channel.conversationId, caller.userId);
     const { since, epoch = channel.epoch } = wanted;
     const isRecovered = since !== undefined && epoch === channel.epoch && (await hub.reach(channel, since));
     return { wanted, channel, view, isRecovered };

@@ -36,8 +36,10 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
   const publishStop = (conversationId: string, userId: string, except?: string): void =>
     hub.broadcast(conversationId, 'typing', { userId, typing: false, expiresAt: null }, except);
 
-  async function list(conversationId: string, query: PageOf): Promise<Answer<Typing[]>> {
-    const members = await expiringSets.members(setOf(conversationId));
+  /** `only` is who sees nobody but themselves. */
+  async function list(conversationId: string, query: PageOf, only?: string): Promise<Answer<Typing[]>> {
+    const all = await expiringSets.members(setOf(conversationId));
+    const members = all.filter(({ member }) => only === undefined || member === only);
     const users = members.map(({ member, value, expiresAt }) => ({
       userId: member,
       startedAt: value,

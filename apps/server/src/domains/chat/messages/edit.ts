@@ -11,11 +11,21 @@ import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
 import { RawJson } from '../../../core/handlers.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
+import type { Emit } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
-import { actorOf, assertMember, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
+import { actorOf, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
 import { insertChange } from '../conversations/conversation-store.ts';
 import type { Entries } from '../conversations/entries.ts';
+import { replaceLink } from '../links/link-store.ts';
+import type { Links } from '../links/links.ts';
+import { topicOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
+import { deleteMentions, insertMentions, type StoredMentions } from '../mentions/mention-store.ts';
+import type { MentionsOf } from '../mentions/mentions.ts';
+import type { Admission } from '../moderation/admission.ts';
+import type { Flags } from '../moderation/flags.ts';
+import type { Review } from '../moderation/review.ts';
+import { assertTextFits } from './draft-rules.ts';
 import {
   findMessageEntry,
   findMessageJson,
@@ -23,19 +33,25 @@ import {
   markMessageDeleted,
   updateMessage,
 } from './message-store.ts';
-import { assertTextFits } from './send.ts';
 
 interface MessageDeps {
   db: Db;
   entries: Entries;
   hub: Hub;
+  mentions: MentionsOf;
   clock: Clock;
   limits: Limits;
+  admission: Admission;
+  review: Review;
+  flags: Flags;
+  links: Pick<Links, 'wantedOf' | 'kick'>;
 }
 
 export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages({ db, entries, hub, clock, limits }: MessageDeps) {
+export function createMessages(deps: MessageDeps) {
+  const { db, entries, hub, mentions, clock, limits, admission, review, flags, links } = deps;
+
   /** A message the caller may do this with, by the rules of its own conversation. Tombstones included. */
   async function enter(
     caller: ChatCaller,
@@ -45,7 +61,8 @@ export function createMessages({ db, entries, hub, clock, limits }: MessageDeps)
     assertScope(caller, scope);
     const entry = (await findMessageEntry(db, caller, messageId, userOf(caller))) ?? fail('SVC_MESSAGE_NOT_FOUND');
     if (!isListed(caller, entry.conversationId)) fail('SVC_MESSAGE_NOT_FOUND');
-    assertMember(caller, entry.role, action);
+    await admission.assertMember(db, caller, { publicId: entry.conversationId, role: entry.role }, action);
+    if (action === 'send') await admission.assertMaySpeak(caller);
     return entry;
   }
 
@@ -63,30 +80,79 @@ export function createMessages({ db, entries, hub, clock, limits }: MessageDeps)
     return text === undefined ? undefined : new RawJson(text, { isRepeat: true });
   }
 
-  async function edit(caller: ChatCaller, messageId: string, { text, metadata }: EditMessage): Promise<Message> {
-    if (text === undefined && metadata === undefined) {
-      refuse([{ field: 'text', rule: 'required', message: 'There is nothing to edit: give text or metadata.' }]);
+  async function edit(caller: ChatCaller, messageId: string, draft: EditMessage): Promise<Message> {
+    const { text: asked, metadata } = draft;
+    if (asked === undefined && metadata === undefined && draft.mentions === undefined) {
+      refuse([
+        { field: 'text', rule: 'required', message: 'There is nothing to edit: give text, metadata or mentions.' },
+      ]);
     }
-    if (text !== undefined) assertTextFits(text, limits.CHAT_MAX_TEXT_LENGTH);
+    if (asked !== undefined) assertTextFits(asked, limits.CHAT_MAX_TEXT_LENGTH);
     if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
     const found = await enter(caller, messageId, { scope: 'chat:edit', action: 'send' });
     assertMayEdit(caller, found);
+    if (asked !== undefined && found.isFixed) {
+      fail('SVC_FORBIDDEN', { message: 'The words of a poll or of a forwarded message cannot be edited.' });
+    }
+    const wanted = draft.mentions && (await mentions.resolve(draft.mentions, found.conversationId, found.senderId));
+    const { text, flaggedBy } = await review.check(caller, {
+      text: asked,
+      roleOf: async () => found.role,
+      describe: async (text) => ({
+        action: 'edit',
+        conversationId: found.conversationId,
+        senderId: found.senderId ?? '',
+        messageId,
+        message: { type: null, text: text ?? null, metadata },
+      }),
+    });
 
+    const link = await links.wantedOf(caller, text);
     const needs = { scope: 'chat:edit', action: 'send', isWrite: true } as const;
-    return entries.change(caller, found.conversationUuid, needs, async (tx, emit) => {
+    const edited = await entries.change(caller, found.conversationUuid, needs, async (tx, emit, { role }) => {
       const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
       // It may have been deleted meanwhile.
       if (entry.isDeleted) fail('SVC_MESSAGE_DELETED');
       const at = iso(clock.now());
+      const mentioned = await mention(tx, emit, { ...entry, role }, wanted, at);
       const change = await insertChange(tx, entry.conversationUuid, { type: 'message.updated', messageId, at });
       const bag = metadata === undefined ? undefined : (metadata ?? {});
-      const message = await updateMessage(tx, entry, { text, metadata: bag, change, at });
+      const message = await updateMessage(tx, entry, { text, metadata: bag, mentions: mentioned, change, at });
+      if (text !== undefined) await replaceLink(tx, entry, link, at);
+      if (mentioned) await insertMentions(tx, entry.conversationUuid, entry.position);
       const { conversationId, editedAt: previousEditedAt } = entry;
       const data = { conversationId, change, message, previousEditedAt, at };
       hub.emitChange(emit, 'message.updated', data);
+      if (flaggedBy.length > 0) {
+        const flagged = { conversationId, messageId, senderId: entry.senderId, lists: flaggedBy };
+        await flags.flagIn(tx, emit, caller, flagged);
+      }
       const viewer = userOf(caller);
       return viewer === null ? message : seenBy(tx, entry, viewer);
     });
+    if (link !== undefined) links.kick();
+    return edited;
+  }
+
+  /** What becomes of a message's mentions; undefined for an edit that says nothing of them. */
+  async function mention(
+    tx: Tx,
+    emit: Emit,
+    entry: MessageEntry,
+    wanted: StoredMentions | null | undefined,
+    at: string,
+  ): Promise<StoredMentions | null | undefined> {
+    if (wanted === undefined) return undefined;
+    const { conversationUuid, conversationId, position, id: messageId, senderId, role } = entry;
+    const place = { id: conversationUuid, role };
+    const { mentions: now, added } = await mentions.replaced(tx, place, position, wanted);
+    await deleteMentions(tx, conversationUuid, position);
+    if (added) {
+      const { users: userIds, here, all } = added;
+      const data = { conversationId, messageId, senderId, userIds, here, all, at };
+      emit({ type: 'message.mentioned', topic: topicOf(conversationId), data });
+    }
+    return now;
   }
 
   /** As its reader sees it; what is published to others leaves out what is the reader's own. */

@@ -162,7 +162,7 @@ const changesStatement = statements<ChangesShape, ChangesValues>((shape, at) => 
           (select position as change, 'message' as type, id as message_id, '{}'::jsonb as data, true as is_message
            from messages where conversation_id = c.id and position > ${at('since')} order by position limit ${limit} + 1)
           union all
-          (select change, type, message_id, data, type like 'message.%'
+          (select change, type, message_id, data, type like 'message.%' and type not like 'message.%pinned'
            from conversation_changes where conversation_id = c.id and change > ${at('since')}
            order by change limit ${limit} + 1)) u
         order by u.change limit ${limit} + 1) x

@@ -3,7 +3,8 @@ import type { Cursors } from '../../../core/cursors.ts';
 import type { Db, Reader } from '../../../core/db.ts';
 import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import { refuse } from '../../../core/validation.ts';
-import { assertMember, assertScope, type ChatCaller, userOf } from '../callers.ts';
+import { assertScope, type ChatCaller, userOf } from '../callers.ts';
+import type { Admission } from '../moderation/admission.ts';
 import type { Target, Targets } from '../targets.ts';
 import { type Extent, findStanding, type ReadGate, readChanges, readHistory } from './history-store.ts';
 
@@ -13,6 +14,7 @@ interface HistoryDeps {
   targets: Targets;
   cursors: Cursors;
   limits: Limits;
+  admission: Admission;
 }
 
 export type History = ReturnType<typeof createHistory>;
@@ -25,7 +27,7 @@ export const cursorScope = (
   uuid: string,
 ): string => `messages/${projectId}/${environment}/${uuid}`;
 
-export function createHistory({ db, replicated, targets, cursors, limits }: HistoryDeps) {
+export function createHistory({ db, replicated, targets, cursors, limits, admission }: HistoryDeps) {
   const pageMax = limits.CHAT_MAX_HISTORY_PAGE_SIZE;
 
   function pageSize(asked: number | undefined, fallback: number): number {
@@ -64,7 +66,7 @@ export function createHistory({ db, replicated, targets, cursors, limits }: Hist
       const target = await targets.find(caller, reference);
       const row = await readCurrent(target.id, userOf(caller), (from) => read(from, target));
       if (row && row.status !== 'DELETED' && (target.name ?? row.name) === row.name) {
-        assertMember(caller, row.role, 'read');
+        await admission.assertMember(db, caller, { publicId: target.publicId, role: row.role }, 'read');
         return { row, target };
       }
       targets.forget(caller, reference);

@@ -7,11 +7,20 @@ const iso = (column: string): string => `to_char(${column} at time zone 'UTC', '
 
 export const isoJson = (column: string): Sql => raw(iso(column));
 
-/** The attachment of `m` in `c`, as it is once it is attached. */
-const attachmentJson = sql`(select json_build_object('id', a.id, 'publicId', a.id, 'conversationId', c.public_id,
+/** A file `a` of `m` in `c`, as it is once it is attached. */
+const fileJson = sql`json_build_object('id', a.id, 'publicId', a.id, 'conversationId', c.public_id,
   'filename', a.filename, 'mimeType', a.mime_type, 'size', a.size, 'status', 'ATTACHED', 'uploaderId', a.uploader_id,
   'metadata', a.metadata, 'checksum', a.checksum, 'createdAt', ${isoJson('a.created_at')},
-  'completedAt', ${isoJson('a.completed_at')}, 'messageId', m.id) from attachments a where a.id = m.attachment_id)`;
+  'completedAt', ${isoJson('a.completed_at')}, 'messageId', m.id, 'media', a.media, 'scan', a.scan)`;
+const attachmentJson = sql`(select ${fileJson} from attachments a where a.id = m.attachment_id)`;
+const attachmentsJson = sql`(select coalesce(json_agg(${fileJson} order by f.n), '[]')
+  from ${filesOf('m')} f (id, n) join attachments a on a.id = f.id)`;
+
+/** Every file of a message, in order: its id and place (ADR 0214). */
+export function filesOf(message: string): Sql {
+  const ids = `coalesce(${message}.attachment_ids, array[${message}.attachment_id])`;
+  return raw(`unnest(${ids}) with ordinality`);
+}
 
 /** Reactions of one message by emoji, oldest emoji first; `reacted` only where the viewer is not null. */
 export function reactionsJson(messageId: Sql, viewer: unknown): Sql {
@@ -58,9 +67,26 @@ const fieldsOf = (viewer: unknown) => ({
   clientSentAt: raw(orNull('m.client_sent_at::text')),
   createdAt: raw(plain(iso('m.created_at'))),
   updatedAt: raw(plain(iso('coalesce(m.deleted_at, m.edited_at, m.created_at)'))),
+  // Who was present is kept to find their rows again, and is nobody's to read.
+  mentions: raw(orNull(`(m.mentions - 'present')::text`)),
 });
 
+/** With what the viewer voted for, where they did. */
+const pollText = (viewer: unknown): Sql =>
+  viewer === null
+    ? raw('m.poll::text')
+    : sql`(m.poll || coalesce((select jsonb_build_object('ownVotes', v.options) from poll_votes v
+        where v.message_id = m.id and v.user_id = ${viewer}), '{}'))::text`;
+
 type Fields = ReturnType<typeof fieldsOf>;
+
+/** What few messages have: left out of the others, so that those are no longer for it. */
+const filesIfAny = sql`case when m.attachment_id is not null and m.deleted_at is null
+    then concat(',"attachments":', ${attachmentsJson}) end`;
+const linkPreview = raw(`',"linkPreview":' || m.link_preview::text`);
+const pollIfAny = (viewer: unknown): Sql =>
+  sql`case when m.poll is not null and m.deleted_at is null then concat(',"poll":', ${pollText(viewer)}) end`;
+const forwardedIfAny = raw(`case when m.deleted_at is null then ',"forwardedFrom":' || m.forwarded::text end`);
 
 /** What is known of a message before its row is there; the time it was made comes as text. */
 const atBirth = {
@@ -78,31 +104,44 @@ const atBirth = {
 const withoutAnswers = { replyTo: 'null', threadRootId: 'null' } satisfies { [Name in keyof Fields]?: string };
 const withoutFiles = { attachmentId: 'null', attachment: 'null' } satisfies { [Name in keyof Fields]?: string };
 
+const withoutMentions = { mentions: 'null' } satisfies { [Name in keyof Fields]?: string };
+
 /**
  * A JSON object written out as text: building one of so many fields takes the database twice as long (ADR 0071). A field
  * that is a string is part of that text.
  */
-function objectText(fields: Readonly<Record<string, string | Sql>>): Sql {
+function objectText(fields: Readonly<Record<string, string | Sql>>, rest: readonly Sql[]): Sql {
   let [before, literal] = [empty, '{'];
   for (const [at, [name, value]] of Object.entries(fields).entries()) {
     literal += `${at === 0 ? '' : ','}"${name}":`;
     if (typeof value === 'string') literal += value;
     else [before, literal] = [sql`${before}${raw(`'${literal}', `)}${value}, `, ''];
   }
+  for (const part of rest) [before, literal] = [sql`${before}${raw(literal && `'${literal}', `)}${part}, `, ''];
   return sql`concat(${before}${raw(`'${literal}}'`)})`;
 }
 
-/** As it is stored with a new message: the same for every reader, since it has no reactions yet. */
-export const newMessageText = (refersTo: { messages: boolean; files: boolean }): Sql =>
-  objectText({
-    ...fieldsOf(null),
-    ...atBirth,
-    ...(refersTo.messages ? {} : withoutAnswers),
-    ...(refersTo.files ? {} : withoutFiles),
-  });
+/** As it is stored with a new message: the same for every reader, since it has no reactions and votes yet. */
+export const newMessageText = (refersTo: {
+  messages: boolean;
+  files: boolean;
+  mentions: boolean;
+  extras: boolean;
+}): Sql =>
+  objectText(
+    {
+      ...fieldsOf(null),
+      ...atBirth,
+      ...(refersTo.messages ? {} : withoutAnswers),
+      ...(refersTo.files ? {} : withoutFiles),
+      ...(refersTo.mentions ? {} : withoutMentions),
+    },
+    [...(refersTo.files ? [filesIfAny] : []), ...(refersTo.extras ? [pollIfAny(null), forwardedIfAny] : [])],
+  );
 
 /** The row of a deleted message holds no content, so the same expression makes its tombstone. */
-const madeNow = (viewer: unknown): Sql => objectText(fieldsOf(viewer));
+const madeNow = (viewer: unknown): Sql =>
+  objectText(fieldsOf(viewer), [filesIfAny, linkPreview, pollIfAny(viewer), forwardedIfAny]);
 
 export const messageText = (viewer: unknown): Sql => sql`coalesce(m.record, ${madeNow(viewer)})`;
 

@@ -2,7 +2,9 @@ import type { ChatMemberRole, Message } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, json, sql } from '../../../core/sql.ts';
-import { messageJson, messageText } from './json-store.ts';
+import { deletingMentions } from '../mentions/mention-store.ts';
+import { markForSearch } from '../search/index-store.ts';
+import { filesOf, messageJson, messageText } from './json-store.ts';
 
 /** What the rules ask of a message, and the caller's place in its conversation. */
 export interface MessageEntry {
@@ -16,6 +18,8 @@ export interface MessageEntry {
   createdAt: string;
   editedAt: string | null;
   isDeleted: boolean;
+  /** A poll, or somebody else's words: its text stays as it is. */
+  isFixed: boolean;
   /** Null when there is no user, or they are no active member. */
   role: ChatMemberRole | null;
 }
@@ -30,7 +34,8 @@ export async function findMessageEntry(
   const [row] = await db.query<MessageEntry>(sql`
     select m.id, c.id as "conversationUuid", c.public_id as "conversationId", m.position, m.seq,
            m.sender_id as "senderId", m.thread_root_id as "threadRootId", m.created_at as "createdAt",
-           m.edited_at as "editedAt", m.deleted_at is not null as "isDeleted", p.role
+           m.edited_at as "editedAt", m.deleted_at is not null as "isDeleted",
+           m.poll is not null or m.forwarded is not null as "isFixed", p.role
     from messages m
     join conversations c on c.id = m.conversation_id
     left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active
@@ -52,36 +57,56 @@ export async function findMessageJson(
   return row?.text;
 }
 
+/** What is undefined stays as it is. */
+interface Edit {
+  text: string | undefined;
+  metadata: object | undefined;
+  mentions: object | null | undefined;
+  change: number;
+  at: string;
+}
+
 /** Stores an edit under its change number; the caller holds the conversation's lock and has seen it undeleted. */
 export async function updateMessage(
   tx: Tx,
   entry: Pick<MessageEntry, 'conversationUuid' | 'position'>,
-  edit: { text: string | undefined; metadata: object | undefined; change: number; at: string },
+  edit: Edit,
 ): Promise<Message> {
-  const { text, metadata, change, at } = edit;
+  const { text, metadata, mentions, change, at } = edit;
   const [row] = await tx.query<{ message: Message }>(sql`
-    with m as (
+    with ${text === undefined ? empty : markForSearch(entry)}
+    m as (
       update messages set change = ${change}, edited_at = ${at}
-        ${text === undefined ? empty : sql`, text = ${text}`}
+        ${text === undefined ? empty : sql`, text = ${text}, link_preview = null`}
         ${metadata === undefined ? empty : sql`, metadata = ${json(metadata)}`}
+        ${mentions === undefined ? empty : sql`, mentions = ${mentions && json(mentions)}::jsonb`}
       where conversation_id = ${entry.conversationUuid} and position = ${entry.position} returning *)
     select ${messageJson(null)} as message from m join conversations c on c.id = m.conversation_id`);
   return mustBeThere(row).message;
 }
 
-/** Leaves the tombstone: no text, no metadata, no reactions, no answer of its thread; its file can no longer be fetched. */
+/** Leaves the tombstone: no text, no poll, no metadata, no reactions, no answer of its thread; its file can no longer be fetched. */
 export async function markMessageDeleted(
   tx: Tx,
   entry: Pick<MessageEntry, 'conversationUuid' | 'position' | 'id' | 'threadRootId'>,
   { change, by, at }: { change: number; by: string | null; at: string },
 ): Promise<Message> {
   const [row] = await tx.query<{ message: Message }>(sql`
-    with forgotten as (delete from reactions where message_id = ${entry.id} returning 1),
+    with ${markForSearch(entry)}
+    unpinned as (delete from message_pins where conversation_id = ${entry.conversationUuid} and message_id = ${entry.id}),
+    unlinked as (delete from link_previews where message_id = ${entry.id}),
+    forgotten as (delete from reactions where message_id = ${entry.id} returning 1),
+    unvoted as (delete from poll_votes where message_id = ${entry.id}),
+    unmentioned as (${deletingMentions(
+      entry.conversationUuid,
+      sql`select * from messages
+      where conversation_id = ${entry.conversationUuid} and position = ${entry.position}`,
+    )}),
     detached as (
       update attachments set status = 'EXPIRED', expires_at = ${at}
-      where message_id = ${entry.id} and id = (
-        select attachment_id from messages
-        where conversation_id = ${entry.conversationUuid} and position = ${entry.position})),
+      where message_id = ${entry.id} and id in (
+        select f.id from messages m cross join lateral ${filesOf('m')} f (id, n)
+        where m.conversation_id = ${entry.conversationUuid} and m.position = ${entry.position})),
     counted as (
       update conversations set message_count = message_count - 1,
         reaction_count = reaction_count - (select count(*) from forgotten)
@@ -93,7 +118,7 @@ export async function markMessageDeleted(
       where root.id = ${entry.threadRootId}),
     m as (
       update messages set change = ${change}, deleted_at = ${at}, deleted_by = ${by}, text = null, metadata = '{}',
-        reaction_count = 0
+        mentions = null, link_preview = null, reaction_count = 0, poll = null, poll_closes_at = null, forwarded = null
       where conversation_id = ${entry.conversationUuid} and position = ${entry.position} returning *)
     select ${messageJson(null)} as message from m join conversations c on c.id = m.conversation_id`);
   return mustBeThere(row).message;

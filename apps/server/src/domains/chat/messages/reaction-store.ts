@@ -1,6 +1,7 @@
 import type { Environment, ReactionSummary } from '@parley/contract';
 import type { Db, Queryable } from '../../../core/db.ts';
 import { few, json, sql } from '../../../core/sql.ts';
+import { isSilenced } from '../blocks/block-store.ts';
 import { lockConversations } from '../conversations/conversation-store.ts';
 import { reactionsJson } from './json-store.ts';
 
@@ -17,7 +18,15 @@ export interface ReactionItem {
   at: string;
 }
 
-export type ReactionProblem = 'GONE' | 'NOT_A_MEMBER' | 'ARCHIVED' | 'REPEATED' | 'MISSING' | 'LIMIT';
+export type ReactionProblem =
+  | 'GONE'
+  | 'NOT_A_MEMBER'
+  | 'MUTED'
+  | 'BLOCKED'
+  | 'ARCHIVED'
+  | 'REPEATED'
+  | 'MISSING'
+  | 'LIMIT';
 
 export type ReactionOutcome =
   | {
@@ -65,6 +74,8 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
       case
         when c.id is null or c.status = 'DELETED' or m.id is null or m.deleted_at is not null then 'GONE'
         when i."isUser" and p.user_id is null then 'NOT_A_MEMBER'
+        when i."isUser" and i."isAdd" and p.silenced_until > i.at then 'MUTED'
+        when i."isUser" and i."isAdd" and ${isSilenced} then 'BLOCKED'
         when c.status <> 'ACTIVE' then 'ARCHIVED'
         when i."isAdd" and x.user_id is not null then 'REPEATED'
         when not i."isAdd" and x.user_id is null then 'MISSING'
@@ -73,7 +84,7 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
     left join lateral (select * from conversations where id = i."conversationId" limit 1) c on true
     left join lateral (select * from messages where id = i."messageId" limit 1) m on m.conversation_id = c.id
     left join lateral (
-      select user_id, active from conversation_members
+      select user_id, active, silenced_until from conversation_members
       where conversation_id = i."conversationId" and user_id = i."userId" limit 1) p on p.active
     left join lateral (
       select user_id from reactions

@@ -7,6 +7,7 @@ import type { Ids } from '../../../core/ids.ts';
 import { type ChatCaller, subjectOf, userOf } from '../callers.ts';
 import { entryOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
+import type { Admission } from '../moderation/admission.ts';
 import type { Messages } from './edit.ts';
 import { createGroupCommit } from './group-commit.ts';
 import {
@@ -24,15 +25,16 @@ interface ReactionDeps {
   ids: Ids;
   limits: Limits;
   hub: Hub;
+  admission: Admission;
   /** Takes the events of a batch, right after its commit. */
   dispatch: (events: readonly EventRef[]) => void;
 }
 
 export type Reactions = ReturnType<typeof createReactions>;
 
-const problems: Readonly<Record<Exclude<ReactionProblem, 'REPEATED'>, ErrorCode>> = {
+const problems: Readonly<Record<Exclude<ReactionProblem, 'REPEATED' | 'NOT_A_MEMBER' | 'MUTED'>, ErrorCode>> = {
   GONE: 'SVC_MESSAGE_NOT_FOUND',
-  NOT_A_MEMBER: 'SVC_NOT_A_MEMBER',
+  BLOCKED: 'SVC_CHAT_BLOCKED',
   ARCHIVED: 'SVC_CONVERSATION_ARCHIVED',
   MISSING: 'SVC_REACTION_NOT_FOUND',
   LIMIT: 'SVC_REACTION_LIMIT',
@@ -43,7 +45,7 @@ interface Given {
   userId?: string | undefined;
 }
 
-export function createReactions({ db, messages, clock, ids, limits, hub, dispatch }: ReactionDeps) {
+export function createReactions({ db, messages, clock, ids, limits, hub, admission, dispatch }: ReactionDeps) {
   // A crowd that reacts to one message is many writes to one row: they are stored together, like messages.
   const queue = createGroupCommit<ReactionItem, ReactionOutcome>({
     clock,
@@ -72,7 +74,10 @@ export function createReactions({ db, messages, clock, ids, limits, hub, dispatc
   /** True when it changed something. */
   async function apply(caller: ChatCaller, messageId: string, given: Given, isAdd: boolean): Promise<boolean> {
     const [userId, emoji] = [subjectOf(caller, given.userId), normalEmoji(given.emoji)];
-    const { conversationUuid, isDeleted } = await messages.enter(caller, messageId, { scope: 'chat:react' });
+    if (isAdd) await admission.assertMaySpeak(caller);
+    const { conversationUuid, conversationId, isDeleted } = await messages.enter(caller, messageId, {
+      scope: 'chat:react',
+    });
     if (isDeleted) fail('SVC_MESSAGE_NOT_FOUND');
     const outcome = await queue.add({
       isAdd,
@@ -86,6 +91,8 @@ export function createReactions({ db, messages, clock, ids, limits, hub, dispatc
     });
     if (outcome.is === 'stored') return true;
     if (outcome.problem === 'REPEATED') return false;
+    if (outcome.problem === 'NOT_A_MEMBER') return admission.failAsStranger(db, caller, conversationId, userId);
+    if (outcome.problem === 'MUTED') return admission.failAsMuted(db, caller, conversationId, userId);
     throw new ServiceError(problems[outcome.problem]);
   }
 
@@ -105,7 +112,7 @@ const shortName = /^(?=.{1,64}$):?[A-Za-z0-9_+-]+:?$/;
 const emojiOnly = /^[\p{Emoji}\p{Emoji_Component}]+$/u;
 
 /** One spelling for each emoji: without it a heart and a heart with a variation selector would be two reactions. */
-function normalEmoji(text: string): string {
+export function normalEmoji(text: string): string {
   const normal = text.normalize('NFC').replaceAll(/[\ufe0e\ufe0f]/g, '');
   return shortName.test(normal) || emojiOnly.test(normal) ? normal : fail('SVC_INVALID_EMOJI');
 }

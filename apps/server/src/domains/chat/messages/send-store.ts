@@ -1,9 +1,13 @@
-import type { Message, MessageType } from '@parley/contract';
+import type { ForwardedFrom, Message, MessageType, Poll } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db } from '../../../core/db.ts';
 import type { DispatchedOnInsert } from '../../../core/event-store.ts';
 import { empty, join, json, raw, type Sql, sql, statements } from '../../../core/sql.ts';
+import { idsOfFiles, manyFiles, oneFile } from '../attachments/file-sends-store.ts';
+import { isSilenced } from '../blocks/block-store.ts';
 import { lockConversations } from '../conversations/conversation-store.ts';
+import { mentionSends } from '../mentions/mention-sends-store.ts';
+import type { StoredMentions } from '../mentions/mention-store.ts';
 import { newMessageText } from './json-store.ts';
 
 /** One message to be stored. Everything that needs no look at the database has been checked. */
@@ -16,6 +20,8 @@ export interface SendItem {
   conversationId: string;
   publicId: string;
   eventId: string;
+  /** Set where it mentions somebody. */
+  mentionEventId: string | undefined;
   /** The sender is a user with a token, not a server: rules of membership apply. */
   isUser: boolean;
   draft: Draft;
@@ -30,20 +36,37 @@ export interface Draft {
   replyTo: string | undefined;
   clientMessageId: string | undefined;
   attachmentId: string | undefined;
+  /** All of them where there are several; the first is `attachmentId`. */
+  attachmentIds: readonly string[] | undefined;
   metadata: Message['metadata'] | undefined;
   clientSentAt: number | undefined;
   createdAt: string;
+  mentions: StoredMentions | undefined;
+  /** The link that wants a preview. */
+  link: string | undefined;
+  poll: Poll | undefined;
+  pollClosesAt: string | undefined;
+  forwarded: ForwardedFrom | undefined;
 }
 
 export type SendProblem =
   | 'GONE'
   | 'NOT_A_MEMBER'
   | 'FORBIDDEN'
+  | 'MUTED'
+  | 'BLOCKED'
+  | 'SLOW'
+  | 'SLOW_BESIDE'
   | 'ARCHIVED'
   | 'INVALID_REPLY_TARGET'
   | 'ATTACHMENT_NOT_FOUND'
   | 'ATTACHMENT_NOT_READY'
-  | 'ATTACHMENT_ALREADY_USED';
+  | 'ATTACHMENT_ALREADY_USED'
+  | 'ATTACHMENT_REJECTED'
+  | 'METADATA_TOO_LARGE'
+  | 'MENTION_FORBIDDEN'
+  | 'UNKNOWN_MENTIONS'
+  | 'POLL_OVER';
 
 /** A message as it was stored. */
 export interface Stored {
@@ -58,12 +81,13 @@ export interface Stored {
 export type SendOutcome =
   | { is: 'stored'; stored: Stored }
   | { is: 'repeated'; position: number }
-  | { is: 'refused'; problem: SendProblem };
+  /** `strangers`: whom it mentions and who never were members. */
+  | { is: 'refused'; problem: SendProblem; strangers?: readonly string[] };
 
 type OutcomeRow = { at: number } & (
   | ({ problem: null } & Stored)
   | { problem: 'REPEATED'; change: number }
-  | { problem: SendProblem }
+  | { problem: SendProblem; record: string | null }
 );
 
 /**
@@ -86,7 +110,7 @@ export function createStoreMessages({ db, dispatchedOnInsert }: { db: Db; dispat
 const recordBytesMax = 1_200;
 
 /** The expression of the index `messages_client_key`: no two pairs of sender and id give the same text. */
-function clientKey(conversation: string, sender: string, id: string): Sql {
+export function clientKey(conversation: string, sender: string, id: string): Sql {
   const from = `coalesce(${sender}, '')`;
   return raw(`(${conversation}::text || length(${from})::text || ':' || ${from} || ${id})`);
 }
@@ -95,11 +119,19 @@ function clientKey(conversation: string, sender: string, id: string): Sql {
 interface References {
   messages: boolean;
   files: boolean;
+  /** Some message has several. */
+  manyFiles: boolean;
+  mentions: boolean;
+  links: boolean;
+  /** A poll, or what is forwarded. */
+  extras: boolean;
 }
 
 /** Far from the peak most batches are of one message, which needs no list, no numbering and no grouping (ADR 153). */
 interface Shape extends References {
   isLone: boolean;
+  /** A user has several in one conversation: where it is in slow mode, the batch must see what is beside it. */
+  isCrowded: boolean;
 }
 
 function createInsertBatch(dispatchedOnInsert: DispatchedOnInsert): (items: readonly SendItem[]) => Sql {
@@ -108,25 +140,49 @@ function createInsertBatch(dispatchedOnInsert: DispatchedOnInsert): (items: read
     const isLone = items.length === 1;
     const shape = {
       isLone,
+      isCrowded: !isLone && isCrowded(items),
       messages: items.some(({ draft }) => draft.replyTo !== undefined),
       files: items.some(({ draft }) => draft.attachmentId !== undefined),
+      manyFiles: items.some(({ draft }) => draft.attachmentIds !== undefined),
+      mentions: items.some(({ draft }) => draft.mentions !== undefined),
+      links: items.some(({ draft }) => draft.link !== undefined),
+      extras: items.some(({ draft }) => draft.poll !== undefined || draft.forwarded !== undefined),
     };
     const inputs = items.map(inputOf);
-    return statement(
-      shape,
-      isLone ? { ...inputs[0], metadata: json(items[0]?.draft.metadata ?? {}) } : { items: json(inputs) },
-    );
+    return statement(shape, isLone ? { ...inputs[0], ...jsonOfLone(items[0]?.draft) } : { items: json(inputs) });
   };
 }
 
-const inputOf = ({ conversationId, name, eventId, isUser, draft }: SendItem, at: number): Input => ({
-  at,
-  eventId,
-  conversationId,
-  name: name ?? undefined,
-  isUser,
-  ...draft,
+const jsonOfLone = (draft: Draft | undefined): Partial<Input> => ({
+  metadata: json(draft?.metadata ?? {}),
+  attachmentIds: draft?.attachmentIds && json(draft.attachmentIds),
+  mentions: draft?.mentions && json(draft.mentions),
+  poll: draft?.poll && json(draft.poll),
+  forwarded: draft?.forwarded && json(draft.forwarded),
 });
+
+const inputOf = (item: SendItem, at: number): Input => {
+  const { conversationId, name, eventId, mentionEventId, isUser, draft } = item;
+  return { at, eventId, mentionEventId, conversationId, name: name ?? undefined, isUser, ...draft };
+};
+function isCrowded(items: readonly SendItem[]): boolean {
+  const seen = new Set<string>();
+  for (const { isUser, conversationId, draft } of items) {
+    if (!isUser) continue;
+    const key = `${conversationId} ${draft.senderId}`;
+    if (seen.has(key)) return true;
+    seen.add(key);
+  }
+  return false;
+}
+
+/** Moderators are exempt, and guests do not send. */
+const isSlow = `i."isUser" and c.slow_mode_seconds > 0 and p.role = 'MEMBER'`;
+const slowProblem = raw(`when ${isSlow}
+          and p.last_sent_at > i."createdAt"::timestamptz - make_interval(secs => c.slow_mode_seconds) then 'SLOW'`);
+const besideProblem = raw(`when ${isSlow} and exists (
+          select from input j where j."isUser" and j."conversationId" = i."conversationId"
+            and j."senderId" = i."senderId" and j.at < i.at) then 'SLOW_BESIDE'`);
 
 const replyProblems = raw(
   `when i."replyTo" is not null and (r.id is null or r.deleted_at is not null) then 'INVALID_REPLY_TARGET'`,
@@ -140,18 +196,11 @@ const replied = raw(`replied as (
           where thread_root_id is not null group by thread_root_id) t
     where root.id = t.id),`);
 
-const fileProblems = raw(`
-        when i."attachmentId" is not null
-          and (a.status is null or a.status = 'EXPIRED' or a.expires_at <= i."createdAt"::timestamptz)
-          then 'ATTACHMENT_NOT_FOUND'
-        when a.status = 'PENDING' then 'ATTACHMENT_NOT_READY'
-        when a.status = 'ATTACHED' then 'ATTACHMENT_ALREADY_USED'`);
-const file = raw(`left join lateral (
-      select status, conversation_id, uploader_id, expires_at from attachments where id = i."attachmentId" limit 1) a
-      on a.conversation_id = i."conversationId" and (not i."isUser" or a.uploader_id = i."senderId")`);
-const attached = raw(`attached as (
-    update attachments a set status = 'ATTACHED', message_id = m.id, expires_at = null
-    from placed m where a.id = m.attachment_id),`);
+const linked = raw(`linked as (
+    insert into link_previews (message_id, conversation_id, url, due_at)
+    select id, conversation_id, link, created_at from placed where link is not null),`);
+
+const pollProblems = raw(`when i."pollClosesAt"::timestamptz <= i."createdAt"::timestamptz then 'POLL_OVER'`);
 
 /** What a statement is given of a message, and the type of each. */
 const columns = {
@@ -167,21 +216,44 @@ const columns = {
   replyTo: 'text',
   clientMessageId: 'text',
   attachmentId: 'text',
+  attachmentIds: 'jsonb',
   metadata: 'jsonb',
   clientSentAt: 'double precision',
   createdAt: 'text',
+  mentions: 'jsonb',
+  mentionEventId: 'text',
+  link: 'text',
+  poll: 'jsonb',
+  pollClosesAt: 'text',
+  forwarded: 'jsonb',
 } as const;
+/** Columns that most batches have no use for. */
+const columnsOf = {
+  mentions: ['mentions', 'mentionEventId'],
+  manyFiles: ['attachmentIds'],
+  links: ['link'],
+  extras: ['poll', 'pollClosesAt', 'forwarded'],
+} as const;
+type Wanted = Pick<References, keyof typeof columnsOf>;
 type Input = { [Name in keyof typeof columns]: unknown };
 /** A message by its fields, or several as a list. */
 type Values = Partial<Input> & { items?: string };
 
-const eachColumn = (write: (name: keyof Input, type: string) => Sql): Sql =>
-  join(Object.entries(columns).map(([name, type]) => write(name as keyof Input, type)));
-const listInput = (at: (name: keyof Values) => unknown): Sql =>
+function eachColumn(wanted: Wanted, write: (name: keyof Input, type: string) => Sql): Sql {
+  const left = (['mentions', 'manyFiles', 'links', 'extras'] as const).flatMap((part): readonly string[] =>
+    wanted[part] ? [] : columnsOf[part],
+  );
+  return join(
+    Object.entries(columns)
+      .filter(([name]) => !left.includes(name))
+      .map(([name, type]) => write(name as keyof Input, type)),
+  );
+}
+const listInput = (wanted: Wanted, at: (name: keyof Values) => unknown): Sql =>
   sql`select * from jsonb_to_recordset(${at('items')}::jsonb) as i (
-    ${eachColumn((name, type) => raw(`"${name}" ${type}`))})`;
-const loneInput = (at: (name: keyof Values) => unknown): Sql =>
-  sql`select ${eachColumn((name, type) => sql`${at(name)}${raw(`::${type} as "${name}"`)}`)}`;
+    ${eachColumn(wanted, (name, type) => raw(`"${name}" ${type}`))})`;
+const loneInput = (wanted: Wanted, at: (name: keyof Values) => unknown): Sql =>
+  sql`select ${eachColumn(wanted, (name, type) => sql`${at(name)}${raw(`::${type} as "${name}"`)}`)}`;
 
 const totals = raw(`select "conversationId" as id, count(*) as total, max("createdAt")::timestamptz as last_at,
                  (array_agg(id order by at desc))[1] as last_id
@@ -196,34 +268,44 @@ const lastOfSenders = raw(`select distinct on (conversation_id, sender_id) * fro
  * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
  */
 const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
-  statements<Shape, Values>(
-    ({ messages, files, isLone }, at) => sql`
-  with input as (${isLone ? loneInput(at) : listInput(at)}),
+  statements<Shape, Values>(({ isLone, isCrowded, ...wanted }, at) => {
+    const { messages, files, mentions, extras } = wanted;
+    const filed = wanted.manyFiles ? manyFiles : oneFile;
+    return sql`
+  with input as (${isLone ? loneInput(wanted, at) : listInput(wanted, at)}),
   checked as materialized (
-    select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,
+    select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,${mentions ? raw(' w.*,') : empty}
       ${messages ? raw('coalesce(r.thread_root_id, r.id)') : raw('null::text')} as root_id,
       case
         when c.id is null or c.status = 'DELETED' or c.name <> i.name then 'GONE'
         when i."isUser" and p.role is null then 'NOT_A_MEMBER'
         when i."isUser" and p.role = 'GUEST' then 'FORBIDDEN'
         when d.position is not null then 'REPEATED'
+        when i."isUser" and p.silenced_until > i."createdAt"::timestamptz then 'MUTED'
+        when i."isUser" and ${isSilenced} then 'BLOCKED'
         when c.status <> 'ACTIVE' then 'ARCHIVED'
+        ${slowProblem}
+        ${isCrowded ? besideProblem : empty}
         ${messages ? replyProblems : empty}
-        ${files ? fileProblems : empty}
+        ${files ? filed.problems : empty}
+        ${mentions ? mentionSends.problems : empty}
+        ${extras ? pollProblems : empty}
       end as problem
     from input i
     left join lateral (
-      select id, public_id, project_id, environment, room_id, status, name from conversations
+      select id, public_id, project_id, environment, room_id, status, name, slow_mode_seconds, type
+      from conversations
       where id = i."conversationId" limit 1) c on true
     left join lateral (
-      select role, active from conversation_members
+      select role, active, silenced_until, last_sent_at from conversation_members
       where conversation_id = i."conversationId" and user_id = i."senderId" limit 1) p on p.active
     left join lateral (
       select position from messages
       where client_message_id is not null and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
         = ${clientKey('i."conversationId"', 'i."senderId"', 'i."clientMessageId"')} limit 1) d on true
     ${messages ? replyTarget : empty}
-    ${files ? file : empty}),
+    ${files ? filed.joined : empty}
+    ${mentions ? mentionSends.members : empty}),
   numbered as (
     select *, ${isLone ? raw('1') : raw('row_number() over (partition by "conversationId" order by at)')} as n
     from checked where problem is null),
@@ -235,29 +317,39 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
     where c.id = b.id
     returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
   placed as materialized (
-    select m.*, ${newMessageText({ messages, files })} as record, ${dispatchedOnInsert('m.project_id', 'm.environment')} as is_dispatched
+    select m.*, ${newMessageText({ messages, files, mentions, extras })} as record, ${dispatchedOnInsert('m.project_id', 'm.environment')} as is_dispatched
     from (
       select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
         n."conversationId" as conversation_id, b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change,
         n.id, n.type, n.text, n."senderId" as sender_id, n.role as sender_role, n."replyTo" as reply_to,
         n.root_id as thread_root_id,
-        n."clientMessageId" as client_message_id, ${files ? raw('n."attachmentId"') : raw('null::text')} as attachment_id,
+        n."clientMessageId" as client_message_id, ${files ? raw('n."attachmentId"') : raw('null::text')} as attachment_id, ${wanted.manyFiles ? idsOfFiles : raw('null::text[]')} as attachment_ids,
         coalesce(n.metadata, '{}') as metadata, n."clientSentAt" as client_sent_at,
+        ${mentions ? mentionSends.stored : empty} ${wanted.links ? raw('n.link,') : empty}
+        ${extras ? raw('n.poll, n."pollClosesAt"::timestamptz as poll_closes_at, n.forwarded,') : empty}
         n."createdAt" as created_text, n."createdAt"::timestamptz as created_at, null::timestamptz as deleted_at
       from numbered n join bumped b on b.id = n."conversationId") m
     cross join lateral (select m.public_id) c),
   stored as (
     insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to,
-      thread_root_id, client_message_id, attachment_id, metadata, client_sent_at, created_at, record)
+      thread_root_id, client_message_id, attachment_id, metadata, client_sent_at, created_at,
+      ${wanted.manyFiles ? raw('attachment_ids, ') : empty}${mentions ? raw('mentions, ') : empty}${extras ? raw('poll, poll_closes_at, forwarded, ') : empty}record)
     select conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to, thread_root_id,
       client_message_id, attachment_id, metadata, client_sent_at, created_at,
+      ${wanted.manyFiles ? raw('attachment_ids,') : empty} ${mentions ? raw('mentions,') : empty}
+      ${extras ? raw('poll, poll_closes_at, forwarded,') : empty}
       case when octet_length(record) <= ${raw(String(recordBytesMax))} then record end
     from placed),
+  unsearched as (
+    insert into search_pending (conversation_id, position)
+    select conversation_id, position from placed where text is not null),
   ${messages ? replied : empty}
-  ${files ? attached : empty}
+  ${files ? filed.attached : empty}
+  ${mentions ? mentionSends.inserts : empty}
+  ${wanted.links ? linked : empty}
   seen as (
     update conversation_members p set last_read_seq = s.seq, last_read_position = s.position,
-      last_read_message_id = s.id, last_read_at = s.created_at
+      last_read_message_id = s.id, last_read_at = s.created_at, last_sent_at = s.created_at
     from (${isLone ? raw('select * from placed') : lastOfSenders}) s
     where p.conversation_id = s.conversation_id and p.user_id = s.sender_id and p.last_read_seq < s.seq),
   recorded as (
@@ -269,12 +361,13 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
     from placed)
   select at, null as problem, change, seq, record, is_dispatched as "isDispatched" from placed
   union all
-  select at, problem, repeats, null, null, null from checked where problem is not null`,
-  );
+  select at, problem, repeats, null, ${raw(mentions ? 'strangers::text' : 'null')}, null from checked where problem is not null`;
+  });
 
 function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
   if (!row) throw new Error('a message of the batch has no outcome');
   if (row.problem === null) return { is: 'stored', stored: row };
   if (row.problem === 'REPEATED') return { is: 'repeated', position: row.change };
-  return { is: 'refused', problem: row.problem };
+  const { problem, record } = row;
+  return { is: 'refused', problem, ...(record === null ? {} : { strangers: JSON.parse(record) }) };
 }

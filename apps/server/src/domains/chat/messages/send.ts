@@ -1,12 +1,4 @@
-import {
-  type ErrorCode,
-  fail,
-  type Limits,
-  type MessageType,
-  type SendMessage,
-  ServiceError,
-  serverMessageTypes,
-} from '@parley/contract';
+import { type ChatMemberRole, fail, type Limits, type SendMessage } from '@parley/contract';
 import type { Activity } from '../../../core/activity.ts';
 import type { Changes } from '../../../core/changes.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
@@ -14,27 +6,32 @@ import type { Db } from '../../../core/db.ts';
 import type { DispatchedOnInsert, EventRef } from '../../../core/event-store.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Metrics } from '../../../core/metrics.ts';
-import { metadataJson } from '../../../core/safe-json.ts';
 import type { UsageCounts } from '../../../core/usage-counts.ts';
-import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, keyOf, userOf } from '../callers.ts';
+import { findEntry } from '../conversations/conversation-store.ts';
+import type { Forwards, Source } from '../forwards/forwards.ts';
+import type { Links } from '../links/links.ts';
 import { type ChangeEntry, entryOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
+import type { StoredMentions } from '../mentions/mention-store.ts';
+import type { MentionsOf } from '../mentions/mentions.ts';
+import type { Admission } from '../moderation/admission.ts';
+import type { Flags } from '../moderation/flags.ts';
+import type { HookQuestion } from '../moderation/hook-calls.ts';
+import type { Review } from '../moderation/review.ts';
+import { pollOf } from '../polls/poll-draft.ts';
+import { readReference } from '../references.ts';
 import type { Target, Targets } from '../targets.ts';
+import { type Content, checkContent, filesOf, forwarding } from './draft-rules.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { findMessageJson } from './message-store.ts';
-import {
-  createStoreMessages,
-  type Draft,
-  type SendItem,
-  type SendOutcome,
-  type SendProblem,
-  type Stored,
-} from './send-store.ts';
+import { createSendRefusals } from './send-refusals.ts';
+import { createStoreMessages, type Draft, type SendItem, type SendOutcome, type Stored } from './send-store.ts';
 
 interface SendDeps {
   db: Db;
   targets: Targets;
+  mentions: Pick<MentionsOf, 'resolve'>;
   clock: Clock;
   ids: Ids;
   limits: Limits;
@@ -43,6 +40,11 @@ interface SendDeps {
   activity: Activity;
   usageCounts: UsageCounts;
   hub: Hub;
+  admission: Admission;
+  review: Review;
+  flags: Flags;
+  links: Pick<Links, 'wantedOf' | 'kick'>;
+  forwards: Forwards;
   dispatchedOnInsert: DispatchedOnInsert;
   /** Takes the events that webhooks wait for, once a batch, right after its commit. */
   dispatch: (events: readonly EventRef[]) => void;
@@ -59,19 +61,13 @@ export interface Sends {
   send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent>;
 }
 
-const problems: Readonly<Record<SendProblem, ErrorCode>> = {
-  GONE: 'SVC_CONVERSATION_NOT_FOUND',
-  NOT_A_MEMBER: 'SVC_NOT_A_MEMBER',
-  FORBIDDEN: 'SVC_FORBIDDEN',
-  ARCHIVED: 'SVC_CONVERSATION_ARCHIVED',
-  INVALID_REPLY_TARGET: 'SVC_INVALID_REPLY_TARGET',
-  ATTACHMENT_NOT_FOUND: 'SVC_ATTACHMENT_NOT_FOUND',
-  ATTACHMENT_NOT_READY: 'SVC_ATTACHMENT_NOT_READY',
-  ATTACHMENT_ALREADY_USED: 'SVC_ATTACHMENT_ALREADY_USED',
-};
+/** How often a message of a user may meet another of theirs in one batch, in slow mode. */
+const besideMax = 5;
 
 export function createSends(deps: SendDeps): Sends {
   const { db, targets, clock, ids, limits, metrics, changes, activity, usageCounts, hub, dispatch } = deps;
+  const { admission, review, flags, links, forwards } = deps;
+  const failFor = createSendRefusals(deps);
   const queue = createGroupCommit<SendItem, SendOutcome>({
     clock,
     keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
@@ -88,30 +84,104 @@ export function createSends(deps: SendDeps): Sends {
       const outcome = outcomes[at];
       if (outcome?.is !== 'stored') continue;
       hub.announce(changeOf(item, outcome.stored, now));
+      hub.changed(item.scope, item.publicId);
       changes.note('chat', item.scope);
+      if (item.draft.link !== undefined) links.kick();
       activity.count('messages', item.scope);
       usageCounts.add('messages', item.scope, item.keyId, 1);
-      if (!outcome.stored.isDispatched) events.push(eventOf(item));
+      if (!outcome.stored.isDispatched) events.push(...eventsOf(item));
     }
     dispatch(events);
   }
 
   async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {
     assertScope(caller, 'chat:send');
-    const content = checkContent(caller, draft, limits);
+    const checked = checkContent(caller, draft, limits);
+    const source = draft.forward ? await forwards.read(caller, draft.forward.messageId) : undefined;
+    const content = source ? forwarding(checked, source) : checked;
+    await admission.assertMaySpeak(caller);
+    const { text, flaggedBy } = await review.check(caller, {
+      text: content.text,
+      roleOf: () => roleIn(caller, reference),
+      describe: (text) => questionOf(caller, reference, draft, { ...content, text }),
+    });
+    const poll = draft.poll && text !== undefined ? pollOf(draft.poll, text) : undefined;
+    const reviewed = { ...content, text, link: await links.wantedOf(caller, text), poll, source };
+    return flaggedBy.length === 0
+      ? store(caller, reference, draft, reviewed, id)
+      : sendFlagged(caller, reference, draft, reviewed, { id: id ?? ids.newId('message'), lists: flaggedBy });
+  }
+
+  async function questionOf(
+    caller: ChatCaller,
+    reference: string,
+    { replyTo, attachmentId, attachmentIds, poll, forward }: SendMessage,
+    { type, text, metadata }: Content,
+  ): Promise<HookQuestion> {
+    const { publicId: conversationId } = await targets.find(caller, reference);
+    const userId = userOf(caller) ?? '';
+    // The hook is not for strangers to call.
+    if ((await roleIn(caller, reference)) === null) await admission.failAsStranger(db, caller, conversationId, userId);
+    const files = { attachmentId: attachmentIds?.[0] ?? attachmentId, attachmentIds };
+    const message = { type, text: text ?? null, metadata, replyTo, ...files, poll, forward };
+    return { action: 'send', conversationId, senderId: userId, messageId: null, message };
+  }
+
+  const roleIn = async (caller: ChatCaller, reference: string): Promise<ChatMemberRole | null> =>
+    (await findEntry(db, caller, readReference(reference), userOf(caller)))?.role ?? null;
+
+  /** Its report is there before it, so that no crash leaves a message unreported. */
+  async function sendFlagged(
+    caller: ChatCaller,
+    reference: string,
+    draft: SendMessage,
+    content: Reviewed,
+    { id, lists }: { id: string; lists: readonly string[] },
+  ): Promise<Sent> {
+    const { publicId: conversationId } = await targets.find(caller, reference);
+    const report = await flags.announce(caller, { conversationId, messageId: id, senderId: userOf(caller), lists });
+    try {
+      return await store(caller, reference, draft, content, id);
+    } finally {
+      // Stored or not: it is opened if the message is there, and forgotten if not.
+      if (report !== null && !(await flags.confirm(caller, report))) await flags.withdraw(report);
+    }
+  }
+
+  async function store(
+    caller: ChatCaller,
+    reference: string,
+    draft: SendMessage,
+    { source, ...content }: Reviewed,
+    id?: string,
+  ): Promise<Sent> {
     for (let attempt = 1; ; attempt++) {
       const target = await targets.find(caller, reference);
-      const outcome = await queue.add(itemOf(caller, target, draft, content, id));
+      const mentions = draft.mentions ? await mentionsOf(caller, target, draft) : undefined;
+      const add = (sent: SendMessage): Promise<SendOutcome> =>
+        queue.add(itemOf(caller, target, sent, { ...content, mentions, forwarded: source?.from }, id));
+      const outcome = source ? await forwards.passOn(caller, target, draft, source, add) : await add(draft);
       if (outcome.is === 'stored') return { text: outcome.stored.record, isRepeat: false };
       if (outcome.is === 'repeated') return repeat(caller, target, outcome.position);
       targets.forget(caller, reference);
       // The reference may have moved to another conversation meanwhile: look once more.
       if (outcome.problem === 'GONE' && target.canMove && attempt === 1) continue;
-      throw new ServiceError(problems[outcome.problem]);
+      // What was beside it is stored by now, or refused: look again.
+      if (outcome.problem === 'SLOW_BESIDE' && attempt < besideMax) continue;
+      return failFor(caller, target, outcome);
     }
   }
 
-  function itemOf(caller: ChatCaller, target: Target, draft: SendMessage, content: Content, id?: string): SendItem {
+  const mentionsOf = async (caller: ChatCaller, { publicId }: Target, { mentions, senderId }: SendMessage) =>
+    (mentions && (await deps.mentions.resolve(mentions, publicId, userOf(caller) ?? senderId))) ?? undefined;
+
+  function itemOf(
+    caller: ChatCaller,
+    target: Target,
+    draft: SendMessage,
+    content: WholeContent,
+    id?: string,
+  ): SendItem {
     const now = clock.now();
     if (draft.clientSentAt !== undefined && draft.clientSentAt <= now) {
       metrics.observe('parley_chat_send_latency_seconds', (now - draft.clientSentAt) / 1000);
@@ -123,15 +193,17 @@ export function createSends(deps: SendDeps): Sends {
       conversationId: target.id,
       publicId: target.publicId,
       eventId: ids.newId('event'),
+      mentionEventId: content.mentions && ids.newId('event'),
       isUser: caller.kind === 'chatToken',
       draft: {
         id: id ?? ids.newId('message'),
         senderId: userOf(caller) ?? draft.senderId,
         replyTo: draft.replyTo,
         clientMessageId: draft.clientMessageId,
-        attachmentId: draft.attachmentId,
+        ...filesOf(draft),
         clientSentAt: draft.clientSentAt,
         createdAt: iso(now),
+        pollClosesAt: content.poll?.closesAt ?? undefined,
         ...content,
       },
     };
@@ -148,8 +220,8 @@ export function createSends(deps: SendDeps): Sends {
 const clientKeys = ({ conversationId, draft: { senderId = '', clientMessageId } }: SendItem): string[] =>
   clientMessageId === undefined ? [] : [`${conversationId} ${senderId} ${clientMessageId}`];
 
-const fileKeys = ({ draft: { attachmentId } }: SendItem): string[] =>
-  attachmentId === undefined ? [] : [attachmentId];
+const fileKeys = ({ draft: { attachmentId, attachmentIds } }: SendItem): readonly string[] =>
+  attachmentIds ?? (attachmentId === undefined ? [] : [attachmentId]);
 
 /** A repeat is known by its own key before its file is looked at: that may still be missing. */
 function takenKeys(item: SendItem, { is }: SendOutcome): string[] {
@@ -157,25 +229,9 @@ function takenKeys(item: SendItem, { is }: SendOutcome): string[] {
   return is === 'repeated' ? clientKeys(item) : [...clientKeys(item), ...fileKeys(item)];
 }
 
-type Content = Pick<Draft, 'type' | 'text' | 'metadata'>;
-
-/** Everything about a draft that needs no look at the database. */
-function checkContent(caller: ChatCaller, draft: SendMessage, limits: Limits): Content {
-  const { text, attachmentId, metadata } = draft;
-  const type = draft.type ?? (attachmentId !== undefined && text === undefined ? 'attachment' : 'text');
-  if (caller.kind === 'chatToken' && serverMessageTypes.includes(type)) fail('SVC_MESSAGE_TYPE_FORBIDDEN');
-  if (text !== undefined) assertTextFits(text, limits.CHAT_MAX_TEXT_LENGTH);
-  if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
-  const missing = missingField(type, draft);
-  if (missing) refuse([{ field: missing, rule: 'required', message: `A message of type ${type} needs ${missing}.` }]);
-  return { type, text, metadata: metadata ?? undefined };
-}
-
-function missingField(type: MessageType, { text, attachmentId, metadata }: SendMessage): string | null {
-  if (type === 'attachment') return attachmentId === undefined ? 'attachmentId' : null;
-  if (text !== undefined || (attachmentId !== undefined && type !== 'text')) return null;
-  return type === 'custom' && metadata ? null : 'text';
-}
+/** What moderation has let through. */
+type Reviewed = Content & Pick<Draft, 'poll'> & { source: Source | undefined };
+type WholeContent = Content & Pick<Draft, 'poll' | 'forwarded'> & { mentions: StoredMentions | undefined };
 
 /** What subscribers get for a new message. */
 function changeOf({ publicId, draft }: SendItem, { record, seq, change }: Stored, at: number): ChangeEntry {
@@ -183,18 +239,7 @@ function changeOf({ publicId, draft }: SendItem, { record, seq, change }: Stored
   return entryOf({ type: 'message', conversationId: publicId, change, message }, at);
 }
 
-const eventOf = ({ scope: { projectId, environment }, eventId }: SendItem): EventRef => ({
-  id: eventId,
-  projectId,
-  environment,
-  type: 'message.created',
-});
-
-/** Text is counted in code points: one for a letter, one for most emoji. */
-export function assertTextFits(text: string, limit: number): void {
-  // UTF-16 units are never fewer than code points: most texts need no counting.
-  if (text.length <= limit) return;
-  let actual = 0;
-  for (const _point of text) actual++;
-  if (actual > limit) fail('SVC_TEXT_TOO_LONG', { limit, actual });
+function eventsOf({ scope: { projectId, environment }, eventId, mentionEventId }: SendItem): EventRef[] {
+  const created: EventRef = { id: eventId, projectId, environment, type: 'message.created' };
+  return mentionEventId ? [created, { ...created, id: mentionEventId, type: 'message.mentioned' }] : [created];
 }

@@ -1,10 +1,14 @@
+import type { Environment } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { empty, raw, sql } from '../../../core/sql.ts';
+import { deletingMentions } from '../mentions/mention-store.ts';
 
 /** A conversation with messages that are older than its retention allows. */
 export interface Overdue {
   id: string;
   publicId: string;
+  projectId: string;
+  environment: Environment;
   before: string;
 }
 
@@ -24,12 +28,12 @@ export async function findOverdue(
 ): Promise<{ rows: Overdue[]; last: string | null }> {
   const found = await db.query<Overdue & { isOverdue: boolean; isLast: boolean }>(sql`
     with page as materialized (
-      select id, public_id, retention_days from conversations
+      select id, public_id, project_id, environment, retention_days from conversations
       where status <> 'DELETED' ${defaultDays === null ? sql`and retention_days is not null` : empty}
         ${after === null ? empty : sql`and id > ${after}`}
       order by id limit ${limit}),
     last as (select id from page order by id desc limit 1)
-    select c.id, c.public_id as "publicId", k.before, coalesce(oldest.created_at < k.before, false) as "isOverdue",
+    select c.id, c.public_id as "publicId", c.project_id as "projectId", c.environment, k.before, coalesce(oldest.created_at < k.before, false) as "isOverdue",
            (select count(*) from page) = ${limit} and c.id = (select id from last) as "isLast"
     from page c
     cross join lateral (
@@ -67,8 +71,15 @@ export async function retireMessages(
       delete from messages where conversation_id = ${conversationId}
         and (id in (select id from answers)
              or (id in (select id from old) and (select count(*) from answers) < ${limit}))
-      returning id, seq, deleted_at is null as counted, reaction_count),
+      returning id, seq, position, mentions, deleted_at is null as counted, reaction_count),
+    unpinned as (
+      delete from message_pins where conversation_id = ${conversationId} and message_id in (select id from gone)),
+    unsearched as (
+      insert into search_pending (conversation_id, position) select ${conversationId}, position from gone),
     reacted as (delete from reactions where message_id in (select id from gone)),
+    unvoted as (delete from poll_votes where message_id in (select id from gone)),
+    unmentioned as (${deletingMentions(conversationId, sql`select * from gone`)}),
+    reported as (delete from chat_reports where message_id in (select id from gone)),
     changed as (
       delete from conversation_changes
       where conversation_id = ${conversationId} and message_id in (select id from gone)),
@@ -83,19 +94,19 @@ export async function retireMessages(
         reaction_count = reaction_count - (select coalesce(sum(reaction_count), 0) from gone)
       where id = ${conversationId})
     select count(*) as count from gone`);
-  await compactRetired(tx, conversationId);
+  await compactRetired(tx, conversationId, now);
   return row?.count ?? 0;
 }
 
 /** Everything before the first message that is left is gone: that needs no list of holes. */
-async function compactRetired(tx: Tx, conversationId: string): Promise<void> {
+async function compactRetired(tx: Tx, conversationId: string, now: string): Promise<void> {
   await tx.execute(sql`
     with first as (
       select seq from messages where conversation_id = ${conversationId} order by position limit 1),
     last as (
       select id, created_at from messages where conversation_id = ${conversationId} order by position desc limit 1)
     update conversations set
-      retired_seq = coalesce((select seq - 1 from first), last_seq),
+      retired_seq = coalesce((select seq - 1 from first), last_seq), retired_at = ${now},
       last_message_id = (select id from last), last_message_at = (select created_at from last)
     where id = ${conversationId}`);
   await tx.execute(sql`
@@ -119,15 +130,33 @@ export async function findErased(
 export async function eraseSome(db: Db, id: string, now: string, limit: number): Promise<number> {
   const removed = await db.execute(sql`
     with batch as (select id, position from messages where conversation_id = ${id} limit ${limit}),
-    reacted as (delete from reactions where message_id in (select id from batch))
+    reacted as (delete from reactions where message_id in (select id from batch)),
+    reported as (delete from chat_reports where message_id in (select id from batch))
     delete from messages where conversation_id = ${id} and position in (select position from batch)`);
   if (removed > 0) return removed;
-  for (const table of ['conversation_changes', 'conversation_members', 'message_holes']) {
+  for (const table of [
+    'conversation_changes',
+    'conversation_members',
+    'message_holes',
+    'message_mentions',
+    'message_search',
+    'search_backlog',
+    'scheduled_messages',
+    'message_pins',
+    'poll_votes',
+    'chat_drafts',
+    'link_previews',
+  ]) {
     const others = await db.execute(sql`
       delete from ${raw(table)} where ctid = any(array(
         select ctid from ${raw(table)} where conversation_id = ${id} limit ${limit}))`);
     if (others > 0) return others;
   }
+  const sanctions = await db.execute(sql`
+    delete from chat_sanctions where ctid = any(array(
+      select s.ctid from chat_sanctions s join conversations c on c.public_id = s.place
+      where c.id = ${id} and s.place <> '' limit ${limit}))`);
+  if (sanctions > 0) return sanctions;
   await db.execute(sql`
     update attachments set status = 'EXPIRED', expires_at = ${now}
     where conversation_id = ${id} and status <> 'EXPIRED'`);

@@ -46,11 +46,12 @@ export function createRetention({ db, clock, limits, hub }: RetentionDeps) {
   async function retire(turn: Turn, now: string): Promise<number> {
     let retired = 0;
     const page: Page<Overdue> = (after) => findOverdue(db, { defaultDays, now, after, limit: pageMax });
-    for await (const { id, publicId, before } of walkOverdue(turn, page)) {
+    for await (const { id, publicId, before, ...scope } of walkOverdue(turn, page)) {
       retired += await deleteInBatches({ turn, batchMax: messagesMax }, (limit) =>
         db.transaction((tx) => retireMessages(tx, id, before, now, limit)),
       );
       hub.recount(publicId);
+      hub.changed(scope, publicId);
     }
     return retired;
   }

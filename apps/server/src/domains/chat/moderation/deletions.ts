@@ -1,0 +1,120 @@
+import { type ChatDeletion, type DeleteMessages, fail, type Limits } from '@parley/contract';
+import type { ApiKeyCaller } from '../../../core/caller.ts';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Db } from '../../../core/db.ts';
+import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { type Answer, recorded } from '../../../core/handlers.ts';
+import type { Ids } from '../../../core/ids.ts';
+import { failQuota } from '../../../core/quotas.ts';
+import type { UnitOfWork } from '../../../core/unit-of-work.ts';
+import { insertChange, lockEntry } from '../conversations/conversation-store.ts';
+import type { Entries } from '../conversations/entries.ts';
+import type { Hub } from '../live/hub.ts';
+import { markMessageDeleted } from '../messages/message-store.ts';
+import {
+  addDeleted,
+  deleteFinished,
+  findDeletion,
+  finishDeletion,
+  insertDeletion,
+  listOwn,
+  listRunning,
+  movePlace,
+  type RunningDeletion,
+  walkWritten,
+} from './deletion-store.ts';
+import { assertUserId } from './user-ids.ts';
+
+interface DeletionDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  limits: Limits;
+  unitOfWork: UnitOfWork;
+  entries: Entries;
+  hub: Hub;
+}
+
+export type Deletions = ReturnType<typeof createDeletions>;
+
+/** Messages of one transaction: senders wait for milliseconds at most. */
+const messagesMax = 50;
+const conversationsMax = 200;
+const jobsMax = 20;
+const keptMs = 30 * 24 * 60 * 60_000;
+
+/** Deletes all that a user wrote, each message as if by hand: subscribers hear of it. Goes on after a kill. */
+export function createDeletions({ db, clock, ids, limits, unitOfWork, entries, hub }: DeletionDeps) {
+  async function begin(
+    caller: ApiKeyCaller,
+    userId: string,
+    { conversation }: Partial<DeleteMessages>,
+  ): Promise<Answer<ChatDeletion>> {
+    assertUserId(userId);
+    const needs = { scope: 'chat:manage', action: 'read' } as const;
+    const entry = conversation === undefined ? null : await entries.enter(caller, conversation, needs);
+    const max = limits.CHAT_MAX_RUNNING_DELETIONS;
+    const row = { id: ids.newId('chatDeletion'), userId, conversationId: entry?.publicId ?? null, max };
+    const made = await db.transaction((tx) => insertDeletion(tx, caller, { ...row, at: iso(clock.now()) }));
+    if (!made) return failQuota('CHAT_MAX_RUNNING_DELETIONS', max);
+    const metadata = { deletionId: made.id, ...(entry && { conversationId: entry.publicId }) };
+    return recorded(made, { resourceId: userId, environment: caller.environment, metadata });
+  }
+
+  const get = async (caller: ApiKeyCaller, id: string): Promise<ChatDeletion> =>
+    (await findDeletion(db, caller, id)) ?? fail('SVC_DELETION_NOT_FOUND');
+
+  /** Some of one conversation; gives the position of the last, or null when none is left. */
+  function deleteSome(job: RunningDeletion, uuid: string, after: number): Promise<number | null> {
+    return unitOfWork(job, async (tx, emit) => {
+      const entry = await lockEntry(tx, job, uuid, null);
+      if (!entry) return null;
+      const at = iso(clock.now());
+      const own = await listOwn(tx, uuid, job.userId, { before: job.createdAt, after, limit: messagesMax });
+      for (const one of own) {
+        const { id: messageId } = one;
+        const change = await insertChange(tx, uuid, { type: 'message.deleted', messageId, at });
+        const parts = { ...one, conversationUuid: uuid };
+        const message = await markMessageDeleted(tx, parts, { change, by: 'server', at });
+        const { publicId: conversationId } = entry;
+        const parties = { senderId: job.userId, deletedBy: 'server', deletedAt: at };
+        hub.emitChange(emit, 'message.deleted', { conversationId, change, messageId, ...parties, message });
+      }
+      if (own.length > 0) await addDeleted(tx, job.id, own.length);
+      return own.length < messagesMax ? null : (own.at(-1)?.position ?? null);
+    });
+  }
+
+  /** False when the turn was over first. */
+  async function work(job: RunningDeletion, turn: Turn): Promise<boolean> {
+    for (let { place } = job; ; ) {
+      const { rows, last } = await walkWritten(db, { ...job, place }, conversationsMax);
+      for (const uuid of rows) {
+        for (let after: number | null = 0; after !== null; ) {
+          if (turn.isOver()) return false;
+          after = await deleteSome(job, uuid, after);
+        }
+      }
+      if (last === null) return true;
+      place = last;
+      await movePlace(db, job.id, last);
+    }
+  }
+
+  async function run(turn: Turn = endlessTurn): Promise<void> {
+    for (const job of await listRunning(db, jobsMax)) {
+      if (!(await work(job, turn))) return;
+      await unitOfWork(job, async (tx, emit) => {
+        const deletion = await finishDeletion(tx, job.id, iso(clock.now()));
+        if (deletion) emit({ type: 'user.messages_deleted', data: { deletion } });
+      });
+    }
+  }
+
+  return {
+    begin,
+    get,
+    run,
+    sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteFinished(db, iso(clock.now() - keptMs), limit)),
+  };
+}

@@ -1,0 +1,116 @@
+import { type Environment, fail, type ModerationHook, type NewModerationHook, type SetHook } from '@parley/contract';
+import type { ApiKeyCaller } from '../../../core/caller.ts';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Db } from '../../../core/db.ts';
+import { type Answer, recorded } from '../../../core/handlers.ts';
+import type { Ids } from '../../../core/ids.ts';
+import type { Keyring } from '../../../core/keyring.ts';
+import {
+  deleteHook,
+  findHook,
+  type HookKind,
+  listSealedHooks,
+  replaceSealedHook,
+  rotateHookSecret,
+  type StoredHook,
+  upsertHook,
+} from './hook-store.ts';
+import type { ChatStanding } from './standing.ts';
+
+/** What chat asks of webhooks: a signed question to an address that they may reach. */
+export interface AsksBackends {
+  checkUrl(url: string, environment: Environment): void;
+  makeSecret(): { secret: string; sealed: string; hint: string };
+  hintOf(sealed: string): string;
+  ask(question: {
+    id: string;
+    type: string;
+    projectId: string;
+    environment: Environment;
+    createdAt: string;
+    url: string;
+    data: string;
+    sealedSecrets: readonly string[];
+    timeoutMs: number;
+  }): Promise<string | null>;
+}
+
+interface HookDeps {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  keyring: Keyring;
+  callouts: AsksBackends;
+  chatStanding: Pick<ChatStanding, 'announce'>;
+}
+
+export type HookSettings = ReturnType<typeof createHookSettings>;
+
+const timeoutDefaultMs = 1_000;
+/** How long calls are signed with the secret before, too. */
+const graceMs = 24 * 60 * 60_000;
+
+/** What a call is signed with: for a while after a rotation by the one before, too. */
+export function signingSecrets({ secret, previousSecret, previousUntil }: StoredHook, now: number): string[] {
+  const isOverlap = previousUntil !== null && Date.parse(previousUntil) > now;
+  return previousSecret !== null && isOverlap ? [secret, previousSecret] : [secret];
+}
+
+/** A hook of an environment: where it is, and its secret. */
+export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
+  const { db, clock, ids, keyring, callouts, chatStanding } = deps;
+  const show = ({ url, timeoutMs, onFailure, secret }: StoredHook): ModerationHook => ({
+    url,
+    timeoutMs,
+    onFailure,
+    secretHint: callouts.hintOf(secret),
+  });
+
+  const subject = ({ projectId, environment }: ApiKeyCaller, change: string) => ({
+    resourceId: projectId,
+    environment,
+    metadata: { [kind]: change },
+  });
+
+  return {
+    get: async (caller: ApiKeyCaller): Promise<ModerationHook> =>
+      show((await findHook(db, kind, caller)) ?? fail('SVC_HOOK_NOT_FOUND')),
+
+    async set(caller: ApiKeyCaller, body: SetHook): Promise<Answer<NewModerationHook>> {
+      const { url, timeoutMs = timeoutDefaultMs, onFailure = 'open' } = body;
+      callouts.checkUrl(url, caller.environment);
+      const { secret, sealed } = callouts.makeSecret();
+      const draft = { url, timeoutMs, onFailure, secret: sealed, revision: ids.newUuid(), at: iso(clock.now()) };
+      const hook = await upsertHook(db, kind, caller, draft);
+      chatStanding.announce(caller);
+      return recorded({ ...show(hook), secret: hook.secret === sealed ? secret : null }, subject(caller, 'set'));
+    },
+
+    async rotate(caller: ApiKeyCaller): Promise<Answer<NewModerationHook>> {
+      const { secret, sealed } = callouts.makeSecret();
+      const previousUntil = iso(clock.now() + graceMs);
+      const hook = await rotateHookSecret(db, kind, caller, { secret: sealed, previousUntil, revision: ids.newUuid() });
+      if (!hook) return fail('SVC_HOOK_NOT_FOUND');
+      chatStanding.announce(caller);
+      return recorded({ ...show(hook), secret }, subject(caller, 'rotated'));
+    },
+
+    async remove(caller: ApiKeyCaller): Promise<Answer<undefined>> {
+      const isGone = await deleteHook(db, kind, caller, ids.newUuid());
+      chatStanding.announce(caller);
+      return recorded(undefined, isGone ? subject(caller, 'removed') : null);
+    },
+
+    /** Seals anew what was sealed under the SECRET_KEY before this one. */
+    async renewSealed(): Promise<void> {
+      if (!keyring.isRotating) return;
+      for (const old of await listSealedHooks(db, kind)) {
+        const [secret, previous] = [old.secret, old.previousSecret].map(
+          (text) => text && (keyring.renew(text) ?? text),
+        );
+        const fresh = { ...old, secret: secret ?? old.secret, previousSecret: previous ?? null };
+        if (fresh.secret !== old.secret) await replaceSealedHook(db, kind, old, fresh, ids.newUuid());
+      }
+    },
+  };
+}

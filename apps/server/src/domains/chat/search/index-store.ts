@@ -1,0 +1,88 @@
+import type { ProjectScope } from '../../../core/caller.ts';
+import type { Tx } from '../../../core/db.ts';
+import { few, json, type Sql, sql } from '../../../core/sql.ts';
+
+/** A message by its place. */
+export interface MessageKey {
+  conversationUuid: string;
+  position: number;
+}
+
+/** What terms are made of; no text when there is nothing to find, or no message. */
+export interface IndexedMessage extends MessageKey, ProjectScope {
+  text: string | null;
+  senderId: string | null;
+  hasAttachment: boolean;
+  createdAt: string;
+}
+
+export interface Terms extends MessageKey {
+  createdAt: string;
+  /** Separated by spaces. */
+  terms: string;
+}
+
+/** Takes some of what waits: it is gone with the end of the transaction. Another who takes at once gets others. */
+export async function takePending(tx: Tx, limit: number): Promise<MessageKey[]> {
+  const rows = await tx.query<MessageKey & { place: string }>(sql`
+    select ctid::text as place, conversation_id as "conversationUuid", position from search_pending
+    limit ${limit} for update skip locked`);
+  if (rows.length > 0)
+    await tx.execute(sql`delete from search_pending where ctid = any(${rows.map(({ place }) => place)}::tid[])`);
+  return rows.map(({ conversationUuid, position }) => ({ conversationUuid, position }));
+}
+
+const columns = sql`c.project_id as "projectId", c.environment,
+  case when m.deleted_at is null and c.status <> 'DELETED' then m.text end as text, m.sender_id as "senderId",
+  m.attachment_id is not null as "hasAttachment", m.created_at as "createdAt"`;
+
+const given = (keys: readonly MessageKey[]): Sql =>
+  few(sql`jsonb_to_recordset(${json(keys)}::jsonb) as k ("conversationUuid" uuid, position bigint)`, keys.length);
+
+export async function readMessages(tx: Tx, keys: readonly MessageKey[]): Promise<IndexedMessage[]> {
+  return tx.query<IndexedMessage>(sql`
+    select k."conversationUuid", k.position, ${columns}
+    from ${given(keys)} k
+    left join lateral (
+      select * from messages where conversation_id = k."conversationUuid" and position = k.position limit 1) m on true
+    left join lateral (select * from conversations where id = k."conversationUuid" limit 1) c on true`);
+}
+
+export async function writeTerms(tx: Tx, rows: readonly Terms[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.execute(sql`
+    insert into message_search (conversation_id, position, created_at, terms)
+    select r."conversationUuid", r.position, r."createdAt", array_to_tsvector(string_to_array(r.terms, ' '))
+    from jsonb_to_recordset(${json(rows)}::jsonb)
+      as r ("conversationUuid" uuid, position bigint, "createdAt" timestamptz, terms text)
+    on conflict (conversation_id, position) do update set terms = excluded.terms, created_at = excluded.created_at`);
+}
+
+export async function removeTerms(tx: Tx, keys: readonly MessageKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.execute(sql`
+    delete from message_search s using ${given(keys)} k
+    where s.conversation_id = k."conversationUuid" and s.position = k.position`);
+}
+
+/** The next messages of a conversation from before; null when there is none. */
+export async function takeBacklog(tx: Tx, limit: number): Promise<IndexedMessage[] | null> {
+  const [next] = await tx.query<{ id: string; done: number }>(sql`
+    select conversation_id as id, done from search_backlog limit 1 for update skip locked`);
+  if (!next) return null;
+  const rows = await tx.query<IndexedMessage>(sql`
+    select m.conversation_id as "conversationUuid", m.position, ${columns}
+    from messages m join conversations c on c.id = m.conversation_id
+    where m.conversation_id = ${next.id} and m.position > ${next.done} order by m.position limit ${limit}`);
+  await tx.execute(
+    rows.length < limit
+      ? sql`delete from search_backlog where conversation_id = ${next.id}`
+      : sql`update search_backlog set done = ${rows.at(-1)?.position ?? 0} where conversation_id = ${next.id}`,
+  );
+  return rows;
+}
+
+/** Part of a statement that changes or deletes a message: its terms are of a text that is no more. */
+export const markForSearch = ({ conversationUuid, position }: MessageKey): Sql => sql`
+  unsearched as (
+    insert into search_pending (conversation_id, position) values (${conversationUuid}, ${position})),`;

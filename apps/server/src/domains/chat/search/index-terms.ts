@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import type { ProjectScope } from '../../../core/caller.ts';
+import { foldText } from './fold.ts';
+import type { Term } from './matcher.ts';
+import { tokensOf } from './words.ts';
+
+/** What of a message the index knows beside its words. */
+export interface Place extends ProjectScope {
+  conversationUuid: string;
+  senderId: string | null;
+  hasAttachment: boolean;
+  /** Milliseconds. */
+  at: number;
+}
+
+/** Words are told apart by this much: the rest is asked of the text. */
+const wordMax = 40;
+/** So long a beginning of a word is a term of its own; longer ones are few enough to look for. */
+const beginningMax = 3;
+/** So long a beginning may still be in a great part of all messages. */
+const commonMax = 5;
+/** What the database takes for one message is 1 MB. */
+const bytesMax = 900_000;
+
+const hashes = new Map<string, string>();
+const hashesMax = 10_000;
+
+function hash(text: string): string {
+  const before = hashes.get(text);
+  if (before !== undefined) return before;
+  const made = createHash('sha256').update(text).digest('base64url').slice(0, 10);
+  if (hashes.size >= hashesMax) hashes.clear();
+  hashes.set(text, made);
+  return made;
+}
+
+/**
+ * Every term of an environment begins with this: a question then walks what is of that environment alone, where a term of
+ * its own for it would have to be compared with all of its messages. Two that share a beginning only cost each other time.
+ */
+const ownOf = ({ projectId, environment }: ProjectScope): string => hash(`${projectId} ${environment}`).slice(0, 6);
+
+// No word has such a sign: these are apart from what people write.
+const conversationTerm = (uuid: string): string => `#c${uuid.replaceAll('-', '').slice(0, 16)}`;
+const senderTerm = (senderId: string): string => `#s${hash(senderId)}`;
+const attachmentTerm = '#f';
+
+/** How far ahead the clock of another process may be. */
+export const skewMs = 2_000;
+
+/** Spans of time, each sixteen times as long as the one before: 4 minutes, 70 minutes, 19 hours, 12 days, 199 days. */
+export const spanBits = [18, 22, 26, 30, 34] as const;
+const spanOf = (ms: number, bits: number): number => Math.floor(ms / 2 ** bits);
+const spanTerm = (level: number, span: number): string => `#${level}${span.toString(36)}`;
+/** Where the span of this level that holds the moment begins. */
+export const spanStart = (ms: number, level: number): number => {
+  const bits = spanBits[level] ?? 0;
+  return spanOf(ms, bits) * 2 ** bits;
+};
+
+const cut = (word: string, max: number): string => (word.length <= max ? word : [...word].slice(0, max).join(''));
+
+/** Characters and pairs of neighbours: whatever part of the run is asked for, it is made of these. */
+function partsOf(run: string): string[] {
+  const letters = [...run];
+  return [...letters, ...letters.slice(1).map((letter, at) => `${letters[at]}${letter}`)];
+}
+
+/** The terms that a message is found by. None has a space in it. */
+export function termsOfMessage(text: string, place: Place): string[] {
+  const own = ownOf(place);
+  const terms = new Set([conversationTerm(place.conversationUuid)]);
+  if (place.senderId !== null) terms.add(own + senderTerm(place.senderId));
+  if (place.hasAttachment) terms.add(own + attachmentTerm);
+  for (const [level, bits] of spanBits.entries()) terms.add(own + spanTerm(level, spanOf(place.at, bits)));
+  let bytes = 0;
+  for (const { text: token, isRun } of tokensOf(foldText(text)))
+    for (const part of isRun ? partsOf(token) : wordTerms(token)) {
+      const term = own + part;
+      if (terms.has(term)) continue;
+      bytes += Buffer.byteLength(term);
+      if (bytes > bytesMax) return [...terms];
+      terms.add(term);
+    }
+  return [...terms];
+}
+
+function wordTerms(word: string): string[] {
+  const letters = word.length <= wordMax ? [...word] : [...word].slice(0, wordMax);
+  const beginnings = letters.slice(0, beginningMax).map((_letter, at) => `<${letters.slice(0, at + 1).join('')}`);
+  return [letters.join(''), ...beginnings];
+}
+
+const quoted = (term: string): string => `'${term.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
+const all = (parts: readonly string[]): string => parts.join(' & ');
+
+function termQuery(own: string, { text, isRun, isPrefix }: Term, isRare: boolean): string {
+  if (isRun) {
+    const parts = partsOf(text);
+    const letters = [...text].length;
+    return all((letters === 1 ? parts : parts.slice(letters)).map((part) => quoted(own + part)));
+  }
+  const letters = [...text];
+  if (!isPrefix || letters.length >= wordMax) return quoted(own + cut(text, wordMax));
+  // The database gathers every message of all words that begin so, at any time: of a short one too
+  // many, unless it is known to be rare.
+  if (letters.length > (isRare ? beginningMax : commonMax)) return `${quoted(own + text)}:*`;
+  return quoted(`${own}<${cut(text, beginningMax)}`);
+}
+
+export interface Narrowing extends ProjectScope {
+  /** Null for all of the environment. */
+  conversations: readonly string[] | null;
+  senderId: string | null;
+  hasAttachment: boolean | null;
+}
+
+/**
+ * The same as questions to the index, as the database writes them: one for the environment, or one for each conversation.
+ * An `or` of conversations in one question takes the index a hundred times as long. `span` narrows to one span of time;
+ * `isRare`: hardly anything of what the index named matched.
+ */
+export function indexQueries(
+  terms: readonly Term[],
+  narrowing: Narrowing,
+  { span, isRare }: { span: { level: number; at: number } | null; isRare: boolean },
+): string[] {
+  const { conversations, senderId, hasAttachment } = narrowing;
+  const own = ownOf(narrowing);
+  const parts = terms.map((term) => termQuery(own, term, isRare));
+  if (senderId !== null) parts.push(quoted(own + senderTerm(senderId)));
+  if (hasAttachment) parts.push(quoted(own + attachmentTerm));
+  if (span) parts.push(quoted(own + spanTerm(span.level, spanOf(span.at, spanBits[span.level] ?? 0))));
+  if (conversations === null) return [all(parts)];
+  return conversations.map((uuid) => all([...parts, quoted(conversationTerm(uuid))]));
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { Db, Tx } from '../../../core/db.ts';
+import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import {
+  type IndexedMessage,
+  readMessages,
+  removeTerms,
+  type Terms,
+  takeBacklog,
+  takePending,
+  writeTerms,
+} from './index-store.ts';
+import { skewMs, termsOfMessage } from './index-terms.ts';
+
+/** Messages of one transaction: the embedded database does nothing else meanwhile. */
+const batchMax = 250;
+
+/** Writes the terms of messages, behind those who send them. */
+export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
+  function termsOf(message: IndexedMessage, text: string): Terms {
+    const { conversationUuid, position, createdAt } = message;
+    // A message from a clock that is far ahead is found where searches begin.
+    const at = Math.min(Date.parse(createdAt), clock.now() + skewMs);
+    return { conversationUuid, position, createdAt, terms: termsOfMessage(text, { ...message, at }).join(' ') };
+  }
+
+  async function index(tx: Tx, messages: readonly IndexedMessage[]): Promise<void> {
+    const written = messages.flatMap((message) => (message.text ? [termsOf(message, message.text)] : []));
+    await writeTerms(tx, written);
+    await removeTerms(
+      tx,
+      messages.filter(({ text }) => !text),
+    );
+  }
+
+  const indexPending = (): Promise<number> =>
+    db.transaction(async (tx) => {
+      const keys = await takePending(tx, batchMax);
+      const once = new Map(keys.map((key) => [`${key.conversationUuid} ${key.position}`, key]));
+      if (keys.length > 0) await index(tx, await readMessages(tx, [...once.values()]));
+      return keys.length;
+    });
+
+  const indexBacklog = (): Promise<number | null> =>
+    db.transaction(async (tx) => {
+      const messages = await takeBacklog(tx, batchMax);
+      if (messages) await index(tx, messages);
+      return messages === null ? null : messages.length;
+    });
+
+  /** What is new first; then, while the turn lasts, what was there before there was an index. */
+  async function run(turn: Turn = endlessTurn): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const taken = await indexPending();
+      total += taken;
+      if (turn.isOver()) return total;
+      if (taken > 0) continue;
+      const before = await indexBacklog();
+      if (before === null) return total;
+      total += before;
+      if (turn.isOver()) return total;
+    }
+  }
+
+  return { run };
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { SearchPage } from '@parley/contract';
+import type { Api } from '@parley/server';
+import fc from 'fast-check';
+import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
+import { isWhole } from '../../../../testkit/kit/part.ts';
+import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import { sql } from '../../../core/sql.ts';
+
+let service: TestService;
+let chat: ChatOf;
+before(async () => {
+  service = await startService({ env: { CHAT_SEARCH_RATE_LIMIT: '100000', CHAT_SEND_RATE_LIMIT: '100000' } });
+  chat = await createChatKit(service);
+});
+after(() => service.stop());
+
+const say = async (room: string, text: string, extra: object = {}): Promise<string> =>
+  (await chat.project.api.call('sendMessage', { room, body: { text, senderId: 'bob', ...extra } })).id;
+const find = (query: object, api: Api = chat.project.api): Promise<SearchPage> =>
+  api.call('searchMessages', { query: { q: '', sort: 'newest', ...query } });
+const idsOf = ({ results }: SearchPage): string[] => results.map(({ message }) => message.id);
+const foundBy = async (query: object, api?: Api): Promise<string[]> => idsOf(await find(query, api));
+/** Once as it is found before there are terms, once by the index. */
+async function bothWays(work: () => Promise<void>): Promise<void> {
+  await work();
+  await service.service.chat.sweep.search();
+  await work();
+}
+
+test('[SEA-1] whole words, the beginning of the last one, any case and accent; parts of a text without spaces', async () => {
+  const { id: room } = await chat.conversation();
+  const coffee = await say(room, 'Le Café est ouvert');
+  const city = await say(room, '私は東京都に住んでいます');
+  const hello = await say(room, 'สวัสดีครับ');
+  const home = await say(room, 'Привет из Дома 🎉');
+  await bothWays(async () => {
+    for (const q of ['cafe', 'CAFÉ ouv', 'caf', 'e\u0301st cafe', 'o'])
+      assert.deepEqual(await foundBy({ q }), [coffee], q);
+    for (const q of ['東京', '京都に住', '都']) assert.deepEqual(await foundBy({ q }), [city], q);
+    for (const q of ['สวัส', 'ครับ']) assert.deepEqual(await foundBy({ q }), [hello], q);
+    for (const q of ['привет дом', '🎉', 'из']) assert.deepEqual(await foundBy({ q }), [home], q);
+    for (const q of ['caf ouvert', 'afe', '東都', 'ome', 'café привет']) assert.deepEqual(await foundBy({ q }), [], q);
+  });
+  const [result] = (await find({ q: 'ouvert caf' })).results;
+  assert.deepEqual(
+    result?.ranges.map(({ start, end }) => result.message.text?.slice(start, end)),
+    ['Caf', 'ouvert'],
+  );
+});
+
+test('[SEA-2] an edit and a deletion are seen by the next search, before and after they are indexed', async () => {
+  const { id: room } = await chat.conversation();
+  const { api } = chat.project;
+  const [kept, gone] = [await say(room, 'walrus one'), await say(room, 'walrus two')];
+  await service.service.chat.sweep.search();
+  assert.deepEqual(await foundBy({ q: 'walrus' }), [gone, kept]);
+  await api.call('editMessage', { messageId: kept, body: { text: 'penguin one' } });
+  await api.call('deleteMessage', { messageId: gone });
+  await bothWays(async () => {
+    assert.deepEqual(await foundBy({ q: 'walrus' }), []);
+    assert.deepEqual(await foundBy({ q: 'penguin' }), [kept]);
+  });
+  const rows = await service.adapters.db.query(sql`select from message_search where terms @@ 'walrus'::tsquery`);
+  assert.equal(rows.length, 0, 'what was deleted has no terms');
+});
+
+test('[SEA-3] a token finds what its user may read now, within its list; another project or environment nothing', async () => {
+  const [ours, theirs] = [await chat.conversation(['alice', 'bob']), await chat.conversation(['bob'])];
+  const [mine, hidden] = [await say(ours.id, 'giraffe here'), await say(theirs.id, 'giraffe there')];
+  const alice = await chat.user('alice');
+  const narrow = await chat.user('bob', { conversations: [theirs.id] });
+  const stranger = await createChatKit(service);
+  await bothWays(async () => {
+    assert.deepEqual(await foundBy({ q: 'giraffe' }), [hidden, mine]);
+    assert.deepEqual(await foundBy({ q: 'giraffe' }, alice.api), [mine]);
+    assert.deepEqual(await foundBy({ q: 'giraffe' }, narrow.api), [hidden]);
+    assert.deepEqual(await foundBy({ q: 'giraffe' }, stranger.project.api), []);
+    assert.deepEqual(await foundBy({ q: 'giraffe' }, (await chat.user('nobody')).api), []);
+  });
+  await assertRefused(find({ q: 'giraffe', conversation: theirs.id }, alice.api), 403, 'SVC_NOT_A_MEMBER');
+  await assertRefused(find({ q: 'giraffe', conversation: 'conv_none' }), 404, 'SVC_CONVERSATION_NOT_FOUND');
+  const writer = await chat.user('alice', { scopes: ['chat:send'] });
+  await assertRefused(find({ q: 'giraffe' }, writer.api), 403, 'SVC_SCOPE_MISSING');
+  await chat.project.api.call('removeConversationMember', { room: ours.id, userId: 'alice' });
+  assert.deepEqual(await foundBy({ q: 'giraffe' }, alice.api), []);
+  await chat.project.api.call('deleteConversation', { room: theirs.id });
+  assert.deepEqual(await foundBy({ q: 'giraffe' }), [mine]);
+});
+
+test('[SEA-4] conversation, sender, time and files narrow; a page walks to the end without a hole or a repeat', async () => {
+  const { id: room } = await chat.conversation();
+  const { id: other } = await chat.conversation();
+  const sent: string[] = [];
+  for (let at = 0; at < 12; at++)
+    sent.unshift(await say(at % 3 === 0 ? other : room, `otter ${at}`, { senderId: at % 2 === 0 ? 'ann' : 'bob' }));
+  const { createdAt } = await chat.project.api.call('getMessage', { messageId: sent[5] ?? '' });
+  await bothWays(async () => {
+    assert.deepEqual(await foundBy({ q: 'otter', conversation: other }), [sent[2], sent[5], sent[8], sent[11]]);
+    assert.equal((await foundBy({ q: 'otter', senderId: 'ann' })).length, 6);
+    assert.deepEqual(await foundBy({ q: 'otter', hasAttachment: true }), []);
+    assert.equal((await foundBy({ q: 'otter', hasAttachment: false })).length, 12);
+    const [early, late] = [
+      await foundBy({ q: 'otter', to: createdAt }),
+      await foundBy({ q: 'otter', from: createdAt }),
+    ];
+    assert.deepEqual([...late, ...early], sent);
+    assert.ok(late.includes(sent[5] ?? ''));
+    for (const sort of ['newest', 'best']) {
+      const seen: string[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page: SearchPage = await find({ q: 'otter', sort, limit: 5, ...(cursor ? { cursor } : {}) });
+        seen.push(...idsOf(page));
+        cursor = page.nextCursor;
+      }
+      assert.deepEqual(seen, sent, sort);
+    }
+  });
+});
+
+test('[SEA-5] best first: whole words before beginnings, words in their order before others', async () => {
+  const { id: room } = await chat.conversation();
+  const order = await say(room, 'badger lake');
+  const apart = await say(room, 'lake of the badger');
+  const beginning = await say(room, 'badger lakeside');
+  await bothWays(async () => {
+    assert.deepEqual(await foundBy({ q: 'badger lake', sort: 'best' }), [order, beginning, apart]);
+    assert.deepEqual(await foundBy({ q: 'badger lake', sort: 'newest' }), [beginning, apart, order]);
+  });
+});
+
+test('[SEA-6] nonsense is refused: no words, too many, a bad time, a cursor of another search', async () => {
+  const refused = (query: object) => assertRefused(find(query), 400, 'SVC_VALIDATION_FAILED');
+  await refused({ q: '…!?' });
+  await refused({ q: Array.from({ length: 17 }, (_, at) => `w${at}`).join(' ') });
+  await refused({ q: 'x', from: 'yesterday' });
+  await refused({ q: 'x'.repeat(257) });
+  await refused({ q: 'x', limit: 101 });
+  const { id: room } = await chat.conversation();
+  for (const text of ['newt 1', 'newt 2']) await say(room, text);
+  const { nextCursor } = await find({ q: 'newt', limit: 1 });
+  await assertRefused(find({ q: 'toad', cursor: nextCursor }), 400, 'SVC_INVALID_CURSOR');
+  for (const q of ["it's \\ 'quoted' & | ! :* <-> ()", '#e #c <h'])
+    assert.ok(Array.isArray((await find({ q })).results), q);
+});
+
+test('[SEA-7] messages from before there was an index are indexed behind, and the answer says so until then', async () => {
+  const { id: room, uuid } = await chat.conversation();
+  const old = await say(room, 'mammoth');
+  const { db } = service.adapters;
+  await service.service.chat.sweep.search();
+  await db.execute(sql`delete from message_search where conversation_id = ${uuid}`);
+  await db.execute(sql`insert into search_backlog (conversation_id) values (${uuid})`);
+  assert.equal((await find({ q: 'mammoth' })).complete, false);
+  await service.service.chat.sweep.search();
+  const page = await find({ q: 'mammoth' });
+  assert.deepEqual([idsOf(page), page.complete], [[old], true]);
+});
+
+/** Words of several scripts, some of them parts of others. */
+const spaced = ['ant', 'Anton', 'antenna', 'Ärger', 'argon', 'дом', 'дома', 'شمس', '42', '한국', '한국어'];
+const unspaced = ['東京', '京都', '東', 'ไทย', 'ไท', 'かな', '🎉'];
+const word = fc.constantFrom(...spaced, ...unspaced);
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .normalize('NFC');
+
+/** What a search means, without any of its parts: texts and queries here have spaces between all words. */
+function isFound(query: readonly string[], text: readonly string[]): boolean {
+  const words = text.map(plain);
+  return query.map(plain).every((term, at) => {
+    if (unspaced.some((one) => one === term)) return words.some((one) => one.includes(term));
+    return words.some((one) => (at === query.length - 1 ? one.startsWith(term) : one === term));
+  });
+}
+
+test('[SEA-8] whatever was sent, edited and deleted, a search finds what a scan of all texts finds', async () => {
+  const { api } = chat.project;
+  const text = fc.array(word, { minLength: 1, maxLength: 5 });
+  const step = fc.record({
+    text,
+    at: fc.nat(),
+    does: fc.constantFrom('send', 'send', 'send', 'edit', 'delete', 'index'),
+  });
+  const plan = fc.record({
+    steps: fc.array(step, { minLength: 5, maxLength: 25 }),
+    queries: fc.array(fc.array(word, { minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 6 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(plan, async ({ steps, queries }) => {
+      const { id: conversation } = await chat.conversation();
+      const texts = new Map<string, string[]>();
+      for (const { text, at, does } of steps) {
+        const messageId = [...texts.keys()][at % Math.max(1, texts.size)] ?? '';
+        if (does === 'send') texts.set(await say(conversation, text.join(' ')), text);
+        else if (does === 'index') await service.service.chat.sweep.search();
+        else if (messageId === '') continue;
+        else if (does === 'edit') {
+          await api.call('editMessage', { messageId, body: { text: text.join(' ') } });
+          texts.set(messageId, text);
+        } else {
+          await api.call('deleteMessage', { messageId });
+          texts.delete(messageId);
+        }
+      }
+      for (const query of queries) {
+        const expected = [...texts].filter(([, words]) => isFound(query, words)).map(([id]) => id);
+        const page = await find({ q: query.join(' '), conversation, limit: 100 });
+        assert.deepEqual(idsOf(page).sort(), expected.sort(), query.join(' '));
+      }
+    }),
+    { numRuns: isWhole ? 12 : 4, seed: 7, endOnFailure: true },
+  );
+});

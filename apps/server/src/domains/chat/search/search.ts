@@ -1,0 +1,145 @@
+import { fail, type SearchQuery } from '@parley/contract';
+import { type Clock, iso } from '../../../core/clock.ts';
+import type { Cursors } from '../../../core/cursors.ts';
+import type { Db } from '../../../core/db.ts';
+import { RawJson } from '../../../core/handlers.ts';
+import { refuse } from '../../../core/validation.ts';
+import { assertScope, type ChatCaller, userOf } from '../callers.ts';
+import type { Entries } from '../conversations/entries.ts';
+import { matchText, parseQuery, type Term } from './matcher.ts';
+import { findReadable, isCaughtUp, readFound, type SearchScope } from './search-store.ts';
+import { bySpot, createWalk, type Hit, type Walked } from './walk.ts';
+
+interface SearchDeps {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  entries: Entries;
+}
+
+const limitDefault = 20;
+const termsMax = 16;
+/** Best first is in order among so many of the newest matches. */
+export const bestOfNewest = 200;
+/** Of a user with more conversations the index is not asked for each of them. */
+const namedMax = 200;
+
+export type Search = ReturnType<typeof createSearch>;
+
+export function createSearch(deps: SearchDeps) {
+  const { db, cursors, entries } = deps;
+  const walk = createWalk(deps);
+
+  /** Null when there is nothing that the caller could find. */
+  async function scopeOf(caller: ChatCaller, query: SearchQuery): Promise<SearchScope | null> {
+    assertScope(caller, 'chat:read');
+    const { projectId, environment } = caller;
+    const scope: SearchScope = {
+      projectId,
+      environment,
+      conversations: null,
+      memberId: userOf(caller),
+      senderId: query.senderId ?? null,
+      hasAttachment: query.hasAttachment ?? null,
+      from: query.from === undefined ? null : iso(Date.parse(query.from)),
+      to: query.to === undefined ? null : iso(Date.parse(query.to)),
+    };
+    if (query.conversation !== undefined) {
+      const { id } = await entries.enter(caller, query.conversation, { scope: 'chat:read', action: 'read' });
+      return { ...scope, conversations: [id] };
+    }
+    if (caller.kind === 'apiKey') return scope;
+    const { userId, conversations: listed } = caller;
+    const limit = Math.max(namedMax, listed?.length ?? 0) + 1;
+    const own = await findReadable(db, caller, { userId, listed, limit });
+    if (own.length === 0) return null;
+    // A token's own list is never widened to all that its user is in.
+    return own.length > namedMax && listed === null ? scope : { ...scope, conversations: own };
+  }
+
+  function termsOf(q: string): Term[] {
+    const terms = parseQuery(q);
+    if (terms.length === 0)
+      refuse([{ field: 'q', rule: 'pattern', message: 'q must have a letter, a digit or an emoji.' }]);
+    if (terms.length > termsMax)
+      refuse([{ field: 'q', rule: 'maxItems', message: `q may have ${termsMax} words at most.` }]);
+    return terms;
+  }
+
+  async function answer(caller: ChatCaller, terms: readonly Term[], scope: SearchScope, page: Page): Promise<RawJson> {
+    const [found, isComplete] = await Promise.all([
+      readFound(db, page.hits, scope, userOf(caller)),
+      page.isWhole ? isCaughtUp(db, scope) : false,
+    ]);
+    const results = page.hits.flatMap((hit) => {
+      const message = found.find(
+        (one) => one.position === hit.position && one.conversationUuid === hit.conversationUuid,
+      );
+      // It may say something else by now.
+      const match = message && matchText(terms, message.text);
+      return match
+        ? [`{"message":${message.record},"score":${match.score},"ranges":${JSON.stringify(match.ranges)}}`]
+        : [];
+    });
+    const nextCursor = page.nextCursor === null ? 'null' : `"${page.nextCursor}"`;
+    return new RawJson(`{"results":[${results.join(',')}],"nextCursor":${nextCursor},"complete":${isComplete}}`);
+  }
+
+  interface Page {
+    hits: Hit[];
+    nextCursor: string | null;
+    isWhole: boolean;
+  }
+
+  async function search(caller: ChatCaller, query: SearchQuery): Promise<RawJson> {
+    const { q, sort = 'best', limit = limitDefault, cursor } = query;
+    const terms = termsOf(q);
+    const list = `search/${caller.projectId}/${caller.environment}/${sort}/${terms.map(({ text }) => text).join(' ')}`;
+    const after = cursor === undefined ? null : spotOf(cursors.read(list, cursor));
+    const scope = await scopeOf(caller, query);
+    if (!scope) return new RawJson('{"results":[],"nextCursor":null,"complete":true}');
+    const isBest = sort === 'best';
+    const walked = await walk({
+      terms,
+      scope,
+      after: isBest ? null : after,
+      limit: isBest ? bestOfNewest : limit,
+    });
+    const page = isBest ? bestPage(walked, after, limit) : newestPage(walked, limit);
+    const { next } = page;
+    const nextCursor =
+      next && cursors.write(list, [next.score ?? 0, next.createdAt, next.conversationUuid, next.position]);
+    return answer(caller, terms, scope, { ...page, nextCursor });
+  }
+
+  return { search };
+}
+
+type After = Pick<Hit, 'createdAt' | 'conversationUuid' | 'position'> & { score?: number };
+type Cut = Pick<Walked, 'isWhole'> & { hits: Hit[]; next: After | null };
+
+function spotOf([score, createdAt, conversationUuid, position]: readonly (string | number)[]): Required<After> {
+  if (position === undefined) fail('SVC_INVALID_CURSOR');
+  return {
+    score: Number(score),
+    createdAt: String(createdAt),
+    conversationUuid: String(conversationUuid),
+    position: Number(position),
+  };
+}
+
+function newestPage({ hits, upTo, isWhole }: Walked, limit: number): Cut {
+  const page = hits.slice(0, limit);
+  return { hits: page, isWhole, next: hits.length > limit ? (page.at(-1) ?? null) : upTo };
+}
+
+const byScore = (one: Required<After>, other: Required<After>): number => other.score - one.score || bySpot(one, other);
+
+function bestPage({ hits, isWhole }: Walked, after: Required<After> | null, limit: number): Cut {
+  const ranked = hits
+    .slice(0, bestOfNewest)
+    .sort(byScore)
+    .filter((hit) => after === null || byScore(hit, after) > 0);
+  const page = ranked.slice(0, limit);
+  return { hits: page, isWhole, next: ranked.length > limit ? (page.at(-1) ?? null) : null };
+}
