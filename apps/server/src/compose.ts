@@ -1,5 +1,6 @@
 import { createAcmeAuthority } from './adapters/acme/authority.ts';
 import { certificateMaker } from './adapters/acme/x509.ts';
+import { webPushMaker } from './adapters/push/web-push.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './core/clock.ts';
 import { openConnections } from './core/grant.ts';
@@ -60,8 +61,9 @@ export async function compose(deps: ComposeDeps) {
     connections: openConnections(() => sockets),
     turnFrontDoor: ownFrontDoor(config),
     passwordCost: deps.passwordCost,
+    webPushMaker,
   });
-  const { webhooks, accounts, projects, audit, usage, fleet, rooms, chat, observability, alerts } = byName;
+  const { webhooks, push, accounts, projects, audit, usage, fleet, rooms, chat, observability, alerts, data } = byName;
   const { access } = projects;
   const domains = Object.values(byName);
 
@@ -86,6 +88,7 @@ export async function compose(deps: ComposeDeps) {
     noteKeyUse: audit.noteKeyUse,
     noteRequest: observability.noteRequest,
     files: chat.files,
+    dataFiles: data.files,
     development,
     isReady: () => state === 'ready',
     isDraining: () => state === 'draining',
@@ -104,8 +107,8 @@ export async function compose(deps: ComposeDeps) {
   const chores = [...domains, tls, http].flatMap((part: Part) => part.chores ?? []);
   const timers = createTimers({ ...tools, chores });
   // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
-  const recorders = domains.filter((domain) => domain !== webhooks);
-  const parts: readonly Part[] = [tracing, webhooks, dispatcher, ...recorders, timers, tls, http, sockets];
+  const recorders = domains.filter((domain) => domain !== webhooks && domain !== push);
+  const parts: readonly Part[] = [tracing, webhooks, push, dispatcher, ...recorders, timers, tls, http, sockets];
 
   return {
     app: http.app,
@@ -119,10 +122,12 @@ export async function compose(deps: ComposeDeps) {
     accounts,
     projects,
     webhooks,
+    push,
     usage,
     chat,
     audit,
     alerts,
+    data,
 
     /** Listens, runs `prepare` against the public API, and is ready after it. */
     async start(prepare: () => Promise<void> = async () => {}): Promise<void> {

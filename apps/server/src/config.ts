@@ -98,6 +98,7 @@ const ownPrefixes = new Set([
   'CHAT',
   'STORAGE',
   'WEBHOOK',
+  'PUSH',
   'LIVE',
   'USAGE',
   'PLAYGROUND',

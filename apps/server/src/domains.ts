@@ -2,21 +2,23 @@ import { signalingPath } from '@parley/contract';
 import type { Config } from './config.ts';
 import { createDispatcher } from './core/dispatcher.ts';
 import { kindOfEvent } from './core/event-kinds.ts';
-import type { EventRef } from './core/event-store.ts';
+import { both, type EventRef } from './core/event-store.ts';
 import type { CertificateState } from './core/front.ts';
 import type { OpenConnections } from './core/grant.ts';
-import type { Adapters } from './core/ports.ts';
+import type { Adapters, WebPushMaker } from './core/ports.ts';
 import { createUnitOfWork } from './core/unit-of-work.ts';
 import { dependencyChecks } from './dependency-checks.ts';
 import { createAccounts, type PasswordCost } from './domains/accounts/index.ts';
 import { createAlerts } from './domains/alerts/index.ts';
 import { createAudit } from './domains/audit/index.ts';
 import { createChat } from './domains/chat/index.ts';
+import { createData } from './domains/data/index.ts';
 import { createEndUsers } from './domains/end-users/index.ts';
 import { createFleet } from './domains/fleet/index.ts';
 import { createLiveStreams } from './domains/live-streams/index.ts';
 import { createObservability } from './domains/observability/index.ts';
 import { createProjectsDomain } from './domains/projects/index.ts';
+import { createPush, noDevices } from './domains/push/index.ts';
 import { countPlaced, createRoomsDomain } from './domains/rooms/index.ts';
 import { createSignaling } from './domains/signaling/index.ts';
 import { createUsage } from './domains/usage/index.ts';
@@ -32,6 +34,7 @@ interface DomainDeps {
   connections: OpenConnections;
   turnFrontDoor: { host: string; port: number } | null;
   passwordCost: PasswordCost | undefined;
+  webPushMaker: WebPushMaker;
 }
 
 export type Domains = ReturnType<typeof createDomains>;
@@ -42,7 +45,12 @@ export function createDomains(deps: DomainDeps) {
   const { limits, publicUrl, ids } = tools;
   const dispatcher = createDispatcher({
     ...tools,
-    enqueue: (tx, events) => webhooks.enqueue(tx, events),
+    async enqueue(tx, events) {
+      const afterCommit = [await webhooks.enqueue(tx, events), await push.enqueue(tx, events)];
+      return () => {
+        for (const wake of afterCommit) wake?.();
+      };
+    },
     onStranded: (events) => chat.recover(events),
   });
   /** Takes what was committed: for webhooks, and for open dashboards. */
@@ -132,10 +140,20 @@ export function createDomains(deps: DomainDeps) {
   const chat = createChat({
     ...tools,
     unitOfWork,
-    dispatchedOnInsert,
+    dispatchedOnInsert: (projectId, environment) =>
+      both(dispatchedOnInsert(projectId, environment), noDevices(projectId, environment)),
     dispatch: accept,
+    callouts: webhooks.callouts,
+    pages: webhooks.pages,
     rooms: { find: rooms.rooms.find, link: rooms.attachConversation },
     ...grants,
+  });
+  const push = createPush({
+    ...tools,
+    allowPrivate: config.webhookAllowPrivate,
+    maker: deps.webPushMaker,
+    urls: config.push,
+    areOnline: chat.areOnline,
   });
   const liveStreams = createLiveStreams({ ...tools, unitOfWork, rooms, chat, standing });
 
@@ -149,6 +167,16 @@ export function createDomains(deps: DomainDeps) {
       offlineNodes: fleet.offlineNodes,
       used: usage.used,
     },
+  });
+
+  const data = createData({
+    ...tools,
+    unitOfWork,
+    importer: chat.importer,
+    shutOut: endUsers.shutOut,
+    personalData: [endUsers, push, rooms, chat, liveStreams, observability, audit, webhooks].map(
+      ({ personalData }) => personalData,
+    ),
   });
 
   return {
@@ -165,7 +193,9 @@ export function createDomains(deps: DomainDeps) {
     rooms,
     signaling,
     chat,
+    push,
     liveStreams,
     alerts,
+    data,
   };
 }

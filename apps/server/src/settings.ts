@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { listenAddress } from './core/addresses.ts';
+import { push } from './push-settings.ts';
 import {
   flag,
   headers,
@@ -289,6 +290,7 @@ export const settings = record({
     default: false,
     means: 'Whether webhooks may go to private addresses in production.',
   }),
+  push,
   /** The names are OpenTelemetry's own, so that one set of variables serves all of a machine's services. */
   traces: together(
     {

@@ -47,6 +47,8 @@ async function asLeftBy(name: string): Promise<Place> {
   const config = readConfig(variablesOf(place));
   const [db, { blobs }] = [await openUnmigrated(config, log), await openStores(config, { clock: systemClock, log })];
   await loadArchive(archive, manifest, { db, blobs }, progress);
+  // A file that no message has is kept for a day, and the archive is older: as if it had been left just now.
+  await db.execute(sql`update attachments set expires_at = now() + interval '1 day' where status = 'UPLOADED'`);
   await db.close();
   return place;
 }

@@ -1,5 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { AttachmentMedia } from '@parley/contract';
 import type { Blobs } from '../core/ports.ts';
+import { sizeKey } from '../domains/chat/media/kinds.ts';
 import { type Frame, type FrameHead, type Manifest, rowsIn, type WriteFrame } from './frames.ts';
 import { writeSealed } from './sealed-file.ts';
 
@@ -56,6 +58,13 @@ export async function writeArchive(source: Source, options: ArchiveOptions): Pro
   return written;
 }
 
+/** Forwarded messages share their files: each is written once. */
+function byKey(known: readonly KnownFile[]): Map<string, boolean> {
+  const files = new Map<string, boolean>();
+  for (const { key, mustExist } of known) files.set(key, mustExist || files.get(key) === true);
+  return files;
+}
+
 async function writeFiles(
   blobs: Blobs | null,
   known: readonly KnownFile[],
@@ -65,7 +74,8 @@ async function writeFiles(
   if (blobs === null) return { files: null, missing: [] };
   const files = { count: 0, bytes: 0 };
   const missing: string[] = [];
-  for (const { key, mustExist } of known) {
+  const all = byKey(known);
+  for (const [key, mustExist] of all) {
     const found = await blobs.stat(key);
     const content = found && (await blobs.read(key));
     if (!found || !content) {
@@ -76,20 +86,23 @@ async function writeFiles(
     for await (const bytes of content) await write({ is: 'bytes' }, bytes);
     files.count += 1;
     files.bytes += found.size;
-    progress(`Files: ${files.count} of ${known.length}`);
+    progress(`Files: ${files.count} of ${all.size}`);
   }
   return { files, missing };
 }
 
-/** Attachments say under which key their bytes are. */
+/** Attachments say under which keys their bytes are, and those of their smaller sizes. */
 function filesIn({ head, body }: Frame, columnsOf: (table: string) => readonly string[]): KnownFile[] {
   if (head.is !== 'rows' || head.table !== 'attachments') return [];
   const columns = columnsOf('attachments');
-  const [key, status] = [columns.indexOf('blob_key'), columns.indexOf('status')];
-  return rowsIn(body).map((row) => ({
-    key: row[key] ?? '',
-    mustExist: row[status] === 'UPLOADED' || row[status] === 'ATTACHED',
-  }));
+  const [id, key, status, media] = ['id', 'blob_key', 'status', 'media'].map((name) => columns.indexOf(name));
+  return rowsIn(body).flatMap((row) => {
+    const mustExist = row[status ?? -1] === 'UPLOADED' || row[status ?? -1] === 'ATTACHED';
+    // The service wrote it.
+    const { sizes = [] } = (JSON.parse(row[media ?? -1] ?? '{}') ?? {}) as AttachmentMedia;
+    const keys = [row[key ?? -1] ?? '', ...sizes.map(({ size }) => sizeKey(row[id ?? -1] ?? '', size))];
+    return keys.map((one) => ({ key: one, mustExist }));
+  });
 }
 
 /** Counts what passes: the writer for the manifest, the reader to hold against it. */

@@ -15,6 +15,7 @@ export interface FileRoutes {
 interface SignedQuery {
   exp?: string;
   sig?: string;
+  as?: string;
 }
 
 /** Any page may use a signed URL it was given: nothing but the URL is believed. */
@@ -40,27 +41,50 @@ export function mountFiles(app: FastifyInstance, files: FileRoutes): void {
 
   async function upload(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.headers(anyOrigin);
-    const length = request.headers['content-length'];
-    try {
-      await files.receive(idOf(request), queryOf(request), {
-        contentType: request.headers['content-type'],
-        contentLength: length === undefined ? null : Number(length),
-        // A separate stream: a store that fails destroys its source, which must not be the request's socket.
-        content: Readable.from(request.raw.iterator({ destroyOnReturn: false }), { objectMode: false }),
-      });
-    } catch (error) {
-      reply.header('connection', 'close');
-      await discard(request.raw);
-      throw error;
-    }
-    return reply.code(204).send();
+    return receive(files, request, reply);
   }
 
-  async function download(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  function download(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.headers(anyOrigin);
-    const { content, headers } = await files.serve(idOf(request), queryOf(request));
-    return reply.headers(headers).send(content);
+    return send(files, request, reply);
   }
+}
+
+/** Files of exports and imports: for backends, so no page may use them. */
+export function mountDataFiles(app: FastifyInstance, files: FileRoutes): void {
+  const url = '/v1/data-files/:id';
+  app.route({ method: 'PUT', url, handler: (request, reply) => receive(files, request, reply) });
+  app.route({ method: 'GET', url, handler: (request, reply) => send(files, request, reply) });
+}
+
+async function receive(
+  files: Pick<FileRoutes, 'receive'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const length = request.headers['content-length'];
+  try {
+    await files.receive(idOf(request), queryOf(request), {
+      contentType: request.headers['content-type'],
+      contentLength: length === undefined ? null : Number(length),
+      // A separate stream: a store that fails destroys its source, which must not be the request's socket.
+      content: Readable.from(request.raw.iterator({ destroyOnReturn: false }), { objectMode: false }),
+    });
+  } catch (error) {
+    reply.header('connection', 'close');
+    await discard(request.raw);
+    throw error;
+  }
+  return reply.code(204).send();
+}
+
+async function send(
+  files: Pick<FileRoutes, 'serve'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { content, headers } = await files.serve(idOf(request), queryOf(request));
+  return reply.headers(headers).send(content);
 }
 
 const discardedMsMax = 5_000;
@@ -84,9 +108,10 @@ const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).
 
 /** Repeated parameters come as arrays: those sign nothing. */
 function queryOf({ query }: FastifyRequest): SignedQuery {
-  const { exp, sig } = query as Record<string, unknown>;
+  const { exp, sig, as } = query as Record<string, unknown>;
   return {
     ...(typeof exp === 'string' ? { exp } : {}),
     ...(typeof sig === 'string' ? { sig } : {}),
+    ...(typeof as === 'string' ? { as } : {}),
   };
 }

@@ -6,6 +6,7 @@ import { fuzzLink } from '../../testkit/fuzz/link.ts';
 import { fuzzPlayground } from '../../testkit/fuzz/playground.ts';
 import { FUZZ_LIMITS, fuzzRoutes, unreached } from '../../testkit/fuzz/routes.ts';
 import { fuzzSockets } from '../../testkit/fuzz/sockets.ts';
+import { isWhole } from '../../testkit/kit/part.ts';
 import type { Person } from '../../testkit/kit/people.ts';
 import { createWorld } from '../../testkit/kit/world.ts';
 import type { Db, Queryable } from '../core/db.ts';
@@ -13,8 +14,9 @@ import type { Sql } from '../core/sql.ts';
 
 /** The seeded part of `tools/proof/fuzz.ts`: the same every time, so that a failure can be looked at. */
 const SEED = 20_261_115;
-/** As few as let every route do its work once with each credential. */
-const PER_ROUTE = 4;
+/** Besides the one that does its work with each credential. */
+const PER_ROUTE = isWhole ? 4 : 2;
+const SOCKET_FRAMES = isWhole ? 700 : 350;
 
 let service: RoomsService;
 let operator: Person;
@@ -65,9 +67,14 @@ test('[SEC-11] whatever a route is asked, it answers, with the envelope, and nev
 
 test("[SEC-11] whatever the playground's backend is asked, it answers, and never 5xx", async () => {
   const world = await createWorld(service, await service.newProject(), 'DEVELOPMENT');
-  const { faults, reached, requests } = await fuzzPlayground({ service, world, seed: SEED, perRoute: 12 });
+  const { faults, reached, requests } = await fuzzPlayground({
+    service,
+    world,
+    seed: SEED,
+    perRoute: isWhole ? 12 : 6,
+  });
   assert.deepEqual(faults.slice(0, 3), []);
-  assert.ok(requests > 125, `only ${requests} requests`);
+  assert.ok(requests > 60, `only ${requests} requests`);
   const statuses = new Set([...reached.values()].flatMap((set) => [...set]));
   for (const status of [200, 400, 404]) assert.ok(statuses.has(status), `nothing was answered with ${status}`);
 });
@@ -81,10 +88,10 @@ const sockets = async (frames: number) =>
   });
 
 test('[SEC-11] whatever a socket is sent, it answers or says why it closes', async () => {
-  const { frames, done, beforeAuth, unreadable, cut, faults } = await sockets(700);
+  const { frames, done, beforeAuth, unreadable, cut, faults } = await sockets(SOCKET_FRAMES);
   assert.deepEqual(faults.slice(0, 3), []);
-  assert.ok(frames >= 700 && done > frames / 8, `${done} of ${frames} frames did anything`);
-  assert.ok(beforeAuth >= 10 && unreadable >= 6, `${beforeAuth} before authentication, ${unreadable} unreadable`);
+  assert.ok(frames >= SOCKET_FRAMES && done > frames / 8, `${done} of ${frames} frames did anything`);
+  assert.ok(beforeAuth >= 5 && unreadable >= 2, `${beforeAuth} before authentication, ${unreadable} unreadable`);
   assert.deepEqual(
     [4400, 4401, 1009].filter((code) => !cut.has(code)),
     [],

@@ -26,7 +26,7 @@ import { mountMailbox } from './dev-mail.ts';
 import { mountDocs } from './docs.ts';
 import { createDrain } from './drain.ts';
 import { toErrorAnswer } from './errors.ts';
-import { type FileRoutes, mountFiles } from './file-routes.ts';
+import { type FileRoutes, mountDataFiles, mountFiles } from './file-routes.ts';
 import { createOnce } from './idempotency.ts';
 import { deleteExpiredKeys } from './idempotency-store.ts';
 import { createKeptBuilds } from './kept-builds.ts';
@@ -76,6 +76,8 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   handlers: Handlers<AllRoutes>;
   authenticators: Authenticators;
   files: FileRoutes;
+  /** Files of exports and imports. */
+  dataFiles: FileRoutes;
   /** Present when mail is kept for the development mailbox. */
   mailbox: Mailbox | null;
   /** Null in production. */
@@ -168,7 +170,7 @@ export function createHttp(deps: HttpDeps): Http {
 }
 
 function mountApi(app: FastifyInstance, deps: HttpDeps, own: { streams: Set<Stream>; requestLog: RequestLog }): void {
-  const { limits, rateLimiter, handlers, files, isProduction } = deps;
+  const { limits, rateLimiter, handlers, files, dataFiles, isProduction } = deps;
   mountRoutes(app, allRoutes, handlers, {
     ...deps,
     identify: createIdentify(deps),
@@ -180,6 +182,7 @@ function mountApi(app: FastifyInstance, deps: HttpDeps, own: { streams: Set<Stre
     checkAnswers: !isProduction,
   });
   mountFiles(app, files);
+  mountDataFiles(app, dataFiles);
 }
 
 function mountDevelopment(app: FastifyInstance, { development, mailbox }: HttpDeps, isOwnHost: IsOwnHost): void {

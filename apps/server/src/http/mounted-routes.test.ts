@@ -16,6 +16,8 @@ const withoutRow: Readonly<Record<string, string>> = {
   'PUT /v1/chat/uploads/{id}': 'bytes, not JSON; its signed URL is the credential',
   'GET /v1/chat/downloads/{id}': 'bytes, not JSON; its signed URL is the credential',
   'OPTIONS /v1/chat/uploads/{id}': 'the preflight of an upload from a page',
+  'PUT /v1/data-files/{id}': 'bytes, not JSON; its signed URL is the credential',
+  'GET /v1/data-files/{id}': 'bytes, not JSON; its signed URL is the credential',
   'GET /healthz': 'for operators',
   'GET /readyz': 'for operators',
   'GET /metrics': 'for operators',

@@ -13,7 +13,7 @@ import {
   splitAt,
 } from '@parley/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { ApiKeyCaller, Caller, SessionProofs } from '../core/caller.ts';
 import type { Changes } from '../core/changes.ts';
 import { readEnvironment } from '../core/environment.ts';

@@ -6,7 +6,7 @@ import {
   type ServerFrameRow,
   signalingServerFrames,
 } from '@parley/contract';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { ServerFrame, SocketClient } from '../clients/socket-client.ts';
 
 /** What is wrong with what a socket said; null when nothing is. */

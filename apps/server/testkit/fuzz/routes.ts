@@ -24,6 +24,9 @@ export const FUZZ_LIMITS = {
   CHAT_HISTORY_RATE_LIMIT: '100000',
   CHAT_UNSUBSCRIBE_RATE_LIMIT: '100000',
   CHAT_MANAGE_RATE_LIMIT: '100000',
+  CHAT_DIRECT_RATE_LIMIT: '100000',
+  CHAT_SEARCH_RATE_LIMIT: '100000',
+  CHAT_REPORT_RATE_LIMIT: '100000',
   CHAT_TOKEN_RATE_LIMIT: '100000',
   SIGNALING_MAX_MESSAGES_PER_WINDOW: '100000',
   // Nobody takes the deliveries: the endpoint is to stay for the routes that ask for it.
@@ -57,8 +60,15 @@ const OUT_OF_REACH: Readonly<Record<string, string>> = {
 const NEEDED: Readonly<Record<string, object>> = {
   sendMessage: { text: 'hello' },
   editMessage: { text: 'hello' },
+  openDirectConversation: { userIds: ['ada', 'grace'] },
+  putChatUsers: { users: [{ userId: 'ada', name: 'Ada' }] },
+  scheduleMessage: { text: 'hello', sendAt: new Date(Date.now() + 3_600_000).toISOString() },
+  changeScheduled: { text: 'hello', sendAt: new Date(Date.now() + 3_600_000).toISOString() },
   updateProjectSecurity: { requireSecondFactor: false },
+  putPushDevice: { kind: 'FCM', token: 'a-token' },
 };
+/** The same of a query. */
+const NEEDED_IN_QUERY: Readonly<Record<string, Record<string, string>>> = { searchMessages: { q: 'hello' } };
 /** An API key says for whom it acts. */
 const FOR_WHOM: readonly string[] = ['userId', 'senderId', 'uploaderId'];
 
@@ -146,7 +156,7 @@ function plainTry(name: string, row: RouteRow, kind: Credential, { ids, bearers,
   return {
     method,
     path: path.replaceAll(/\{(\w+)\}/g, (_, part: string) => encode(ids[part] ?? 'x')),
-    query: new URLSearchParams(whom(row.query)).toString(),
+    query: new URLSearchParams({ ...whom(row.query), ...NEEDED_IN_QUERY[name] }).toString(),
     body: row.speaks ? SDP_OFFER : row.body ? JSON.stringify(body) : undefined,
     headers: { ...headersFor(row, kind, bearers), ...headers },
     isStream: row.streams !== undefined,

@@ -11,13 +11,17 @@ import type { TestService } from './service.ts';
 
 type Ids = Readonly<Record<string, string>>;
 
-/** One thing of every kind that a route can name, all of one project and environment. */
-export interface World {
-  apiKey: string;
+/** What routes can name. */
+export interface Named {
   /** By the name a path parameter has. */
   ids: Ids;
   /** Where one name means different things: by the route. */
   idsOfRoute: Readonly<Partial<Record<RouteName, Ids>>>;
+}
+
+/** One thing of every kind that a route can name, all of one project and environment. */
+export interface World extends Named {
+  apiKey: string;
   /** Of the owner of the conversation. */
   chatToken: string;
   chat: ChatTokens;
@@ -61,11 +65,12 @@ export async function createWorld(
   const guest = `guest-${++worldNumber}`;
   const room = await createRoomPart(service, api, guest);
   const callId = await someCall(service, project, environment, room.client);
-  const chat = await createChatPart(api, guest);
+  const chat = await createChatPart(service, api, guest);
   const stream = await api.call('createLiveStream', { body: { title: 'world', hostIdentity: OWNER } });
   await api.call('registerHost', { streamId: stream.id, body: { identity: guest } });
   const ofProject = await createProjectPart(project, environment, guest);
   const holder = await newHolder(service);
+  const data = await createDataPart(api, guest);
   return {
     apiKey,
     holder: holder.person,
@@ -77,6 +82,7 @@ export async function createWorld(
       ...room.ids,
       ...chat.ids,
       ...ofProject.ids,
+      ...data.ids,
       callId,
       requestId: await someRequest(project, environment),
       passkeyId: holder.passkeyId,
@@ -85,12 +91,13 @@ export async function createWorld(
       userId: guest,
       name: 'node-1',
     },
-    idsOfRoute: { ...room.idsOfRoute, ...chat.idsOfRoute, ...ofProject.idsOfRoute },
+    idsOfRoute: { ...room.idsOfRoute, ...chat.idsOfRoute, ...ofProject.idsOfRoute, ...data.idsOfRoute },
     leave: () => room.client.close(),
   };
 }
 
-async function createRoomPart(service: TestService, api: Api, guest: string) {
+/** The room of a world, with somebody in it. */
+export async function createRoomPart(service: TestService, api: Api, guest: string) {
   const room = await newRoom(api);
   const own = await mint(api, room, OWNER);
   const client = await joinAs(service, api, room, guest);
@@ -163,19 +170,52 @@ async function someError(service: TestService, api: Api, token: string, guest: s
   return error.id;
 }
 
-async function createChatPart(api: Api, guest: string) {
-  const members = [{ userId: OWNER, role: 'OWNER' as const }, guest, `removed-${guest}`];
+async function createChatPart(service: TestService, api: Api, guest: string) {
+  // Whoever a route shuts out or silences is nobody whom another route needs.
+  const punished = { userId: `punished-${guest}` };
+  const members = [{ userId: OWNER, role: 'OWNER' as const }, guest, `removed-${guest}`, punished.userId];
   const conversation = await api.call('createConversation', { body: { name: `world-${guest}`, members } });
   const elsewhere = await api.call('createConversation', { body: { name: `elsewhere-${guest}`, members: [OWNER] } });
   const room = conversation.id;
   await api.call('removeConversationMember', { room, userId: `removed-${guest}` });
   const message = await api.call('sendMessage', { room, body: { text: 'x', senderId: OWNER } });
   await api.call('addReaction', { messageId: message.id, body: { emoji: '👍', userId: OWNER } });
+  const ask = async () => {
+    const poll = { question: 'x', options: ['a', 'b'] };
+    return { messageId: (await api.call('sendMessage', { room, body: { poll, senderId: OWNER } })).id };
+  };
+  const asked = await ask();
   const token = async (userId: string, body: object = {}) =>
     (await api.call('mintChatToken', { body: { userId, ...body } })).token;
   const spare = await api.call('mintChatToken', { body: { userId: OWNER } });
+  const device = await api.call('putPushDevice', { body: { kind: 'FCM', token: `of-${room}`, userId: OWNER } });
+  await api.call('putChatUser', { userId: guest, body: { name: guest } });
+  await api.call('setDraft', { room, query: { userId: OWNER }, body: { text: 'x' } });
+  const sendAt = new Date(Date.now() + 86_400_000).toISOString();
+  const scheduled = async () =>
+    (await api.call('scheduleMessage', { room, body: { text: 'x', senderId: OWNER, sendAt } })).id;
+  const reader = service.as(await token(guest));
+  const report = await reader.call('reportMessage', { messageId: message.id, body: { reason: 'spam' } });
+  const deletion = await api.call('deleteUserMessages', punished);
+  await api.call('setModerationHook', { body: { url: WEBHOOK_URL, timeoutMs: 100 } });
+  const attachmentId = await uploadedFile(api, room);
+  // Completed before there is a scanner: it need not wait for one.
+  await api.call('completeAttachment', { attachmentId });
+  await api.call('setScanHook', { body: { url: WEBHOOK_URL, timeoutMs: 100 } });
   return {
-    idsOfRoute: { revokeChatToken: { tokenId: spare.id } },
+    idsOfRoute: {
+      revokeChatToken: { tokenId: spare.id },
+      cancelScheduled: { scheduledId: await scheduled() },
+      castVote: asked,
+      retractVote: asked,
+      listPollVotes: asked,
+      closePoll: await ask(),
+      banFromConversation: punished,
+      muteInConversation: punished,
+      banFromChat: punished,
+      muteInChat: punished,
+      deleteUserMessages: punished,
+    },
     token: await token(OWNER),
     tokens: {
       elsewhere: await token(OWNER, { conversations: [elsewhere.id] }),
@@ -188,9 +228,32 @@ async function createChatPart(api: Api, guest: string) {
       room,
       conversationId: room,
       messageId: message.id,
-      attachmentId: await uploadedFile(api, room),
+      attachmentId,
+      deviceId: device.id,
+      scheduledId: await scheduled(),
+      reportId: report.id,
+      deletionId: deletion.id,
+      blockedId: `blocked-${guest}`,
       emoji: '👍',
     },
+  };
+}
+
+/** Whoever is erased by a route is nobody: the others go on being named. */
+async function createDataPart(api: Api, guest: string) {
+  const line = {
+    kind: 'conversation',
+    externalId: guest,
+    name: `import-${guest}`,
+    createdAt: '2020-01-01T00:00:00.000Z',
+  };
+  const body = JSON.stringify(line);
+  const { job, uploadUrl, headers } = await api.call('importConversations', { body: { size: body.length } });
+  const put = await fetch(uploadUrl, { method: 'PUT', headers, body });
+  assert.equal(put.status, 204);
+  return {
+    ids: { jobId: (await api.call('exportUser', { userId: `exported-${guest}` })).id },
+    idsOfRoute: { eraseUser: { userId: `nobody-${guest}` }, startImport: { jobId: job.id } },
   };
 }
 

@@ -31,6 +31,8 @@ export function expiringSetsContract(
     ]);
     clock.jump(1_000);
     assert.deepEqual(await names(first, 'room/1'), ['ada']);
+    assert.deepEqual(await second.includes('room/1', ['bob', 'ada', 'nobody']), [false, true, false]);
+    assert.deepEqual([await first.includes('nothing', ['ada']), await first.includes('room/1', [])], [[false], []]);
     assert.equal(await second.count('room/1'), 1);
     assert.deepEqual(await first.touch('room/1', 'bob', 5_000), { isNew: true });
   });

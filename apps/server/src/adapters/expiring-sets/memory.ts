@@ -36,6 +36,10 @@ export function createMemoryExpiringSets(clock: Clock): ExpiringSets {
     touchAll: async (entries, ttlMs) => entries.map((entry) => put(entry, ttlMs)),
     remove: async (set, member) => take(set, member),
     removeAll: async (entries) => entries.map(({ set, member }) => take(set, member)),
+    async includes(set, members) {
+      const now = clock.now();
+      return members.map((member) => (sets.get(set)?.get(member)?.expiresAt ?? 0) > now);
+    },
     members: async (set) => live(set).map(([member, { value, expiresAt }]) => ({ member, value, expiresAt })),
     count: async (set) => live(set).length,
     async sweep(prefix, limit) {

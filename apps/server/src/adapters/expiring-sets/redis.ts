@@ -49,6 +49,13 @@ for at = 2, #ARGV do
 end
 return answer`;
 
+const includes = `
+local answer = {}
+for at, expires in ipairs(redis.call('ZMSCORE', KEYS[1], unpack(ARGV, 2))) do
+  answer[at] = (tonumber(expires) or 0) > now and 1 or 0
+end
+return answer`;
+
 const members = `
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES')
 local answer = {}
@@ -98,6 +105,7 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
   const scripts = {
     touch: redis.script(touch),
     remove: redis.script(remove),
+    includes: redis.script(includes),
     members: redis.script(members),
     count: redis.script(count),
     sweep: redis.script(sweepScript),
@@ -182,6 +190,13 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     async remove(set, member) {
       const [wasThere = false] = await removeAll([{ set, member }]);
       return wasThere;
+    },
+    async includes(set, members) {
+      const ask = async (places: readonly number[]): Promise<boolean[]> => {
+        const some = places.map((at) => members[at] ?? '');
+        return listOf(await scripts.includes(shardOf(set), keysOf(set), some)).map((found) => found === 1);
+      };
+      return (await Promise.all(inParts([...members.keys()]).map(ask))).flat();
     },
     async members(set) {
       const flat = listOf(await scripts.members(shardOf(set), keysOf(set), []));

@@ -50,6 +50,26 @@ export const references: readonly Reference[] = [
     code: 'SVC_ATTACHMENT_NOT_FOUND',
     isInside: true,
   },
+  {
+    route: 'markUnread',
+    thing: 'messageId',
+    naming: (messageId) => body({ messageId, userId: OWNER }),
+    code: 'SVC_MESSAGE_NOT_FOUND',
+    isInside: true,
+  },
+  {
+    route: 'deleteUserMessages',
+    thing: 'conversationId',
+    naming: (conversation) => body({ conversation }),
+    code: 'SVC_CONVERSATION_NOT_FOUND',
+  },
+  { route: 'listChatUsers', thing: 'userId', naming: (id) => query(`?ids=${id}`), code: null },
+  {
+    route: 'searchMessages',
+    thing: 'conversationId',
+    naming: (id) => query(`?q=x&conversation=${id}`),
+    code: 'SVC_CONVERSATION_NOT_FOUND',
+  },
   { route: 'listConnections', thing: 'roomId', naming: (id) => query(`?roomId=${id}`), code: null },
   { route: 'listProjectConnections', thing: 'roomId', naming: (id) => query(`?roomId=${id}`), code: null },
 ];

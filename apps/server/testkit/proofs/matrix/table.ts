@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { allRoutes, type ErrorCode, paramNames, type RouteName, type RouteRow, splitAt } from '@parley/contract';
-import type { World } from '../../kit/world.ts';
+import type { Named } from '../../kit/world.ts';
 
 /** A row of the route table, with its path taken apart. */
 export interface Route {
@@ -26,12 +26,34 @@ export const guarded = table.filter(({ row }) => !row.by.includes('none'));
 /** What a caller names and no project has: media nodes, characters. */
 export const OWNERLESS: ReadonlySet<string> = new Set(['name', 'emoji']);
 
-/** End users are in every project as soon as they are named (USER-4), and chat tokens are not stored (SIGN-8): none is missing. */
-export const isAboutAnybody = ({ path }: Route): boolean =>
-  path.startsWith('/v1/users/') || path.startsWith('/v1/chat/tokens/');
+/**
+ * Users are there as soon as they are named (USER-4): said something of, and banned, muted or deleted for though they
+ * were never seen (MOD-2), or blocked (MOD-17). Chat tokens are not stored (SIGN-8). Of these none is missing.
+ */
+const ANYBODY: readonly RegExp[] = [
+  /^\S+ \/v1\/users\//,
+  /^\S+ \/v1\/chat\/tokens\//,
+  /\/(bans|mutes)\/\{userId\}$/,
+  /\/delete-messages$/,
+  /\/blocks\/\{blockedId\}$/,
+  /^(PUT|PATCH) \/v1\/chat\/users\/\{userId\}$/,
+];
+const isAnybody = ({ row }: Route, thing: string): boolean =>
+  ['userId', 'tokenId', 'blockedId'].includes(thing) && ANYBODY.some((pattern) => pattern.test(row.at));
+
+/** Does something to a user, whoever it is, in all of an environment. */
+export const isToAnybody = (route: Route): boolean =>
+  route.method !== 'GET' && route.things.length > 0 && route.things.every((thing) => isAnybody(route, thing));
+
+/** What is read of a user whom nobody knows: they are in no conversation. */
+export const OF_NOBODY: Readonly<Partial<Record<RouteName, string>>> = {
+  listUserConversations: '[]',
+  listUserInbox: '[]',
+  getUserInboxBadge: '{"unreadConversations":0,"unreadMessages":0,"unreadMentions":0}',
+};
 
 /** The world's own ids for a route: every one that its path names. */
-export function idsOf({ name, things, isInProject }: Route, { ids, idsOfRoute }: World): Ids {
+export function idsOf({ name, things, isInProject }: Route, { ids, idsOfRoute }: Named): Ids {
   const all: Ids = { ...ids, ...idsOfRoute[name] };
   const named = [...things, ...(isInProject ? ['projectId'] : [])];
   return Object.fromEntries(
@@ -55,9 +77,12 @@ function missingLike(param: string, id: string): string {
   return missing;
 }
 
-/** Which of a path's objects are foreign: each one alone, and all of them together. */
-export const swapsOf = ({ things }: Route): readonly (readonly string[])[] =>
-  things.length < 2 ? [things] : [...things.map((thing) => [thing]), things];
+/** Which of a path's objects are foreign: each one alone that can be missing, and all of them together. */
+export function swapsOf(route: Route): readonly (readonly string[])[] {
+  const { things } = route;
+  const single = things.filter((thing) => !isAnybody(route, thing)).map((thing) => [thing]);
+  return single.length === 0 || things.length < 2 ? single : [...single, things];
+}
 
 export const swapped = (own: Ids, other: Ids, things: readonly string[]): Ids => ({
   ...own,

@@ -1,4 +1,5 @@
 import { cpSync, existsSync, openAsBlob, renameSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, protocol } from '@electric-sql/pglite';
 import { planner } from '../shared/planner.ts';
@@ -34,8 +35,9 @@ const maintain = createMaintenance({ run: (text) => exchange(serialize.query(tex
 scheduleMaintenance();
 if (start.dataFolder !== null) guardDiskSpace(start.dataFolder, start.freeBytesMin);
 reply({ status: 'ready' });
-// Tests start hundreds of databases in memory, each for a few statements.
-if (start.dataFolder !== null) await warmUp((text, values) => once({ text, values }), isIdle);
+// Tests start hundreds of databases in memory, each for a few statements; and what is never optimised stays as it is.
+const isNeverOptimised = process.execArgv.includes('--liftoff-only');
+if (start.dataFolder !== null && !isNeverOptimised) await warmUp((text, values) => once({ text, values }), isIdle);
 
 async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promise<PGlite> {
   if (dataFolder === null) {
@@ -45,7 +47,8 @@ async function open({ dataFolder, templates, snapshotFile }: WorkerStart): Promi
     });
   }
   if (existsSync(dataFolder)) return await PGlite.create({ ...engine, dataDir: dataFolder });
-  for (const template of templates.filter((folder) => existsSync(folder))) {
+  // In what is no data folder PGlite would run initdb first, for seconds.
+  for (const template of templates.filter((folder) => existsSync(join(folder, 'PG_VERSION')))) {
     const copy = await openNew(dataFolder, async (half) => cpSync(template, half, { recursive: true })).catch(
       () => null,
     );

@@ -15,8 +15,10 @@ async function newCode({ clock }: TestService, { api }: Person): Promise<string>
   return codeAt(secret, clock.now());
 }
 
-/** By route: what only a person with a second factor, who proved it just now, can send. Undefined: what the row says. */
-export const ownFactorCalls: Readonly<Partial<Record<RouteName, OwnCall>>> = {
+/** By route: what only the person can send, who has a second factor and proved it just now. Undefined: what the row says. */
+export const ownCalls: Readonly<Partial<Record<RouteName, OwnCall>>> = {
+  changePassword: async (_service, { password }) =>
+    json({ currentPassword: password, password: `${password} and more` }),
   startTotp: async () => undefined,
   confirmTotp: async (service, person) => json({ code: await newCode(service, person) }),
   removeTotp: async (service, person) => {
