@@ -1,6 +1,7 @@
 import { backup, restore } from './backup.ts';
 import type { Command, Context } from './command.ts';
 import { doctor } from './doctor.ts';
+import { importFile } from './import.ts';
 import { init } from './init.ts';
 import { listen } from './listen.ts';
 import { loadtest } from './loadtest/index.ts';
@@ -23,6 +24,7 @@ const commands: Readonly<Record<string, Command>> = {
   backup,
   restore,
   doctor,
+  import: importFile,
   listen,
   trigger,
   loadtest,

@@ -28,6 +28,8 @@ const withStream =
   async (svc) =>
     act(svc, (await svc.liveStreams.create({ title: 'Triggered', hostIdentity: 'trigger-host' })).id);
 
+const poll = { question: 'Lunch?', options: ['Pizza', 'Soup'] };
+
 const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
   'live_stream.created': withStream(async () => {}),
   'live_stream.started': withStream((svc, id) => svc.liveStreams.start(id)),
@@ -55,6 +57,7 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
     await svc.chat.reactions.remove(id, '👍', { userId: user });
   }),
   'message.read': withMessage((svc, id) => svc.chat.messages.markRead(id, { userId: reader })),
+  'inbox.updated': withConversation((svc, id) => svc.chat.inbox.update(id, { pinned: true, userId: user })),
   'conversation.created': withConversation(async () => {}),
   'conversation.updated': withConversation((svc, id) =>
     svc.chat.conversations.update(id, { metadata: { triggered: true } }),
@@ -63,6 +66,52 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
   'member.added': withConversation((svc, id) => svc.chat.members.add(id, { userId: 'trigger-member' })),
   'member.updated': withConversation((svc, id) => svc.chat.members.update(id, user, { role: 'MODERATOR' })),
   'member.removed': withConversation((svc, id) => svc.chat.members.remove(id, user)),
+  'message.mentioned': withConversation((svc, id) =>
+    svc.chat.messages.send(id, { text: 'Hello', senderId: user, mentions: { users: [reader] } }),
+  ),
+  'message.pinned': withMessage((svc, id) => svc.chat.pins.add(id)),
+  'message.unpinned': withMessage(async (svc, id) => {
+    await svc.chat.pins.add(id);
+    await svc.chat.pins.remove(id);
+  }),
+  'attachment.scanned': withConversation(async (svc, id) => {
+    const file = { filename: 'trigger.txt', mimeType: 'text/plain', size: 5, uploaderId: user };
+    const { attachment, uploadUrl, headers } = await svc.chat.attachments.create(id, file);
+    await fetch(uploadUrl, { method: 'PUT', headers, body: 'Hello' });
+    await svc.chat.attachments.complete(attachment.id);
+    await svc.chat.attachments.setScanResult(attachment.id, { result: 'CLEAN' });
+  }),
+  'poll.voted': withConversation(async (svc, id) => {
+    const asked = await svc.chat.messages.send(id, { poll, senderId: user });
+    await svc.chat.polls.vote(asked.id, { optionIds: [1], userId: user });
+  }),
+  'poll.closed': withConversation(async (svc, id) => {
+    const asked = await svc.chat.messages.send(id, { poll, senderId: user });
+    await svc.chat.polls.close(asked.id);
+  }),
+  'chat_user.updated': (svc) => svc.chat.users.set(user, { name: name() }),
+  'chat_user.deleted': async (svc) => {
+    await svc.chat.users.set(user, { name: name() });
+    await svc.chat.users.delete(user);
+  },
+  'user.banned': withConversation((svc, id) => svc.chat.moderation.ban(id, user)),
+  'user.unbanned': withConversation(async (svc, id) => {
+    await svc.chat.moderation.ban(id, user);
+    await svc.chat.moderation.unban(id, user);
+  }),
+  'user.muted': withConversation((svc, id) => svc.chat.moderation.mute(id, user)),
+  'user.unmuted': withConversation(async (svc, id) => {
+    await svc.chat.moderation.mute(id, user);
+    await svc.chat.moderation.unmute(id, user);
+  }),
+  'user.blocked': (svc) => svc.chat.blocks.add(name(), { userId: user }),
+  'user.unblocked': async (svc) => {
+    const blocked = name();
+    await svc.chat.blocks.add(blocked, { userId: user });
+    await svc.chat.blocks.remove(blocked, { userId: user });
+  },
+  'user.messages_deleted': (svc) => svc.chat.moderation.deleteMessages(name()),
+  'data_job.done': (svc) => svc.users.export(user),
   'audit.recorded': (svc) => svc.users.revoke(name()),
 };
 

@@ -100,12 +100,12 @@ export class MediaError extends ParleyError {
 const MESSAGES: Partial<Record<DisconnectReason, string>> = {
   client: 'Closed by this client.',
   token_expired: 'The token expired. Pass `token` as a function that fetches a new one.',
-  token_revoked: 'Your backend revoked the token. Mint a new one if the user may come back.',
+  token_revoked: 'The token was revoked. Mint a new one if the user may return.',
   rate_limited: 'Too many connections.',
   forbidden: "Refused. Check the allowed origins and the token's permissions.",
   protocol: 'Client and server do not match.',
 };
-const UNREACHABLE = 'The server cannot be reached. Check its address and the network.';
+const UNREACHABLE = 'The server cannot be reached. Check address and network.';
 const RETRYABLE: readonly DisconnectReason[] = ['rate_limited', 'node_lost', 'network'];
 
 /** What an error envelope and an `error` frame have in common. */

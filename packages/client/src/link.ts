@@ -167,5 +167,5 @@ export function openLink<P extends Protocol>({
 const tooLarge = (type: string, bytes: number, limit: number): ApiError =>
   new ApiError({
     code: 'SVC_FRAME_TOO_LARGE',
-    message: `This ${type} takes ${bytes} bytes of at most ${limit}. Send less, or an attachment.`,
+    message: `This ${type} takes ${bytes} of ${limit} bytes. Send less, or an attachment.`,
   });

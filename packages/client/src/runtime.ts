@@ -46,7 +46,7 @@ export const systemRuntime: Runtime = {
 
 const NO_WEBSOCKET = {
   code: 'no_websocket',
-  message: 'No WebSocket. Set globalThis.WebSocket to that of the package "ws".',
+  message: 'No WebSocket. Set globalThis.WebSocket to that of "ws".',
 };
 
 /** `crypto.randomUUID` is missing on pages without https. */

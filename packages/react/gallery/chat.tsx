@@ -3,6 +3,7 @@ import type { Message } from '@parley/client/chat';
 import type { ChatStore, ChatStoreState, ConversationEntry } from '@parley/client/chat-store';
 import { Fragment, useState } from 'react';
 import { Chat, ConversationList } from '../src/index.ts';
+import { useMentions } from '../src/mentions/index.ts';
 import type { Exhibit } from './gallery.ts';
 import { type SampleOptions, sampleConversation } from './sample-conversation.ts';
 import { sampleMessage, sampleMessages } from './sample-messages.ts';
@@ -32,6 +33,38 @@ function SampleChat({ error, ...options }: SampleOptions & { error?: { message: 
         attachmentUrl={async () => 'javascript:document.title="run"'}
         error={error ?? null}
       />
+    </div>
+  );
+}
+
+/** As `chat`, with the members of the conversation to mention. */
+function SampleMentions() {
+  const [conversation] = useState(() =>
+    sampleConversation({
+      present: ['me', 'ada'],
+      members: ['me', 'ada', 'bob', 'cleo', 'grace', 'omar'],
+      messages: [
+        sampleMessage(1, {
+          text: 'Ask @Grace Hopper, she was there.',
+          mentions: { users: ['grace'], here: false, all: false },
+        }),
+        sampleMessage(2, {
+          text: '@Me and @bob: the tide is in.',
+          mentions: { users: ['me', 'bob'], here: false, all: false },
+        }),
+        sampleMessage(3, {
+          text: '@all: we meet at nine, see https://harbour.example/@me.',
+          mentions: { users: [], here: false, all: true },
+        }),
+        sampleMessage(4, { text: '@ada is written, and not mentioned.', senderId: 'bob' }),
+      ],
+    }),
+  );
+  const mentions = useMentions(conversation, { userId: 'me', nameOf });
+  Object.assign(window, { sampleConversation: conversation });
+  return (
+    <div style={{ height: '100vh', maxHeight: 720 }}>
+      <Chat conversation={conversation} userId="me" nameOf={nameOf} mentions={mentions} />
     </div>
   );
 }
@@ -160,6 +193,7 @@ const exhibits: readonly Exhibit[] = [
       <SampleChat messages={states} present={['me', 'ada', 'bob']} typing={['ada', 'bob']} read={{ ada: 3, bob: 8 }} />
     ),
   },
+  { name: 'chat-mentions', element: () => <SampleMentions /> },
   { name: 'chat-empty', element: () => <SampleChat present={['me']} /> },
   { name: 'chat-joining', element: () => <Chat conversation={null} userId="me" /> },
   {

@@ -1,4 +1,4 @@
-import type { Conversation, Message, MessagePage, NewMessage } from '@parley/client/chat';
+import type { Conversation, ConversationMember, Message, MessagePage, NewMessage } from '@parley/client/chat';
 import { sampleMessage } from './sample-messages.ts';
 import { type SampleStore, sampleStore } from './sample-store.ts';
 
@@ -9,6 +9,8 @@ export interface SampleOptions {
   pages?: (readonly Message[])[];
   typing?: readonly string[];
   present?: readonly string[];
+  /** The first of them is a moderator. */
+  members?: readonly string[];
   /** Who has read up to which `seq`. */
   read?: Readonly<Record<string, number>>;
   firstUnread?: { id: string; count: number };
@@ -23,6 +25,17 @@ export interface SampleConversation extends Conversation {
   /** How often the replies of a thread were read. */
   threadReads: number;
 }
+
+const sampleMember = (userId: string, at: number): ConversationMember => ({
+  userId,
+  role: at === 0 ? 'MODERATOR' : 'MEMBER',
+  metadata: {},
+  active: true,
+  joinedAt: '2026-03-02T08:00:00Z',
+  removedAt: null,
+  lastReadMessageId: null,
+  lastReadAt: null,
+});
 
 const never = new Promise<never>(() => {});
 const done = (): Promise<void> => Promise.resolve();
@@ -53,6 +66,8 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
     lastReadMessageId: `m${lastReadSeq}`,
     lastReadSeq,
     lastReadAt: null,
+    lastDeliveredSeq: null,
+    lastDeliveredAt: null,
   }));
   const listeners = new Map<string, Set<(fact: object) => void>>();
   const conversation: SampleConversation = {
@@ -71,9 +86,10 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
     once: () => never,
     receive: (more) => conversation.emit('message', add(more)),
     async send(given: string | NewMessage) {
-      const draft = typeof given === 'string' ? { text: given } : given;
+      const { poll: _poll, ...draft } = typeof given === 'string' ? { text: given } : given;
       const clientMessageId = `sent-${++sent}`;
-      const own = { text: null, ...draft, senderId: 'me', clientMessageId };
+      const mentions = draft.mentions ? { users: [], here: false, all: false, ...draft.mentions } : null;
+      const own = { text: null, ...draft, mentions, senderId: 'me', clientMessageId };
       const stored = sampleMessage(nextSeq(), { ...own, createdAt: new Date().toISOString() });
       const before = messages.getSnapshot();
       messages.set([...before, { ...stored, id: null, seq: null, delivery: 'sending' }]);
@@ -113,7 +129,7 @@ export function sampleConversation(options: SampleOptions = {}): SampleConversat
       firstUnreadMessageId: options.firstUnread?.id ?? null,
     }),
     readReceipts: async () => ({ items: receipts, nextCursor: null }),
-    members: async () => ({ items: [], nextCursor: null }),
+    members: async () => ({ items: (options.members ?? []).map(sampleMember), nextCursor: null }),
     // Half of a file, and no more.
     upload: (_file, { onProgress } = {}) => {
       onProgress?.(0.5, { loaded: 1, total: 2 });

@@ -9,11 +9,21 @@ import type {
   Attachment,
   AttachmentDownload,
   AttachmentUpload,
+  BlocksQuery,
+  CastVote,
   Change,
   ChangeConversationMember,
+  ChangeInboxEntry,
   ChangePage,
+  ChangeScheduled,
   ChangesQuery,
+  ChatBlock,
+  ChatDeletion,
+  ChatReport,
   ChatToken,
+  ChatUser,
+  ChatUserFields,
+  ChatUsersQuery,
   ClassifiedError,
   Connection,
   ConnectionDetail,
@@ -25,24 +35,54 @@ import type {
   CreateConversation,
   CreateLiveStream,
   CreateRoom,
+  DataJob,
+  DeleteMessages,
   Diagnostics,
+  DownloadQuery,
   EditMessage,
   EndUser,
+  EraseUser,
   ErrorWithConnection,
   ErrorsQuery,
   ForUser,
   HistoryQuery,
+  ImportConversations,
+  ImportUpload,
+  ImposeSanction,
+  InboxBadge,
+  InboxEntry,
+  InboxQuery,
+  LinkPreviewSettings,
+  ListChatReportsQuery,
+  ListDataJobsQuery,
   ListRevokedUsersQuery,
   LiveStream,
   LiveStreamHost,
+  MarkDelivered,
+  MarkUnread,
   Message,
+  MessageDraft,
   MessagePage,
   MintChatToken,
   MintRtcToken,
+  ModerationHook,
+  ModerationSettings,
   MuteTrack,
+  NewModerationHook,
+  OpenDirect,
   Participant,
+  Pin,
+  Poll,
+  PollVote,
+  PollVotesQuery,
   Presence,
   Project,
+  PushDevice,
+  PushKey,
+  PushPreferences,
+  PushSettings,
+  PutChatUsers,
+  PutPushDevice,
   ReactionSummary,
   ReadReceipt,
   ReadState,
@@ -50,15 +90,28 @@ import type {
   RemoveParticipantQuery,
   RemovedParticipant,
   RequestAttachment,
+  ResolveReport,
   RevokeUser,
   RevokedChatToken,
   RevokedRtcToken,
   Room,
   RoomSession,
   RtcToken,
+  Sanction,
+  ScanResult,
+  ScheduleMessage,
+  ScheduledMessage,
+  SearchPage,
+  SearchQuery,
+  SearchResult,
   SendMessage,
   SendRoomData,
   SentRoomData,
+  SetDraft,
+  SetHook,
+  SetModeration,
+  SetPushPreferences,
+  SetScanHook,
   SilenceAlert,
   StreamCredentials,
   StreamEventsQuery,
@@ -68,6 +121,7 @@ import type {
   UpdateConversation,
   UpdateLiveStream,
   UpdateParticipant,
+  UpdatePushSettings,
   UpdateRoom,
   Usage,
   UsageReport,
@@ -94,6 +148,262 @@ export interface ParleyMethods {
     revoke(userId: string, body?: Partial<RevokeUser>, options?: RequestOptions): Promise<EndUser>;
     /** Lifts a ban: new tokens can be minted; revoked ones stay revoked. */
     unban(userId: string, options?: RequestOptions): Promise<EndUser>;
+    /** Begins to write everything that is stored of a user into one NDJSON file; a second call while it runs finds the first. */
+    export(userId: string, options?: RequestOptions): Promise<DataJob>;
+    /** Voids every token of a user and begins to erase what is stored of them; a second call while it runs finds the first. */
+    erase(userId: string, body: EraseUser, options?: RequestOptions): Promise<DataJob>;
+  };
+  chat: {
+    imports: {
+      /** Says where to upload an NDJSON file of conversations with their members, messages, reactions and read marks. */
+      create(body: ImportConversations, options?: RequestOptions): Promise<ImportUpload>;
+      /** Begins to read the file that was uploaded; called again it changes nothing. */
+      start(jobId: string, options?: RequestOptions): Promise<DataJob>;
+    };
+    conversations: {
+      /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
+      list(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
+      /** Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has. */
+      create(body: CreateConversation, options?: RequestOptions): Promise<Conversation>;
+      /** Reads one conversation by conv_ id, uuid, room id or name. */
+      get(room: string, options?: RequestOptions): Promise<Conversation>;
+      /** Renames, archives or re-activates a conversation, or sets its retention, slow mode or metadata. */
+      update(room: string, body: UpdateConversation, options?: RequestOptions): Promise<Conversation>;
+      /** Erases a conversation with everything in it. There is no way back. */
+      delete(room: string, options?: RequestOptions): Promise<Conversation>;
+      /** Lists the conversations a user is a member of, with what they have not read. */
+      listForUser(userId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
+    };
+    members: {
+      /** Lists active members, newest first. */
+      list(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<ConversationMember>, ConversationMember>;
+      /** Adds a member, or re-activates one who was removed. */
+      add(room: string, body: AddConversationMember, options?: RequestOptions): Promise<ConversationMember>;
+      /** Changes a member's role or metadata. */
+      update(room: string, userId: string, body: ChangeConversationMember, options?: RequestOptions): Promise<ConversationMember>;
+      /** Removes a member; what they wrote keeps its author. Anybody may remove themselves. */
+      remove(room: string, userId: string, options?: RequestOptions): Promise<ConversationMember>;
+    };
+    messages: {
+      /** Reads history, newest first. `before` walks back, `after` walks toward newer. */
+      list(room: string, query?: HistoryQuery, options?: RequestOptions): List<MessagePage, Message>;
+      /** Sends a message. A repeat with the same clientMessageId gives the original. `poll` asks, `forward` passes on another message. */
+      send(room: string, body: SendMessage, options?: RequestOptions): Promise<Message>;
+      /** Reads every visible change after a cursor, oldest first: new, edited and deleted messages, reactions, members. */
+      changes(room: string, query?: ChangesQuery, options?: RequestOptions): List<ChangePage, Change>;
+      /** Reads one message. */
+      get(messageId: string, options?: RequestOptions): Promise<Message>;
+      /** Edits a message's text or metadata. */
+      update(messageId: string, body: EditMessage, options?: RequestOptions): Promise<Message>;
+      /** Soft-deletes a message: only its tombstone remains. */
+      delete(messageId: string, query?: ForUser, options?: RequestOptions): Promise<Message>;
+      /** Marks this message and all earlier ones as read. A mark never moves back. */
+      markRead(messageId: string, body?: Partial<ForUser>, options?: RequestOptions): Promise<ReadState>;
+      /** Reads the thread a message belongs to: its root, then the replies, oldest first. */
+      thread(messageId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Message>, Message>;
+      /** Finds messages by their words; a chat token searches the conversations that its user is a member of. */
+      search(query: SearchQuery, options?: RequestOptions): List<SearchPage, SearchResult>;
+    };
+    state: {
+      /** Who is present now, by user id. */
+      presence(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Presence>, Presence>;
+      /** Who is typing now, by user id. */
+      typing(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Typing>, Typing>;
+      /** Every active member's read position. */
+      readReceipts(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<ReadReceipt>, ReadReceipt>;
+      /** The caller's read position and unread count; an API key names the user. */
+      readState(room: string, query?: ForUser, options?: RequestOptions): Promise<ReadState>;
+      /** Says that messages up to this one have reached a device of the user. A mark never moves back, nor beyond the last message. */
+      markDelivered(room: string, body: MarkDelivered, options?: RequestOptions): Promise<ReadReceipt>;
+    };
+    attachments: {
+      /** Gives a signed URL to upload one file to. */
+      create(room: string, body: RequestAttachment, options?: RequestOptions): Promise<AttachmentUpload>;
+      /** Confirms an upload; from then on a message can carry it. */
+      complete(attachmentId: string, options?: RequestOptions): Promise<Attachment>;
+      /** Gives a short-lived signed URL to download from: of the file, or of a picture in a smaller size. */
+      downloadUrl(attachmentId: string, query?: DownloadQuery, options?: RequestOptions): Promise<AttachmentDownload>;
+      /** Reads the scan hook of the environment. */
+      scanHook(options?: RequestOptions): Promise<ModerationHook>;
+      /** Sets the scan hook: a signed call to your scanner with a link to each file that is completed from now on. Until it has answered nobody else can fetch the file. The first answer is the only one that shows its secret. */
+      setScanHook(body: SetScanHook, options?: RequestOptions): Promise<NewModerationHook>;
+      /** Makes a new secret for the scan hook, and shows it once. Calls are signed with the one before too for 24 hours. */
+      rotateScanHookSecret(options?: RequestOptions): Promise<NewModerationHook>;
+      /** Removes the scan hook. Files that wait for it can be fetched from then on. */
+      removeScanHook(options?: RequestOptions): Promise<undefined>;
+      /** Says what a scan found, where the hook answered that it takes longer, or on any other day: a later result replaces the one before. */
+      setScanResult(attachmentId: string, body: ScanResult, options?: RequestOptions): Promise<Attachment>;
+    };
+    reactions: {
+      /** Reacts to a message; once per user and emoji. An API key names the user. */
+      add(messageId: string, body: AddReaction, options?: RequestOptions): Promise<ReactionSummary[]>;
+      /** Takes a reaction back. */
+      remove(messageId: string, emoji: string, query?: ForUser, options?: RequestOptions): Promise<undefined>;
+    };
+    tokens: {
+      /** Mints a chat token for one end user. */
+      create(body: MintChatToken, options?: RequestOptions): Promise<ChatToken>;
+      /** Revokes a chat token by its id, also one that was signed offline and never used: it is refused from now on, and its sockets close within two seconds. */
+      revoke(tokenId: string, options?: RequestOptions): Promise<RevokedChatToken>;
+    };
+    direct: {
+      /** Finds or makes the one direct conversation of exactly these people. A chat token opens those its user is in. */
+      open(body: OpenDirect, options?: RequestOptions): Promise<Conversation>;
+    };
+    users: {
+      /** Reads up to 100 users by `ids`, in that order and without those there are not; an API key without `ids` lists every record by user id. A chat token gets those its user shares a conversation with, without `ids` its own user. */
+      list(query?: ChatUsersQuery, options?: RequestOptions): List<Page<ChatUser>, ChatUser>;
+      /** Writes up to 100 users, each as a whole: what is left out is empty. */
+      setAll(body: PutChatUsers, options?: RequestOptions): Promise<ChatUser[]>;
+      /** Reads one user. A chat token reads its own user and those it shares a conversation with. */
+      get(userId: string, options?: RequestOptions): Promise<ChatUser>;
+      /** Writes a user as a whole: what is left out is empty. */
+      set(userId: string, body: ChatUserFields, options?: RequestOptions): Promise<ChatUser>;
+      /** Changes what is given and leaves the rest; metadata is replaced. */
+      update(userId: string, body: ChatUserFields, options?: RequestOptions): Promise<ChatUser>;
+      /** Deletes what the project says of a user: name, picture, role and metadata. Memberships and messages stay. */
+      delete(userId: string, options?: RequestOptions): Promise<undefined>;
+    };
+    inbox: {
+      /** Lists the inbox of a user. */
+      list(userId: string, query?: InboxQuery, options?: RequestOptions): List<Page<InboxEntry>, InboxEntry>;
+      /** Counts what is unread over all conversations of a user that are not muted. */
+      badge(userId: string, options?: RequestOptions): Promise<InboxBadge>;
+      /** Mutes, pins or hides a conversation for oneself; nobody else sees it. An API key names the user. */
+      update(room: string, body: ChangeInboxEntry, options?: RequestOptions): Promise<InboxEntry>;
+      /** Moves the read mark back to before a message, or before the last one. A mark that is there already, or before it, stays. */
+      markUnread(room: string, body?: Partial<MarkUnread>, options?: RequestOptions): Promise<InboxEntry>;
+    };
+    scheduled: {
+      /** Schedules a message, up to 30 days ahead. Who may send it is asked again when its time has come. */
+      create(room: string, body: ScheduleMessage, options?: RequestOptions): Promise<ScheduledMessage>;
+      /** Lists scheduled messages that are not sent yet, soonest first, and failed ones: those of the token’s user; with an API key all, or those of one user. */
+      list(room: string, query?: BlocksQuery, options?: RequestOptions): List<Page<ScheduledMessage>, ScheduledMessage>;
+      /** Reads one scheduled message. */
+      get(scheduledId: string, options?: RequestOptions): Promise<ScheduledMessage>;
+      /** Changes text, metadata or time of a scheduled message; a failed one waits again. */
+      update(scheduledId: string, body: ChangeScheduled, options?: RequestOptions): Promise<ScheduledMessage>;
+      /** Cancels a scheduled message: it is never sent. */
+      cancel(scheduledId: string, options?: RequestOptions): Promise<undefined>;
+    };
+    pins: {
+      /** Pins a message for everybody in its conversation: a moderator does, in a direct conversation any member. Up to 50. */
+      add(messageId: string, query?: ForUser, options?: RequestOptions): Promise<Pin>;
+      /** Takes a pin away; one that is not there is no error. */
+      remove(messageId: string, query?: ForUser, options?: RequestOptions): Promise<undefined>;
+      /** Lists the pinned messages of a conversation, the one pinned last first. */
+      list(room: string, options?: RequestOptions): List<Page<Pin>, Pin>;
+    };
+    polls: {
+      /** Votes in a poll, in the place of an earlier vote of the same user. An API key names the user. */
+      vote(messageId: string, body: CastVote, options?: RequestOptions): Promise<Poll>;
+      /** Takes a vote back while the poll is open; one that is not there is no error. */
+      retract(messageId: string, query?: ForUser, options?: RequestOptions): Promise<Poll>;
+      /** Closes a poll before its time: its author, a moderator or an API key does. Closing what is closed changes nothing. */
+      close(messageId: string, query?: ForUser, options?: RequestOptions): Promise<Poll>;
+      /** Lists who voted for what, oldest vote first; of an anonymous poll nobody is told. */
+      votes(messageId: string, query?: PollVotesQuery, options?: RequestOptions): List<Page<PollVote>, PollVote>;
+    };
+    drafts: {
+      /** Stores what a user has begun to write; the last write wins, and the user's other devices get it as `draft.updated`. */
+      set(room: string, body: SetDraft, options?: RequestOptions): Promise<MessageDraft>;
+      /** Reads a user's draft in a conversation. */
+      get(room: string, query?: ForUser, options?: RequestOptions): Promise<MessageDraft>;
+      /** Removes a draft; one that is not there is no error. */
+      delete(room: string, query?: ForUser, options?: RequestOptions): Promise<undefined>;
+      /** Lists the drafts of a user, the one written last first. */
+      list(query?: BlocksQuery, options?: RequestOptions): List<Page<MessageDraft>, MessageDraft>;
+    };
+    linkPreviews: {
+      /** Reads whether messages of the environment get previews of their links. */
+      get(options?: RequestOptions): Promise<LinkPreviewSettings>;
+      /** Turns previews of links on or off; they are off at first. The service then fetches the first link of each message that is sent from now on. */
+      set(body: LinkPreviewSettings, options?: RequestOptions): Promise<LinkPreviewSettings>;
+    };
+    moderation: {
+      /** Lists who is banned from a conversation, latest first; for moderators. */
+      bans(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Sanction>, Sanction>;
+      /** Removes a user from a conversation and keeps them out, until a time or for good. Moderators ban those below them. */
+      ban(room: string, userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
+      /** Lifts a ban: the user can be added again. */
+      unban(room: string, userId: string, options?: RequestOptions): Promise<undefined>;
+      /** Lists who is muted in a conversation, latest first; for moderators. */
+      mutes(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Sanction>, Sanction>;
+      /** Lets a member read and no longer send, edit, react or upload, until a time or for good. Moderators mute those below them. */
+      mute(room: string, userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
+      /** Lifts a mute. */
+      unmute(room: string, userId: string, options?: RequestOptions): Promise<undefined>;
+      /** Lists who is banned from all chat of the environment, latest first. */
+      bansEverywhere(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Sanction>, Sanction>;
+      /** Shuts a user out of all chat of the environment, until a time or for good; sockets close within two seconds. Rooms and streams stay open: `users.revoke` closes everything. */
+      banEverywhere(userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
+      /** Lifts a ban from chat: the user is back in every conversation of theirs. */
+      unbanEverywhere(userId: string, options?: RequestOptions): Promise<undefined>;
+      /** Lists who is muted in all conversations of the environment, latest first. */
+      mutesEverywhere(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Sanction>, Sanction>;
+      /** Lets a user read and no longer send, edit, react or upload in any conversation, until a time or for good. */
+      muteEverywhere(userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
+      /** Lifts a mute. */
+      unmuteEverywhere(userId: string, options?: RequestOptions): Promise<undefined>;
+      /** Reads the word lists and the rule for links of the environment. */
+      settings(options?: RequestOptions): Promise<ModerationSettings>;
+      /** Replaces the word lists and the rule for links of the environment. They hold for what users send and edit, within two seconds on every process. */
+      setSettings(body: SetModeration, options?: RequestOptions): Promise<ModerationSettings>;
+      /** Reads the pre-send hook of the environment. */
+      hook(options?: RequestOptions): Promise<ModerationHook>;
+      /** Sets the pre-send hook: a signed call to your backend that allows, changes or refuses each message of users. The first answer is the only one that shows its secret. */
+      setHook(body: SetHook, options?: RequestOptions): Promise<NewModerationHook>;
+      /** Makes a new secret for the pre-send hook, and shows it once. Calls are signed with the one before too for 24 hours. */
+      rotateHookSecret(options?: RequestOptions): Promise<NewModerationHook>;
+      /** Removes the pre-send hook. */
+      removeHook(options?: RequestOptions): Promise<undefined>;
+      /** Begins to delete all messages of a user, in one conversation or in all, each as a deletion that subscribers hear of. The answer can be read again until it is DONE. */
+      deleteMessages(userId: string, body?: Partial<DeleteMessages>, options?: RequestOptions): Promise<ChatDeletion>;
+      /** Reads how far the deletion of the messages of a user is. */
+      deletion(deletionId: string, options?: RequestOptions): Promise<ChatDeletion>;
+    };
+    reports: {
+      /** Lists reports of messages by users and word lists, latest first: the open ones unless `status` says otherwise. */
+      list(query?: ListChatReportsQuery, options?: RequestOptions): List<Page<ChatReport>, ChatReport>;
+      /** Reads one report. */
+      get(reportId: string, options?: RequestOptions): Promise<ChatReport>;
+      /** Resolves a report: with nothing, by deleting the message, or by muting or banning who sent it. */
+      resolve(reportId: string, body: ResolveReport, options?: RequestOptions): Promise<ChatReport>;
+    };
+    blocks: {
+      /** Lists whom a user has blocked, latest first. Nobody learns who has blocked them. */
+      list(query?: BlocksQuery, options?: RequestOptions): List<Page<ChatBlock>, ChatBlock>;
+      /** Blocks another user: no messages between the two in direct conversations, nothing unread and no notifications from them elsewhere. The user's devices get `block.updated`. */
+      add(blockedId: string, query?: ForUser, options?: RequestOptions): Promise<ChatBlock>;
+      /** Lifts a block; one that is not there is no error. */
+      remove(blockedId: string, query?: ForUser, options?: RequestOptions): Promise<undefined>;
+    };
+    devices: {
+      /** Lists the devices of a user, newest first. */
+      list(query?: ForUser, options?: RequestOptions): List<Page<PushDevice>, PushDevice>;
+      /** Registers a device of a user. One that is known already is renewed, and belongs to this user from now on; of too many the oldest is dropped. */
+      put(body: PutPushDevice, options?: RequestOptions): Promise<PushDevice>;
+      /** Removes a device: it gets nothing more. */
+      delete(deviceId: string, options?: RequestOptions): Promise<undefined>;
+    };
+    push: {
+      /** Reads which messages a user is told of, and when not. */
+      getPreferences(query?: ForUser, options?: RequestOptions): Promise<PushPreferences>;
+      /** Sets which messages a user is told of, and when not; null is the default of the environment. */
+      setPreferences(body: SetPushPreferences, options?: RequestOptions): Promise<PushPreferences>;
+      /** Reads the public key that browsers subscribe to Web Push with. */
+      getKey(options?: RequestOptions): Promise<PushKey>;
+      /** Reads how notifications of this environment are sent. */
+      getSettings(options?: RequestOptions): Promise<PushSettings>;
+      /** Changes how notifications of this environment are sent: whether they show content, and the keys for FCM and APNs. */
+      updateSettings(body: UpdatePushSettings, options?: RequestOptions): Promise<PushSettings>;
+    };
+  };
+  dataJobs: {
+    /** Lists exports, erasures and imports of the last 30 days, newest first. */
+    list(query?: ListDataJobsQuery, options?: RequestOptions): List<Page<DataJob>, DataJob>;
+    /** Reads how far an export, erasure or import is, and where the file of an export can be fetched. */
+    get(jobId: string, options?: RequestOptions): Promise<DataJob>;
   };
   rooms: {
     /** Lists the project's active rooms, newest first. */
@@ -195,80 +505,6 @@ export interface ParleyMethods {
     /** Lists the changes of an alert, newest first. */
     history(alertId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<AlertChange>, AlertChange>;
   };
-  chat: {
-    conversations: {
-      /** Lists the project's conversations, newest first; a chat token sees those its user belongs to. */
-      list(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
-      /** Creates a conversation, with members and attached to a room if you like. Needs chat:manage, which only an API key has. */
-      create(body: CreateConversation, options?: RequestOptions): Promise<Conversation>;
-      /** Reads one conversation by conv_ id, uuid, room id or name. */
-      get(room: string, options?: RequestOptions): Promise<Conversation>;
-      /** Renames, archives or re-activates a conversation, or sets its retention or metadata. */
-      update(room: string, body: UpdateConversation, options?: RequestOptions): Promise<Conversation>;
-      /** Erases a conversation with everything in it. There is no way back. */
-      delete(room: string, options?: RequestOptions): Promise<Conversation>;
-      /** Lists the conversations a user is a member of, with what they have not read. */
-      listForUser(userId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Conversation>, Conversation>;
-    };
-    members: {
-      /** Lists active members, newest first. */
-      list(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<ConversationMember>, ConversationMember>;
-      /** Adds a member, or re-activates one who was removed. */
-      add(room: string, body: AddConversationMember, options?: RequestOptions): Promise<ConversationMember>;
-      /** Changes a member's role or metadata. */
-      update(room: string, userId: string, body: ChangeConversationMember, options?: RequestOptions): Promise<ConversationMember>;
-      /** Removes a member; what they wrote keeps its author. Anybody may remove themselves. */
-      remove(room: string, userId: string, options?: RequestOptions): Promise<ConversationMember>;
-    };
-    messages: {
-      /** Reads history, newest first. `before` walks back, `after` walks toward newer. */
-      list(room: string, query?: HistoryQuery, options?: RequestOptions): List<MessagePage, Message>;
-      /** Sends a message. A repeat with the same clientMessageId gives the original. */
-      send(room: string, body: SendMessage, options?: RequestOptions): Promise<Message>;
-      /** Reads every visible change after a cursor, oldest first: new, edited and deleted messages, reactions, members. */
-      changes(room: string, query?: ChangesQuery, options?: RequestOptions): List<ChangePage, Change>;
-      /** Reads one message. */
-      get(messageId: string, options?: RequestOptions): Promise<Message>;
-      /** Edits a message's text or metadata. */
-      update(messageId: string, body: EditMessage, options?: RequestOptions): Promise<Message>;
-      /** Soft-deletes a message: only its tombstone remains. */
-      delete(messageId: string, query?: ForUser, options?: RequestOptions): Promise<Message>;
-      /** Marks this message and all earlier ones as read. A mark never moves back. */
-      markRead(messageId: string, body?: Partial<ForUser>, options?: RequestOptions): Promise<ReadState>;
-      /** Reads the thread a message belongs to: its root, then the replies, oldest first. */
-      thread(messageId: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Message>, Message>;
-    };
-    state: {
-      /** Who is present now, by user id. */
-      presence(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Presence>, Presence>;
-      /** Who is typing now, by user id. */
-      typing(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Typing>, Typing>;
-      /** Every active member's read position. */
-      readReceipts(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<ReadReceipt>, ReadReceipt>;
-      /** The caller's read position and unread count; an API key names the user. */
-      readState(room: string, query?: ForUser, options?: RequestOptions): Promise<ReadState>;
-    };
-    attachments: {
-      /** Gives a signed URL to upload one file to. */
-      create(room: string, body: RequestAttachment, options?: RequestOptions): Promise<AttachmentUpload>;
-      /** Confirms an upload; from then on a message can carry it. */
-      complete(attachmentId: string, options?: RequestOptions): Promise<Attachment>;
-      /** Gives a short-lived signed URL to download from. */
-      downloadUrl(attachmentId: string, options?: RequestOptions): Promise<AttachmentDownload>;
-    };
-    reactions: {
-      /** Reacts to a message; once per user and emoji. An API key names the user. */
-      add(messageId: string, body: AddReaction, options?: RequestOptions): Promise<ReactionSummary[]>;
-      /** Takes a reaction back. */
-      remove(messageId: string, emoji: string, query?: ForUser, options?: RequestOptions): Promise<undefined>;
-    };
-    tokens: {
-      /** Mints a chat token for one end user. */
-      create(body: MintChatToken, options?: RequestOptions): Promise<ChatToken>;
-      /** Revokes a chat token by its id, also one that was signed offline and never used: it is refused from now on, and its sockets close within two seconds. */
-      revoke(tokenId: string, options?: RequestOptions): Promise<RevokedChatToken>;
-    };
-  };
 }
 
 /** Name: route, path parameters, what is sent, what comes back, whether Idempotency-Key is taken, how it is walked. */
@@ -278,6 +514,12 @@ export const methodRows = {
   'users.get': { route: 'getUser', params: 1, gives: 'one' },
   'users.revoke': { route: 'revokeUser', params: 1, takes: 'body', gives: 'one' },
   'users.unban': { route: 'unbanUser', params: 1, gives: 'one' },
+  'users.export': { route: 'exportUser', params: 1, gives: 'one' },
+  'users.erase': { route: 'eraseUser', params: 1, takes: 'body', gives: 'one' },
+  'chat.imports.create': { route: 'importConversations', params: 0, takes: 'body', gives: 'one' },
+  'chat.imports.start': { route: 'startImport', params: 1, gives: 'one' },
+  'dataJobs.list': { route: 'listDataJobs', params: 0, takes: 'query', gives: 'many', paged: true },
+  'dataJobs.get': { route: 'getDataJob', params: 1, gives: 'one' },
   'rooms.list': { route: 'listRooms', params: 0, takes: 'query', gives: 'many', paged: true },
   'rooms.create': { route: 'createRoom', params: 0, takes: 'body', gives: 'one', takesKey: true },
   'rooms.get': { route: 'getRoom', params: 1, gives: 'one' },
@@ -337,7 +579,7 @@ export const methodRows = {
   'chat.state.readState': { route: 'getReadState', params: 1, takes: 'query', gives: 'one' },
   'chat.attachments.create': { route: 'requestAttachment', params: 1, takes: 'body', gives: 'one', takesKey: true },
   'chat.attachments.complete': { route: 'completeAttachment', params: 1, gives: 'one' },
-  'chat.attachments.downloadUrl': { route: 'getAttachmentDownload', params: 1, gives: 'one' },
+  'chat.attachments.downloadUrl': { route: 'getAttachmentDownload', params: 1, takes: 'query', gives: 'one' },
   'chat.messages.get': { route: 'getMessage', params: 1, gives: 'one' },
   'chat.messages.update': { route: 'editMessage', params: 1, takes: 'body', gives: 'one' },
   'chat.messages.delete': { route: 'deleteMessage', params: 1, takes: 'query', gives: 'one' },
@@ -347,4 +589,74 @@ export const methodRows = {
   'chat.messages.thread': { route: 'getThread', params: 1, takes: 'query', gives: 'many', paged: true },
   'chat.tokens.create': { route: 'mintChatToken', params: 0, takes: 'body', gives: 'one', takesKey: true },
   'chat.tokens.revoke': { route: 'revokeChatToken', params: 1, gives: 'one' },
+  'chat.direct.open': { route: 'openDirectConversation', params: 0, takes: 'body', gives: 'one' },
+  'chat.users.list': { route: 'listChatUsers', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.users.setAll': { route: 'putChatUsers', params: 0, takes: 'body', gives: 'one' },
+  'chat.users.get': { route: 'getChatUser', params: 1, gives: 'one' },
+  'chat.users.set': { route: 'putChatUser', params: 1, takes: 'body', gives: 'one' },
+  'chat.users.update': { route: 'updateChatUser', params: 1, takes: 'body', gives: 'one' },
+  'chat.users.delete': { route: 'deleteChatUser', params: 1, gives: 'one' },
+  'chat.inbox.list': { route: 'listUserInbox', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.inbox.badge': { route: 'getUserInboxBadge', params: 1, gives: 'one' },
+  'chat.inbox.update': { route: 'changeInboxEntry', params: 1, takes: 'body', gives: 'one' },
+  'chat.inbox.markUnread': { route: 'markUnread', params: 1, takes: 'body', gives: 'one' },
+  'chat.state.markDelivered': { route: 'markDelivered', params: 1, takes: 'body', gives: 'one' },
+  'chat.messages.search': { route: 'searchMessages', params: 0, takes: 'query', gives: 'walk', walk: {"items":"results","by":"cursor"} },
+  'chat.scheduled.create': { route: 'scheduleMessage', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'chat.scheduled.list': { route: 'listScheduled', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.scheduled.get': { route: 'getScheduled', params: 1, gives: 'one' },
+  'chat.scheduled.update': { route: 'changeScheduled', params: 1, takes: 'body', gives: 'one' },
+  'chat.scheduled.cancel': { route: 'cancelScheduled', params: 1, gives: 'one' },
+  'chat.pins.add': { route: 'pinMessage', params: 1, takes: 'query', gives: 'one' },
+  'chat.pins.remove': { route: 'unpinMessage', params: 1, takes: 'query', gives: 'one' },
+  'chat.pins.list': { route: 'listPins', params: 1, gives: 'many' },
+  'chat.polls.vote': { route: 'castVote', params: 1, takes: 'body', gives: 'one' },
+  'chat.polls.retract': { route: 'retractVote', params: 1, takes: 'query', gives: 'one' },
+  'chat.polls.close': { route: 'closePoll', params: 1, takes: 'query', gives: 'one' },
+  'chat.polls.votes': { route: 'listPollVotes', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.drafts.set': { route: 'setDraft', params: 1, takes: 'body', gives: 'one' },
+  'chat.drafts.get': { route: 'getDraft', params: 1, takes: 'query', gives: 'one' },
+  'chat.drafts.delete': { route: 'deleteDraft', params: 1, takes: 'query', gives: 'one' },
+  'chat.drafts.list': { route: 'listDrafts', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.attachments.scanHook': { route: 'getScanHook', params: 0, gives: 'one' },
+  'chat.attachments.setScanHook': { route: 'setScanHook', params: 0, takes: 'body', gives: 'one' },
+  'chat.attachments.rotateScanHookSecret': { route: 'rotateScanHook', params: 0, gives: 'one' },
+  'chat.attachments.removeScanHook': { route: 'removeScanHook', params: 0, gives: 'one' },
+  'chat.attachments.setScanResult': { route: 'setScanResult', params: 1, takes: 'body', gives: 'one' },
+  'chat.linkPreviews.get': { route: 'getLinkPreviews', params: 0, gives: 'one' },
+  'chat.linkPreviews.set': { route: 'setLinkPreviews', params: 0, takes: 'body', gives: 'one' },
+  'chat.moderation.bans': { route: 'listConversationBans', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.ban': { route: 'banFromConversation', params: 2, takes: 'body', gives: 'one' },
+  'chat.moderation.unban': { route: 'unbanFromConversation', params: 2, gives: 'one' },
+  'chat.moderation.mutes': { route: 'listConversationMutes', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.mute': { route: 'muteInConversation', params: 2, takes: 'body', gives: 'one' },
+  'chat.moderation.unmute': { route: 'unmuteInConversation', params: 2, gives: 'one' },
+  'chat.moderation.bansEverywhere': { route: 'listChatBans', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.banEverywhere': { route: 'banFromChat', params: 1, takes: 'body', gives: 'one' },
+  'chat.moderation.unbanEverywhere': { route: 'unbanFromChat', params: 1, gives: 'one' },
+  'chat.moderation.mutesEverywhere': { route: 'listChatMutes', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.muteEverywhere': { route: 'muteInChat', params: 1, takes: 'body', gives: 'one' },
+  'chat.moderation.unmuteEverywhere': { route: 'unmuteInChat', params: 1, gives: 'one' },
+  'chat.moderation.settings': { route: 'getChatModeration', params: 0, gives: 'one' },
+  'chat.moderation.setSettings': { route: 'setChatModeration', params: 0, takes: 'body', gives: 'one' },
+  'chat.moderation.hook': { route: 'getModerationHook', params: 0, gives: 'one' },
+  'chat.moderation.setHook': { route: 'setModerationHook', params: 0, takes: 'body', gives: 'one' },
+  'chat.moderation.rotateHookSecret': { route: 'rotateModerationHook', params: 0, gives: 'one' },
+  'chat.moderation.removeHook': { route: 'removeModerationHook', params: 0, gives: 'one' },
+  'chat.reports.list': { route: 'listChatReports', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.reports.get': { route: 'getChatReport', params: 1, gives: 'one' },
+  'chat.reports.resolve': { route: 'resolveChatReport', params: 1, takes: 'body', gives: 'one' },
+  'chat.moderation.deleteMessages': { route: 'deleteUserMessages', params: 1, takes: 'body', gives: 'one', takesKey: true },
+  'chat.moderation.deletion': { route: 'getChatDeletion', params: 1, gives: 'one' },
+  'chat.blocks.list': { route: 'listBlocks', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.blocks.add': { route: 'blockUser', params: 1, takes: 'query', gives: 'one' },
+  'chat.blocks.remove': { route: 'unblockUser', params: 1, takes: 'query', gives: 'one' },
+  'chat.devices.list': { route: 'listPushDevices', params: 0, takes: 'query', gives: 'many' },
+  'chat.devices.put': { route: 'putPushDevice', params: 0, takes: 'body', gives: 'one' },
+  'chat.devices.delete': { route: 'deletePushDevice', params: 1, gives: 'one' },
+  'chat.push.getPreferences': { route: 'getPushPreferences', params: 0, takes: 'query', gives: 'one' },
+  'chat.push.setPreferences': { route: 'setPushPreferences', params: 0, takes: 'body', gives: 'one' },
+  'chat.push.getKey': { route: 'getPushKey', params: 0, gives: 'one' },
+  'chat.push.getSettings': { route: 'getPushSettings', params: 0, gives: 'one' },
+  'chat.push.updateSettings': { route: 'updatePushSettings', params: 0, takes: 'body', gives: 'one' },
 } as const;

@@ -114,6 +114,21 @@ test('[SDK-134] unread messages that name the user after an @ are counted apart,
   assert.deepEqual(texts.map(mentionOf(['user-1'])), [true, true, true, false, false, false]);
 });
 
+test('[SDK-134] where a message says whom it mentions, that counts instead of its text', async () => {
+  const [ada, bob] = [newUser(), newUser()];
+  const { id } = await kit.conversation([ada, bob]);
+  const store = storeOf(await chatOf(ada));
+  for (const mentions of [{ users: [ada] }, { all: true }, { users: [bob] }])
+    await kit.project.api.call('sendMessage', { room: id, body: { text: `@${ada}, look`, senderId: bob, mentions } });
+  await store.refresh();
+  await eventually(() => assert.deepEqual([entryOf(store, id).unread, entryOf(store, id).mentions], [3, 2]));
+  const conv = await store.open(id);
+  const sent = await conv.send({ text: 'look', mentions: { users: [bob] } });
+  assert.deepEqual(sent.mentions, { users: [bob], here: false, all: false });
+  await conv.edit(sent.id ?? '', { mentions: null });
+  await eventually(() => assert.equal(conv.messages.getSnapshot().at(-1)?.mentions, null));
+});
+
 test('[SDK-80] names, uuids and titles of the application are taken, and what cannot be joined says why', async () => {
   const [ada, bob] = [newUser(), newUser()];
   const [mine, other] = [await kit.conversation([ada, bob]), await kit.conversation([bob])];

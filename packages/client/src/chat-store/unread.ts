@@ -55,13 +55,19 @@ export function createUnread(
       return unread.length + (isEnd ? 0 : older);
     },
     get mentions() {
-      return unreadOf(loaded(), readSeq, userId).unread.filter(({ text }) => isMention(text)).length;
+      return unreadOf(loaded(), readSeq, userId).unread.filter(
+        (message) => names(message, userId) ?? isMention(message.text),
+      ).length;
     },
     markRead: read,
     refresh,
     stop,
   };
 }
+
+/** What the sender said; undefined where the message says nothing, and its text has to. */
+const names = ({ mentions }: Message, userId: string): boolean | undefined =>
+  mentions ? mentions.all || mentions.here || mentions.users.includes(userId) : undefined;
 
 /** From the newest back to the read mark, or to an own message: sending one marks what is before it as read. */
 function unreadOf(

@@ -236,7 +236,7 @@ test('[SDK-18] the twenty-first conversation is refused with what to do; the sam
   const all = await Promise.all(Array.from({ length: 21 }, () => kit.conversation()));
   const joined: Conversation[] = [];
   for (const { id } of all.slice(0, 20)) joined.push(await chat.join(id));
-  await assert.rejects(chat.join(all[20]?.id ?? ''), /at most 20 conversations.*leave\(\)/);
+  await assert.rejects(chat.join(all[20]?.id ?? ''), /at most 20: leave\(\)/);
   assert.equal(await chat.join(all[0]?.name ?? ''), joined[0]);
   await joined[0]?.leave();
   assert.equal((await chat.join(all[20]?.id ?? '')).id, all[20]?.id);

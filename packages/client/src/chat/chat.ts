@@ -15,8 +15,9 @@ import type { Conversation } from './conversation-types.ts';
 import { insist } from './insist.ts';
 import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
+import type { PartEvents, PartFrame, PartPort } from './part-port.ts';
 import { memoryQueue, type QueueStorage } from './queue-storage.ts';
-import type { ConversationRecord, Page, PageOptions } from './records.ts';
+import type { ChatUser, ConversationRecord, Page, PageOptions } from './records.ts';
 import { createSendBudget } from './send-budget.ts';
 import { askSubscriptions, otherUser, refusalOf, removedError, type Wanted } from './subscribe.ts';
 
@@ -33,6 +34,8 @@ export interface ChatOptions {
 export type ChatEvents = {
   connectionStateChanged: [state: ConnectionState, previous: ConnectionState, error?: ConnectionError];
   error: [error: SvcError];
+  /** What the backend says of a user in a joined conversation changed. What changes without a connection is not told. */
+  userUpdated: [user: ChatUser];
 };
 
 export interface ChatState {
@@ -60,7 +63,7 @@ export class Chat implements Events<ChatEvents> {
   readonly #runtime: Runtime;
   readonly #credential: CredentialSource;
   readonly #http: Http;
-  readonly #events: Emitter<ChatEvents> = createEmitter<ChatEvents>();
+  readonly #events: Emitter<ChatEvents & PartEvents> = createEmitter<ChatEvents & PartEvents>();
   readonly #connection: Connection<ChatProtocol>;
   readonly #outbox: Outbox;
   readonly #joined = new Map<string, { port: ConversationPort; presence: boolean; isShared: boolean }>();
@@ -109,6 +112,11 @@ export class Chat implements Events<ChatEvents> {
       onCount: () => this.#counted(),
       onError: (error) => this.#events.emit('error', error),
     });
+  }
+
+  /** For `@parley/client/inbox` and the other parts, which share the connection; not `#`, so that it can be reached from there. */
+  protected get inbox(): unknown {
+    return [this.#http, this.#connection, this.#events] satisfies PartPort;
   }
 
   /** Resolves once connected; rejects with a ConnectionError whose `reason` says why not. */
@@ -241,11 +249,16 @@ export class Chat implements Events<ChatEvents> {
       case 'error':
         this.#events.emit('error', errorFrom(frame));
         break;
+      case 'user.updated':
+        this.#events.emit('userUpdated', frame.user);
+        break;
       case 'unsubscribed':
         this.#lost(frame.conversationId, removedError);
         break;
       default:
-        this.#deliver(frame);
+        // Each takes what it knows, and lets the rest pass: this file has few bytes to spare.
+        this.#events.emit('inbox', frame as PartFrame);
+        this.#deliver(frame as ConversationFrame);
     }
   }
 

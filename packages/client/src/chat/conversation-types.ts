@@ -29,6 +29,8 @@ export type ConversationEvents = {
   typing: [userId: string, isTyping: boolean];
   presence: [userId: string, status: PresenceStatus, event: 'enter' | 'update' | 'leave'];
   read: [receipt: { userId: string; messageId: string; seq: number; at: string }];
+  /** Messages have reached devices of these members; in conversations with at most 100 of them. */
+  delivered: [delivered: { receipts: readonly { userId: string; seq: number }[]; at: string }];
   /** Operations of this conversation that the server does not have yet. */
   queueChanged: [waiting: number];
   connectionStateChanged: [state: ConnectionState, previous: ConnectionState, error?: ConnectionError];

@@ -15,7 +15,14 @@ import { Timeline } from './timeline.ts';
 import { createTypingSignal, createTypists } from './typing.ts';
 
 /** Everything but what concerns the whole connection. */
-type ConnectionFrameType = 'token.expiring' | 'reconnect' | 'error' | 'unsubscribed';
+type ConnectionFrameType =
+  | 'token.expiring'
+  | 'reconnect'
+  | 'error'
+  | 'unsubscribed'
+  | 'user.updated'
+  | `${'draft' | 'block'}.updated`
+  | `inbox.${string}`;
 export type ConversationFrame = Exclude<Pushed<ChatProtocol>, { type: ConnectionFrameType }>;
 
 const EVENTS = {
@@ -145,7 +152,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     const found = timeline
       .list()
       .findLast((message) => message.clientMessageId === clientMessageId && message.senderId === userId);
-    if (!found) throw new SvcError({ code: 'discarded', message: 'The message was discarded.' });
+    if (!found) throw new SvcError({ code: 'discarded', message: 'It was discarded.' });
     return found;
   }
 
@@ -170,8 +177,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
     },
     async retry(clientMessageId) {
       const pending = timeline.pending(clientMessageId);
-      if (!pending?.error)
-        throw new SvcError({ code: 'nothing_to_retry', message: 'No message failed with this clientMessageId.' });
+      if (!pending?.error) throw new SvcError({ code: 'nothing_to_retry', message: 'No such message failed.' });
       return deliver(clientMessageId, pending.draft);
     },
     discard(target) {
@@ -250,7 +256,9 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
         events.emit('presence', frame.userId, frame.status, frame.event);
         break;
       case 'read':
-        events.emit('read', { userId: frame.userId, messageId: frame.messageId, seq: frame.seq, at: frame.at });
+      case 'delivered':
+        // Each has its own payload, which its type says.
+        events.emit(frame.type as 'read', frame as Extract<ConversationFrame, { type: 'read' }>);
         break;
       default:
         frame satisfies never;

@@ -16,9 +16,12 @@ export type { History, HistoryOptions, MessagePage } from './history.ts';
 export type { Operation } from './operations.ts';
 export type { QueueStorage } from './queue-storage.ts';
 export type {
+  ChatUser,
   ConversationMember,
   ConversationRecord,
   Delivery,
+  Mentions,
+  MentionsDraft,
   Message,
   MessagePatch,
   NewMessage,

@@ -158,7 +158,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const item = all().find(({ operation }) => operation.id === id);
       if (!item) return;
       remove(item);
-      item.settled.reject(new SvcError({ code: 'discarded', message: 'The message was discarded.' }));
+      item.settled.reject(new SvcError({ code: 'discarded', message: 'It was discarded.' }));
     },
     waitingOf: (conversationId) =>
       all()

@@ -1,11 +1,18 @@
 import type { ChatChange, ChatClientFrames, ReplyTo } from '@parley/contract';
-import type { ReactionSummary, Message as StoredMessage } from '@parley/contract/types.gen';
+import type {
+  ForwardDraft,
+  Mentions,
+  MentionsDraft,
+  PollDraft,
+  ReactionSummary,
+  Message as StoredMessage,
+} from '@parley/contract/types.gen';
 import type { SvcError } from '../errors.ts';
 
 /** JSON of the developer's own. */
 export type Metadata = Record<string, unknown>;
 
-export type { ReactionSummary };
+export type { Mentions, MentionsDraft, ReactionSummary };
 
 /** A message as the server stores it. */
 export type MessageRecord = StoredMessage;
@@ -31,6 +38,11 @@ export interface NewMessage {
   replyTo?: string;
   attachmentId?: string;
   metadata?: Metadata;
+  /** Whom it mentions; `here` and `all` need a moderator. */
+  mentions?: MentionsDraft;
+  /** In the place of text and files: what it asks, or which message it passes on. */
+  poll?: PollDraft;
+  forward?: ForwardDraft;
   /** Made by the SDK when left out; a second send with the same one gives the first message. */
   clientMessageId?: string;
 }
@@ -38,6 +50,8 @@ export interface NewMessage {
 export interface MessagePatch {
   text?: string;
   metadata?: Metadata;
+  /** In place of those it has; null for nobody. */
+  mentions?: Mentions | null;
 }
 
 export type { Page, PageOptions } from '../http.ts';
@@ -47,6 +61,7 @@ export type PresenceStatus = 'ONLINE' | 'AWAY' | 'OFFLINE';
 /** A user who is in a conversation now. */
 /** A conversation as the server stores it, with the user's own place in it. */
 export type {
+  ChatUser,
   Conversation as ConversationRecord,
   ConversationMember,
   Presence as Present,

@@ -12,15 +12,15 @@ export async function askSubscriptions(request: Request<ChatProtocol>, wanted: W
 
 export const removedError = errorFrom({
   svcCode: 'SVC_NOT_A_MEMBER',
-  message: 'The user left the conversation, or it was deleted.',
+  message: 'The user left, or it was deleted.',
 });
 
 export function refusalOf(item: { code?: string } | undefined, ref: string, limit?: number): SvcError {
   const code = `SVC_${item?.code ?? 'INTERNAL'}`;
   const message =
     code === 'SVC_SUBSCRIPTION_LIMIT'
-      ? `A chat holds at most ${limit} conversations. leave() one, or make another Chat.`
-      : `The conversation "${ref}" cannot be joined.`;
+      ? `Join at most ${limit}: leave() one, or make another Chat.`
+      : `"${ref}" cannot be joined.`;
   return errorFrom({ svcCode: code, message });
 }
 

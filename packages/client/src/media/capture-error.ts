@@ -1,14 +1,11 @@
 /** For the people in front of the page: no words of developers. */
 const SENTENCES: Readonly<Record<string, (what: string) => string>> = {
-  permission_denied: (what) =>
-    `This page may not use the ${what}. Click the icon beside the address, allow it, then try again.`,
-  permission_dismissed: (what) =>
-    `The browser asked for the ${what} and got no answer. Try again and choose “Allow”, or reload the page.`,
-  device_in_use: (what) => `Another program is using the ${what}. Close it, then try again.`,
+  permission_denied: (what) => `This page may not use the ${what}. Allow it beside the address, then try again.`,
+  permission_dismissed: (what) => `The browser asked for the ${what} and got no answer. Try again and choose “Allow”.`,
+  device_in_use: (what) => `Another program uses the ${what}. Close it, then try again.`,
   device_not_found: (what) => `No ${what} was found. Connect one, then try again.`,
-  device_failed: (what) => `The ${what} did not start. Try again, or choose another one.`,
-  insecure_context: (what) =>
-    `The browser allows the ${what} on secure pages alone. Open this page with https:// in its address.`,
+  device_failed: (what) => `The ${what} did not start. Choose another one.`,
+  insecure_context: (what) => `The browser allows the ${what} on secure pages alone. Open this page with https://.`,
 };
 
 const CODES: Readonly<Record<string, string>> = {
@@ -35,10 +32,9 @@ export async function reasonFor(what: string, cause?: unknown): Promise<CaptureR
   if (name === 'OverconstrainedError') return make(code, `The chosen ${what} is not connected. Choose another one.`);
   if (code !== 'permission_denied') return make(code);
   if (/system/i.test(message))
-    return make(code, `This computer does not let the browser use the ${what}. Allow it in the privacy settings.`);
+    return make(code, `The computer does not let the browser use the ${what}. Allow it in its settings.`);
   // A screen is chosen each time: it is refused by choosing none.
-  if (what === 'screen')
-    return make('permission_dismissed', 'Nothing is shared yet. Try again and choose what to share.');
+  if (what === 'screen') return make('permission_dismissed', 'Nothing is shared. Try again and choose what.');
   return make((await wasDismissed(what, message)) ? 'permission_dismissed' : code);
 }
 

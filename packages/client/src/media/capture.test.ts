@@ -48,7 +48,7 @@ test('[SDK-63] a page without https says so', async () => {
   browser.remove();
   await assert.rejects(captureCamera(), {
     code: 'insecure_context',
-    message: 'The browser allows the camera on secure pages alone. Open this page with https:// in its address.',
+    message: 'The browser allows the camera on secure pages alone. Open this page with https://.',
   });
 });
 

@@ -61,5 +61,5 @@ export function payloadOf({ payload, encoding }: FrameData<SignalingServerFrames
 const tooLarge = (size: number): ApiError =>
   new ApiError({
     code: 'SVC_PAYLOAD_TOO_LARGE',
-    message: `A data message takes ${DATA_MESSAGE_BYTES_MAX} bytes with its head; this one has ${size}. Send it in pieces.`,
+    message: `A data message takes ${DATA_MESSAGE_BYTES_MAX} bytes with its head, not ${size}. Send it in pieces.`,
   });

@@ -258,7 +258,7 @@ export class LocalParticipant {
   #ended(track: LocalTrack): void {
     if (track.source === 'CAMERA' || track.source === 'MICROPHONE') {
       const what = track.source === 'CAMERA' ? 'camera' : 'microphone';
-      const message = `The ${what} was disconnected. Connect it again or choose another one, then turn it on.`;
+      const message = `The ${what} was disconnected. Connect it again or choose another one.`;
       this.#port.onError(new MediaError({ code: 'device_lost', message }));
     }
     track.stop().catch((error) => this.#port.onError(error));

@@ -171,7 +171,7 @@ export class LocalTrack {
   setDevice(deviceId: string): Promise<void> {
     return this.#inTurn(async () => {
       const recapture = this.#recapture;
-      if (!recapture) throw new Error('This track was given as it is: publish one of the other device.');
+      if (!recapture) throw new Error('Publish a track of the other device instead.');
       if (this.#isMuted && this.#isLetGo) {
         this.#wanted = deviceId;
         return;
@@ -261,4 +261,4 @@ export class LocalTrack {
 }
 
 const mutedByServer = (kind: string): MediaError =>
-  new MediaError({ code: 'muted_by_server', message: `The host muted this ${kind}. Only they can unmute it.` });
+  new MediaError({ code: 'muted_by_server', message: `Only the host can unmute this ${kind}.` });

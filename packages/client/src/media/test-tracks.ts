@@ -24,7 +24,7 @@ export function createTestTracks(options: TestTracksOptions = {}): TestTracks {
     import('./test-card.ts').then((card) => card.startCard(context, label, frameRate, ended)).catch(() => {});
   const tone = startTone();
   const [video] = canvas.captureStream(frameRate).getVideoTracks();
-  if (!video) throw new Error('This browser cannot capture a canvas.');
+  if (!video) throw new Error('No picture.');
   return {
     video,
     audio: tone.track,
@@ -46,6 +46,6 @@ function startTone(): { track: MediaStreamTrack; stop(): void } {
   oscillator.connect(gain).connect(output);
   oscillator.start();
   const [track] = output.stream.getAudioTracks();
-  if (!track) throw new Error('This browser cannot make a tone.');
+  if (!track) throw new Error('No sound.');
   return { track, stop: () => void context.close() };
 }

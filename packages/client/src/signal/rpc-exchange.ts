@@ -38,7 +38,7 @@ export function createRpcExchange(deps: RpcExchangeDeps) {
       waiter.resolve(payload ?? '');
       return;
     }
-    const message = error.message ?? 'The other participant could not answer.';
+    const message = error.message ?? 'The handler failed.';
     waiter.reject(new SvcError({ code: error.code, message, retryable: error.code === 'TIMEOUT' }));
   }
 

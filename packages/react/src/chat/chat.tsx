@@ -8,7 +8,7 @@ import { usePanel } from '../shared/panel-scope.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { useTexts } from '../texts.tsx';
 import { Composer } from './composer.tsx';
-import { ChatContext, type ChatScope } from './context.ts';
+import { ChatContext, type ChatMentions, type ChatScope } from './context.ts';
 import { MessageList } from './message-list.tsx';
 import { keyOf } from './rows.ts';
 import { Thread } from './thread.tsx';
@@ -24,6 +24,8 @@ export interface ChatProps {
   mayDelete?: (message: Message) => boolean;
   /** An address from your backend that downloads the file. Without it files have names only. */
   attachmentUrl?: (attachmentId: string) => Promise<string>;
+  /** Of `useMentions`. Without it only the names of those who are here can be written out. */
+  mentions?: ChatMentions;
   /** What was written before and not sent, as a chat store keeps it. */
   draft?: string;
   onDraft?: (text: string) => void;
@@ -36,7 +38,7 @@ export interface ChatProps {
 
 /** A whole conversation: messages, threads, and a field to write in. As high as the element around it. */
 export function Chat(props: ChatProps) {
-  const { conversation, userId, nameOf = sameName, mayDelete, attachmentUrl, draft, onDraft } = props;
+  const { conversation, userId, nameOf = sameName, mayDelete, attachmentUrl, draft, onDraft, mentions } = props;
   const texts = useTexts();
   const panel = usePanel();
   const { title = panel ? null : texts.chat } = props;
@@ -74,12 +76,13 @@ export function Chat(props: ChatProps) {
         ? (id) => given.current.attachmentUrl?.(id) ?? Promise.reject(new Error('no attachmentUrl'))
         : undefined,
       run: (work) => void work.then(() => setProblem(null), setProblem),
+      mentions,
       editing,
       setEditing,
       onReply: setReplyTo,
       onThread: setThread,
     }),
-    [conversation, userId, hasUrls, editing],
+    [conversation, userId, hasUrls, editing, mentions],
   );
   const Root = title === null ? 'div' : 'section';
   return (

@@ -31,12 +31,12 @@ const NO_NAMES: readonly string[] = [];
 export function Composer(props: ComposerProps) {
   const { names = NO_NAMES, replyTo = null, onCancelReply, onEditLast, maxLength = 4000 } = props;
   const texts = useTexts();
-  const { conversation, run } = useChatScope();
+  const { conversation, run, mentions } = useChatScope();
   const listId = useId();
   const draft = useDraft(conversation, props.draft ?? '', props.onDraft);
   const { text, field, write } = draft;
   const uploads = useUploads(conversation, replyTo?.id ?? null);
-  const choice = useMentionChoice(draft, names);
+  const choice = useMentionChoice(draft, mentions?.names ?? names);
   const hasChoice = choice.names.length > 0;
   useEffect(() => {
     if (replyTo && onCancelReply) field.current?.focus();
@@ -46,7 +46,9 @@ export function Composer(props: ComposerProps) {
     event.preventDefault();
     const trimmed = text.trim();
     if (trimmed === '' || !conversation) return;
-    run(conversation.send({ text: trimmed, ...(replyTo?.id ? { replyTo: replyTo.id } : {}) }));
+    run(
+      conversation.send({ text: trimmed, ...mentions?.of(trimmed), ...(replyTo?.id ? { replyTo: replyTo.id } : {}) }),
+    );
     write('', 0);
     onCancelReply?.();
   };

@@ -72,7 +72,7 @@ function Content(props: MessageRowProps & { isEditing: boolean; messageKey: stri
       ) : (
         message.text !== null && (
           <p className="parley-text" dir="auto">
-            <LinkedText text={message.text} />
+            <LinkedText message={message} />
             {message.edited && <small> ({texts.edited})</small>}
           </p>
         )
@@ -102,10 +102,11 @@ function Quote({ answered, onShow }: Pick<MessageRowProps, 'answered' | 'onShow'
   );
 }
 
-function LinkedText({ text }: { text: string }) {
-  return withLinks(text).map((part, index) =>
+function LinkedText({ message }: { message: Message }) {
+  const { mentions } = useChatScope();
+  return withLinks(message.text ?? '').map((part, index) =>
     index % 2 === 0 ? (
-      part
+      (mentions?.show(part, message) ?? part)
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other name.
       <a key={index} href={part} target="_blank" rel="noopener noreferrer nofollow">

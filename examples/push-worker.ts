@@ -1,0 +1,3 @@
+import { servePush } from '@parley/client/push-worker';
+
+servePush({ icon: '/icon.png', pageOf: ({ conversationId }) => `/chat/${conversationId}` });

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type ChatOf, createChatKit } from '../../../../apps/server/testkit/chat/chat.ts';
+import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
+import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
+import { startTcpProxy } from '../../../../apps/server/testkit/peers/tcp-proxy.ts';
+import { Chat } from '../chat/index.ts';
+import { createInbox } from './index.ts';
+
+const env = { CHAT_CONNECT_RATE_LIMIT: '1000', CHAT_SEND_RATE_LIMIT: '1000', CHAT_SUBSCRIBE_RATE_LIMIT: '1000' };
+let service: TestService;
+let kit: ChatOf;
+before(async () => {
+  service = await startService({ env });
+  kit = await createChatKit(service);
+});
+after(() => service.stop());
+
+test('[INB-30] the inbox of the client is that of the server: live, in pages, and after a lost connection', async () => {
+  const { api } = kit.project;
+  const rooms: string[] = [];
+  for (let at = 0; at < 5; at++) rooms.push((await kit.conversation(['alice', 'bob'])).id);
+  const send = (room: string, senderId = 'bob') => api.call('sendMessage', { room, body: { text: 'x', senderId } });
+  const proxy = await startTcpProxy(service.url);
+  const chat = new Chat({ url: proxy.url, token: async () => (await kit.user('alice')).token });
+  await chat.connect();
+  const inbox = createInbox(chat, { pageSize: 3, acknowledge: true });
+  const shown = () => inbox.state.getSnapshot();
+  const listed = () => shown().entries.map(({ conversation, unreadCount }) => [conversation.id, unreadCount]);
+  const agrees = (count: number) =>
+    eventually(async () => {
+      const entries = (await api.call('listUserInbox', { userId: 'alice' })).slice(0, count);
+      const expected = entries.map(({ conversation, unreadCount }) => [conversation.id, unreadCount]);
+      return JSON.stringify(listed()) === JSON.stringify(expected);
+    });
+  await agrees(3);
+  assert.equal(shown().hasMore, true);
+  await send(rooms[3] ?? '');
+  await agrees(3);
+  await eventually(() => shown().badge?.unreadMessages === 1);
+  await eventually(async () => {
+    const receipts = await api.call('listReadReceipts', { room: rooms[3] ?? '' });
+    return receipts.find(({ userId }) => userId === 'alice')?.lastDeliveredSeq === 1;
+  });
+  await inbox.loadMore();
+  await agrees(5);
+  assert.equal(shown().hasMore, false);
+
+  proxy.cut();
+  await send(rooms[0] ?? '');
+  await api.call('changeInboxEntry', { room: rooms[1] ?? '', body: { pinned: true, userId: 'alice' } });
+  proxy.mend();
+  await agrees(5);
+  await inbox.mute(rooms[0] ?? '');
+  await inbox.hide(rooms[4] ?? '');
+  await inbox.unpin(rooms[1] ?? '');
+  await agrees(4);
+  await eventually(() => shown().badge?.unreadMessages === 1);
+  const { id: own } = await send(rooms[3] ?? '', 'alice');
+  await eventually(() => shown().badge?.unreadMessages === 0);
+  await inbox.markUnread(rooms[3] ?? '', own);
+  await eventually(() => shown().badge?.unreadMessages === 1);
+  inbox.close();
+  await chat.disconnect();
+  await proxy.close();
+});

@@ -1,0 +1,88 @@
+import type { ChatBlock, ChatReport } from '@parley/contract/types.gen';
+import type { Chat } from '../chat/index.ts';
+import { createPart, readAll } from '../chat/part.ts';
+import type { SvcError } from '../errors.ts';
+import { createDerivedStore, type Store } from '../store.ts';
+
+export type { ChatReport } from '@parley/contract/types.gen';
+export type { Store } from '../store.ts';
+
+export interface Report {
+  reason: ChatReport['reason'];
+  /** At most 1,000 characters. */
+  note?: string;
+}
+
+/** Reports a message to those who run the application; once for each user and message. */
+export async function reportMessage(chat: Chat, messageId: string, report: Report): Promise<ChatReport> {
+  const { http } = createPart(chat, () => {});
+  const path = `/v1/chat/messages/${encodeURIComponent(messageId)}/report`;
+  return (await http.call('POST', path, { body: report })) as ChatReport;
+}
+
+export interface BlocksState {
+  /** Whom the user has blocked; null until it is known. */
+  readonly blocked: ReadonlySet<string> | null;
+  readonly error: SvcError | null;
+}
+
+/** Whom the user wants nothing of, the same on all of their devices. */
+export interface Blocks {
+  /** Fits React's `useSyncExternalStore`. */
+  readonly state: Store<BlocksState>;
+  has(userId: string): boolean;
+  block(userId: string): Promise<void>;
+  unblock(userId: string): Promise<void>;
+  close(): void;
+}
+
+export function createBlocks(chat: Chat): Blocks {
+  let error: SvcError | null = null;
+  let blocked: Set<string> | null = null;
+  /** Told of while the list was on its way: newer than the list. */
+  let heard: Map<string, boolean> | null = null;
+  const state = createDerivedStore<BlocksState>(() => ({ blocked: blocked && new Set(blocked), error }));
+  const part = createPart(chat, (cause) => {
+    error = cause;
+    state.invalidate();
+  });
+
+  function put(userId: string, isBlocked: boolean): void {
+    heard?.set(userId, isBlocked);
+    if (isBlocked) blocked?.add(userId);
+    else blocked?.delete(userId);
+    state.invalidate();
+  }
+
+  /** After each connection: frames are not repeated. */
+  async function read(): Promise<void> {
+    const newer = new Map<string, boolean>();
+    heard = newer;
+    const all = await readAll<ChatBlock>(part.http, '/v1/chat/blocks');
+    heard = null;
+    error = null;
+    blocked = new Set(all.map(({ blockedId }) => blockedId));
+    for (const [userId, isBlocked] of newer) put(userId, isBlocked);
+    state.invalidate();
+  }
+
+  const path = (userId: string): string => `/v1/chat/blocks/${encodeURIComponent(userId)}`;
+  part.onFrame((frame) => {
+    if (frame.type === 'block.updated') put(frame.blockedId, frame.blocked);
+  });
+  part.onConnected(read);
+  return {
+    state,
+    // What was told or done while the list is on its way counts already.
+    has: (userId) => heard?.get(userId) ?? blocked?.has(userId) === true,
+    block: async (userId) => {
+      await part.http.call('PUT', path(userId));
+      put(userId, true);
+    },
+    unblock: async (userId) => {
+      await part.http.call('DELETE', path(userId));
+      put(userId, false);
+    },
+    close: part.close,
+  };
+}

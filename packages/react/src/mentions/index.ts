@@ -1,0 +1,4 @@
+'use client';
+
+export type { ChatMentions } from '../chat/context.ts';
+export { type MentionsOptions, useMentions } from './use-mentions.tsx';
