@@ -21,6 +21,9 @@ interface Call {
 /** Any visitor may take any identity: a playground has no accounts. Yours takes the identity from its own session. */
 const identityOf = (body: Call['body']): string => text(body, 'identity');
 
+/** What everybody in the playground's chat is in. */
+const sharedConversations = { 'playground-lounge': 'Lounge', 'playground-harbour': 'Harbour crew' } as const;
+
 const routes: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'GET rooms': async ({ svc }) =>
     (await svc.rooms.list({ limit: 20 }))
@@ -54,6 +57,18 @@ const routes: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
     await svc.chat.members.add(part(parts, 'room'), { userId });
     const { token } = await svc.chat.tokens.create({ userId, conversations: [part(parts, 'room')] });
     return { token };
+  },
+
+  'POST chat/token': async ({ svc, body }) => {
+    const userId = identityOf(body);
+    for (const [name, title] of Object.entries(sharedConversations)) {
+      await svc.chat.conversations
+        .get(name)
+        .catch(ifMissing(() => svc.chat.conversations.create({ name, metadata: { title } })));
+      await svc.chat.members.add(name, { userId });
+    }
+    // Not bounded to conversations: the inbox has all of the user's.
+    return { token: (await svc.chat.tokens.create({ userId })).token };
   },
 
   'GET streams': async ({ svc }) =>

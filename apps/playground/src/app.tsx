@@ -1,6 +1,7 @@
 import { Link, Route, Router, Switch } from 'wouter';
 import { CheckPage } from './check-page.tsx';
 import { HostPage } from './host-page.tsx';
+import { InboxPage } from './inbox-page.tsx';
 import { RoomPage } from './room-page.tsx';
 import { StartPage } from './start-page.tsx';
 import { ViewerPage } from './viewer-page.tsx';
@@ -17,6 +18,7 @@ export function App() {
         </Link>
         <nav aria-label="Pages">
           <Link href="/room/demo">Demo room</Link>
+          <Link href="/chat">Chat</Link>
           <Link href="/host">Go live</Link>
           <Link href="/check">Connection check</Link>
           <a href="/">Dashboard</a>
@@ -29,6 +31,7 @@ export function App() {
           <Route path="/room/:name">{({ name }) => <RoomPage key={name} name={decodeURIComponent(name)} />}</Route>
           <Route path="/host/:id?">{({ id }) => <HostPage key={id ?? ''} streamId={id ?? null} />}</Route>
           <Route path="/watch/:id">{({ id }) => <ViewerPage key={id} streamId={id} />}</Route>
+          <Route path="/chat" component={InboxPage} />
           <Route path="/check" component={CheckPage} />
           <Route>
             <h1>There is no such page</h1>

@@ -35,6 +35,7 @@ export const backend = {
     (await ask<{ token: string }>('POST', `${at(room)}/rtc-token`, { identity, name, ttlSeconds })).token,
   chatToken: async (room: string, identity: string) =>
     (await ask<{ token: string }>('POST', `${at(room)}/chat-token`, { identity })).token,
+  inboxToken: async (identity: string) => (await ask<{ token: string }>('POST', 'chat/token', { identity })).token,
   streams: () => ask<Stream[]>('GET', 'streams'),
   stream: (id: string) => ask<Stream>('GET', `streams/${id}`),
   createStream: (title: string, identity: string) => ask<Stream>('POST', 'streams', { title, identity }),

@@ -6,6 +6,7 @@ import '@parley/react/styles.css';
 import './styles/frame.css';
 import './styles/stage.css';
 import './styles/chat.css';
+import './styles/inbox.css';
 import './wire.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

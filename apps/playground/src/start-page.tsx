@@ -80,6 +80,13 @@ export function StartPage() {
           </button>
         </form>
       </section>
+      <section className="panel stack-small" aria-labelledby="chat">
+        <h2 id="chat">Chat</h2>
+        <p className="muted">An inbox with what is unread, search and mentions.</p>
+        <Link className="button self-start" href="/chat">
+          Open the chat
+        </Link>
+      </section>
       <section className="panel stack-small" aria-labelledby="streams">
         <h2 id="streams">Live streams</h2>
         <ul className="links">

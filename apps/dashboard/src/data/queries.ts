@@ -14,6 +14,11 @@ export const untilTold = ({ state: { error } }: { state: { error: Error | null }
   if (error === null) return isFed() ? false : askEveryMs;
   return Math.max(askEveryMs, (explain(error).retryAfterSeconds ?? 0) * 1000);
 };
+/** Whether a limit that was hit is still counted down: until it has passed, nothing is asked for. */
+export const isLimited = (
+  { error, errorUpdatedAt }: { error: Error | null; errorUpdatedAt: number },
+  now = Date.now(),
+): boolean => error !== null && now < errorUpdatedAt + (explain(error).retryAfterSeconds ?? 0) * 1000;
 /** What nobody tells of, because it is found out by looking. */
 export const inTurns = askEveryMs;
 /** Data older than this is shown with a warning. */

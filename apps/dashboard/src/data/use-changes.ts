@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { followChanges, isFed, onFedChange } from './change-feed.ts';
 import { isShown } from './change-queries.ts';
+import { isLimited } from './queries.ts';
 import { useServices } from './services.tsx';
 
 /** While this is mounted, what the page shows is asked for again when the service tells that it changed. */
@@ -26,7 +27,10 @@ export function useChanges(projectId: string, environment: Environment): void {
     void followChanges(
       {
         open,
-        tell: (changed) => void client.invalidateQueries({ predicate: ({ queryKey }) => isShown(queryKey, changed) }),
+        tell: (changed) =>
+          void client.invalidateQueries({
+            predicate: ({ queryKey, state }) => isShown(queryKey, changed) && !isLimited(state),
+          }),
         isVisible: () => document.visibilityState === 'visible',
         visibilityChange: (signal) => once(document, 'visibilitychange', signal),
         wait,

@@ -43,7 +43,7 @@ export function useNamedAddress(environment: Environment): string {
   const search = new URLSearchParams(useSearch());
   const [path] = useLocation();
   search.set('env', environment.toLowerCase());
-  return `${path}?${search}`;
+  return `${path}?${search}${location.hash}`;
 }
 
 /** A page of a project, in an environment. */
