@@ -26,5 +26,13 @@ test('[DASH-1] the check of pages finds what cannot be read or is not named, als
   }
   await page.setContent(document('', '<img src="data:,">'));
   await assert.rejects(assertAccessible(page, 'a picture without words'), /image-alt/);
+  const framed = (link: string): string =>
+    document('').replace('<main>', `<nav aria-label="Menu"><a href="#b">${link}</a></nav><main>`);
+  await page.setContent(framed('Home'));
+  for (const _ of [1, 2]) await assertAccessible(page, 'a page with a menu');
+  await page.setContent(framed('<img src="data:,">'));
+  await assert.rejects(assertAccessible(page, 'another menu'), /image-alt/);
+  await page.setContent(framed('Home').replace('<html lang="en">', '<html>'));
+  await assert.rejects(assertAccessible(page, 'a whole page around a known menu'), /html-has-lang/);
   await page.close();
 });

@@ -23,7 +23,9 @@ export async function assertAccessible(page: Page, what: string, look: Look = {}
   const without = [...(look.without ?? []), ...colours.values];
   const rules = Object.fromEntries(without.map((id) => [id, { enabled: false }]));
   await prepare(page);
+  const frames = await page.evaluate(markKnownFrames, [...judgedFrames]);
   const { checked } = await runAxe(page, what, { runOnly: everything, rules, within: look.within ?? 'html' });
+  if (look.within === undefined) for (const frame of frames) judgedFrames.add(frame);
   // A part may be a title and a sentence.
   assert.ok(checked > (look.within === undefined ? 10 : 3), `axe checked almost nothing on ${what}`);
   if (!look.without?.includes('color-contrast')) await assertColours(page, what, look.within);
@@ -41,6 +43,29 @@ export async function assertDarkColours(page: Page, what: string, within?: strin
   await page.emulateMedia({ colorScheme: 'dark' });
   await prepare(page);
   await assertColours(page, `${what}, dark`, within);
+}
+
+/** What is around pages and axe has found well on one of them. Rules for whole pages are judged on each page again. */
+const judgedFrames = new Set<string>();
+
+/** Marks what is around this page, such as its menu, where it is known; answers those that are not. */
+function markKnownFrames(known: readonly string[]): string[] {
+  const isKnown = new Set(known);
+  const fresh: string[] = [];
+  // What axe judges of them by itself: which link is the present page's, and where links lead, changes nothing.
+  const outline = (part: Element): string => {
+    const attributes = [...part.attributes]
+      .filter(({ name }) => !/^(href|class|id|aria-current|data-)/.test(name))
+      .map(({ name, value }) => `${name}=${value}`);
+    const text = [...part.childNodes].map((node) => (node.nodeType === 3 ? node.nodeValue : '')).join(' ');
+    return `${part.tagName} ${attributes.join(' ')} ${text}(${[...part.children].map(outline).join()})`;
+  };
+  for (const part of document.querySelectorAll(':is(nav, header, aside, footer):not(:is(main, dialog) *)')) {
+    const frame = `${innerWidth} ${outline(part)}`;
+    part.toggleAttribute('data-known-frame', isKnown.has(frame));
+    if (!isKnown.has(frame)) fresh.push(frame);
+  }
+  return fresh;
 }
 
 /** What axe has found legible on any page of this worker: text of this colour and size on this background. */
@@ -117,7 +142,7 @@ interface AxeRule {
 }
 interface AxeRun {
   run(
-    root: Document | string,
+    root: object | string,
     options: object,
   ): Promise<{
     /** What axe could not decide, as text over a gradient, is in neither. */
@@ -132,7 +157,7 @@ async function runAxe(page: Page, what: string, options: { runOnly: object; rule
     const { axe } = window as unknown as { axe: AxeRun };
     const isMarked = within === '[data-new-look]';
     const [root, resultTypes] = [
-      within === 'html' ? document : within,
+      within === 'html' ? { include: [['html']], exclude: [['[data-known-frame]']] } : within,
       ['violations', ...(isMarked ? ['passes'] : [])],
     ];
     const result = await axe.run(root, { ...wanted, resultTypes, elementRef: isMarked, preload: false });

@@ -43,7 +43,8 @@ test('[RUN-7] from npm start to two moving tiles, a chat answer and the dashboar
   tell('two tiles move, and the tone has a level');
 
   const chat = page.getByRole('region', { name: 'Chat' });
-  await chat.getByText('Say hello, and somebody will react.').waitFor();
+  // Not anywhere in the region: news are said aloud too, in a line of their own.
+  await chat.getByRole('log').getByText('Say hello, and somebody will react.').waitFor();
   await chat.getByRole('textbox', { name: 'Message' }).fill('hello');
   await page.keyboard.press('Enter');
   await chat.locator('.parley-row', { hasText: 'hello' }).last().getByText('👋').waitFor();

@@ -12,6 +12,8 @@ import { sharedChromium, stillPage } from './browser.ts';
 export interface Gallery {
   /** The whole page, or one exhibit alone. */
   open(options?: OpenOptions): Promise<Page>;
+  /** Whoever opens next gets this page, loaded anew: a browser's new page costs twice that. */
+  leave(page: Page): Promise<void>;
   /** What no page may do: errors in the console or nowhere caught. */
   problems: string[];
   close(): Promise<void>;
@@ -55,16 +57,34 @@ export async function openGallery(): Promise<Gallery> {
   const { port } = server.address() as AddressInfo;
   const browser = await sharedChromium();
   const problems: string[] = [];
+  const free: Page[] = [];
+  let visits = 0;
+
+  async function newPage(options: BrowserContextOptions): Promise<Page> {
+    const page = await browser.newPage({ ...stillPage, ...options });
+    page.setDefaultTimeout(90_000);
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    return page;
+  }
+
   return {
     problems,
-    async open({ exhibit = '', theme, direction = 'ltr', ...options } = {}) {
-      const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, ...stillPage, ...options });
-      page.setDefaultTimeout(90_000);
-      page.on('pageerror', (error) => problems.push(String(error)));
-      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-      await page.goto(`http://localhost:${port}/?theme=${theme ?? ''}&dir=${direction}#${encodeURIComponent(exhibit)}`);
+    async open({ exhibit = '', theme, direction = 'ltr', viewport, ...device } = {}) {
+      const size = viewport ?? { width: 1280, height: 720 };
+      const known = Object.keys(device).length === 0 ? free.pop() : undefined;
+      const page = known ?? (await newPage({ viewport: size, ...device }));
+      await known?.setViewportSize(size);
+      // An address of its own: from one exhibit to another the page would only turn.
+      const search = `theme=${theme ?? ''}&dir=${direction}&visit=${++visits}`;
+      await page.goto(`http://localhost:${port}/?${search}#${encodeURIComponent(exhibit)}`);
       await page.locator('#root > *').waitFor();
       return page;
+    },
+    async leave(page) {
+      await page.evaluate(() => localStorage.clear());
+      await page.emulateMedia({ colorScheme: 'light' });
+      free.push(page);
     },
     close: () =>
       new Promise((resolve) => {

@@ -55,7 +55,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     assert.ok(exhibits > 35, `saw only ${exhibits} exhibits`);
     // The same landmark stands there once for each state.
     await assertAccessibleInBothThemes(page, 'the gallery', { without: ['landmark-unique'] });
-    await page.close();
+    await gallery.leave(page);
     await assertAccessibleInBothThemes(await alone('settings'), 'settings');
   });
 
@@ -76,7 +76,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
           });
         }
       }
-      await page.close();
+      await gallery.leave(page);
     }
   });
 
@@ -133,7 +133,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     assert.ok(!(await quality.isVisible()), 'a narrow tile shows a bad connection alone');
     await show(page, 'tile, paused for bandwidth');
     assert.ok(await quality.isVisible());
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-4] a shared screen is the largest tile, and a pinned one until it is let go', async () => {

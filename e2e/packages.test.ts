@@ -259,6 +259,13 @@ test('[KIT-1] the React kit is at most 25 kB gzipped without the client, and bri
   for (const name of imported) assert.ok(readFileSync(join(styles, name), 'utf8').length > 0);
 });
 
+test('[KIT-40] mentions are at most 2 kB beside the kit', async (context) => {
+  const { bytes, code } = await weigh('@parley/react/mentions', kitExternals);
+  context.diagnostic(`mentions: ${bytes} bytes gzipped`);
+  assert.ok(code.includes('parley-mention') && !code.includes('parley-chat'));
+  assert.ok(bytes <= 2_000, `${bytes} bytes`);
+});
+
 test('[KIT-1] a part that is used alone brings neither chat nor call with it', async (context) => {
   const part = await weigh('@parley/react', kitExternals, '{ Tile }');
   context.diagnostic(`a tile: ${part.bytes} bytes gzipped`);

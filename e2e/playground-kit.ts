@@ -35,20 +35,25 @@ export interface Playground {
   url: string;
   newContext(options?: { isDark?: boolean }): Promise<BrowserContext>;
   newPage(context?: BrowserContext): Promise<Page>;
+  /** Whoever asks for a page next gets this one, with nothing of what was done in it: a new context costs three times that. */
+  leave(page: Page): Promise<void>;
   /** What no page may do: errors in the console, unhandled rejections, requests to elsewhere. */
   problems: string[];
   close(): Promise<void>;
 }
+
+const windowSize = { width: 1280, height: 800 };
 
 export async function openPlayground(switches: readonly string[] = []): Promise<Playground> {
   const [server, browser] = await Promise.all([sharedDevServer(), sharedChromium(switches)]);
   const url = `http://localhost:${server.port}`;
   const problems: string[] = [];
   const contexts: BrowserContext[] = [];
+  const free: Page[] = [];
 
   const newContext: Playground['newContext'] = async ({ isDark = false } = {}) => {
     const colorScheme = isDark ? 'dark' : 'light';
-    const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 800 }, ...stillPage });
+    const context = await browser.newContext({ colorScheme, viewport: windowSize, ...stillPage });
     contexts.push(context);
     return context;
   };
@@ -59,9 +64,23 @@ export async function openPlayground(switches: readonly string[] = []): Promise<
     newContext,
     problems,
     async newPage(context) {
+      const known = context ? undefined : free.pop();
+      if (known) return known;
       const page = await (context ?? (await newContext())).newPage();
       watch(page, url, problems);
       return page;
+    },
+    async leave(page) {
+      // Of the same origin: an empty page would be another renderer's.
+      await page.goto(`${url}/healthz`);
+      await page.context().clearCookies();
+      await page.evaluate(() => {
+        localStorage.clear();
+        sessionStorage.clear();
+      });
+      await page.setViewportSize(windowSize);
+      await page.emulateMedia({ colorScheme: 'light' });
+      free.push(page);
     },
     async close() {
       for (const context of contexts) await context.close();

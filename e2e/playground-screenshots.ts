@@ -36,6 +36,15 @@ async function visit(playground: Playground, isDark: boolean): Promise<void> {
   await page.screenshot({ path: join(folder, `narrow-${theme}.png`), fullPage: true });
   await page.setViewportSize({ width: 1280, height: 800 });
 
+  await page.goto(`${playground.url}/playground/chat`);
+  await page.getByRole('button', { name: /^Lounge/ }).click();
+  await page.getByRole('textbox', { name: 'Message' }).fill('The lighthouse is lit, @');
+  await page.waitForTimeout(1_000);
+  await shoot('chat');
+  await page.setViewportSize({ width: 390, height: 760 });
+  await shoot('chat-narrow');
+  await page.setViewportSize({ width: 1280, height: 800 });
+
   await page.goto(`${playground.url}/playground/host`);
   await page.getByLabel('Test card and tone').check();
   await page.getByRole('button', { name: 'Open the studio' }).click();

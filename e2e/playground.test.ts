@@ -20,7 +20,6 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.getByRole('heading', { level: 1 }).waitFor();
     return page;
   };
-  const close = (page: Page): Promise<void> => page.context().close();
 
   test('[PLAY-1] [PLAY-2] by keyboard alone: join, mute, write, walk over messages, react, edit and delete', async () => {
     const page = await open('/room/keys');
@@ -72,7 +71,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await row('an answer').getByRole('button', { name: 'Delete' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('This message was deleted.').waitFor();
-    await close(page);
+    await playground.leave(page);
   });
 
   test('[PLAY-2] [SDK-52] [KIT-39] a file goes up and comes down again; typing and presence are shown', async () => {
@@ -101,8 +100,57 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     assert.equal(download.suggestedFilename(), 'note.txt');
     await bob.getByRole('textbox', { name: 'Message' }).pressSequentially('hm');
     await ada.getByText('guest is typing').waitFor();
-    await close(ada);
-    await close(bob);
+    await playground.leave(ada);
+    await playground.leave(bob);
+  });
+
+  test('[PLAY-7] by keyboard in two pages: a mention, the badge of the inbox, and a search that marks what it found', async () => {
+    const [ada, bob] = [await open(''), await open('')];
+    for (const [page, name] of [
+      [ada, 'Ada'],
+      [bob, 'Bob'],
+    ] as const) {
+      await page.getByLabel('Your name').fill(name);
+      await page.getByRole('link', { name: 'Open the chat' }).press('Enter');
+      await page.getByRole('button', { name: /^Lounge/ }).waitFor();
+    }
+    const entry = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) });
+    const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+    await entry(bob, 'Harbour crew').press('Enter');
+    await eventually(async () => assert.ok(await field(bob).isEnabled()));
+    await entry(ada, 'Lounge').press('Enter');
+    await eventually(async () => assert.ok(await field(ada).isEnabled()));
+
+    await field(ada).focus();
+    await ada.keyboard.type('The lighthouse is lit, @bo');
+    await ada.getByRole('option', { name: /bob/ }).first().waitFor();
+    await ada.keyboard.press('Enter');
+    await ada.keyboard.press('Enter');
+    await ada.locator('.parley-row mark', { hasText: '@bob' }).waitFor();
+    await entry(bob, 'Lounge').getByText('1 unread, you are mentioned').waitFor();
+    await bob.getByRole('status').getByText('1 unread message').waitFor();
+
+    const search = bob.getByRole('searchbox', { name: 'Search messages' });
+    await search.focus();
+    await bob.keyboard.type('light');
+    const found = bob.getByRole('list', { name: 'Found messages' });
+    await eventually(async () => assert.deepEqual(await found.locator('mark').allTextContents(), ['light']), {
+      withinMs: 30_000,
+    });
+    await inEveryLook(bob, 'found messages');
+    // On a phone an open conversation hides the list, and takes the focus from it.
+    await bob.setViewportSize({ width: 1280, height: 800 });
+    await search.focus();
+    await bob.keyboard.press('Tab');
+    await bob.keyboard.press('Enter');
+    await bob.locator('.parley-row mark[data-mine]', { hasText: '@bob' }).waitFor();
+    await search.press('Escape');
+    // It was looked at, so it is read.
+    await bob.getByRole('status').getByText('Nothing unread').waitFor();
+    assert.equal(await entry(bob, 'Lounge').locator('.inbox-badge').count(), 0);
+    await inEveryLook(bob, 'an open conversation');
+    await playground.leave(ada);
+    await playground.leave(bob);
   });
 
   test('[KIT-10] a raised hand and a reaction reach everybody, a hand also who comes later; it goes down with its owner', async () => {
@@ -126,9 +174,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await ada.locator('.parley-tile-reaction', { hasText: '👏' }).waitFor();
     await ada.getByRole('button', { name: 'Leave call' }).click();
     await raised(late).waitFor({ state: 'detached' });
-    await close(ada);
-    await close(bob);
-    await close(late);
+    await playground.leave(ada);
+    await playground.leave(bob);
+    await playground.leave(late);
   });
 
   test('[PLAY-3] [KIT-29] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
@@ -147,11 +195,11 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     const chat = host.getByRole('button', { name: 'Chat', exact: true });
     await chat.getByText('1', { exact: true }).waitFor();
     await chat.click();
-    await host.getByText('hi from a viewer').waitFor();
+    await host.getByRole('log').getByText('hi from a viewer').waitFor();
     await host.getByRole('button', { name: 'End the stream' }).click();
     await viewer.getByText('The stream has ended.').waitFor();
-    await close(viewer);
-    await close(host);
+    await playground.leave(viewer);
+    await playground.leave(host);
   });
 
   test('[PLAY-4] the inspector drops the sockets, and the call and the chat come back', async () => {
@@ -171,7 +219,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.getByRole('textbox', { name: 'Message' }).fill('still here');
     await page.keyboard.press('Enter');
     await page.locator('.parley-row', { hasText: 'still here' }).waitFor();
-    await close(page);
+    await playground.leave(page);
   });
 
   /** Both themes by axe, then 320 pixels. */
@@ -182,19 +230,19 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
   }
 
   test('[PLAY-5] every page is accessible in both themes and fits 320 pixels', async () => {
-    for (const path of ['', '/room/demo', '/host', '/check']) {
+    for (const path of ['', '/room/demo', '/chat', '/host', '/check']) {
       const page = await open(path);
       await inEveryLook(page, path);
-      await close(page);
+      await playground.leave(page);
     }
     const page = await open('/room/demo');
     await page.getByLabel('Test card and tone').check();
     await page.getByRole('button', { name: 'Join' }).click();
     await page.locator('.parley-call[data-connection="connected"]').waitFor();
-    await page.getByText('Say hello, and somebody will react.').waitFor();
+    await page.getByRole('log').getByText('Say hello, and somebody will react.').waitFor();
     await page.getByRole('button', { name: 'Inspector' }).click();
     await inEveryLook(page, 'a call');
-    await close(page);
+    await playground.leave(page);
   });
 
   test('[PLAY-6] its backend answers its own pages only', async () => {

@@ -5,6 +5,7 @@ import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { SampleConversation } from '../packages/react/gallery/sample-conversation.ts';
 import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
+import { assertStacked, firstNumber, lastNumber, list, row, scrollTo, seen } from './chat-rows.ts';
 import { assertFits } from './dashboard-kit.ts';
 import { type Gallery, openGallery } from './gallery-kit.ts';
 
@@ -26,35 +27,6 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
 
   const open = (exhibit: string, width = 480): Promise<Page> =>
     gallery.open({ exhibit, viewport: { width, height: 720 } });
-  const list = (page: Page) => page.locator('.parley-scroll').first();
-  const row = (page: Page, text: string) => page.locator('.parley-row', { hasText: text });
-  const scrollTo = (page: Page, to: number | 'end'): Promise<void> =>
-    list(page).evaluate((element, top) => {
-      element.scrollTop = top === 'end' ? element.scrollHeight : top;
-    }, to);
-  /** The rows in view, and where each is. */
-  const seen = (page: Page): Promise<{ text: string; top: number }[]> =>
-    list(page).evaluate((element) => {
-      const frame = element.getBoundingClientRect();
-      return [...element.querySelectorAll('.parley-row')]
-        .map((one) => ({
-          text: one.querySelector('.parley-text')?.textContent ?? '',
-          box: one.getBoundingClientRect(),
-        }))
-        .filter(({ box }) => box.bottom > frame.top && box.top < frame.bottom)
-        .map(({ text, box }) => ({ text, top: box.top - frame.top }));
-    });
-  const firstNumber = async (page: Page): Promise<number> => Number.parseInt((await seen(page))[0]?.text ?? '', 10);
-  const lastNumber = async (page: Page): Promise<number> => Number.parseInt((await seen(page)).at(-1)?.text ?? '', 10);
-
-  /** Rows that are drawn lie under one another without a gap. */
-  const assertStacked = async (page: Page): Promise<void> => {
-    const gaps = await list(page).evaluate((element) => {
-      const boxes = [...element.querySelectorAll('.parley-row')].map((one) => one.getBoundingClientRect());
-      return boxes.slice(1).map((box, index) => Math.abs(box.top - (boxes[index]?.bottom ?? 0)));
-    });
-    assert.ok(Math.max(0, ...gaps) < 1, `rows lie over one another: ${gaps}`);
-  };
 
   test('[KIT-23] of 100,000 messages fewer than 200 rows are in the page, and both ends are reached', async () => {
     const page = await open('chat-100000');
@@ -78,7 +50,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     );
     assert.ok(Math.abs(box) < 2, 'at the very end');
     await rowsMax();
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-37] a list that is thrown has messages in every frame, and around the view once it rests', async () => {
@@ -114,7 +86,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
       );
     });
     await assertStacked(page);
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-24] what is seen stays where it is when older pages come and heights change', async () => {
@@ -167,7 +139,56 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
       await scrollTo(page, 0);
       assert.equal(await firstNumber(page), 1);
     });
-    await page.close();
+    await gallery.leave(page);
+  });
+
+  test('[KIT-40] an @ offers members and, to a moderator, everybody; by keyboard; the message says whom, and mentions stand out', async () => {
+    const page = await open('chat-mentions');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    const marks = (text: string) =>
+      row(page, text)
+        .locator('mark')
+        .evaluateAll((all) => all.map((one) => [one.textContent, one.hasAttribute('data-mine')]));
+    await soon(async () => assert.deepEqual(await marks('she was there'), [['@Grace Hopper', false]]));
+    assert.deepEqual(await marks('the tide is in'), [
+      ['@Me', true],
+      ['@bob', false],
+    ]);
+    assert.deepEqual(await marks('we meet at nine'), [['@all', true]]);
+    assert.deepEqual(await marks('not mentioned'), []);
+
+    await field.focus();
+    await page.keyboard.type('@');
+    const options = page.getByRole('option');
+    await soon(async () => assert.ok((await options.allTextContents()).some((name) => name.includes('Grace Hopper'))));
+    assert.ok(!(await options.allTextContents()).some((name) => name.endsWith('Me')), 'not oneself');
+    await assertAccessibleInBothThemes(page, 'people to mention');
+    await page.keyboard.type('b');
+    await soon(async () => assert.equal(await options.count(), 1));
+    await page.keyboard.press('Escape');
+    assert.equal(await options.count(), 0);
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('gr');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('and @');
+    await page.keyboard.press('ArrowDown');
+    assert.match((await page.getByRole('option', { selected: true }).textContent()) ?? '', /Bob/);
+    assert.equal(
+      await field.getAttribute('aria-activedescendant'),
+      await page.getByRole('option', { selected: true }).getAttribute('id'),
+    );
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('come, @all too');
+    await page.keyboard.press('Enter');
+    await row(page, 'come,').getByText('sending').waitFor({ state: 'detached' });
+    const last = () => page.evaluate(() => window.sampleConversation.messages.getSnapshot().at(-1));
+    assert.equal((await last())?.text, '@Grace Hopper and @Bob come, @all too');
+    assert.deepEqual((await last())?.mentions, { users: ['bob', 'grace'], here: false, all: true });
+    assert.equal((await marks('come,')).length, 3);
+    await page.keyboard.type('@nobody here');
+    await page.keyboard.press('Enter');
+    await soon(async () => assert.deepEqual([(await last())?.text, (await last())?.mentions], ['@nobody here', null]));
+    await gallery.leave(page);
   });
 
   test('[KIT-25] news: the end is kept while it is looked at; elsewhere they are counted and marked', async () => {
@@ -190,13 +211,13 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.keyboard.press('Enter');
     await soon(async () => assert.equal((await seen(page)).at(-1)?.text, 'mine'));
 
-    await page.close();
+    await gallery.leave(page);
     const unread = await open('chat-unread');
     await unread.getByRole('button', { name: 'To 39 unread messages' }).click();
     await soon(async () => assert.equal(await firstNumber(unread), 22));
     await row(unread, '22:').getByText('New messages').waitFor();
     assert.equal(await unread.getByRole('button', { name: /unread/ }).count(), 0);
-    await unread.close();
+    await gallery.leave(unread);
 
     // 30 pages back: one press reads no more than 20 of them.
     const far = await open('chat-unread-far');
@@ -209,7 +230,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await jump.click();
     await soon(async () => assert.equal(await firstNumber(far), 10));
     await jump.waitFor({ state: 'detached' });
-    await far.close();
+    await gallery.leave(far);
   });
 
   test('[KIT-26] by keyboard: rows, emoji, names after an @, an edit, a thread', async () => {
@@ -259,6 +280,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await assertAccessibleInBothThemes(page, 'a thread');
     await thread.getByRole('button', { name: 'Close' }).press('Enter');
     await thread.waitFor({ state: 'detached' });
+    await gallery.leave(page);
   });
 
   test('[KIT-29] nobody is said to be absent before it is known who is there', async () => {
@@ -269,13 +291,13 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
       location.hash = 'chat-empty';
     });
     await page.getByText('Nobody else is in the chat.').waitFor();
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-33] why a conversation cannot be joined is said in the words of the application', async () => {
     const page = await open('chat-error');
     await page.getByRole('alert').getByText('The conversation cannot be joined.').waitFor();
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-27] a file shows how far it is and can be given up', async () => {
@@ -287,6 +309,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await soon(async () => assert.equal(await progress.getAttribute('value'), '0.5'));
     await page.getByRole('button', { name: 'Cancel: a.txt' }).click();
     await progress.waitFor({ state: 'detached' });
+    await gallery.leave(page);
   });
 
   test('[KIT-27] a file is opened from an address of the web alone', async () => {
@@ -294,7 +317,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.locator('.parley-file').click();
     await page.getByRole('alert').getByText('not of the web').waitFor();
     assert.notEqual(await page.title(), 'run');
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-29] [SDK-134] the list of conversations and the player say what is the matter', async () => {
@@ -338,7 +361,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await says('stream-error', /Your access has ended/);
     await says('stream-ended', /The stream has ended\./);
     assert.equal(await player.getByRole('button').count(), 0);
-    await page.close();
+    await gallery.leave(page);
   });
 
   test('[KIT-28] a message with its buttons is accessible; every state fits 320 pixels, from either side', async () => {

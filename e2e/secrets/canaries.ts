@@ -145,6 +145,21 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     whole: ({ webhook }) => webhook.rotatedSecret,
     shownBy: ['answer to rotateWebhookSecret'],
   },
+  'hook secret': {
+    planted: 'made with the pre-send hook',
+    whole: ({ chat }) => chat.hookSecret,
+    shownBy: ['answer to setModerationHook'],
+  },
+  'scan hook secret': {
+    planted: 'made with the scan hook, which is asked about a file',
+    whole: ({ chat }) => chat.scanner.secret,
+    shownBy: ['answer to setScanHook'],
+  },
+  'scan signature': {
+    planted: 'in the URL that gives the file to the scanner',
+    whole: ({ chat }) => chat.scanner.signature,
+    shownBy: ['webhook request'],
+  },
   'webhook header values': {
     planted: 'given at creation and by a change; the endpoint answers with them',
     whole: ({ webhook }) => [webhook.headerValue, webhook.newHeaderValue],

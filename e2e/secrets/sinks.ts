@@ -80,9 +80,11 @@ async function readRoutes(scene: Scene, workload: Workload): Promise<Piece[]> {
     const path = at.slice(4).replaceAll(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(ids[param] ?? param));
     for (const credential of by) {
       // A key acts for whom it names; a token for its own user.
-      const forWhom = query?.properties['userId'] && credential === 'apiKey' ? `?userId=${workload.ids.userId}` : '';
+      const wanted = new URLSearchParams();
+      if (query?.properties['userId'] && credential === 'apiKey') wanted.set('userId', workload.ids.userId);
+      if (query?.required?.includes('q')) wanted.set('q', scene.dye);
       const authorization = `Bearer ${holders[credential] ?? ''}`;
-      const answer = await scene.fetch(`${scene.url}${path}${forWhom}`, { headers: { authorization } });
+      const answer = await scene.fetch(`${scene.url}${path}?${wanted}`, { headers: { authorization } });
       if (!answer.ok) problems.push(`${name} by ${credential}: ${answer.status} ${await answer.text()}`);
     }
   }

@@ -6,6 +6,7 @@ import { type Api, readEvents } from '@parley/server';
 import { everyPermission, joinRoom } from '../../apps/server/testkit/clients/signal-client.ts';
 import { openSocket } from '../../apps/server/testkit/clients/socket-client.ts';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { liveWithMoreOfChat, signatureIn } from './more-of-chat.ts';
 import { newSecret } from './outside.ts';
 import { refused } from './refused.ts';
 import type { Scene } from './scene.ts';
@@ -241,7 +242,9 @@ async function beatAsFormerNode(scene: Scene): Promise<void> {
 }
 
 async function liveWithChat(scene: Scene, api: Api) {
-  const conversation = await api.call('createConversation', { body: { name: scene.dye, members: ['ada', 'grace'] } });
+  const conversation = await api.call('createConversation', {
+    body: { name: scene.dye, members: [{ userId: 'ada', role: 'MODERATOR' }, 'grace'] },
+  });
   const mint = () => api.call('mintChatToken', { body: { userId: 'ada' } });
   const [first, second] = [await mint(), await mint()];
   const socket = scene.keep(
@@ -256,7 +259,10 @@ async function liveWithChat(scene: Scene, api: Api) {
   const text = newSecret('message-text');
   const message = await ada.call('sendMessage', { room: conversation.id, body: { text } });
   const files = await liveWithFiles(scene, ada, conversation.id);
+  const more = await liveWithMoreOfChat(scene, api, ada, conversation.id, message.id);
   return {
+    hookSecret: more.hookSecret,
+    scanner: more.scanner,
     token: first.token,
     refreshedToken: second.token,
     text,
@@ -265,10 +271,10 @@ async function liveWithChat(scene: Scene, api: Api) {
     ids: {
       room: conversation.id,
       conversationId: conversation.id,
-      messageId: message.id,
       userId: 'ada',
       emoji: '👍',
       attachmentId: files.attachmentId,
+      ...more.ids,
     },
   };
 }
@@ -291,11 +297,6 @@ async function liveWithFiles(scene: Scene, ada: Api, room: string) {
     downloadSignature: signatureIn(downloadUrl),
   };
 }
-
-const signatureIn = (url: string): string => {
-  const { searchParams } = new URL(url);
-  return searchParams.get('sig') ?? searchParams.get('X-Amz-Signature') ?? '';
-};
 
 async function liveWithStreams(api: Api) {
   const { id: streamId } = await api.call('createLiveStream', { body: { title: 'canaries', hostIdentity: 'host' } });
