@@ -22,11 +22,13 @@ const domainOrder = [
   'usage',
   'audit',
   'webhooks',
+  'push',
   'alerts',
+  'data',
 ];
 const siblings = ['domains', 'http', 'sockets', 'tls', 'adapters'];
 const mayNameEnvironment = ['config.ts', 'main.ts', 'migrate.ts', 'compile-cache.ts'];
-const vendors = ['pg', 'redis', '@electric-sql/pglite', 'aws4fetch', 'nodemailer'];
+const vendors = ['pg', 'redis', '@electric-sql/pglite', 'aws4fetch', 'nodemailer', 'web-push'];
 
 const files = repositoryFiles('*.ts', '*.tsx');
 

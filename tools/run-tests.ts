@@ -1,21 +1,27 @@
 /**
  * The tests: `npm test`, or `npm run test:production` for those that stand on the database or the bus, on PostgreSQL
- * and Redis. Words after it choose files: `npm test -- bus db/migrate`.
+ * and Redis. Words after it choose files: `npm test -- bus db/migrate`. With `--whole` nothing is asked in turns.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { cacheFolder } from '../apps/server/src/adapters/db/embedded/template.ts';
+import { cacheFolder, migratedTemplate } from '../apps/server/src/adapters/db/embedded/template.ts';
+import { readMigrations, serverMigrations } from '../apps/server/src/adapters/db/shared/migrate.ts';
 import { type Claims, offerFiles } from './tests/claims.ts';
 import { chooseFiles, weightOf } from './tests/files.ts';
 import { createReport } from './tests/report.ts';
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: { production: { type: 'boolean', default: false }, workers: { type: 'string', default: '2' } },
+  options: {
+    production: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '2' },
+  },
 });
 
 // Of the workers, and of the processes that tests start.
@@ -27,9 +33,17 @@ if (values.production) {
   await assertAnswers('Redis', 'PARLEY_TEST_REDIS_URL', pingRedis);
 }
 
+if (values.whole) process.env['PARLEY_TEST_WHOLE'] = '1';
+
 const files = chooseFiles({ isProduction: values.production, words });
 if (files.length === 0)
   quit(words.length > 0 ? `No test file matches ${words.join(', ')}.` : 'There are no test files.');
+
+// A migration came since the last install: each process that a test starts would run them all, for a second of CPU.
+if (!existsSync(migratedTemplate(readMigrations(serverMigrations)))) {
+  const { prepareTemplates } = await import('../apps/server/src/adapters/db/embedded/prepare-templates.ts');
+  await prepareTemplates();
+}
 
 const report = createReport(words.length > 0);
 const workers = Number(values.workers);

@@ -3,7 +3,7 @@
  * set and as strict as the API server with `fieldValidation=Strict`: a name that is not here is a typing error.
  */
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 const { Array: List, Boolean: Flag, Integer, Literal, Optional, String: Text, Union, Record: MapOf } = Type;
 
@@ -244,7 +244,8 @@ export function problemsOf(object: { [field: string]: unknown }): string[] {
   const kind = `${object['apiVersion']} ${object['kind']}`;
   const check = checks.get(kind);
   if (!check) return [`${kind} is no kind of ours`];
-  return [...check.Errors(object)].map(({ instancePath, message }) => `${kind}${instancePath}: ${message}`);
+  const [, problems] = check.Errors(object);
+  return problems.map(({ instancePath, message }) => `${kind}${instancePath}: ${message}`);
 }
 
 interface Model {

@@ -4,10 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 const storedFolders = ['adapters', 'backup', 'core', 'domains', 'http', 'sockets', 'tls'].map(
   (name) => `apps/server/src/${name}/`,
 );
-/**
- * Nothing of these depends on what the service stands on. Who may ask what (the authorization matrix) is decided by the
- * same code and the same SQL on both; that every route works on PostgreSQL is shown by the route sweep and the fuzz.
- */
+/** Nothing of these depends on what the service stands on. */
 const storeless = [
   'adapters/blobs/',
   'adapters/db/embedded/',
@@ -15,7 +12,6 @@ const storeless = [
   'core/safe-json',
   'domains/webhooks/address-guard',
   'domains/webhooks/sender',
-  'http/authorization-matrix.test.ts',
   'http/deploy-files',
   'http/docs.test.ts',
   'http/kept-builds',
