@@ -25,7 +25,7 @@ export async function fill({ db }: TestDatabase, room: string, messages: number)
     await db.execute(sql`
       insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, created_at, record)
       select m.conversation_id, m.position, m.seq, m.change, m.id, m.type, m.text, m.sender_id, m.created_at,
-             ${newMessageText({ messages: false, files: false })}
+             ${newMessageText({ messages: false, files: false, mentions: false, extras: false })}
       from (
         select ${row.id}::uuid as conversation_id, n as position, n as seq, n as change,
                'msg_' || lpad(n::text, 24, '0') as id, 'text' as type, repeat('x', 200) as text,

@@ -38,6 +38,12 @@ export const questions: Record<string, Question> = {
       'The **raw query** asks a bare `pg` pool for the columns that a message is made of, fifty rows of objects, without HTTP, authentication, cursors or JSON text; **only the stored JSON** is the same for the one column that we send (ADR 0071). The other rows compare us with ourselves at another depth of a conversation of a million messages.',
     load: () => import('./chat-history.ts'),
   },
+  'chat-search': {
+    title: 'Searching messages',
+    peers:
+      'Ourselves: 240 different searches (rare and common words, beginnings, several words, one conversation) over a million messages of eleven words, one after the other, by an API key and by a user of a hundred conversations. Sends are measured while the terms of messages are written and while another session keeps the index from being written.',
+    load: () => import('./chat-search.ts'),
+  },
   'chat-ejabberd': {
     title: 'Group chat beside ejabberd',
     peers:
@@ -72,11 +78,23 @@ export const questions: Record<string, Question> = {
     peers: 'No peer: five thousand sockets that lose their connection, or their server, under traffic.',
     load: () => import('./chat-reconnect.ts'),
   },
+  'chat-inbox': {
+    title: 'Inboxes that are followed',
+    peers:
+      'Ourselves on the same sockets, in turns: a thousand members of one conversation, each subscribed to it, who follow their inboxes as well, and who do not. CPU is that of the server and of its database sessions.',
+    load: () => import('./chat-inbox.ts'),
+  },
   'socket-fan-out': {
     title: 'Fan-out to sockets',
     peers:
       'Deliveries per second of the sender’s CPU, readers in another process. **Bare sockets** are TCP sockets that get one prebuilt frame with one `write` each: no encoding, no queue, no accounting. **socket.io** 4.8.4 (its default adapter, WebSocket only, no compression) emits the same event to a room.',
     load: () => import('./socket-fan-out.ts'),
+  },
+  'chat-fan-out': {
+    title: 'A large conversation',
+    peers:
+      'Five hundred in one conversation, one message at a time: the next is sent when everybody has the last. Ours is the whole product, over its socket: limits, the store on PostgreSQL, the outbox, the answer. **Bare sockets** write one frame of the same length to each TCP socket and do nothing else; **socket.io** 4.8.4 emits to a room. By CPU of the server, readers in another process.',
+    load: () => import('./chat-fan-out.ts'),
   },
   'stalled-socket': {
     title: 'A reader that stalls',

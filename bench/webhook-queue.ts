@@ -5,6 +5,7 @@ import { iso, systemClock } from '../apps/server/src/core/clock.ts';
 import { insertEvents, type StoredEvent } from '../apps/server/src/core/event-store.ts';
 import { createIds } from '../apps/server/src/core/ids.ts';
 import { sql } from '../apps/server/src/core/sql.ts';
+import { tally } from '../apps/server/src/domains/webhooks/outcomes.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -12,7 +13,6 @@ import {
   insertDeliveries,
   recordOutcomes,
 } from '../apps/server/src/domains/webhooks/queue-store.ts';
-import { tally } from '../apps/server/src/domains/webhooks/recorder.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { bestOf, type Row, thousands } from './ratio.ts';
 
