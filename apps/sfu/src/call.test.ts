@@ -256,13 +256,15 @@ test('[MED-18] a browser with transport-wide feedback finds its rate by itself, 
     const pair = await page.evaluate(() => window.client.pair('pub'));
     return Number(pair?.['availableOutgoingBitrate'] ?? 0);
   };
-  await eventually(async () => {
+  const follows = async () => {
     // It changes while the browser is asked.
     const sent = [(await rembOf('dora')) ?? 0];
     const believed = await believedBy(dora);
     sent.push((await rembOf('dora')) ?? 0);
     return believed > 0 && believed > Math.min(...sent) * 0.9 && believed < Math.max(...sent) * 1.1;
-  }, 'the browser does not follow REMB');
+  };
+  // What it lost on a busy machine it gets back by 8 % a second.
+  await eventually(follows, 'the browser does not follow REMB', 120_000);
   assert.equal(await rembOf('alice'), null);
 });
 
