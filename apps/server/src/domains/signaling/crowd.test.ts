@@ -16,7 +16,7 @@ after(async () => {
 });
 
 test('[SIG-13] of a crowd that joins at once over two processes exactly 50 get in, and a place that is left is taken again', () =>
-  crowdARoom({ service, second, crowd: 80 }));
+  crowdARoom({ service, second, crowd: 64 }));
 
 test('[SIG-14] a join into 98 tracks takes at most 30 counted messages and no frame above 16384 bytes', async () => {
   const project = await service.newProject();
