@@ -129,18 +129,20 @@ test('[MED-33] data goes both ways, to all or to some, reliable and lossy', { sk
       `${caller.id} has no data channel`,
     );
   await alice.page.evaluate(() => window.client.send('reliable', { topic: 'chat', text: true }, 'to all'));
-  await bob.page.evaluate(() => window.client.send('lossy', { to: ['alice'] }, 'to alice'));
+  const sendLossy = () => bob.page.evaluate(() => window.client.send('lossy', { to: ['alice'] }, 'to alice'));
+  await sendLossy();
   await call.control.command('data.send', { room: call.room, payload: 'from the server', reliable: true });
   const heard = (caller: Caller) =>
     caller.page.evaluate(() =>
       window.client.received.map(({ head, text, channel }) => `${head.from} ${head.topic ?? '-'} ${channel} ${text}`),
     );
-  await eventually(
-    async () =>
-      (await heard(alice)).length === 2 && (await heard(bob)).length === 2 && (await heard(carol)).length === 2,
-    'messages are missing',
-  );
-  assert.deepEqual((await heard(alice)).sort(), ['bob - lossy to alice', 'null - reliable from the server']);
+  const said = await eventually(async () => {
+    // A busy machine loses what may be lost.
+    if (!(await heard(alice)).some((text) => text.includes('lossy'))) await sendLossy();
+    const all = await Promise.all([alice, bob, carol].map(heard));
+    return all.every((texts) => new Set(texts).size === 2) ? all : null;
+  }, 'messages are missing');
+  assert.deepEqual([...new Set(said[0])].sort(), ['bob - lossy to alice', 'null - reliable from the server']);
   assert.deepEqual((await heard(bob)).sort(), ['alice chat reliable to all', 'null - reliable from the server']);
   assert.deepEqual((await heard(carol)).sort(), ['alice chat reliable to all', 'null - reliable from the server']);
   await carol.command('participant.remove', { reason: 'CLIENT_INITIATED' });

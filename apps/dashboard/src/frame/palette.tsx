@@ -13,6 +13,8 @@ import { environmentOf, projectPath } from './url.ts';
 
 interface Command {
   label: string;
+  /** Of what may share its name with another. */
+  id?: string;
   kind: string;
   /** The keys that do the same. */
   keys?: string;
@@ -73,7 +75,7 @@ export function Palette({ projectId, onClose }: { projectId: string | null; onCl
         {found.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard works through the text field above.
           <div
-            key={`${command.kind} ${command.label}`}
+            key={`${command.kind} ${command.id ?? command.label}`}
             id={`${listId}-${index}`}
             role="option"
             tabIndex={-1}
@@ -147,6 +149,7 @@ function useCommands(projectId: string | null, text: string): Command[] {
     { label: t('frame.documentation'), kind: t('frame.kindPage'), run: () => location.assign('/docs') },
     { label: t('frame.apiReference'), kind: t('frame.kindPage'), run: () => location.assign('/docs/reference') },
     ...knownProjects(client).map(({ id, name }) => ({
+      id,
       label: name,
       kind: t('frame.project'),
       run: () => navigate(projectPath(id, 'overview', environment)),
