@@ -10,7 +10,7 @@ export interface FcmService {
   /** Messages that came with a good token, by their path. */
   messages: { path: string; message: Record<string, unknown> }[];
   /** What to answer to a message, by the device's token; 200 unless it says otherwise. */
-  answers: Map<string, { status: number; body?: string; headers?: Record<string, string> }[]>;
+  answers: Map<string, { status: number; body?: string; headers?: Record<string, string>; afterMs?: number }[]>;
   /** Every access token is void from now on. */
   withdraw(): void;
   close(): Promise<void>;

@@ -31,7 +31,6 @@ const keptMax = 1_000;
 
 /** FCM's HTTP v1 interface. Addresses are the operator's, never what a service account names. */
 export function createFcm({ clock, keyring, urls, timeoutMs }: FcmDeps): Transport<'FCM'> {
-  // By sealed text: another key is another text.
   const tokens = new Map<string, AccessToken>();
   const asked = new Map<string, Promise<AccessToken | PushAnswer>>();
 
@@ -40,7 +39,7 @@ export function createFcm({ clock, keyring, urls, timeoutMs }: FcmDeps): Transpo
 
   /** One request for all that need it at once. */
   function tokenOf(row: SettingsRow): Promise<AccessToken | PushAnswer> {
-    const key = `${row.fcmSealed} ${row.fcmEmail}`;
+    const key = keyOf(row);
     const known = tokens.get(key);
     if (known && known.until > clock.now()) return Promise.resolve(known);
     const running = asked.get(key) ?? askToken(row, key).finally(() => asked.delete(key));
@@ -81,8 +80,8 @@ export function createFcm({ clock, keyring, urls, timeoutMs }: FcmDeps): Transpo
     const answer = await response.text();
     if (response.ok) return { is: 'SENT' };
     if (response.status === 404 && answer.includes('UNREGISTERED')) return { is: 'GONE' };
-    // The token was withdrawn before its time: the next attempt asks for another.
-    if (response.status === 401) tokens.clear();
+    // The token was withdrawn before its time: the next attempt asks for another, unless one has taken its place.
+    if (response.status === 401 && tokens.get(keyOf(row)) === token) tokens.delete(keyOf(row));
     const isTokenless = response.status === 401;
     const why = `FCM answered ${response.status}.`;
     return isTokenless ? { is: 'BUSY', why, afterMs: null } : refusalOf(response, why);
@@ -102,6 +101,9 @@ export function createFcm({ clock, keyring, urls, timeoutMs }: FcmDeps): Transpo
     close() {},
   };
 }
+
+/** By sealed text: another key is another text. */
+const keyOf = ({ fcmSealed, fcmEmail }: SettingsRow): string => `${fcmSealed} ${fcmEmail}`;
 
 const refusalOf = ({ status, headers }: Response, why: string): PushAnswer =>
   isBusy(status) ? { is: 'BUSY', why, afterMs: waitOf(headers.get('retry-after')) } : { is: 'REFUSED', why };

@@ -91,6 +91,25 @@ test('[PUSH-11] FCM gets messages of HTTP v1 with an access token of the service
   assert.equal(firebase.tokens.length, 2, 'a withdrawn one is replaced');
 });
 
+test('[PUSH-11] a late refusal of an access token leaves the one that took its place', async () => {
+  const [{ id: slow }, { id: other }] = [
+    await chat.conversation(['alice', 'bob']),
+    await chat.conversation(['alice', 'carol']),
+  ];
+  await put('bob', fcm('late-bob'));
+  await put('carol', fcm('quick-carol'));
+  const before = firebase.tokens.length;
+  const askedOf = (token: string) => firebase.messages.filter(({ message }) => message['token'] === token).length;
+  firebase.answers.set('late-bob', [{ status: 401, afterMs: 1_000 }]);
+  await send(slow);
+  await eventually(() => assert.equal(askedOf('late-bob'), 1));
+  firebase.withdraw();
+  await send(other);
+  await eventually(() => assert.equal(askedOf('quick-carol'), 1));
+  await eventually(() => assert.equal(askedOf('late-bob'), 2));
+  assert.equal(firebase.tokens.length - before, 2, 'the first, and one in its place');
+});
+
 test('[PUSH-8] [PUSH-11] FCM: UNREGISTERED removes the device, 503 is retried, INVALID_ARGUMENT is not', async () => {
   const { id } = await chat.conversation(['alice', 'gone', 'busy', 'bad']);
   for (const name of ['gone', 'busy', 'bad']) await put(name, fcm(`fcm-${name}`));
@@ -132,10 +151,11 @@ test('[PUSH-8] [PUSH-12] APNs: 410 and BadDeviceToken remove the device, a lost 
   const { id } = await chat.conversation(['alice', ...names]);
   const token = (name: string) => Buffer.from(name.padEnd(16, '.')).toString('hex');
   for (const name of names) await put(name, apns(token(name)));
-  store.answers.set(token('gone'), [{ status: 410, reason: 'Unregistered' }]);
-  store.answers.set(token('bad'), [{ status: 400, reason: 'BadDeviceToken' }]);
+  // Twice: the connection may be cut under the first answer.
+  store.answers.set(token('gone'), Array(2).fill({ status: 410, reason: 'Unregistered' }));
+  store.answers.set(token('bad'), Array(2).fill({ status: 400, reason: 'BadDeviceToken' }));
   store.answers.set(token('busy'), [{ status: 503, reason: 'ServiceUnavailable' }, 'cut']);
-  store.answers.set(token('refused'), [{ status: 400, reason: 'BadTopic' }]);
+  store.answers.set(token('refused'), Array(2).fill({ status: 400, reason: 'BadTopic' }));
   await send(id);
   const asked = (name: string) => store.requests.filter(({ path }) => path.endsWith(token(name))).length;
   await eventually(async () => {
