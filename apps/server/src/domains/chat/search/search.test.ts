@@ -4,6 +4,7 @@ import type { SearchPage } from '@parley/contract';
 import type { Api } from '@parley/server';
 import fc from 'fast-check';
 import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
+import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { isWhole } from '../../../../testkit/kit/part.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 import { sql } from '../../../core/sql.ts';
@@ -51,7 +52,7 @@ test('[SEA-1] whole words, the beginning of the last one, any case and accent; p
 });
 
 test('[SEA-2] an edit and a deletion are seen by the next search, before and after they are indexed', async () => {
-  const { id: room } = await chat.conversation();
+  const { id: room, uuid } = await chat.conversation();
   const { api } = chat.project;
   const [kept, gone] = [await say(room, 'walrus one'), await say(room, 'walrus two')];
   await service.service.chat.sweep.search();
@@ -62,8 +63,13 @@ test('[SEA-2] an edit and a deletion are seen by the next search, before and aft
     assert.deepEqual(await foundBy({ q: 'walrus' }), []);
     assert.deepEqual(await foundBy({ q: 'penguin' }), [kept]);
   });
-  const rows = await service.adapters.db.query(sql`select from message_search where terms @@ 'walrus'::tsquery`);
-  assert.equal(rows.length, 0, 'what was deleted has no terms');
+  // What the chore has taken is written when it is through.
+  await eventually(async () => {
+    const rows = await service.adapters.db.query(sql`
+      select m.id from message_search s join messages m on m.conversation_id = s.conversation_id and m.position = s.position
+      where s.conversation_id = ${uuid}`);
+    assert.deepEqual(rows, [{ id: kept }], 'what was deleted has no terms');
+  });
 });
 
 test('[SEA-3] a token finds what its user may read now, within its list; another project or environment nothing', async () => {
@@ -150,12 +156,17 @@ test('[SEA-7] messages from before there was an index are indexed behind, and th
   const old = await say(room, 'mammoth');
   const { db } = service.adapters;
   await service.service.chat.sweep.search();
-  await db.execute(sql`delete from message_search where conversation_id = ${uuid}`);
-  await db.execute(sql`insert into search_backlog (conversation_id) values (${uuid})`);
-  assert.equal((await find({ q: 'mammoth' })).complete, false);
-  await service.service.chat.sweep.search();
-  const page = await find({ q: 'mammoth' });
-  assert.deepEqual([idsOf(page), page.complete], [[old], true]);
+  // The chore looks twice a second: where it was faster, once more.
+  await eventually(async () => {
+    await db.execute(sql`delete from message_search where conversation_id = ${uuid}`);
+    await db.execute(sql`insert into search_backlog (conversation_id) values (${uuid}) on conflict do nothing`);
+    assert.equal((await find({ q: 'mammoth' })).complete, false);
+  });
+  await eventually(async () => {
+    await service.service.chat.sweep.search();
+    const page = await find({ q: 'mammoth' });
+    assert.deepEqual([idsOf(page), page.complete], [[old], true]);
+  });
 });
 
 /** Words of several scripts, some of them parts of others. */
