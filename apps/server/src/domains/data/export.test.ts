@@ -96,17 +96,18 @@ test('[DATA-5] an export that a killed process left is made anew, once; its file
     insert into data_jobs (id, project_id, environment, kind, state, user_id, attempts, blob_key, due_at, claimed_until,
                            created_at)
     values (${id}, ${project.id}, 'DEVELOPMENT', 'EXPORT', 'RUNNING', 'ann', 1, ${stale}, now(),
-            now() - interval '1 second', now())`);
+            now() + interval '1 hour', now())`);
   const again = await project.api.call('exportUser', { userId: 'ann' });
   assert.equal(again.id, id, 'a second request is the first');
+  await db.execute(sql`update data_jobs set claimed_until = now() - interval '1 second' where id = ${id}`);
   const job = await done(project, again);
   assert.equal(await blobs.stat(stale), null);
   assert.equal((await linesOf(job)).length, 1);
 
+  const [row] = await db.query<{ key: string }>(sql`select blob_key as key from data_jobs where id = ${id}`);
   await db.execute(sql`update data_jobs set expires_at = now() - interval '1 second' where id = ${id}`);
   assert.equal((await project.api.call('getDataJob', { jobId: id })).url, null);
   assert.equal((await fetch(job.url ?? '')).status, 404);
-  const [row] = await db.query<{ key: string }>(sql`select blob_key as key from data_jobs where id = ${id}`);
   await service.service.data.sweep();
   assert.equal(await blobs.stat(row?.key ?? ''), null);
 });
