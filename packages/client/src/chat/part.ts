@@ -6,8 +6,8 @@ import type { PartEvents, PartFrame, PartPort } from './part-port.ts';
 export interface Part {
   readonly http: PartPort[0];
   onFrame(listener: (...frame: PartEvents['inbox']) => void): void;
-  /** Now, if there is a connection, and with each later one. */
-  onConnected(work: () => Promise<void>): void;
+  /** Now, if there is a connection, and with each later one: what an earlier one began is then no longer current. */
+  onConnected(work: (isCurrent: () => boolean) => Promise<void>): void;
   readonly isClosed: boolean;
   close(): void;
 }
@@ -20,11 +20,15 @@ export function createPart(chat: Chat, onError: (error: SvcError) => void): Part
     http,
     onFrame: (listener) => void stops.push(events.on('inbox', listener)),
     onConnected(work) {
-      const run = (): void =>
-        void work().catch((error) => {
+      let runs = 0;
+      const run = (): void => {
+        const mine = ++runs;
+        const isCurrent = (): boolean => mine === runs && !isClosed;
+        void work(isCurrent).catch((error) => {
           if (!SvcError.is(error)) throw error;
-          if (!isClosed) onError(error);
+          if (isCurrent()) onError(error);
         });
+      };
       stops.push(chat.on('connectionStateChanged', (state) => state === 'connected' && run()));
       if (chat.state.getSnapshot().connection === 'connected') run();
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { type ChatOf, createChatKit } from '../../../../apps/server/testkit/chat/chat.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
@@ -10,6 +10,7 @@ import { createPins } from '../pins/index.ts';
 import { createScheduled } from '../scheduled/index.ts';
 import { createSearch, highlight } from '../search/index.ts';
 import { Chat } from './index.ts';
+import { createPart } from './part.ts';
 
 let service: TestService;
 let kit: ChatOf;
@@ -23,6 +24,23 @@ async function chatOf(userId: string, url = service.url): Promise<Chat> {
   const chat = new Chat({ url, token: async () => (await kit.user(userId)).token });
   await chat.connect();
   return chat;
+}
+
+/** Answers to what matches are held back, each until it is let go. */
+function holdAnswers(t: TestContext, wanted: (method: string, url: string) => boolean): (() => void)[] {
+  const held: (() => void)[] = [];
+  const { fetch } = globalThis;
+  t.mock.method(globalThis, 'fetch', async (...[url, options]: Parameters<typeof fetch>) => {
+    const response = await fetch(url, options);
+    if (wanted(options?.method ?? 'GET', String(url))) await new Promise<void>((resolve) => held.push(resolve));
+    return response;
+  });
+  return held;
+}
+
+async function reconnect(chat: Chat): Promise<void> {
+  await chat.disconnect();
+  await chat.connect();
 }
 
 test('[SDK-137] a search box shows what was asked for last, in pages, with what matched', async () => {
@@ -115,22 +133,94 @@ test('[SDK-139] blocks are the same on all devices, and a message is reported on
   await proxy.close();
 });
 
-test('[SDK-139] who was blocked while the list is on its way is blocked at once', async (t) => {
+test('[SDK-139] who was blocked while the list is on its way is blocked at once, whatever connections come in between', async (t) => {
   const chat = await chatOf('hal');
-  const list = Promise.withResolvers<void>();
-  const { fetch } = globalThis;
-  t.mock.method(globalThis, 'fetch', async (...[url, options]: Parameters<typeof fetch>) => {
-    const response = await fetch(url, options);
-    if (String(url).includes('/v1/chat/blocks?')) await list.promise;
-    return response;
-  });
+  const held = holdAnswers(t, (_, url) => url.includes('/v1/chat/blocks?'));
+  const blocks = createBlocks(chat);
+  const listed = () => [...(blocks.state.getSnapshot().blocked ?? ['unknown'])];
+  await eventually(() => assert.equal(held.length, 1));
+  await blocks.block('eve');
+  assert.deepEqual([blocks.has('eve'), listed()], [true, ['unknown']]);
+  await reconnect(chat);
+  assert.ok(blocks.has('eve'));
+  await eventually(() => assert.equal(held.length, 2));
+  await blocks.block('mallory');
+  held[0]?.();
+  await blocks.unblock('eve');
+  held[1]?.();
+  await eventually(() => assert.deepEqual(listed(), ['mallory']));
+  blocks.close();
+  await chat.disconnect();
+});
+
+test('[SDK-139] who is blocked without a connection is blocked', async () => {
+  const chat = new Chat({ url: service.url, token: async () => (await kit.user('una')).token });
   const blocks = createBlocks(chat);
   await blocks.block('eve');
-  assert.deepEqual([blocks.has('eve'), blocks.state.getSnapshot().blocked], [true, null]);
-  list.resolve();
-  await eventually(() => assert.deepEqual([...(blocks.state.getSnapshot().blocked ?? [])], ['eve']));
   assert.ok(blocks.has('eve'));
   blocks.close();
+});
+
+test('[SDK-138] drafts: a list that a later connection has overtaken, and answers that frames have overtaken, change nothing', async (t) => {
+  const { id: room } = await kit.conversation(['dan', 'bob']);
+  const { api } = await kit.user('dan');
+  const chat = await chatOf('dan');
+  const lists = holdAnswers(t, (_, url) => url.includes('/v1/chat/drafts?'));
+  const drafts = createDrafts(chat, { delayMs: 1 });
+  const text = (): string | undefined => drafts.state.getSnapshot().texts.get(room);
+  await eventually(() => assert.equal(lists.length, 1));
+  await reconnect(chat);
+  await eventually(() => assert.equal(lists.length, 2));
+  lists[0]?.();
+  await api.call('setDraft', { room, body: { text: 'elsewhere' } });
+  await eventually(() => assert.equal(text(), 'elsewhere'));
+  lists[1]?.();
+  await eventually(() => assert.equal(drafts.state.getSnapshot().error, null));
+
+  const heard: (string | undefined)[] = [];
+  const part = createPart(chat, () => {});
+  part.onFrame((frame) => frame.type === 'draft.updated' && heard.push(frame.draft?.text));
+  const saved = () => eventually(() => assert.equal(drafts.state.getSnapshot().isSaving, false));
+  const answers = holdAnswers(t, (method, url) => method !== 'GET' && url.endsWith('/draft'));
+  drafts.set(room, 'mine');
+  await eventually(() => assert.deepEqual([heard, answers.length], [['mine'], 1]));
+  await api.call('deleteDraft', { room });
+  await eventually(() => assert.deepEqual(heard, ['mine', undefined]));
+  answers[0]?.();
+  await saved();
+  assert.equal(text(), undefined, 'sent from another device, and gone');
+
+  drafts.set(room, 'again');
+  await eventually(() => assert.equal(answers.length, 2));
+  answers[1]?.();
+  await saved();
+  drafts.set(room, '');
+  await eventually(() => assert.deepEqual([heard.at(-1), answers.length], [undefined, 3]));
+  await api.call('setDraft', { room, body: { text: 'after that' } });
+  await eventually(() => assert.equal(heard.at(-1), 'after that'));
+  answers[2]?.();
+  await saved();
+  assert.equal(text(), 'after that');
+  for (const one of [drafts, part]) one.close();
+  await chat.disconnect();
+});
+
+test('[SDK-140] who pins has the pin in the list, also while it was being read', async (t) => {
+  const { api } = kit.project;
+  const { id: room } = await kit.conversation([{ userId: 'mona', role: 'MODERATOR' }]);
+  const { id } = await api.call('sendMessage', { room, body: { text: 'one', senderId: 'mona' } });
+  const chat = await chatOf('mona');
+  const lists = holdAnswers(t, (_, url) => url.endsWith('/pins'));
+  const pins = createPins(chat, room);
+  await eventually(() => assert.equal(lists.length, 1));
+  const pinning = pins.pin(id);
+  await eventually(async () => assert.equal((await api.call('listPins', { room })).length, 1));
+  lists[0]?.();
+  await eventually(() => assert.equal(lists.length, 2));
+  lists[1]?.();
+  await pinning;
+  assert.equal(pins.state.getSnapshot().pins.length, 1);
+  pins.close();
   await chat.disconnect();
 });
 

@@ -42,6 +42,8 @@ export function createDrafts(chat: Chat, { delayMs = 500 }: DraftsOptions = {}):
   const waiting = new Map<string, string>();
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const saving = new Map<string, Promise<void>>();
+  /** The largest revision that was told of, also of what is gone: answers and frames may come in either order. */
+  const latest = new Map<string, number>();
   /** Told of while the list was on its way: newer than the list. */
   let heard: Map<string, MessageDraft | null> | null = null;
 
@@ -60,22 +62,34 @@ export function createDrafts(chat: Chat, { delayMs = 500 }: DraftsOptions = {}):
   }
 
   function put(conversationId: string, draft: MessageDraft | null): void {
-    heard?.set(conversationId, draft);
-    if (draft === null) stored.delete(conversationId);
-    // The answer to a write of ours and the frame of a later one may come in either order.
-    else if ((stored.get(conversationId)?.revision ?? 0) <= draft.revision) stored.set(conversationId, draft);
     state.invalidate();
+    if (draft === null) stored.delete(conversationId);
+    else {
+      if (draft.revision <= (latest.get(conversationId) ?? 0)) return;
+      latest.set(conversationId, draft.revision);
+      stored.set(conversationId, draft);
+    }
+    heard?.set(conversationId, draft);
   }
 
   /** After each connection: frames are not repeated. */
-  async function read(): Promise<void> {
-    heard = new Map();
+  async function read(isCurrent: () => boolean): Promise<void> {
+    const newer = new Map<string, MessageDraft | null>();
+    heard = newer;
     const all = await readAll<MessageDraft>(http, '/v1/chat/drafts');
-    stored = new Map(all.map((draft) => [draft.conversationId, draft]));
-    const newer = heard;
+    if (!isCurrent()) return;
     heard = null;
     error = null;
-    for (const [id, draft] of newer) put(id, draft);
+    stored = new Map();
+    for (const draft of all) {
+      const { conversationId: id, revision } = draft;
+      stored.set(id, draft);
+      latest.set(id, Math.max(revision, latest.get(id) ?? 0));
+    }
+    for (const [id, draft] of newer) {
+      if (draft === null) stored.delete(id);
+      else if (draft.revision > (stored.get(id)?.revision ?? 0)) stored.set(id, draft);
+    }
     state.invalidate();
     for (const id of waiting.keys()) void save(id);
   }
@@ -93,16 +107,20 @@ export function createDrafts(chat: Chat, { delayMs = 500 }: DraftsOptions = {}):
   async function write(id: string): Promise<void> {
     const text = waiting.get(id);
     if (text === undefined) return;
+    const known = latest.get(id);
     try {
       const path = `${pathOf(id)}/draft`;
       const draft = text === '' ? await http.call('DELETE', path) : await http.call('PUT', path, { body: { text } });
       if (waiting.get(id) === text) waiting.delete(id);
       error = null;
-      put(id, text === '' ? null : (draft as MessageDraft));
+      if (text !== '') put(id, draft as MessageDraft);
+      // One that was told of meanwhile may be of after the removal: the frames say which is the last.
+      else if (latest.get(id) === known) put(id, null);
+      state.invalidate();
     } catch (cause) {
       if (!SvcError.is(cause)) throw cause;
       // Not to be had there any more; anything else is tried again with the next connection.
-      if (!cause.retryable) waiting.delete(id);
+      if (!cause.retryable && waiting.get(id) === text) waiting.delete(id);
       fail(cause);
     }
   }

@@ -38,10 +38,12 @@ export interface Blocks {
 
 export function createBlocks(chat: Chat): Blocks {
   let error: SvcError | null = null;
-  let blocked: Set<string> | null = null;
+  let isKnown = false;
+  /** The list, and what was told or done since; without a list that alone. */
+  let blocked = new Set<string>();
   /** Told of while the list was on its way: newer than the list. */
   let heard: Map<string, boolean> | null = null;
-  const state = createDerivedStore<BlocksState>(() => ({ blocked: blocked && new Set(blocked), error }));
+  const state = createDerivedStore<BlocksState>(() => ({ blocked: isKnown ? new Set(blocked) : null, error }));
   const part = createPart(chat, (cause) => {
     error = cause;
     state.invalidate();
@@ -49,18 +51,20 @@ export function createBlocks(chat: Chat): Blocks {
 
   function put(userId: string, isBlocked: boolean): void {
     heard?.set(userId, isBlocked);
-    if (isBlocked) blocked?.add(userId);
-    else blocked?.delete(userId);
+    if (isBlocked) blocked.add(userId);
+    else blocked.delete(userId);
     state.invalidate();
   }
 
   /** After each connection: frames are not repeated. */
-  async function read(): Promise<void> {
+  async function read(isCurrent: () => boolean): Promise<void> {
     const newer = new Map<string, boolean>();
     heard = newer;
     const all = await readAll<ChatBlock>(part.http, '/v1/chat/blocks');
+    if (!isCurrent()) return;
     heard = null;
     error = null;
+    isKnown = true;
     blocked = new Set(all.map(({ blockedId }) => blockedId));
     for (const [userId, isBlocked] of newer) put(userId, isBlocked);
     state.invalidate();
@@ -73,8 +77,7 @@ export function createBlocks(chat: Chat): Blocks {
   part.onConnected(read);
   return {
     state,
-    // What was told or done while the list is on its way counts already.
-    has: (userId) => heard?.get(userId) ?? blocked?.has(userId) === true,
+    has: (userId) => blocked.has(userId),
     block: async (userId) => {
       await part.http.call('PUT', path(userId));
       put(userId, true);

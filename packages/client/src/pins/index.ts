@@ -33,13 +33,17 @@ export function createPins(chat: Chat, conversationId: string): Pins {
     state.invalidate();
   };
   const part = createPart(chat, (error) => show({ error }));
-  let [isReading, isStale] = [false, false];
+  let reading: Promise<void> | null = null;
+  let isStale = false;
 
-  /** A change while it is read is read once more. */
-  async function read(): Promise<void> {
+  /** A change while it is read is read once more; who asks waits for that, too. */
+  function read(): Promise<void> {
     isStale = true;
-    if (isReading) return;
-    isReading = true;
+    reading ??= readStale();
+    return reading;
+  }
+
+  async function readStale(): Promise<void> {
     try {
       while (isStale && !part.isClosed) {
         isStale = false;
@@ -47,7 +51,7 @@ export function createPins(chat: Chat, conversationId: string): Pins {
         if (!isStale) show({ pins, error: null });
       }
     } finally {
-      isReading = false;
+      reading = null;
     }
   }
 
