@@ -33,6 +33,11 @@ export function createEntries() {
       known.set(entry.conversation.id, entry);
       heard?.add(entry.conversation.id);
     },
+    /** An answer that the socket has overtaken says nothing new: a message that it lacks has come since. */
+    putAnswer(entry: InboxEntry): void {
+      const { lastMessage } = known.get(entry.conversation.id) ?? entry;
+      if ((lastMessage?.seq ?? 0) <= (entry.lastMessage?.seq ?? 0)) this.put(entry);
+    },
     remove(id: string): void {
       known.delete(id);
       heard?.add(id);

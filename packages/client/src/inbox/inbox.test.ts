@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ChatOf, createChatKit } from '../../../../apps/server/testkit/chat/chat.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
@@ -63,4 +64,69 @@ test('[INB-30] the inbox of the client is that of the server: live, in pages, an
   inbox.close();
   await chat.disconnect();
   await proxy.close();
+});
+
+type Fetch = typeof globalThis.fetch;
+
+/** What the client asks for goes through this. */
+function throughFetch(t: TestContext, ask: (fetch: Fetch, method: string, ...asked: Parameters<Fetch>) => unknown) {
+  const { fetch } = globalThis;
+  const asked: Fetch = async (url, options) => (await ask(fetch, options?.method ?? 'GET', url, options)) as Response;
+  t.mock.method(globalThis, 'fetch', asked);
+}
+
+async function chatOf(userId: string): Promise<Chat> {
+  const chat = new Chat({ url: service.url, token: async () => (await kit.user(userId)).token });
+  await chat.connect();
+  return chat;
+}
+
+test('[INB-30] where the first page could not be read, the next connection reads it', async (t) => {
+  for (let at = 0; at < 3; at++) await kit.conversation(['carol', 'bob']);
+  let reads = 0;
+  throughFetch(t, (fetch, _, url, options) => {
+    if (String(url).includes('/v1/chat/inbox?') && reads++ === 0) throw new TypeError('no network');
+    return fetch(url, options);
+  });
+  const chat = await chatOf('carol');
+  const inbox = createInbox(chat, { pageSize: 1 });
+  await eventually(() => assert.equal(inbox.state.getSnapshot().error?.code, 'network'));
+  await chat.disconnect();
+  await chat.connect();
+  await eventually(() => {
+    const { entries, hasMore, error } = inbox.state.getSnapshot();
+    assert.deepEqual([entries.length, hasMore, error], [1, true, null]);
+  });
+  inbox.close();
+  await chat.disconnect();
+});
+
+test('[INB-30] an answer that the socket has overtaken takes nothing back: of an entry, and of the badge', async (t) => {
+  const { id: room } = await kit.conversation(['dave', 'bob']);
+  const [badge, change] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let badges = 0;
+  throughFetch(t, async (fetch, method, url, options) => {
+    const response = await fetch(url, options);
+    if (String(url).endsWith('/v1/chat/inbox/badge') && badges++ === 0) await badge.promise;
+    if (method === 'PATCH') await change.promise;
+    return response;
+  });
+  const chat = await chatOf('dave');
+  const inbox = createInbox(chat);
+  const shown = () => inbox.state.getSnapshot();
+  const unread = () => shown().entries.map(({ unreadCount, pinned }) => [unreadCount, pinned]);
+  await eventually(() => assert.equal(badges, 1));
+  const pinning = inbox.pin(room);
+  await eventually(() => assert.deepEqual(unread(), [[0, true]]));
+  await kit.project.api.call('sendMessage', { room, body: { text: 'x', senderId: 'bob' } });
+  await eventually(() => assert.deepEqual(unread(), [[1, true]]));
+  change.resolve();
+  await pinning;
+  assert.deepEqual(unread(), [[1, true]]);
+  // Long enough for a second badge to be asked for, were the first not waited for.
+  await pause(1_000);
+  badge.resolve();
+  await eventually(() => assert.equal(shown().badge?.unreadMessages, 1));
+  inbox.close();
+  await chat.disconnect();
 });

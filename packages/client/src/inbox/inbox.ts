@@ -37,9 +37,11 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
 
   /** One page at a time. */
   const inTurn = createSerialQueue();
-  const read = (isFirst: boolean): Promise<void> => inTurn(() => readPage(isFirst));
+  const read = (at?: number): Promise<void> => inTurn(() => readPage(at));
 
-  async function readPage(isFirst: boolean): Promise<void> {
+  /** The first page as of a subscription's time, or the next one. */
+  async function readPage(at: number | undefined): Promise<void> {
+    const isFirst = at !== undefined;
     if (isClosed || (!isFirst && cursor === null)) return;
     loading++;
     state.invalidate();
@@ -49,6 +51,7 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
       const page = await http.page<InboxEntry>('/v1/chat/inbox', { limit: pageSize, ...from });
       cursor = page.nextCursor;
       error = null;
+      since = at ?? since;
       entries.endRead(page.items, { isFirst, hasMore: cursor !== null });
       for (const entry of page.items) noteDelivered(entry);
     } catch (cause) {
@@ -64,10 +67,16 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
   /** Subscribed first, read then: what happens in between comes by the socket. */
   async function follow(): Promise<void> {
     try {
-      const reply = await request({ type: 'inbox.subscribe', ...(since === undefined ? {} : { since }) });
-      since = reply.at;
+      const { at, recovered } = await request({
+        type: 'inbox.subscribe',
+        ...(since === undefined ? {} : { since }),
+      });
+      error = null;
+      state.invalidate();
       gatherSoon(true);
-      if (!reply.recovered) await read(true);
+      // Until the first page is here, the next connection has to read it: what changed since would not be all.
+      since = recovered ? at : undefined;
+      if (!recovered) await read(at);
     } catch (cause) {
       // With the next connection it is tried again.
       if (!SvcError.is(cause)) throw cause;
@@ -78,7 +87,7 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
 
   function hear(frame: PartFrame): void {
     if (!isOwn(frame)) return;
-    since = Math.max(since ?? 0, frame.ts);
+    since &&= Math.max(since, frame.ts);
     if (frame.type === 'inbox.typing') noteTyping(frame);
     else {
       if (frame.type === 'inbox.changed') {
@@ -115,12 +124,16 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
   }
 
   function gatherSoon(isBadge: boolean): void {
+    if (isClosed) return;
     isBadgeStale ||= isBadge;
     gathering ??= setTimeout(() => {
       gathering = null;
-      void flush();
+      void flushInTurn(flush);
     }, GATHER_MS);
   }
+
+  /** Of two answers the later one must be the last. */
+  const flushInTurn = createSerialQueue();
 
   async function flush(): Promise<void> {
     if (isClosed) return;
@@ -143,7 +156,7 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
 
   async function settle(answer: Promise<unknown>): Promise<void> {
     // The route's row says what it gives.
-    entries.put((await answer) as InboxEntry);
+    entries.putAnswer((await answer) as InboxEntry);
     gatherSoon(true);
     state.invalidate();
   }
@@ -156,7 +169,7 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
 
   return {
     state,
-    loadMore: () => read(false),
+    loadMore: () => read(),
     mute: (id, until) => change(id, until ? { mutedUntil: until.toISOString() } : { muted: true }),
     unmute: (id) => change(id, { muted: false }),
     pin: (id) => change(id, { pinned: true }),
