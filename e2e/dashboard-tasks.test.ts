@@ -36,7 +36,7 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('link', { name: 'secret' }).click();
     for (const tab of ['Messages', 'Presence', 'Members']) {
       await page.getByRole('tab', { name: tab }).click();
-      await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
       assert.doesNotMatch(await page.content(), new RegExp(canary), tab);
     }
     await page.getByRole('tab', { name: 'Messages' }).click();

@@ -47,6 +47,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await page.keyboard.press('Enter');
     assert.equal(await microphone.getAttribute('aria-pressed'), 'false', 'typing an m mutes nobody');
     const row = (text: string) => page.locator('.parley-row', { hasText: text });
+    await row('second').waitFor();
     await row('second').getByText('sending').waitFor({ state: 'detached' });
     await row('second').focus();
     await page.keyboard.press('ArrowUp');
@@ -147,7 +148,8 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await search.press('Escape');
     // It was looked at, so it is read.
     await bob.getByRole('status').getByText('Nothing unread').waitFor();
-    assert.equal(await entry(bob, 'Lounge').locator('.inbox-badge').count(), 0);
+    await entry(bob, 'Lounge').waitFor();
+    await entry(bob, 'Lounge').locator('.inbox-badge').waitFor({ state: 'detached' });
     await inEveryLook(bob, 'an open conversation');
     await playground.leave(ada);
     await playground.leave(bob);
@@ -213,7 +215,10 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
       .getByRole('cell', { name: /closed/ })
       .first()
       .waitFor();
-    await page.getByRole('cell', { name: /connected, reconnecting/ }).waitFor();
+    await page
+      .getByRole('cell', { name: /connected, reconnecting/ })
+      .first()
+      .waitFor();
     await page.locator('.parley-call[data-connection="connected"]').waitFor();
     await page.getByRole('button', { name: 'Chat', exact: true }).click();
     await page.getByRole('textbox', { name: 'Message' }).fill('still here');

@@ -180,11 +180,12 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.keyboard.press('Enter');
     await page.keyboard.type('come, @all too');
     await page.keyboard.press('Enter');
+    await row(page, 'come,').waitFor();
     await row(page, 'come,').getByText('sending').waitFor({ state: 'detached' });
     const last = () => page.evaluate(() => window.sampleConversation.messages.getSnapshot().at(-1));
     assert.equal((await last())?.text, '@Grace Hopper and @Bob come, @all too');
     assert.deepEqual((await last())?.mentions, { users: ['bob', 'grace'], here: false, all: true });
-    assert.equal((await marks('come,')).length, 3);
+    await soon(async () => assert.equal((await marks('come,')).length, 3));
     await page.keyboard.type('@nobody here');
     await page.keyboard.press('Enter');
     await soon(async () => assert.deepEqual([(await last())?.text, (await last())?.mentions], ['@nobody here', null]));
@@ -216,7 +217,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await unread.getByRole('button', { name: 'To 39 unread messages' }).click();
     await soon(async () => assert.equal(await firstNumber(unread), 22));
     await row(unread, '22:').getByText('New messages').waitFor();
-    assert.equal(await unread.getByRole('button', { name: /unread/ }).count(), 0);
+    await unread.getByRole('button', { name: /unread/ }).waitFor({ state: 'detached' });
     await gallery.leave(unread);
 
     // 30 pages back: one press reads no more than 20 of them.
@@ -267,7 +268,7 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
     await page.getByRole('button', { name: '2 replies' }).press('Enter');
     const thread = page.getByRole('region', { name: 'Thread' });
     await thread.getByText('Perfect, thank you!').waitFor();
-    assert.equal(await thread.locator('.parley-row').count(), 3);
+    await soon(async () => assert.equal(await thread.locator('.parley-row').count(), 3));
     // However many reactions come at once, all are read once.
     const reads = await page.evaluate(async () => {
       const { sampleConversation: sample } = window;
