@@ -24,7 +24,7 @@ export type PushState =
 
 /** What the browser has for it; for tests another. */
 export interface PushPlatform {
-  serviceWorker: Pick<ServiceWorkerContainer, 'register' | 'ready'>;
+  serviceWorker: Pick<ServiceWorkerContainer, 'register' | 'ready' | 'getRegistration'>;
   requestPermission(): Promise<NotificationPermission>;
 }
 
@@ -72,9 +72,9 @@ export async function disablePush(
   platform: PushPlatform | null = platformOf(),
   runtime: Pick<Runtime, 'fetch' | 'newId'> = systemRuntime,
 ): Promise<void> {
-  if (platform === null) return;
-  const { pushManager } = await platform.serviceWorker.ready;
-  const subscription = await pushManager.getSubscription();
+  // Not `ready`: where it was never enabled there is no worker, and that would be waited for without an end.
+  const registration = await platform?.serviceWorker.getRegistration();
+  const subscription = await registration?.pushManager.getSubscription();
   if (!subscription) return;
   const http = httpOf(options, runtime);
   // Registering a known device gives its id; nothing else does.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { type PushMessage, type PushWorkerScope, servePush } from '../push-worker/index.ts';
 import { disablePush, enablePush, type PushPlatform } from './index.ts';
 
@@ -27,10 +28,16 @@ function openBrowser(permission: NotificationPermission = 'granted') {
       return subscription(applicationServerKey);
     },
   };
+  // As in a browser: without a worker it is never resolved.
+  const ready = Promise.withResolvers<unknown>();
   const platform = {
     serviceWorker: {
-      register: async (...args: unknown[]) => void registered.push(args),
-      ready: Promise.resolve({ pushManager }),
+      register: async (...args: unknown[]) => {
+        registered.push(args);
+        ready.resolve({ pushManager });
+      },
+      ready: ready.promise,
+      getRegistration: async () => (registered.length > 0 ? { pushManager } : undefined),
     },
     requestPermission: async () => permission,
   } as unknown as PushPlatform;
@@ -87,6 +94,13 @@ test('[PUSH-13] a no of the user and a browser without push are answers, not err
   assert.deepEqual(await enablePush(options, platform, runtime), { state: 'denied' });
   assert.deepEqual(await enablePush(options, null, runtime), { state: 'unsupported' });
   assert.deepEqual([asked, registered], [[], []]);
+});
+
+test('[PUSH-13] who never had it enabled signs out at once', async () => {
+  const { platform, runtime, asked } = openBrowser();
+  const isOver = disablePush(options, platform, runtime).then(() => true);
+  assert.equal(await Promise.race([isOver, setImmediate(false)]), true, 'it waits for a worker that nobody registers');
+  assert.deepEqual(asked, []);
 });
 
 const message: PushMessage = { title: 'New message', conversationId: 'conv_1', messageId: 'msg_1', mention: 'false' };
