@@ -155,7 +155,12 @@ test('[SDK-39] sound that the browser blocks is reported, and starts with a gest
     },
     [kit.url, token] as const,
   );
-  await page.reload();
+  // Now and then a busy Chromium lets it play: then there is nothing to report, and the page is opened again.
+  for (let tries = 0; tries < 4 && !seen.startsWith('blocked: true'); tries++) {
+    seen = '';
+    await page.reload();
+    await soon(async () => assert.match(seen, /^blocked: true|paused: false/));
+  }
   await soon(async () => assert.equal(seen, 'blocked: true; paused: true'));
   await page.evaluate(() => window.caller.room.startAudio());
   await soon(async () => assert.equal(seen, 'blocked: true,false; paused: false'));
