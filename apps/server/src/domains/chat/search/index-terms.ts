@@ -15,10 +15,10 @@ export interface Place extends ProjectScope {
 
 /** Words are told apart by this much: the rest is asked of the text. */
 const wordMax = 40;
-/** So long a beginning of a word is a term of its own; longer ones are few enough to look for. */
-const beginningMax = 3;
-/** So long a beginning may still be in a great part of all messages. */
-const commonMax = 5;
+/** So long a beginning of a word is a term of its own. */
+const beginningMax = 5;
+/** So long a beginning may still be of many words. */
+const commonMax = 6;
 /** What the database takes for one message is 1 MB. */
 const bytesMax = 900_000;
 
@@ -48,8 +48,8 @@ const attachmentTerm = '#f';
 /** How far ahead the clock of another process may be. */
 export const skewMs = 2_000;
 
-/** Spans of time, each sixteen times as long as the one before: 4 minutes, 70 minutes, 19 hours, 12 days, 199 days. */
-export const spanBits = [18, 22, 26, 30, 34] as const;
+/** Spans of time, each four times as long as the one before, from 4 minutes to 199 days. */
+export const spanBits = [18, 20, 22, 24, 26, 28, 30, 32, 34] as const;
 const spanOf = (ms: number, bits: number): number => Math.floor(ms / 2 ** bits);
 const spanTerm = (level: number, span: number): string => `#${level}${span.toString(36)}`;
 /** Where the span of this level that holds the moment begins. */
@@ -102,8 +102,8 @@ function termQuery(own: string, { text, isRun, isPrefix }: Term, isRare: boolean
   }
   const letters = [...text];
   if (!isPrefix || letters.length >= wordMax) return quoted(own + cut(text, wordMax));
-  // The database gathers every message of all words that begin so, at any time: of a short one too
-  // many, unless it is known to be rare.
+  // The database gathers every message of all words that begin so, at any time and for each span anew: of a short one too
+  // many, unless the index has named many others for the shorter beginning.
   if (letters.length > (isRare ? beginningMax : commonMax)) return `${quoted(own + text)}:*`;
   return quoted(`${own}<${cut(text, beginningMax)}`);
 }

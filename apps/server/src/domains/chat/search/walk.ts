@@ -22,6 +22,8 @@ const pendingMax = 20_000;
 const missesMax = 2_000;
 /** Few conversations are asked for one by one; more, once so many messages of others were in the way. */
 const [fewConversations, strangersMax] = [4, 500];
+/** More than so many that the beginning of a word named and that do not match: the whole word is asked for. */
+const othersMax = 100;
 const sizeMax = 1_000;
 
 const keyOf = ({ conversationUuid, position }: Spot): string => `${conversationUuid} ${position}`;
@@ -63,10 +65,10 @@ export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
     );
     let [misses, strangers] = [0, 0];
     let [last, before]: [Spot | null, number | null] = [after, null];
-    for (let level = 0; level <= spanBits.length; level++) {
+    for (let level = 0; level <= spanBits.length; ) {
       const span = level < spanBits.length ? { level, at: (before ?? newest) - 1 } : null;
       for (let size = limit + 1; ; size = Math.min(size * 4, sizeMax)) {
-        const isRare = misses - strangers >= strangersMax;
+        const isRare = misses - strangers >= othersMax;
         const narrowing = few || strangers >= strangersMax ? scope : { ...scope, conversations: null };
         const look = { queries: indexQueries(terms, narrowing, { span, isRare }), after: last, before, limit: size };
         const rows = await readIndexed(db, scope, look);
@@ -85,6 +87,8 @@ export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
       if (!span) break;
       before = spanStart(span.at, level);
       if (scope.from !== null && before <= Date.parse(scope.from)) break;
+      // Where little was found the next span but one: as few looks as can be, and none much too long.
+      level = Math.min(level + (hits.length * 4 < limit ? 2 : 1), spanBits.length);
     }
     return { hits, upTo: null };
   }
