@@ -227,3 +227,52 @@ test('[SEA-8] whatever was sent, edited and deleted, a search finds what a scan 
     { numRuns: isWhole ? 12 : 4, seed: 7, endOnFailure: true },
   );
 });
+
+test('[SEA-8] over years, however dense, a search gives the newest first, in pages without a hole', async () => {
+  const { id: conversation, uuid } = await chat.conversation();
+  const { db } = service.adapters;
+  const long = ['intern', 'internal', 'interest', 'interface', 'interval', 'international', 'antenna', 'anteater'];
+  const now = Date.now();
+  // Most of them are of the last hour, some of the last two years.
+  const messages = Array.from({ length: 700 }, (_, at) => ({
+    at: new Date(now - Math.floor(2 ** (11 + (25 * (700 - at)) / 700))).toISOString(),
+    text: `${long[(at * 7) % long.length]} ${long[(at * 5 + Math.floor(at / 9)) % long.length]} ${at}`,
+  }));
+  await db.execute(sql`
+    insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, created_at)
+    select ${uuid}, n, n, n, 'msg_years' || lpad(n::text, 19, '0'), 'text', m->>'text', 'bob', (m->>'at')::timestamptz
+    from jsonb_array_elements(${JSON.stringify(messages)}::jsonb) with ordinality x (m, n)`);
+  await db.execute(sql`update conversations set last_seq = 700, last_change = 700, last_position = 700,
+    message_count = 700 where id = ${uuid}`);
+  await db.execute(sql`insert into search_backlog (conversation_id) values (${uuid}) on conflict do nothing`);
+  await eventually(async () => {
+    await service.service.chat.sweep.search();
+    assert.equal((await find({ q: 'antenna', conversation })).complete, true);
+  });
+  for (const q of [
+    'i',
+    'inter',
+    'intern',
+    'interna',
+    'internat',
+    'intern anteater',
+    'interest internal',
+    'interval 69',
+  ])
+    for (const limit of [7, 100]) {
+      const words = q.split(' ');
+      const expected = messages.filter(({ text }) => isFound(words, text.split(' '))).map(({ text }) => text);
+      const found: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: SearchPage = await find({ q, conversation, limit, ...(cursor === null ? {} : { cursor }) });
+        found.push(...page.results.map(({ message }) => message.text ?? ''));
+        cursor = page.nextCursor;
+      } while (cursor !== null && found.length < (isWhole ? 700 : 150));
+      assert.deepEqual(
+        found,
+        expected.reverse().slice(0, cursor === null ? undefined : found.length),
+        `${q}, ${limit}`,
+      );
+    }
+});
