@@ -84,6 +84,12 @@ export const questions: Record<string, Question> = {
       'Ourselves on the same sockets, in turns: a thousand members of one conversation, each subscribed to it, who follow their inboxes as well, and who do not. CPU is that of the server and of its database sessions.',
     load: () => import('./chat-inbox.ts'),
   },
+  'chat-large-inbox': {
+    title: 'The inbox of a user in ten thousand conversations',
+    peers:
+      'Ourselves: one user is in 20 conversations where people write, another in the same 20 and in 10,000 more, each with an unread message. Both are asked for in turns, one request at a time.',
+    load: () => import('./chat-large-inbox.ts'),
+  },
   'socket-fan-out': {
     title: 'Fan-out to sockets',
     peers:

@@ -315,7 +315,9 @@ describe('[KIT] chat and streams in React', { skip: skipWithoutBrowser(), timeou
 
   test('[KIT-27] a file is opened from an address of the web alone', async () => {
     const page = await open('chat');
-    await page.locator('.parley-file').click();
+    // One message, two of them.
+    await page.locator('.parley-file').nth(1).waitFor();
+    await page.locator('.parley-file').first().click();
     await page.getByRole('alert').getByText('not of the web').waitFor();
     assert.notEqual(await page.title(), 'run');
     await gallery.leave(page);

@@ -96,7 +96,14 @@ const states: readonly Message[] = [
   sampleMessage(1, { text: 'Does anybody have the tide table for Monday?', replyCount: 2 }),
   sampleMessage(2, { text: 'I think the harbour office has one.' }),
   sampleMessage(3, { text: 'They do: https://harbour.example/tides?day=monday.', senderId: 'bob', edited: true }),
-  sampleMessage(4, { text: null, attachment: file, senderId: 'grace', replyTo: 'm1', threadRootId: 'm1' }),
+  sampleMessage(4, {
+    text: null,
+    attachment: file,
+    attachments: [file, { ...file, id: 'second', filename: 'tide-tables-april.pdf' }],
+    senderId: 'grace',
+    replyTo: 'm1',
+    threadRootId: 'm1',
+  }),
   sampleMessage(5, {
     text: 'Perfect, thank you!',
     replyTo: 'm4',

@@ -231,6 +231,20 @@ test('[SDK-17] a file is uploaded, completed and sent', async () => {
   await eventually(() => assert.equal(bob.messages.getSnapshot()[0]?.attachment?.filename, 'notes.txt'));
 });
 
+test('[SDK-17] several files are sent with one message', async () => {
+  const { alice, bob } = await pair();
+  const files = ['one.txt', 'two.txt'].map((name) => new File([name], name, { type: 'text/plain' }));
+  const uploads = await Promise.all(files.map((file) => alice.upload(file)));
+  const sent = await alice.send({ attachmentIds: uploads.map(({ attachmentId }) => attachmentId) });
+  assert.equal(sent.type, 'attachment');
+  await eventually(() =>
+    assert.deepEqual(
+      bob.messages.getSnapshot()[0]?.attachments?.map(({ filename }) => filename),
+      ['one.txt', 'two.txt'],
+    ),
+  );
+});
+
 test('[SDK-18] the twenty-first conversation is refused with what to do; the same one gives the same object', async () => {
   const chat = await chatOf('alice');
   const all = await Promise.all(Array.from({ length: 21 }, () => kit.conversation()));

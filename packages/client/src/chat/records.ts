@@ -37,6 +37,8 @@ export interface NewMessage {
   type?: 'text' | 'attachment' | 'custom';
   replyTo?: string;
   attachmentId?: string;
+  /** In the place of `attachmentId`: up to ten. */
+  attachmentIds?: string[];
   metadata?: Metadata;
   /** Whom it mentions; `here` and `all` need a moderator. */
   mentions?: MentionsDraft;

@@ -55,9 +55,7 @@ function Entry({ entry, nameOf }: { entry: ConversationEntry; nameOf: (userId: s
         <Avatar identity={entry.conversationRef} name={title} />
       </span>
       <strong className="parley-conversation-title">{title}</strong>
-      {lastActivityAt !== null && (
-        <time dateTime={new Date(lastActivityAt).toISOString()}>{whenText(lastActivityAt)}</time>
-      )}
+      {lastActivityAt && <time dateTime={new Date(lastActivityAt).toISOString()}>{whenText(lastActivityAt)}</time>}
       <span className="parley-conversation-last">
         {draft !== '' ? (
           <>

@@ -23,7 +23,7 @@ export function MessageActions({ message, messageKey }: { message: Message; mess
   const { conversation, userId, mayDelete, run, setEditing, onReply } = useChatScope();
   const bar = useRef<HTMLFieldSetElement>(null);
   const { id } = message;
-  if (id === null || conversation === null) return null;
+  if (!id || !conversation) return null;
 
   /** The button goes with what it did: its row keeps the focus. */
   const focusRow = (): void => bar.current?.closest<HTMLElement>('.parley-row')?.focus({ preventScroll: true });

@@ -64,7 +64,7 @@ function Content(props: MessageRowProps & { isEditing: boolean; messageKey: stri
   const { deleted, replyCount, replyTo } = message;
   return (
     <div className="parley-message-content">
-      {replyTo !== null && !deleted && <Quote answered={answered} onShow={onShow} />}
+      {!deleted && replyTo && <Quote answered={answered} onShow={onShow} />}
       {deleted ? (
         <p className="parley-tombstone">{texts.deleted}</p>
       ) : isEditing ? (
@@ -77,15 +77,15 @@ function Content(props: MessageRowProps & { isEditing: boolean; messageKey: stri
           </p>
         )
       )}
-      {message.attachment && !deleted && <File message={message} />}
-      {message.reactions.length > 0 && !deleted && <Reactions message={message} />}
+      {!deleted && (message.attachments ?? [message.attachment]).map((one) => one && <File key={one.id} {...one} />)}
+      {!deleted && message.reactions.length > 0 && <Reactions message={message} />}
       <Delivery message={message} />
       {replyCount > 0 && onThread && (
         <button type="button" className="parley-link" onClick={() => onThread(message)}>
           {texts.replies(replyCount)}
         </button>
       )}
-      {readers !== '' && <p className="parley-readers">{texts.readBy(readers)}</p>}
+      {readers && <p className="parley-readers">{texts.readBy(readers)}</p>}
     </div>
   );
 }
@@ -116,20 +116,19 @@ function LinkedText({ message }: { message: Message }) {
   );
 }
 
-function File({ message: { attachment } }: { message: Message }) {
+function File({ id, filename, size }: NonNullable<Message['attachment']>) {
   const texts = useTexts();
   const { attachmentUrl, run } = useChatScope();
-  if (!attachment) return null;
   const label = (
     <>
       <FileIcon />
-      <span className="parley-file-name">{attachment.filename}</span>
-      <small>{texts.formatSize(attachment.size)}</small>
+      <span className="parley-file-name">{filename}</span>
+      <small>{texts.formatSize(size)}</small>
     </>
   );
   if (!attachmentUrl) return <p className="parley-file">{label}</p>;
   const open = async (): Promise<void> => {
-    const url = new URL(await attachmentUrl(attachment.id), location.href);
+    const url = new URL(await attachmentUrl(id), location.href);
     // Of a `javascript:` address the script would run in this page.
     if (!/^https?:$/.test(url.protocol)) throw new Error(texts.fileRefused);
     // The page stays: the storage answers with a download.
@@ -156,7 +155,7 @@ function Reactions({ message }: { message: Message }) {
             className="parley-reaction"
             title={names}
             aria-pressed={reacted === true}
-            disabled={message.id === null || conversation === null}
+            disabled={!message.id || !conversation}
             onClick={() => run(toggleReaction(conversation, message, emoji))}
           >
             {emoji} {count}
