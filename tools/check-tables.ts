@@ -52,6 +52,7 @@ const tablesOf: Record<string, readonly string[]> = {
     'chat_drafts',
     'chat_blocks',
     'chat_blockers',
+    'shadow_messages',
   ],
   'live-streams': ['live_streams', 'live_stream_hosts'],
   observability: [
@@ -86,6 +87,11 @@ const exceptions: readonly Exception[] = [
   },
   {
     file: 'domains/chat/mentions/mention-sends-store.ts',
+    table: 'events',
+    why: 'a part of the statement of send-store.ts (ADR 82)',
+  },
+  {
+    file: 'domains/chat/shadow/shadow-sends-store.ts',
     table: 'events',
     why: 'a part of the statement of send-store.ts (ADR 82)',
   },

@@ -1,5 +1,5 @@
 import type { EventType } from '@parley/contract';
-import type { Svc } from '@parley/server';
+import { createApi, type Svc } from '@parley/server';
 import { clientOf } from './account.ts';
 import { accountOptions, type Command, UsageError } from './command.ts';
 
@@ -103,6 +103,18 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
   'user.unmuted': withConversation(async (svc, id) => {
     await svc.chat.moderation.mute(id, user);
     await svc.chat.moderation.unmute(id, user);
+  }),
+  'user.shadowed': withConversation((svc, id) => svc.chat.moderation.shadow(id, user)),
+  'user.unshadowed': withConversation(async (svc, id) => {
+    await svc.chat.moderation.shadow(id, user);
+    await svc.chat.moderation.unshadow(id, user);
+  }),
+  'message.shadowed': withConversation(async (svc, room) => {
+    await svc.chat.moderation.shadow(room, user);
+    // What a server sends is for all.
+    const { token } = await svc.chat.tokens.create({ userId: user });
+    const asUser = createApi({ baseUrl: svc.baseUrl, credential: token });
+    await asUser.call('sendMessage', { room, body: { text: 'Hello' } });
   }),
   'user.blocked': (svc) => svc.chat.blocks.add(name(), { userId: user }),
   'user.unblocked': async (svc) => {

@@ -31,6 +31,7 @@ export * from './chat/inbox-frames.ts';
 export * from './chat/inbox-routes.ts';
 export * from './chat/inbox-schemas.ts';
 export * from './chat/mention-schemas.ts';
+export * from './chat/moderation-dashboard-routes.ts';
 export * from './chat/moderation-events.ts';
 export * from './chat/moderation-routes.ts';
 export * from './chat/moderation-schemas.ts';

@@ -227,6 +227,14 @@ export interface AuditQuery {
   before?: string;
 }
 
+export interface BadgeQuery {
+  cursor?: string;
+}
+
+export interface BanProjectChatUserQuery {
+  environment?: string;
+}
+
 export interface BlocksQuery {
   limit?: number;
   cursor?: string;
@@ -788,6 +796,19 @@ export interface DataJob {
 
 export type DataJobKind = 'EXPORT' | 'ERASURE' | 'IMPORT';
 
+export interface DataJobMetadata {
+  id: string;
+  kind: DataJobKind;
+  state: DataJobState;
+  userId: string | null;
+  progress: number;
+  error: string | null;
+  size: number | null;
+  createdAt: string;
+  finishedAt: string | null;
+  expiresAt: string | null;
+}
+
 export type DataJobState = 'WAITING' | 'QUEUED' | 'RUNNING' | 'DONE' | 'FAILED';
 
 export interface DeleteMessages {
@@ -1042,6 +1063,14 @@ export interface GetProjectMetricsQuery {
   environment?: string;
 }
 
+export interface GetProjectModerationQuery {
+  environment?: string;
+}
+
+export interface GetProjectPushQuery {
+  environment?: string;
+}
+
 export interface GetProjectRequestQuery {
   environment?: string;
 }
@@ -1112,6 +1141,7 @@ export interface InboxBadge {
   unreadConversations: number;
   unreadMessages: number;
   unreadMentions: number;
+  changesAt?: string;
 }
 
 export interface InboxEntry {
@@ -1207,6 +1237,24 @@ export interface ListProjectAlertsQuery {
   environment?: string;
 }
 
+export interface ListProjectChatBansQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectChatMutesQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListProjectChatShadowsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
 export interface ListProjectConnectionsQuery {
   state?: ConnectionState;
   roomId?: string;
@@ -1227,6 +1275,13 @@ export interface ListProjectConversationsQuery {
   cursor?: string;
   name?: string;
   type?: ConversationType;
+}
+
+export interface ListProjectDataJobsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+  kind?: DataJobKind;
 }
 
 export interface ListProjectErrorsQuery {
@@ -1255,6 +1310,13 @@ export interface ListProjectPresenceQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
+}
+
+export interface ListProjectReportsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+  status?: ReportStatus;
 }
 
 export interface ListProjectRoomsQuery {
@@ -1513,10 +1575,21 @@ export interface ModerationHook {
   secretHint: string;
 }
 
+export interface ModerationOverview {
+  wordLists: WordList[];
+  links: LinkPolicy;
+  updatedAt: string | null;
+  hook: ModerationHook | null;
+}
+
 export interface ModerationSettings {
   wordLists: WordList[];
   links: LinkPolicy;
   updatedAt: string | null;
+}
+
+export interface MuteProjectChatUserQuery {
+  environment?: string;
 }
 
 export interface MuteProjectTrackQuery {
@@ -1812,10 +1885,22 @@ export type PushKind = 'WEB_PUSH' | 'FCM' | 'APNS';
 
 export type PushLevel = 'ALL' | 'MENTIONS' | 'OFF';
 
+export interface PushOverview {
+  settings: PushSettings;
+  services: PushService[];
+}
+
 export interface PushPreferences {
   userId: string;
   level: PushLevel | null;
   quietHours: QuietHours | null;
+}
+
+export interface PushService {
+  kind: PushKind;
+  devices: number;
+  waiting: number;
+  retrying: number;
 }
 
 export interface PushSettings {
@@ -1982,6 +2067,10 @@ export interface RemoveProjectMemberQuery {
   revokeTokens?: boolean;
 }
 
+export interface RemoveProjectModerationHookQuery {
+  environment?: string;
+}
+
 export interface RemoveProjectParticipantQuery {
   environment?: string;
   revokeTokens?: boolean;
@@ -2002,6 +2091,20 @@ export interface RenamePasskey {
 export interface ReportMessage {
   reason: ReportReason;
   note?: string;
+}
+
+export interface ReportMetadata {
+  id: string;
+  conversationId: string;
+  messageId: string;
+  senderId: string | null;
+  source: 'USER' | 'WORD_LIST';
+  reporterId: string | null;
+  reason: string;
+  status: ReportStatus;
+  action: string | null;
+  resolvedAt: string | null;
+  createdAt: string;
 }
 
 export type ReportReason = 'spam' | 'harassment' | 'hate' | 'violence' | 'sexual' | 'illegal' | 'other';
@@ -2038,8 +2141,12 @@ export interface ResetPassword {
   password: string;
 }
 
+export interface ResolveProjectReportQuery {
+  environment?: string;
+}
+
 export interface ResolveReport {
-  action: 'none' | 'delete_message' | 'mute' | 'ban';
+  action: 'none' | 'delete_message' | 'mute' | 'ban' | 'shadow';
   everywhere?: boolean;
   until?: string;
   reason?: string;
@@ -2140,6 +2247,10 @@ export interface RoomSession {
 
 export type RoomStatus = 'ACTIVE' | 'CLOSED';
 
+export interface RotateProjectModerationHookQuery {
+  environment?: string;
+}
+
 export interface RotateWebhookSecret {
   gracePeriodSeconds?: number;
 }
@@ -2227,7 +2338,7 @@ export interface Sanction {
   createdAt: string;
 }
 
-export type SanctionKind = 'BAN' | 'MUTE';
+export type SanctionKind = 'BAN' | 'MUTE' | 'SHADOW';
 
 export interface ScanResult {
   result: 'CLEAN' | 'REJECTED';
@@ -2379,6 +2490,14 @@ export interface SetModeration {
   links?: LinkPolicy;
 }
 
+export interface SetProjectModerationHookQuery {
+  environment?: string;
+}
+
+export interface SetProjectModerationQuery {
+  environment?: string;
+}
+
 export interface SetPushPreferences {
   userId?: string;
   level?: PushLevel | null;
@@ -2389,6 +2508,10 @@ export interface SetScanHook {
   url: string;
   timeoutMs?: number;
   onFailure?: HookFailure;
+}
+
+export interface ShadowProjectChatUserQuery {
+  environment?: string;
 }
 
 export interface ShareCallQuery {
@@ -2533,6 +2656,18 @@ export interface Typing {
   expiresAt: string;
 }
 
+export interface UnbanProjectChatUserQuery {
+  environment?: string;
+}
+
+export interface UnmuteProjectChatUserQuery {
+  environment?: string;
+}
+
+export interface UnshadowProjectChatUserQuery {
+  environment?: string;
+}
+
 export interface UpdateAlert {
   name?: string;
   bound?: number;
@@ -2586,6 +2721,10 @@ export interface UpdateProjectLiveStreamQuery {
 }
 
 export interface UpdateProjectParticipantQuery {
+  environment?: string;
+}
+
+export interface UpdateProjectPushQuery {
   environment?: string;
 }
 
@@ -2975,6 +3114,17 @@ export interface EventRecords {
   'user.unmuted': {
   sanction: Sanction;
 };
+  'user.shadowed': {
+  sanction: Sanction;
+};
+  'user.unshadowed': {
+  sanction: Sanction;
+};
+  'message.shadowed': {
+  conversationId: string;
+  roomId: string | null;
+  message: Message;
+};
   'user.blocked': {
   block: ChatBlock;
 };
@@ -3101,6 +3251,7 @@ export interface RouteRecords {
   importConversations: { input: { body: ImportConversations }; answer: ImportUpload };
   startImport: { input: { jobId: string }; answer: DataJob };
   listDataJobs: { input: { query?: ListDataJobsQuery }; answer: DataJob[] };
+  listProjectDataJobs: { input: { projectId: string; query?: ListProjectDataJobsQuery }; answer: DataJobMetadata[] };
   getDataJob: { input: { jobId: string }; answer: DataJob };
   getMediaReach: { input: {}; answer: MediaReach };
   listServers: { input: {}; answer: RtcServer[] };
@@ -3248,9 +3399,9 @@ export interface RouteRecords {
   updateChatUser: { input: { userId: string; body?: ChatUserFields }; answer: ChatUser };
   deleteChatUser: { input: { userId: string }; answer: undefined };
   listInbox: { input: { query?: InboxQuery }; answer: InboxEntry[] };
-  getInboxBadge: { input: {}; answer: InboxBadge };
+  getInboxBadge: { input: { query?: BadgeQuery }; answer: InboxBadge };
   listUserInbox: { input: { userId: string; query?: InboxQuery }; answer: InboxEntry[] };
-  getUserInboxBadge: { input: { userId: string }; answer: InboxBadge };
+  getUserInboxBadge: { input: { userId: string; query?: BadgeQuery }; answer: InboxBadge };
   changeInboxEntry: { input: { room: string; body?: ChangeInboxEntry }; answer: InboxEntry };
   markUnread: { input: { room: string; body?: Partial<MarkUnread> }; answer: InboxEntry };
   markDelivered: { input: { room: string; body: MarkDelivered }; answer: ReadReceipt };
@@ -3290,6 +3441,13 @@ export interface RouteRecords {
   listChatMutes: { input: { query?: AlertHistoryQuery }; answer: Sanction[] };
   muteInChat: { input: { userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
   unmuteInChat: { input: { userId: string }; answer: undefined };
+  listConversationShadows: { input: { room: string; query?: AlertHistoryQuery }; answer: Sanction[] };
+  shadowInConversation: { input: { room: string; userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unshadowInConversation: { input: { room: string; userId: string }; answer: undefined };
+  listShadowMessages: { input: { room: string; query?: AlertHistoryQuery }; answer: Message[] };
+  listChatShadows: { input: { query?: AlertHistoryQuery }; answer: Sanction[] };
+  shadowInChat: { input: { userId: string; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unshadowInChat: { input: { userId: string }; answer: undefined };
   getChatModeration: { input: {}; answer: ModerationSettings };
   setChatModeration: { input: { body?: SetModeration }; answer: ModerationSettings };
   getModerationHook: { input: {}; answer: ModerationHook };
@@ -3312,6 +3470,22 @@ export interface RouteRecords {
   listProjectConversationMembers: { input: { projectId: string; conversationId: string; query?: ListProjectConversationMembersQuery }; answer: ConversationMember[] };
   listProjectMessages: { input: { projectId: string; conversationId: string; query?: ListProjectMessagesQuery }; answer: MessageMetadata[] };
   listProjectPresence: { input: { projectId: string; conversationId: string; query?: ListProjectPresenceQuery }; answer: Presence[] };
+  listProjectChatBans: { input: { projectId: string; query?: ListProjectChatBansQuery }; answer: Sanction[] };
+  banProjectChatUser: { input: { projectId: string; userId: string; query?: BanProjectChatUserQuery; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unbanProjectChatUser: { input: { projectId: string; userId: string; query?: UnbanProjectChatUserQuery }; answer: undefined };
+  listProjectChatMutes: { input: { projectId: string; query?: ListProjectChatMutesQuery }; answer: Sanction[] };
+  muteProjectChatUser: { input: { projectId: string; userId: string; query?: MuteProjectChatUserQuery; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unmuteProjectChatUser: { input: { projectId: string; userId: string; query?: UnmuteProjectChatUserQuery }; answer: undefined };
+  listProjectChatShadows: { input: { projectId: string; query?: ListProjectChatShadowsQuery }; answer: Sanction[] };
+  shadowProjectChatUser: { input: { projectId: string; userId: string; query?: ShadowProjectChatUserQuery; body?: Partial<ImposeSanction> }; answer: Sanction };
+  unshadowProjectChatUser: { input: { projectId: string; userId: string; query?: UnshadowProjectChatUserQuery }; answer: undefined };
+  getProjectModeration: { input: { projectId: string; query?: GetProjectModerationQuery }; answer: ModerationOverview };
+  setProjectModeration: { input: { projectId: string; query?: SetProjectModerationQuery; body?: SetModeration }; answer: ModerationSettings };
+  setProjectModerationHook: { input: { projectId: string; query?: SetProjectModerationHookQuery; body: SetHook }; answer: NewModerationHook };
+  rotateProjectModerationHook: { input: { projectId: string; query?: RotateProjectModerationHookQuery }; answer: NewModerationHook };
+  removeProjectModerationHook: { input: { projectId: string; query?: RemoveProjectModerationHookQuery }; answer: undefined };
+  listProjectReports: { input: { projectId: string; query?: ListProjectReportsQuery }; answer: ReportMetadata[] };
+  resolveProjectReport: { input: { projectId: string; reportId: string; query?: ResolveProjectReportQuery; body: ResolveReport }; answer: ReportMetadata };
   listPushDevices: { input: { query?: ForUser }; answer: PushDevice[] };
   putPushDevice: { input: { body: PutPushDevice }; answer: PushDevice };
   deletePushDevice: { input: { deviceId: string }; answer: undefined };
@@ -3320,4 +3494,6 @@ export interface RouteRecords {
   getPushKey: { input: {}; answer: PushKey };
   getPushSettings: { input: {}; answer: PushSettings };
   updatePushSettings: { input: { body?: UpdatePushSettings }; answer: PushSettings };
+  getProjectPush: { input: { projectId: string; query?: GetProjectPushQuery }; answer: PushOverview };
+  updateProjectPush: { input: { projectId: string; query?: UpdateProjectPushQuery; body?: UpdatePushSettings }; answer: PushSettings };
 }

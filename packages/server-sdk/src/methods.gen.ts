@@ -9,6 +9,7 @@ import type {
   Attachment,
   AttachmentDownload,
   AttachmentUpload,
+  BadgeQuery,
   BlocksQuery,
   CastVote,
   Change,
@@ -268,7 +269,7 @@ export interface ParleyMethods {
       /** Lists the inbox of a user. */
       list(userId: string, query?: InboxQuery, options?: RequestOptions): List<Page<InboxEntry>, InboxEntry>;
       /** Counts what is unread over all conversations of a user that are not muted. */
-      badge(userId: string, options?: RequestOptions): Promise<InboxBadge>;
+      badge(userId: string, query?: BadgeQuery, options?: RequestOptions): Promise<InboxBadge>;
       /** Mutes, pins or hides a conversation for oneself; nobody else sees it. An API key names the user. */
       update(room: string, body: ChangeInboxEntry, options?: RequestOptions): Promise<InboxEntry>;
       /** Moves the read mark back to before a message, or before the last one. A mark that is there already, or before it, stays. */
@@ -345,6 +346,20 @@ export interface ParleyMethods {
       muteEverywhere(userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
       /** Lifts a mute. */
       unmuteEverywhere(userId: string, options?: RequestOptions): Promise<undefined>;
+      /** Lists who is in the shadow in a conversation, latest first; for moderators. */
+      shadows(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Sanction>, Sanction>;
+      /** Shows what a member sends to themselves alone, until a time or for good, without telling them. Moderators do so to those below them. */
+      shadow(room: string, userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
+      /** Lifts a shadow: what is sent from here on is for all. What was sent before stays where it is. */
+      unshadow(room: string, userId: string, options?: RequestOptions): Promise<undefined>;
+      /** Lists what was sent in the shadow in a conversation, newest first and without what was deleted; for moderators. */
+      shadowMessages(room: string, query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Message>, Message>;
+      /** Lists who is in the shadow in all conversations of the environment, latest first. */
+      shadowsEverywhere(query?: AlertHistoryQuery, options?: RequestOptions): List<Page<Sanction>, Sanction>;
+      /** Shows what a user sends in any conversation to themselves alone, until a time or for good, without telling them. */
+      shadowEverywhere(userId: string, body?: Partial<ImposeSanction>, options?: RequestOptions): Promise<Sanction>;
+      /** Lifts a shadow: what is sent from here on is for all. What was sent before stays where it is. */
+      unshadowEverywhere(userId: string, options?: RequestOptions): Promise<undefined>;
       /** Reads the word lists and the rule for links of the environment. */
       settings(options?: RequestOptions): Promise<ModerationSettings>;
       /** Replaces the word lists and the rule for links of the environment. They hold for what users send and edit, within two seconds on every process. */
@@ -367,7 +382,7 @@ export interface ParleyMethods {
       list(query?: ListChatReportsQuery, options?: RequestOptions): List<Page<ChatReport>, ChatReport>;
       /** Reads one report. */
       get(reportId: string, options?: RequestOptions): Promise<ChatReport>;
-      /** Resolves a report: with nothing, by deleting the message, or by muting or banning who sent it. */
+      /** Resolves a report: with nothing, by deleting the message, or by muting, banning or shadowing who sent it. */
       resolve(reportId: string, body: ResolveReport, options?: RequestOptions): Promise<ChatReport>;
     };
     blocks: {
@@ -597,7 +612,7 @@ export const methodRows = {
   'chat.users.update': { route: 'updateChatUser', params: 1, takes: 'body', gives: 'one' },
   'chat.users.delete': { route: 'deleteChatUser', params: 1, gives: 'one' },
   'chat.inbox.list': { route: 'listUserInbox', params: 1, takes: 'query', gives: 'many', paged: true },
-  'chat.inbox.badge': { route: 'getUserInboxBadge', params: 1, gives: 'one' },
+  'chat.inbox.badge': { route: 'getUserInboxBadge', params: 1, takes: 'query', gives: 'one' },
   'chat.inbox.update': { route: 'changeInboxEntry', params: 1, takes: 'body', gives: 'one' },
   'chat.inbox.markUnread': { route: 'markUnread', params: 1, takes: 'body', gives: 'one' },
   'chat.state.markDelivered': { route: 'markDelivered', params: 1, takes: 'body', gives: 'one' },
@@ -637,6 +652,13 @@ export const methodRows = {
   'chat.moderation.mutesEverywhere': { route: 'listChatMutes', params: 0, takes: 'query', gives: 'many', paged: true },
   'chat.moderation.muteEverywhere': { route: 'muteInChat', params: 1, takes: 'body', gives: 'one' },
   'chat.moderation.unmuteEverywhere': { route: 'unmuteInChat', params: 1, gives: 'one' },
+  'chat.moderation.shadows': { route: 'listConversationShadows', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.shadow': { route: 'shadowInConversation', params: 2, takes: 'body', gives: 'one' },
+  'chat.moderation.unshadow': { route: 'unshadowInConversation', params: 2, gives: 'one' },
+  'chat.moderation.shadowMessages': { route: 'listShadowMessages', params: 1, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.shadowsEverywhere': { route: 'listChatShadows', params: 0, takes: 'query', gives: 'many', paged: true },
+  'chat.moderation.shadowEverywhere': { route: 'shadowInChat', params: 1, takes: 'body', gives: 'one' },
+  'chat.moderation.unshadowEverywhere': { route: 'unshadowInChat', params: 1, gives: 'one' },
   'chat.moderation.settings': { route: 'getChatModeration', params: 0, gives: 'one' },
   'chat.moderation.setSettings': { route: 'setChatModeration', params: 0, takes: 'body', gives: 'one' },
   'chat.moderation.hook': { route: 'getModerationHook', params: 0, gives: 'one' },

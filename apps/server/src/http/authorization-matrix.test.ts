@@ -218,7 +218,7 @@ async function compareOthers(route: Route, kind: Credential, swap: readonly stri
 }
 
 test('[SEC-10] what is done to a user is done in one environment, whoever has the same id elsewhere', () =>
-  assertDoneInOne({ service, ask, own, others: [foreign, sibling] }));
+  assertDoneInOne({ service, ask, own, session: mine.owner.accessToken, others: [foreign, sibling] }));
 
 test("[SEC-10] what a body or a query names is there only if it is the caller's own", async () => {
   for (const reference of references) {

@@ -257,6 +257,9 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     // Whom all chat loses, and whose messages go, is nobody's token.
     banFromChat: someUser,
     muteInChat: someUser,
+    shadowInConversation: conversation,
+    unshadowInConversation: conversation,
+    shadowInChat: someUser,
     deleteUserMessages: someUser,
     deleteChatUser: async () => {
       const userId = newName();

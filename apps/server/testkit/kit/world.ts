@@ -214,6 +214,8 @@ async function createChatPart(service: TestService, api: Api, guest: string) {
       muteInConversation: punished,
       banFromChat: punished,
       muteInChat: punished,
+      shadowInConversation: punished,
+      shadowInChat: punished,
       deleteUserMessages: punished,
     },
     token: await token(OWNER),

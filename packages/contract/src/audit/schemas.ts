@@ -24,6 +24,8 @@ export const auditActions = {
   'chat.user_unbanned': 'user',
   'chat.user_muted': 'user',
   'chat.user_unmuted': 'user',
+  'chat.user_shadowed': 'user',
+  'chat.user_unshadowed': 'user',
   'chat.user_blocked': 'user',
   'chat.user_unblocked': 'user',
   'data_job.created': 'data_job',

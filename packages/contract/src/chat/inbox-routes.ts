@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { ChangeInboxEntry, InboxBadge, InboxEntry, InboxQuery, MarkDelivered, MarkUnread } from './inbox-schemas.ts';
+import {
+  BadgeQuery,
+  ChangeInboxEntry,
+  InboxBadge,
+  InboxEntry,
+  InboxQuery,
+  MarkDelivered,
+  MarkUnread,
+} from './inbox-schemas.ts';
 import { ReadReceipt } from './schemas.ts';
 
 const anyChat = ['apiKey', 'chatToken'] as const;
@@ -22,8 +30,9 @@ export const chatInboxRoutes = routes({
     at: 'GET /v1/chat/inbox/badge',
     by: ['chatToken'],
     userBudget: 'CHAT_HISTORY_RATE_LIMIT',
+    query: BadgeQuery,
     returns: [200, InboxBadge],
-    throws: ['SVC_SCOPE_MISSING'],
+    throws: ['SVC_SCOPE_MISSING', 'SVC_INVALID_CURSOR'],
     does: 'Counts what is unread over all conversations of the user that are not muted.',
   },
   listUserInbox: {
@@ -42,7 +51,9 @@ export const chatInboxRoutes = routes({
     sdk: 'chat.inbox.badge',
     scope: 'chat',
     by: ['apiKey'],
+    query: BadgeQuery,
     returns: [200, InboxBadge],
+    throws: ['SVC_INVALID_CURSOR'],
     does: 'Counts what is unread over all conversations of a user that are not muted.',
   },
   changeInboxEntry: {

@@ -66,11 +66,19 @@ export const InboxQuery = Type.Object({
 });
 export type InboxQuery = Static<typeof InboxQuery>;
 
+export const BadgeQuery = Type.Object({
+  /** The `x-next-cursor` of a page: only what the inbox lists behind that page. */
+  cursor: PageQuery.cursor,
+});
+export type BadgeQuery = Static<typeof BadgeQuery>;
+
 /** Over the conversations that an inbox lists without a filter, less the muted. */
 export const InboxBadge = Type.Object({
   unreadConversations: Count,
   unreadMessages: Count,
   unreadMentions: Count,
+  /** When the first mute of a conversation with unread messages ends, which then count; left out while none does. */
+  changesAt: Type.Optional(Timestamp),
 });
 export type InboxBadge = Static<typeof InboxBadge>;
 

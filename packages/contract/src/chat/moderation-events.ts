@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { eventRows } from '../events.ts';
+import { Nullable } from '../schema.ts';
 import { ChatBlock } from './block-schemas.ts';
 import { ChatDeletion, ChatReport, Sanction } from './moderation-schemas.ts';
+import { Message } from './schemas.ts';
 
 const data = Type.Object({ sanction: Sanction });
 
@@ -18,6 +20,21 @@ export const chatModerationEvents = eventRows({
     data,
   },
   'user.unmuted': { since: '0.1.0', when: 'A mute was lifted before its time.', data },
+  'user.shadowed': {
+    since: '0.1.0',
+    when: 'A user was put into the shadow in a conversation, or in all of the environment; again when that is changed.',
+    data,
+  },
+  'user.unshadowed': { since: '0.1.0', when: 'A shadow was lifted before its time.', data },
+  'message.shadowed': {
+    since: '0.1.0',
+    when: 'A user in the shadow sent a message: nobody else sees it, and no other event tells of it.',
+    data: Type.Object({
+      conversationId: Type.String(),
+      roomId: Nullable(Type.String()),
+      message: Message,
+    }),
+  },
   'user.blocked': {
     since: '0.1.0',
     when: 'A user blocked another.',

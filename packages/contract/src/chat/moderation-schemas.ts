@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { Line, Nullable, Timestamp } from '../schema.ts';
 
-export const SanctionKind = Type.Enum(['BAN', 'MUTE']);
+export const SanctionKind = Type.Enum(['BAN', 'MUTE', 'SHADOW']);
 export type SanctionKind = Static<typeof SanctionKind>;
 
-/** A ban or mute that is in force. */
+/** A ban, mute or shadow that is in force. */
 export const Sanction = Type.Object({
   kind: SanctionKind,
   userId: Type.String(),
@@ -13,7 +13,7 @@ export const Sanction = Type.Object({
   /** Null: for good. */
   until: Nullable(Timestamp),
   reason: Nullable(Type.String()),
-  /** The moderator, or `server` for an API key. */
+  /** The moderator, `server` for an API key, or `dashboard`: then the audit log says who. */
   imposedBy: Type.String(),
   createdAt: Timestamp,
 });
@@ -22,7 +22,7 @@ export type Sanction = Static<typeof Sanction>;
 export const ImposeSanction = Type.Object({
   /** Without it, for good. */
   until: Type.Optional(Timestamp),
-  /** The user is told. */
+  /** The user is told, except of a shadow. */
   reason: Type.Optional(Line(1, 256)),
 });
 export type ImposeSanction = Static<typeof ImposeSanction>;
@@ -81,6 +81,10 @@ export const ChatReport = Type.Object({
 });
 export type ChatReport = Static<typeof ChatReport>;
 
+/** The same without the note, in which users quote what was written: for the dashboard. */
+export const ReportMetadata = Type.Omit(ChatReport, ['note']);
+export type ReportMetadata = Static<typeof ReportMetadata>;
+
 export const ReportMessage = Type.Object({
   reason: ReportReason,
   note: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
@@ -88,8 +92,8 @@ export const ReportMessage = Type.Object({
 export type ReportMessage = Static<typeof ReportMessage>;
 
 export const ResolveReport = Type.Object({
-  action: Type.Enum(['none', 'delete_message', 'mute', 'ban']),
-  /** Of a mute or ban: in all chat of the environment, not only in the conversation. */
+  action: Type.Enum(['none', 'delete_message', 'mute', 'ban', 'shadow']),
+  /** Of a mute, ban or shadow: in all chat of the environment, not only in the conversation. */
   everywhere: Type.Optional(Type.Boolean()),
   ...ImposeSanction.properties,
 });
@@ -108,6 +112,14 @@ export const ModerationHook = Type.Object({
   secretHint: Type.String(),
 });
 export type ModerationHook = Static<typeof ModerationHook>;
+
+/** All of it in one, for the dashboard. */
+export const ModerationOverview = Type.Object({
+  ...ModerationSettings.properties,
+  /** Null: nobody is asked. */
+  hook: Nullable(ModerationHook),
+});
+export type ModerationOverview = Static<typeof ModerationOverview>;
 
 /** The same with its secret, when that was just made. */
 export const NewModerationHook = Type.Object({

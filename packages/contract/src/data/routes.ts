@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { routes } from '../route.ts';
-import { PageQuery } from '../schema.ts';
+import { EnvironmentQuery, PageQuery } from '../schema.ts';
 import { ImportConversations, ImportUpload } from './import-schemas.ts';
-import { DataJob, DataJobKind, EraseUser } from './schemas.ts';
+import { DataJob, DataJobKind, DataJobMetadata, EraseUser } from './schemas.ts';
 
 const key = ['apiKey'] as const;
 
@@ -62,6 +62,16 @@ export const dataRoutes = routes({
     paged: true,
     returns: [200, Type.Array(DataJob)],
     does: 'Lists exports, erasures and imports of the last 30 days, newest first.',
+  },
+  listProjectDataJobs: {
+    at: 'GET /v1/projects/{projectId}/data-jobs',
+    by: ['session'],
+    needs: 'chat:read',
+    query: Type.Object({ ...EnvironmentQuery, ...PageQuery, kind: Type.Optional(DataJobKind) }),
+    paged: true,
+    returns: [200, Type.Array(DataJobMetadata)],
+    throws: ['SVC_INVALID_CURSOR'],
+    does: 'Lists exports, erasures and imports of the last 30 days, newest first, without a way to their files.',
   },
   getDataJob: {
     at: 'GET /v1/data-jobs/{jobId}',

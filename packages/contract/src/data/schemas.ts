@@ -30,6 +30,10 @@ export const DataJob = Type.Object({
 });
 export type DataJob = Static<typeof DataJob>;
 
+/** The same without the link to the file, which holds messages: for the dashboard. */
+export const DataJobMetadata = Type.Omit(DataJob, ['url']);
+export type DataJobMetadata = Static<typeof DataJobMetadata>;
+
 export const EraseUser = Strict({
   /** `delete` leaves tombstones; `anonymize` leaves what was written, as from nobody. */
   messages: Type.Enum(['delete', 'anonymize']),

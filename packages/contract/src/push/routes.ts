@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import { ForUser } from '../chat/schemas.ts';
 import { routes } from '../route.ts';
+import { EnvironmentQuery } from '../schema.ts';
 import {
   PushDevice,
   PushKey,
+  PushOverview,
   PushPreferences,
   PushSettings,
   PutPushDevice,
@@ -12,6 +14,7 @@ import {
 } from './schemas.ts';
 
 const anyChat = ['apiKey', 'chatToken'] as const;
+const Query = Type.Object(EnvironmentQuery);
 const ofUser = ['SVC_SCOPE_MISSING', 'SVC_USER_REQUIRED'] as const;
 
 /** Notifications of chat messages, for users who are not there. */
@@ -98,5 +101,25 @@ export const pushRoutes = routes({
     body: UpdatePushSettings,
     returns: [200, PushSettings],
     does: 'Changes how notifications of this environment are sent: whether they show content, and the keys for FCM and APNs.',
+  },
+  getProjectPush: {
+    at: 'GET /v1/projects/{projectId}/chat/push',
+    by: ['session'],
+    needs: 'chat:read',
+    query: Query,
+    returns: [200, PushOverview],
+    does: 'Reads how notifications of the environment are sent, how many devices there are and what waits to be sent.',
+  },
+  updateProjectPush: {
+    at: 'PATCH /v1/projects/{projectId}/chat/push',
+    by: ['session'],
+    needs: 'chat:manage',
+    query: Query,
+    budget: 60,
+    audit: 'push.updated',
+    body: UpdatePushSettings,
+    returns: [200, PushSettings],
+    throws: ['SVC_VALIDATION_FAILED'],
+    does: 'Changes how notifications of the environment are sent. Keys that are given here are never shown again.',
   },
 });

@@ -93,6 +93,21 @@ export const PushSettings = Type.Object({
 });
 export type PushSettings = Static<typeof PushSettings>;
 
+/** How it goes with one way to reach devices. */
+export const PushService = Type.Object({
+  kind: PushKind,
+  devices: Type.Integer(),
+  /** Notifications that are still to be sent. */
+  waiting: Type.Integer(),
+  /** Of those, the ones that the push service did not take at first. */
+  retrying: Type.Integer(),
+});
+export type PushService = Static<typeof PushService>;
+
+/** What the dashboard shows of notifications: no key, no address, no message. */
+export const PushOverview = Type.Object({ settings: PushSettings, services: Type.Array(PushService) });
+export type PushOverview = Static<typeof PushOverview>;
+
 export const UpdatePushSettings = Type.Object({
   content: Type.Optional(PushContent),
   level: Type.Optional(PushLevel),

@@ -56,7 +56,7 @@ export function createContent(deps: ContentDeps) {
   };
   const alone = { onDatabaseAlone: true } as const;
   const chores: Chore[] = [
-    { name: 'chat-search', everyMs: 500, run: indexer.run, ...alone },
+    { name: 'chat-search', everyMs: 1_000, run: indexer.run, ...alone },
     { name: 'chat-scheduled', everyMs: 1_000, run: sender.run, ...alone },
     { name: 'chat-polls', everyMs: 1_000, run: deps.polls.closeDue, ...alone },
     { name: 'chat-scheduled-over', everyMs: 600_000, run: sender.forget, ...alone },

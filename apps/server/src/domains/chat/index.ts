@@ -56,6 +56,8 @@ import type { AsksBackends } from './moderation/hook.ts';
 import { createGate, createModeration } from './moderation/moderation.ts';
 import { createPersonalData } from './personal/personal.ts';
 import { createPolls } from './polls/polls.ts';
+import { createShadow } from './shadow/shadow.ts';
+import { withShadow } from './shadow/with-shadow.ts';
 import { createChatSocket, quietly } from './socket.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens, type StandingOfUsers } from './tokens.ts';
@@ -126,14 +128,15 @@ export function createChat(given: ChatDeps) {
   const mentions = createMentions({ presence });
   const refresh = createRefresh({ ...deps, hub });
   const links = createLinks({ ...deps, refresh });
-  const messages = createMessages({ ...deps, entries, hub, mentions, links });
+  const shadow = createShadow({ ...deps, entries, mentions });
+  const messages = withShadow(createMessages({ ...deps, entries, hub, mentions, links }), shadow);
   const forwards = createForwards({ ...deps, messages });
   const sends = createSends({ ...deps, targets, hub, mentions, links, forwards });
-  const threads = createThreads({ ...deps, messages });
+  const threads = createThreads({ ...deps, messages, shadow });
   const history = createHistory({ ...deps, targets });
-  const reactions = createReactions({ ...deps, messages, hub });
-  const polls = createPolls({ ...deps, entries, messages, hub });
-  const reads = createReads({ ...deps, entries, hub, messages });
+  const reactions = createReactions({ ...deps, messages, shadow, hub });
+  const polls = createPolls({ ...deps, entries, messages, shadow, hub });
+  const reads = createReads({ ...deps, entries, hub, messages, shadow });
   const inbox = createInbox({ ...deps, entries, messages, hub });
   const delivered = createDelivered({ ...deps, entries, targets, hub });
   const liveInboxes = createLiveInboxes({ ...deps, interest });
@@ -146,7 +149,7 @@ export function createChat(given: ChatDeps) {
   const devices = createDevices(deps);
   const blocks = createBlocks({ ...deps, hub, presence, devices });
   const content = createContent({ ...deps, entries, forwards, sends, messages, hub, devices, polls });
-  const moderation = createModeration({ ...deps, entries, members, messages, hub });
+  const moderation = createModeration({ ...deps, entries, members, messages, shadow, hub });
   const dashboard = createDashboard({ ...deps, conversations, members, presence, connections });
   const subscriptions = createSubscriptions({
     ...deps,

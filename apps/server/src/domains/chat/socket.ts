@@ -53,7 +53,7 @@ interface ChatSocketDeps {
   inboxFeed: InboxFeed;
   liveInboxes: LiveInboxes;
   delivered: Delivered;
-  chatStanding: Pick<ChatStanding, 'onBanned'>;
+  chatStanding: Pick<ChatStanding, 'onBanned' | 'isShadowedIn'>;
   userNews: Pick<UserNews, 'opened' | 'closed'>;
 }
 
@@ -266,14 +266,12 @@ function createFrameHandlers(
       const now = clock.now();
       if (!isTyping) {
         if (subscription) subscription.typing = null;
-        await typing.stop(conversationId, userId, connection.id);
-        inboxFeed.typing(
-          callerOf(connection),
-          { conversationId, userId, typing: false, expiresAt: null },
-          connection.id,
-        );
+        const note = { conversationId, userId, typing: false, expiresAt: null };
+        if (await typing.stop(conversationId, userId, connection.id))
+          inboxFeed.typing(callerOf(connection), note, connection.id);
         return undefined;
       }
+      if (await deps.chatStanding.isShadowedIn(callerOf(connection), conversationId)) return undefined;
       const spell = subscription?.typing;
       const startedAt = spell && spell.until > now ? spell.startedAt : now;
       if (subscription) subscription.typing = { startedAt, until: now + limits.CHAT_TYPING_TTL_SECONDS * 1000 };
@@ -288,7 +286,14 @@ function createFrameHandlers(
       const client = clientOf(connection);
       client.status = status;
       const present = [...client.subscriptions.values()].filter(({ isPresent }) => isPresent);
-      await Promise.all(present.map((subscription) => presence.update(placeOf(client, subscription), data)));
+      await Promise.all(
+        present.map(async (subscription) => {
+          const place = placeOf(client, subscription);
+          // That they are there is no word of theirs; what they say with it is.
+          const isMute = data && (await deps.chatStanding.isShadowedIn(callerOf(connection), place.conversationId));
+          return presence.update(place, isMute ? undefined : data);
+        }),
+      );
       return undefined;
     },
 

@@ -1,4 +1,4 @@
-import { fail } from '@parley/contract';
+import { type ConversationType, fail } from '@parley/contract';
 import { createCache } from '../../core/cache.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
@@ -12,6 +12,8 @@ export interface Target {
   publicId: string;
   /** Set when it was found by name: names move, ids do not. */
   name: string | null;
+  /** Never changes. */
+  type: ConversationType;
   /** Names and rooms get other conversations, ids do not. */
   canMove: boolean;
 }
@@ -35,7 +37,8 @@ export function createTargets({ db, clock }: { db: Db; clock: Clock }): Targets 
       const { by, value } = reference;
       const entry = (await findEntry(db, caller, reference, null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
       const name = by === 'name' ? value : null;
-      return { id: entry.id, publicId: entry.publicId, name, canMove: by === 'name' || by === 'roomId' };
+      const { id, publicId, type } = entry;
+      return { id, publicId, name, type, canMove: by === 'name' || by === 'roomId' };
     });
 
   const forget = (caller: ChatCaller, text: string): void => known.drop(keyOf(caller, text));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { DataJob } from '@parley/contract';
-import { createChatKit, subscribe } from '../../../testkit/chat/chat.ts';
+import { type ChatOf, type ChatUser, createChatKit, subscribe } from '../../../testkit/chat/chat.ts';
 import { joinAs, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
 import { addWebhook, settle } from '../../../testkit/clients/webhooks.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
@@ -59,6 +59,23 @@ const done = ({ api }: TestProject, { id }: DataJob): Promise<DataJob> =>
     { withinMs: 30_000, everyMs: 100 },
   );
 
+/** What only they have, and what somebody else said of them there. */
+async function leaveInShadow(chat: ChatOf, user: ChatUser): Promise<void> {
+  const { userId } = user;
+  const { api } = chat.project;
+  const { id: room } = await chat.conversation([userId, 'bob']);
+  const said = await user.api.call('sendMessage', { room, body: { text: 'for all' } });
+  for (const one of [userId, 'bob']) await api.call('shadowInConversation', { room, userId: one });
+  const mine = await user.api.call('sendMessage', { room, body: { text: 'a secret', metadata: { by: userId } } });
+  await user.api.call('addReaction', { messageId: mine.id, body: { emoji: '👍' } });
+  const bob = await chat.user('bob');
+  const of = { text: 'of them', mentions: { users: [userId] }, metadata: { of: userId } };
+  await bob.api.call('sendMessage', { room, body: of });
+  await bob.api.call('sendMessage', { room, body: { forward: { messageId: said.id } } });
+  const gone = await user.api.call('sendMessage', { room, body: { text: 'deleted' } });
+  await user.api.call('deleteMessage', { messageId: gone.id });
+}
+
 /** A user who has left something wherever a user can. */
 async function livedIn(userId: string) {
   const chat = await createChatKit(service);
@@ -105,6 +122,7 @@ async function livedIn(userId: string) {
   const last = await api.call('sendMessage', { room, body: { text: 'deleted by them', senderId: 'bob' } });
   await user.api.call('deleteMessage', { messageId: last.id });
 
+  await leaveInShadow(chat, user);
   const rtcRoom = await newRoom(api);
   const rtc = await joinAs(service, api, rtcRoom, userId);
   await api.call('removeParticipant', { id: (await newRoomWith(userId)).id, identity: userId });
@@ -141,7 +159,7 @@ async function livedIn(userId: string) {
   return { chat, project, room, aside, uuid, user, socket, own, blobKey: file?.key ?? '' };
 }
 
-test('[DATA-1] [DATA-6] [POLL-10] [FWD-5] an erased user is in no table any more: messages are tombstones, others hear it and count right', async () => {
+test('[DATA-1] [DATA-6] [MOD-27] [POLL-10] [FWD-5] an erased user is in no table any more: messages are tombstones, others hear it and count right', async () => {
   const userId = newUser();
   const { chat, project, room, aside, socket, own, blobKey, user } = await livedIn(userId);
   const { api } = project;

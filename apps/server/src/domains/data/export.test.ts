@@ -35,7 +35,7 @@ async function linesOf({ url }: DataJob): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line));
 }
 
-test('[DATA-4] [POLL-10] an export holds what is stored of a user and nothing of others, with links to the files', async () => {
+test('[DATA-4] [POLL-10] [DASH-99] an export holds what is stored of a user and nothing of others, with links to the files', async () => {
   const chat = await createChatKit(service);
   const { project } = chat;
   const { api } = project;
@@ -84,6 +84,12 @@ test('[DATA-4] [POLL-10] an export holds what is stored of a user and nothing of
     [job.id],
   );
   assert.deepEqual(await api.call('listDataJobs', { query: { kind: 'IMPORT' } }), []);
+
+  const viewer = await project.member('VIEWER');
+  const seen = (query: object) => viewer.api.call('listProjectDataJobs', { projectId: project.id, query });
+  const { url: _, ...rest } = job;
+  assert.deepEqual(await seen({}), [rest], 'the dashboard has no way to the file');
+  assert.deepEqual(await seen({ environment: 'PRODUCTION' }), []);
 });
 
 test('[DATA-5] an export that a killed process left is made anew, once; its file goes when its time is over', async () => {

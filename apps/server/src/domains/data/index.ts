@@ -69,7 +69,8 @@ export function createData(deps: DataDeps): Data {
     files,
     sweep,
     chores: [
-      { name: 'data-jobs', everyMs: 1_000, run: async () => worker.wake(), onEveryProcess: true },
+      // Whoever makes a job wakes the worker: this finds what another process left.
+      { name: 'data-jobs', everyMs: 5_000, run: async () => worker.wake(), onEveryProcess: true },
       { name: 'data-files', everyMs: 60_000, run: sweep, onDatabaseAlone: true },
     ],
     stop: worker.stop,
@@ -79,6 +80,7 @@ export function createData(deps: DataDeps): Data {
       importConversations: ({ caller, body }) => imports.request(caller, body),
       startImport: ({ caller, params }) => imports.start(caller, params.jobId),
       listDataJobs: ({ caller, query }) => jobs.list(caller, query),
+      listProjectDataJobs: ({ caller, query }) => jobs.listMetadata(caller, query),
       getDataJob: ({ caller, params }) => jobs.get(caller, params.jobId),
     },
   };

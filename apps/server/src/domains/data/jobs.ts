@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type DataJob, type EraseUser, fail, identityPattern, type Limits } from '@parley/contract';
+import {
+  type DataJob,
+  type DataJobMetadata,
+  type EraseUser,
+  fail,
+  identityPattern,
+  type Limits,
+} from '@parley/contract';
 import type { ApiKeyCaller, ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
@@ -32,6 +39,12 @@ export interface JobsDeps {
 }
 
 type JobDraft = Omit<Parameters<typeof insertJob>[1], 'projectId' | 'environment' | 'at'>;
+interface JobQuery {
+  limit?: number;
+  cursor?: string;
+  kind?: DataJob['kind'];
+}
+
 export type Jobs = ReturnType<typeof createJobs>;
 
 const noFile = { blobKey: null, size: null, expiresAt: null };
@@ -40,8 +53,8 @@ const identity = new RegExp(identityPattern);
 
 /** What is asked for, and how far it is. */
 export function createJobs({ db, clock, ids, cursors, limits, files, wake }: JobsDeps) {
-  async function show(job: StoredJob): Promise<DataJob> {
-    const isThere = job.kind === 'EXPORT' && job.state === 'DONE' && job.blobKey !== null;
+  /** All but a way to the file. */
+  function describe(job: StoredJob): DataJobMetadata {
     return {
       id: job.id,
       kind: job.kind,
@@ -49,12 +62,16 @@ export function createJobs({ db, clock, ids, cursors, limits, files, wake }: Job
       userId: job.userId,
       progress: job.progress,
       error: job.error,
-      url: isThere && !files.isOver(job) ? await files.linkTo(job) : null,
       size: job.kind === 'EXPORT' ? job.size : null,
       createdAt: job.createdAt,
       finishedAt: job.finishedAt,
       expiresAt: job.kind === 'EXPORT' ? job.expiresAt : null,
     };
+  }
+
+  async function show(job: StoredJob): Promise<DataJob> {
+    const isThere = job.kind === 'EXPORT' && job.state === 'DONE' && job.blobKey !== null;
+    return { ...describe(job), url: isThere && !files.isOver(job) ? await files.linkTo(job) : null };
   }
 
   /** Makes a job unless the environment has too many that are not done. */
@@ -87,6 +104,13 @@ export function createJobs({ db, clock, ids, cursors, limits, files, wake }: Job
     return recorded(await show(job), subject, isKnown);
   }
 
+  async function pageOf(scope: ProjectScope, { limit = pageSizeDefault, cursor, kind }: JobQuery) {
+    const list = `data-jobs/${scope.projectId}/${scope.environment}`;
+    const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
+    const rows = await listJobs(db, scope, { kind, after, limit: limit + 1 });
+    return cutPage(rows, limit, (last) => cursors.write(list, [last.createdAt, last.id]));
+  }
+
   return {
     show,
     insert,
@@ -97,15 +121,13 @@ export function createJobs({ db, clock, ids, cursors, limits, files, wake }: Job
     async get(scope: ProjectScope, id: string): Promise<DataJob> {
       return show((await findJob(db, scope, id)) ?? fail('SVC_DATA_JOB_NOT_FOUND'));
     },
-    async list(
-      scope: ProjectScope,
-      { limit = pageSizeDefault, cursor, kind }: { limit?: number; cursor?: string; kind?: DataJob['kind'] },
-    ): Promise<Answer<DataJob[]>> {
-      const list = `data-jobs/${scope.projectId}/${scope.environment}`;
-      const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
-      const rows = await listJobs(db, scope, { kind, after, limit: limit + 1 });
-      const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.createdAt, last.id]));
+    async list(scope: ProjectScope, query: JobQuery): Promise<Answer<DataJob[]>> {
+      const { items, nextCursor } = await pageOf(scope, query);
       return page(await Promise.all(items.map(show)), nextCursor);
+    },
+    async listMetadata(scope: ProjectScope, query: JobQuery): Promise<Answer<DataJobMetadata[]>> {
+      const { items, nextCursor } = await pageOf(scope, query);
+      return page(items.map(describe), nextCursor);
     },
   };
 }

@@ -194,26 +194,31 @@ test('[PUSH-8] after PUSH_MAX_ATTEMPTS a notification is given up, and the devic
   assert.equal((await chat.project.api.call('listPushDevices', { query: { userId: 'bob' } })).length, 1);
 });
 
-test('[PUSH-9] of messages that wait the newest takes the place of the others, and what was read or deleted meanwhile is not sent', async () => {
+test('[PUSH-9] [DASH-98] of messages that wait the newest takes the place of the others, and what was read or deleted meanwhile is not sent', async () => {
   const [one, two] = [await chat.conversation(), await chat.conversation()];
   const bob = await browserOf('bob');
   browsers.answer = { status: 503, headers: { 'retry-after': '3600' } };
   await send(one.id, 'first');
   await settled();
   const refusedOnce = toldOf(bob).length;
+  const { id: projectId, owner } = chat.project;
+  const shown = async () => (await owner.api.call('getProjectPush', { projectId, query: {} })).services[0];
+  const before = await shown();
+  assert.deepEqual([before?.kind, before?.waiting, before?.retrying], ['WEB_PUSH', 1, 1]);
   const texts = ['second', 'third', 'fourth'];
   const messages = [];
   for (const text of texts) messages.push(await send(one.id, text));
   const read = await send(two.id, 'read');
   await settled();
   assert.equal((await waiting()).length, 2);
+  assert.equal((await shown())?.waiting, 2);
   await chat.project.api.call('markRead', { messageId: read.id, body: { userId: 'bob' } });
   browsers.answer = 201;
-  const before = browsers.requests.length;
+  const asked = browsers.requests.length;
   await service.adapters.db.execute(sql`update push_deliveries set due_at = now() - interval '1 s'`);
   await settled();
   assert.ok(refusedOnce >= 1);
-  assert.deepEqual([browsers.requests.length - before, toldOf(bob).at(-1)], [1, messages.at(-1)?.id]);
+  assert.deepEqual([browsers.requests.length - asked, toldOf(bob).at(-1)], [1, messages.at(-1)?.id]);
   const topics = browsers.requests
     .filter(({ path }) => bob.endpoint.endsWith(path))
     .map(({ headers }) => headers['topic']);

@@ -168,6 +168,35 @@ test('[PUSH-4] a change of settings is audited without values', async () => {
   );
 });
 
+test('[DASH-98] the dashboard sees which keys are set and how many devices there are, and who may changes them', async () => {
+  const { project } = await createChatKit(service);
+  const of = { projectId: project.id, query: { environment: 'DEVELOPMENT' } };
+  const viewer = await project.member('VIEWER');
+  const body = { content: 'PREVIEW', level: 'MENTIONS' } as const;
+  await assertRefused(viewer.api.call('updateProjectPush', { ...of, body }), 403, 'SVC_PERMISSION_DENIED');
+  const changed = await project.owner.api.call('updateProjectPush', { ...of, body });
+  const token = 'a-token-that-nobody-else-may-know-of-0123456789';
+  await project.api.call('putPushDevice', { body: { kind: 'FCM', token, userId: 'ann' } });
+  const seen = await viewer.api.call('getProjectPush', of);
+  assert.deepEqual(seen.settings, changed);
+  assert.deepEqual([changed.content, changed.level, changed.fcm], ['PREVIEW', 'MENTIONS', null]);
+  const none = { devices: 0, waiting: 0, retrying: 0 };
+  assert.deepEqual(seen.services, [
+    { kind: 'WEB_PUSH', ...none },
+    { kind: 'FCM', ...none, devices: 1 },
+    { kind: 'APNS', ...none },
+  ]);
+  assert.ok(!JSON.stringify(seen).includes(token.slice(0, 8)));
+  const entries = await project.owner.api.call('listAuditLogs', {
+    projectId: project.id,
+    query: { action: 'push.updated' },
+  });
+  assert.deepEqual(
+    entries.map(({ actorEmail }) => actorEmail),
+    [project.owner.email],
+  );
+});
+
 test('[PUSH-5] preferences are per user, partly set, and a time zone must exist', async () => {
   const alice = await chat.user('alice');
   const nothing = { userId: 'alice', level: null, quietHours: null };

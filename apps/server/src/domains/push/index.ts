@@ -10,9 +10,11 @@ import type { Metrics } from '../../core/metrics.ts';
 import type { Domain } from '../../core/part.ts';
 import { type PersonalData, untilNone } from '../../core/personal-data.ts';
 import type { Bus, WebPushMaker } from '../../core/ports.ts';
+import { cacheSlowReads } from '../../core/slow-reads.ts';
 import type { Chat } from '../chat/index.ts';
 import { createResolve, createSender } from '../webhooks/index.ts';
 import { type ApnsUrls, createApns } from './apns.ts';
+import { countServices } from './dashboard-store.ts';
 import { deletePushOfUser } from './device-store.ts';
 import { createDevices } from './devices.ts';
 import { createFanOut } from './fan-out.ts';
@@ -62,6 +64,7 @@ export function createPush(deps: PushDeps): Push {
   const preferences = createPreferences(deps);
   const settings = createSettings(deps);
   const { renewSealed } = settings;
+  const services = cacheSlowReads(clock, (scope) => countServices(deps.db, scope, iso(clock.now())));
 
   const resolve = createResolve({ usesSystemNames: !isProduction || allowPrivate });
   const timeoutMs = limits.PUSH_TIMEOUT_MS;
@@ -110,6 +113,11 @@ export function createPush(deps: PushDeps): Push {
       getPushKey: ({ caller }) => settings.getKey(caller),
       getPushSettings: ({ caller }) => settings.get(caller),
       updatePushSettings: ({ caller, body }) => settings.update(caller, body),
+      getProjectPush: async ({ caller }) => ({
+        settings: await settings.get(caller),
+        services: await services(caller),
+      }),
+      updateProjectPush: ({ caller, body }) => settings.update(caller, body),
     },
   };
 }

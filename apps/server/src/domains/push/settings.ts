@@ -1,6 +1,6 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import type { PushSettings, UpdatePushSettings } from '@parley/contract';
-import type { ApiKeyCaller, ProjectScope } from '../../core/caller.ts';
+import type { ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import { type Answer, recorded } from '../../core/handlers.ts';
@@ -56,14 +56,14 @@ export function createSettings({ db, clock, keyring, log, publicUrl }: SettingsD
 
   const subjectOf = ({ vapidSubject }: SettingsRow): string => vapidSubject ?? subjectDefault;
 
-  const get = async (caller: ApiKeyCaller): Promise<PushSettings> => shown(await load(caller));
+  const get = async (caller: ProjectScope): Promise<PushSettings> => shown(await load(caller));
 
   async function getKey(caller: ChatCaller): Promise<{ publicKey: string }> {
     assertScope(caller, 'chat:read');
     return { publicKey: (await load(caller)).vapidPublic };
   }
 
-  async function update(caller: ApiKeyCaller, body: UpdatePushSettings): Promise<Answer<PushSettings>> {
+  async function update(caller: ProjectScope, body: UpdatePushSettings): Promise<Answer<PushSettings>> {
     const change = changeOf(body);
     await load(caller);
     const changed = Object.keys(body);

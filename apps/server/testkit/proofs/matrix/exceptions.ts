@@ -14,6 +14,10 @@ export const BY_ROLE = new Set<string>([
   'listConversationMutes',
   'muteInConversation',
   'unmuteInConversation',
+  'listConversationShadows',
+  'shadowInConversation',
+  'unshadowInConversation',
+  'listShadowMessages',
 ]);
 
 /** A chat token gets the error of a missing scope: it is one that no token has (S60). */
@@ -23,7 +27,7 @@ export const kindsOf = ({ name, row }: Route): readonly Credential[] =>
   row.by.filter((kind) => kind !== 'chatToken' || !BEYOND_TOKENS.has(name));
 
 /** After these, as after a DELETE, something of the world is gone or not as it was. */
-const ENDING = new Set<string>(['disableWebhook', 'endLiveStream', 'endProjectLiveStream']);
+const ENDING = new Set<string>(['disableWebhook', 'endLiveStream', 'endProjectLiveStream', 'resolveProjectReport']);
 /** What people do to themselves: each needs somebody of its own, after whom nothing else is asked. */
 const OF_A_PERSON = new Set<string>(['endSession', 'endAllSessions', ...Object.keys(ownCalls)]);
 /** After these nothing else can be asked, or before them nothing: an archived project, a seat that is taken over. */

@@ -65,6 +65,7 @@ export function createRequests(node: ProtocolNode): (route: Route) => Sent {
     silenceAlert: () => ({ until: null }),
     silenceProjectAlert: () => ({ until: null }),
     setModerationHook: () => ({ url: 'https://hooks.example.com/made' }),
+    setProjectModerationHook: () => ({ url: 'https://hooks.example.com/made' }),
     setScanHook: () => ({ url: 'https://hooks.example.com/made' }),
     setScanResult: () => ({ result: 'CLEAN' }),
     setLinkPreviews: () => ({ enabled: false }),

@@ -33,7 +33,7 @@ export const OWNERLESS: ReadonlySet<string> = new Set(['name', 'emoji']);
 const ANYBODY: readonly RegExp[] = [
   /^\S+ \/v1\/users\//,
   /^\S+ \/v1\/chat\/tokens\//,
-  /\/(bans|mutes)\/\{userId\}$/,
+  /\/(bans|mutes|shadows)\/\{userId\}$/,
   /\/delete-messages$/,
   /\/blocks\/\{blockedId\}$/,
   /^(PUT|PATCH) \/v1\/chat\/users\/\{userId\}$/,

@@ -9,7 +9,8 @@ const columns = sql`a.id, a.id as "publicId", c.public_id as "conversationId", a
   a.completed_at as "completedAt", a.message_id as "messageId", a.media, a.scan`;
 
 const ruleColumns = sql`c.project_id as "projectId", c.environment, a.blob_key as "blobKey", a.uploaded_at is not null as "isUploaded",
-  a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived", c.id as "conversationUuid"`;
+  a.expires_at as "expiresAt", c.status = 'ARCHIVED' as "isArchived", c.id as "conversationUuid",
+  exists (select from shadow_messages s where s.id = a.message_id) as "isShadow"`;
 
 /** An attachment and what the rules ask of it. */
 export interface AttachmentEntry extends Attachment {
@@ -22,6 +23,8 @@ export interface AttachmentEntry extends Attachment {
   expiresAt: string | null;
   /** Its conversation takes no new content. */
   isArchived: boolean;
+  /** The message that carries it is its sender's alone (ADR 211). */
+  isShadow: boolean;
   /** Of the asking user in its conversation; null when there is none. */
   role: ChatMemberRole | null;
 }

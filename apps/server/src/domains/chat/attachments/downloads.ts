@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type AttachmentDownload, type DownloadQuery, fail, type Limits } from '@parley/contract';
+import { type AttachmentDownload, type DownloadQuery, fail, type Limits, roleCan } from '@parley/contract';
 import { create as contentDisposition } from 'content-disposition';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Blobs, BlobsUnavailable } from '../../../core/ports.ts';
@@ -42,7 +42,8 @@ export function createDownloads(deps: DownloadDeps) {
     const entry = await find(caller, id);
     // Before a message carries it, a file is its uploader's own.
     const isOwn = caller.kind === 'apiKey' || entry.uploaderId === caller.userId;
-    if (!isOwn && entry.status !== 'ATTACHED') fail('SVC_ATTACHMENT_NOT_FOUND');
+    const isHidden = entry.isShadow && !(entry.role && roleCan(entry.role, 'moderate'));
+    if (!isOwn && (isHidden || entry.status !== 'ATTACHED')) fail('SVC_ATTACHMENT_NOT_FOUND');
     if (entry.status === 'PENDING') fail('SVC_ATTACHMENT_NOT_READY');
     assertFetchable(entry);
     await assertStorage('read');

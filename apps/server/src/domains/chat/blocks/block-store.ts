@@ -30,6 +30,12 @@ export const unreadOfBlocked = sql`(select count(*) from ${blocksOfMember}
       and o.position > m.last_read_position and o.deleted_at is null
       and o.seq > greatest(m.last_read_seq, c.retired_seq)) o)`;
 
+/** Whether a user has blocked anybody: asked once for a statement, as it says nothing of its rows. */
+export const hasBlocks = ({ projectId, environment }: ProjectScope, userId: string): Sql => sql`coalesce((
+  select true from chat_blocks l
+  where l.project_id = ${projectId} and l.environment = ${environment} and l.user_id = ${userId}
+  order by l.created_at desc, l.blocked_id desc limit 1), false)`;
+
 /** Whether the member `m` of `c` has blocked this sender. */
 export const hasBlocked = (sender: string): Sql => raw(isBlock('m.user_id', sender));
 

@@ -2,7 +2,7 @@ import type { ChatMemberRole, Conversation, ConversationStatus, ConversationType
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, few, json, raw, type Sql, sql } from '../../../core/sql.ts';
-import { isSilenced, unreadOfBlocked } from '../blocks/block-store.ts';
+import { hasBlocks, isSilenced, unreadOfBlocked } from '../blocks/block-store.ts';
 import type { Reference } from '../references.ts';
 
 /** What the rules ask of a conversation, and the caller's place in it. */
@@ -12,6 +12,7 @@ export interface ConversationEntry {
   projectId: string;
   environment: ProjectScope['environment'];
   name: string;
+  type: ConversationType;
   status: ConversationStatus;
   roomId: string | null;
   /** It is of the people it was opened for, and takes no others. */
@@ -24,6 +25,8 @@ export interface ConversationEntry {
   role: ChatMemberRole | null;
   /** Until then they may not send; null for who was never muted. */
   silencedUntil: string | null;
+  /** Until then what they send is theirs alone; one that is over says that there may be such messages. */
+  shadowedUntil: string | null;
   /** It is of two people of whom one has blocked the other. */
   isSilenced: boolean;
 }
@@ -41,7 +44,7 @@ const matches = ({ by, value }: Reference): Sql =>
 const inScope = ({ projectId, environment }: ProjectScope): Sql =>
   sql`c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`;
 
-const entryColumns = sql`c.id, c.public_id as "publicId", c.project_id as "projectId", c.environment, c.name, c.status,
+const entryColumns = sql`c.id, c.public_id as "publicId", c.project_id as "projectId", c.environment, c.name, c.type, c.status,
   c.room_id as "roomId", c.direct_key is not null as "isDirect", c.epoch, c.last_seq as "lastSeq", c.last_change as "lastChange",
   c.last_position as "lastPosition", ${isSilenced} as "isSilenced"`;
 
@@ -52,7 +55,7 @@ export async function findEntry(
   userId: string | null,
 ): Promise<ConversationEntry | undefined> {
   const [row] = await db.query<ConversationEntry>(sql`
-    select ${entryColumns}, m.role, m.silenced_until as "silencedUntil"
+    select ${entryColumns}, m.role, m.silenced_until as "silencedUntil", m.shadowed_until as "shadowedUntil"
     from conversations c
     left join conversation_members m on m.conversation_id = c.id and m.user_id = ${userId} and m.active
     where ${inScope(scope)} and ${matches(reference)}`);
@@ -72,13 +75,25 @@ export async function lockEntry(
   return findEntry(tx, scope, { by: 'uuid', value: id }, userId);
 }
 
+/**
+ * Messages after the mark of `m` that are gone. None is looked for where the numbers of the row say that all are there
+ * that were not retired.
+ */
+const gone = raw(`(case when c.message_count = c.last_seq - c.retired_seq then 0 else
+  (select count(*) from messages d where d.conversation_id = c.id and d.deleted_at is not null
+     and d.seq > greatest(m.last_read_seq, c.retired_seq))
+  + (select count(*) from message_holes h where h.conversation_id = c.id
+       and h.seq > greatest(m.last_read_seq, c.retired_seq)) end)`);
+
+const unreadLess = (ofBlocked: Sql): Sql =>
+  sql`greatest(0, c.last_seq - greatest(m.last_read_seq, c.retired_seq) - ${gone} - ${ofBlocked})`;
+
 /** What a member has not read: arithmetic on seq, less the few that are gone in between. */
-export const unread = sql`greatest(0, c.last_seq - greatest(m.last_read_seq, c.retired_seq)
-  - (select count(*) from messages d where d.conversation_id = c.id and d.deleted_at is not null
-       and d.seq > greatest(m.last_read_seq, c.retired_seq))
-  - (select count(*) from message_holes h where h.conversation_id = c.id
-       and h.seq > greatest(m.last_read_seq, c.retired_seq))
-  - ${unreadOfBlocked})`;
+export const unread = unreadLess(unreadOfBlocked);
+
+/** The same in very many conversations of one user, whose blocks are asked for once. */
+export const unreadOf = (scope: ProjectScope, userId: string): Sql =>
+  unreadLess(sql`(case when ${hasBlocks(scope, userId)} then ${unreadOfBlocked} else 0 end)`);
 
 export const recordColumns = (retentionDefault: number | null): Sql => sql`
   c.public_id as id, c.public_id as "publicId", c.id as uuid, c.name, c.type, c.status, c.room_id as "roomId",

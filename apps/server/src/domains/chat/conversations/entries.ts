@@ -1,7 +1,7 @@
 import { type ChatAction, type ChatScope, fail } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
-import { assertListed, assertScope, type ChatCaller, userOf } from '../callers.ts';
+import { assertListed, assertScope, type Moderator, userOf } from '../callers.ts';
 import type { Admission } from '../moderation/admission.ts';
 import { readReference } from '../references.ts';
 import { type ConversationEntry, findEntry, lockEntry } from './conversation-store.ts';
@@ -10,12 +10,12 @@ import { createKeyedQueue } from './keyed-queue.ts';
 /** The way into a conversation: every rule about who may do what where is asked here. */
 export interface Entries {
   /** The conversation behind a reference, if the caller may do this in it. */
-  enter(caller: ChatCaller, reference: string, needs: Needs): Promise<ConversationEntry>;
+  enter(caller: Moderator, reference: string, needs: Needs): Promise<ConversationEntry>;
   /**
    * A change of a conversation: the caller's right is asked again under the row's lock, and what `work` does and emits
    * is stored with it or not at all.
    */
-  change<T>(caller: ChatCaller, id: string, needs: Needs, work: ChangeWork<T>): Promise<T>;
+  change<T>(caller: Moderator, id: string, needs: Needs, work: ChangeWork<T>): Promise<T>;
 }
 
 type ChangeWork<T> = (tx: Tx, emit: Emit, entry: ConversationEntry) => Promise<T>;
@@ -41,7 +41,7 @@ export function createEntries({ db, unitOfWork, admission }: EntriesDeps): Entri
 
   async function checked(
     from: Queryable,
-    caller: ChatCaller,
+    caller: Moderator,
     entry: ConversationEntry,
     needs: Needs,
   ): Promise<ConversationEntry> {

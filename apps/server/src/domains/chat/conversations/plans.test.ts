@@ -31,6 +31,7 @@ const send = (references: Partial<SendItem['draft']>): SendItem => ({
   eventId: 'evt_1',
   mentionEventId: references.mentions && 'evt_2',
   isUser: true,
+  isDirect: true,
   draft: {
     id: 'msg_1',
     type: 'text',
@@ -60,6 +61,7 @@ const reaction: ReactionItem = {
   emoji: '👍',
   userId: 'alice',
   isUser: true,
+  isShadowed: false,
   at,
 };
 
@@ -84,6 +86,15 @@ for (const references of kinds)
 /** Blocks of everybody in the environment, or everybody who has blocked somebody. */
 const readsBlocks = /Scan[^\n]* on chat_blocks\b(?![^\n]*\n\s*Index Cond: [^\n]*\buser_id\b)/;
 
+const badge = { userId: 'alice', listed: null, after: null, now: at };
+
+test('[STO-15] a badge goes by row, planned on empty tables too', async () => {
+  const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
+  const plans = await lastingPlans(database.db, (db) => countUnread(db, scope, badge));
+  assert.match(plans, /on message_mentions/, plans);
+  assert.doesNotMatch(plans, /Seq Scan/, plans);
+});
+
 test('[STO-15] whom a user has blocked is found by the user, planned on empty tables too', async () => {
   const viewer = { userId: 'alice', retentionDefault: null, now: at };
   const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
@@ -93,7 +104,7 @@ test('[STO-15] whom a user has blocked is found by the user, planned on empty ta
     entry: (db) => findEntry(db, scope, { by: 'uuid', value: conversationId }, 'alice'),
     'opening a direct one': (db) => isBetween(db, scope, 'alice', 'bob'),
     'read state': (db) => findReadState(db, conversationId, 'alice'),
-    badge: (db) => countUnread(db, scope, { userId: 'alice', listed: null, now: at }),
+    badge: (db) => countUnread(db, scope, badge),
     inbox: (db) => findInboxEntry(db, scope, conversationId, viewer),
   };
   for (const [name, work] of Object.entries(works)) {

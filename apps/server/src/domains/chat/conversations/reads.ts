@@ -7,6 +7,8 @@ import type { UnitOfWork } from '../../../core/unit-of-work.ts';
 import { type ChatCaller, subjectOf, userOf } from '../callers.ts';
 import type { Hub } from '../live/hub.ts';
 import type { Messages } from '../messages/edit.ts';
+import type { Shadow } from '../shadow/shadow.ts';
+import { orInShadow } from '../shadow/with-shadow.ts';
 import type { Entries } from './entries.ts';
 import { findReadState, listReceipts, moveReadMark } from './read-store.ts';
 
@@ -16,26 +18,31 @@ interface ReadDeps {
   entries: Entries;
   hub: Hub;
   messages: Messages;
+  shadow: Pick<Shadow, 'find' | 'before'>;
   clock: Clock;
   cursors: Cursors;
 }
 
 export type Reads = ReturnType<typeof createReads>;
 
-export function createReads({ db, unitOfWork, entries, hub, messages, clock, cursors }: ReadDeps) {
+export function createReads({ db, unitOfWork, entries, hub, messages, shadow, clock, cursors }: ReadDeps) {
   const stateOf = async (conversationUuid: string, userId: string): Promise<ReadState> =>
     (await findReadState(db, conversationUuid, userId)) ?? fail('SVC_NOT_A_MEMBER');
 
   /** Everything up to this message is read. A mark that would move back stays where it is. */
-  async function mark(caller: ChatCaller, messageId: string, named?: string): Promise<ReadState> {
+  async function mark(caller: ChatCaller, asked: string, named?: string): Promise<ReadState> {
     const userId = subjectOf(caller, named);
-    const { conversationUuid, conversationId, seq, position } = await messages.enter(caller, messageId, {
-      scope: 'chat:read_state',
-    });
+    const { conversationUuid, conversationId, seq, position, id } = await orInShadow(
+      shadow,
+      { caller, messageId: asked },
+      () => messages.enter(caller, asked, { scope: 'chat:read_state' }),
+      // Others see the mark: it is at the message of all that this one stands behind; without one it does not move.
+      async (entry) => ({ ...entry, seq: 0, ...(await shadow.before(entry)) }),
+    );
     await unitOfWork(caller, async (tx, emit) => {
       const at = iso(clock.now());
-      if (!(await moveReadMark(tx, { conversationUuid, userId, messageId, seq, position, at }))) return;
-      hub.emitRead(emit, { conversationId, userId, messageId, seq, at });
+      if (!(await moveReadMark(tx, { conversationUuid, userId, messageId: id, seq, position, at }))) return;
+      hub.emitRead(emit, { conversationId, userId, messageId: id, seq, at });
     });
     return stateOf(conversationUuid, userId);
   }

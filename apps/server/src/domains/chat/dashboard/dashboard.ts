@@ -14,6 +14,7 @@ import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts
 import type { Db } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
 import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
+import { cacheSlowReads } from '../../../core/slow-reads.ts';
 import {
   type ConversationEntry,
   type ConversationPage,
@@ -47,16 +48,10 @@ interface PageQuery {
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-/** An overview that took this long to count is shown for so many times as long; `asOf` says of when it is. */
-const slowMs = 500;
-const cacheTimes = 20;
-const cacheMsMax = 30_000;
 
 /** What people signed in to the dashboard see: metadata, never content. */
 export function createDashboard(deps: DashboardDeps) {
   const { db, replicated, clock, cursors, limits, conversations, members, presence, connections } = deps;
-
-  const slowOverviews = new Map<string, { overview: ChatOverview; until: number }>();
 
   const entry = async (scope: ProjectScope, reference: string): Promise<ConversationEntry> =>
     (await findEntry(db, scope, readReference(reference), null)) ?? fail('SVC_CONVERSATION_NOT_FOUND');
@@ -74,22 +69,9 @@ export function createDashboard(deps: DashboardDeps) {
     return { ...counts, hours: hours.map((at) => ({ at: iso(at * hourMs), messages: byHour.get(at) ?? 0 })) };
   }
 
-  /** Counting grows with a project: polling a large one must cost the database a bounded share of its time. */
-  async function cacheSlowOverview(scope: ProjectScope): Promise<ChatOverview> {
-    const key = `${scope.projectId} ${scope.environment}`;
-    const known = slowOverviews.get(key);
-    if (known && clock.elapsed() < known.until) return known.overview;
-    slowOverviews.delete(key);
-    const started = clock.elapsed();
-    const overview = await count(scope);
-    const took = clock.elapsed() - started;
-    if (took >= slowMs)
-      slowOverviews.set(key, { overview, until: clock.elapsed() + Math.min(took * cacheTimes, cacheMsMax) });
-    return overview;
-  }
-
   return {
-    overview: cacheSlowOverview,
+    /** `asOf` says of when it is. */
+    overview: cacheSlowReads(clock, count),
 
     async connections(
       scope: ProjectScope,

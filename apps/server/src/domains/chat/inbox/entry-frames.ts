@@ -11,7 +11,8 @@ export function createEntryFrames(shared: LiveShared, ts: number): (userId: stri
   const { faces, lastActivityAt, lastMessage, ...record } = shared;
   const start = `{"type":"inbox.changed","conversationId":${JSON.stringify(shared.id)},"ts":${ts},"entry":{"conversation":`;
   const conversation = JSON.stringify(record).slice(0, -1);
-  const middle = `,"lastMessage":${JSON.stringify(lastMessage)},"lastActivityAt":${JSON.stringify(lastActivityAt)},`;
+  const last = JSON.stringify(lastMessage);
+  const middle = `,"lastActivityAt":${JSON.stringify(lastActivityAt)},`;
   const shownIds = new Set(faces.map(({ userId }) => userId));
   const firstFaces = JSON.stringify(faces.slice(0, facesMax));
   const facesFor = (userId: string): string =>
@@ -21,10 +22,13 @@ export function createEntryFrames(shared: LiveShared, ts: number): (userId: stri
 
   return (userId, own) => {
     const { myRole, unreadCount, lastReadMessageId, unreadMentions, lastReadSeq, lastReadAt } = own;
-    const { muted, mutedUntil, pinnedAt, hidden } = own;
+    const { muted, mutedUntil, pinnedAt, hidden, ownLast } = own;
     const mine = JSON.stringify({ myRole, unreadCount, lastReadMessageId }).slice(1);
     const read = { unreadCount, unreadMentions, lastReadMessageId, lastReadSeq, lastReadAt };
     const rest = JSON.stringify({ ...read, muted, mutedUntil, pinned: pinnedAt !== null, pinnedAt, hidden });
-    return frameText(`${start}${conversation},${mine}${middle}${rest.slice(1, -1)},"faces":${facesFor(userId)}}}`);
+    const shown = `,"lastMessage":${ownLast === null ? last : JSON.stringify(ownLast)}`;
+    return frameText(
+      `${start}${conversation},${mine}${shown}${middle}${rest.slice(1, -1)},"faces":${facesFor(userId)}}}`,
+    );
   };
 }

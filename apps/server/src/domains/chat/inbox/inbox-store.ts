@@ -12,19 +12,24 @@ import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, raw, type Sql, sql } from '../../../core/sql.ts';
 import { hasBlocked } from '../blocks/block-store.ts';
-import { ownColumns, recordColumns, unread } from '../conversations/conversation-store.ts';
+import { ownColumns, recordColumns, unreadOf } from '../conversations/conversation-store.ts';
 import { isoJson } from '../messages/json-store.ts';
+import { shadowPreview } from '../shadow/shadow-store.ts';
 
 /** Whether there can be anything unread: two numbers of the rows in hand, before anything is counted. */
 const isBehind = raw('c.last_seq > greatest(m.last_read_seq, c.retired_seq)');
 const isHidden = raw('(m.hidden_seq is not null and c.last_seq <= m.hidden_seq)');
 const isMuted = (now: string): Sql =>
   sql`(m.muted_at is not null and (m.muted_until is null or m.muted_until > ${now}::timestamptz))`;
+/** The first one that is found is enough to count them; most conversations have none. */
+const isMentioned = raw(`coalesce((
+  select true from message_mentions x where x.conversation_id = c.id and x.user_id in (m.user_id, '')
+    and x.position > m.last_read_position limit 1), false)`);
 /**
  * Messages that mention the member or everybody, each once. Order and limit fix that mentions are walked
  * and their messages looked up by position, whatever the plan was made on (ADR 18).
  */
-const mentions = sql`(case when c.last_position <= m.last_read_position then 0 else (
+const mentions = sql`(case when c.last_position <= m.last_read_position or not ${isMentioned} then 0 else (
   select count(distinct x.position) from message_mentions x
   cross join lateral (
     select position, deleted_at, sender_id from messages
@@ -54,7 +59,8 @@ export const facesOf = (limit: number, except: Sql | null): Sql => sql`(
 /** What of an entry is the member's own. */
 export const memberColumns = (now: string): Sql => sql`${ownColumns}, ${mentions} as "unreadMentions",
   nullif(m.last_read_seq, 0) as "lastReadSeq", m.last_read_at as "lastReadAt", ${isMuted(now)} as muted,
-  case when ${isMuted(now)} then m.muted_until end as "mutedUntil", m.pinned_at as "pinnedAt", ${isHidden} as hidden`;
+  case when ${isMuted(now)} then m.muted_until end as "mutedUntil", m.pinned_at as "pinnedAt", ${isHidden} as hidden,
+  ${shadowPreview} as "ownLast"`;
 
 /** What is the same for all members. */
 export const sharedColumns = (retentionDefault: number | null): Sql =>
@@ -79,14 +85,16 @@ export interface MemberRow {
   mutedUntil: string | null;
   pinnedAt: string | null;
   hidden: boolean;
+  /** In the place of the last message where it is one that only they have. */
+  ownLast: MessagePreview | null;
 }
 
 export function entryOf(shared: SharedRow, own: MemberRow, faces: readonly Face[]): InboxEntry {
   const { lastActivityAt, lastMessage, ...record } = shared;
-  const { myRole, unreadCount, lastReadMessageId, ...rest } = own;
+  const { myRole, unreadCount, lastReadMessageId, ownLast, ...rest } = own;
   return {
     conversation: { ...record, myRole, unreadCount, lastReadMessageId },
-    lastMessage,
+    lastMessage: ownLast ?? lastMessage,
     lastActivityAt,
     unreadCount,
     lastReadMessageId,
@@ -100,9 +108,9 @@ type EntryRow = SharedRow & MemberRow & { faces: Face[] };
 
 function entryOfRow(row: EntryRow): InboxEntry {
   const { myRole, unreadCount, lastReadMessageId, unreadMentions, lastReadSeq, lastReadAt, ...other } = row;
-  const { muted, mutedUntil, pinnedAt, hidden, faces, ...shared } = other;
+  const { muted, mutedUntil, pinnedAt, hidden, ownLast, faces, ...shared } = other;
   const read = { myRole, unreadCount, lastReadMessageId, unreadMentions, lastReadSeq, lastReadAt };
-  return entryOf(shared, { ...read, muted, mutedUntil, pinnedAt, hidden }, faces);
+  return entryOf(shared, { ...read, muted, mutedUntil, pinnedAt, hidden, ownLast }, faces);
 }
 
 interface Viewer {
@@ -143,6 +151,9 @@ export const placeOf = ({ conversation, pinnedAt, lastActivityAt }: InboxEntry):
 const place = raw(`(case when m.pinned_at is null then 0 else 1 end,
   coalesce(m.pinned_at, c.last_message_at, c.created_at), c.id)`);
 
+const isAfter = (after: InboxPlace | null): Sql =>
+  after === null ? empty : sql`and ${place} < (${after[0]}::int, ${after[1]}::timestamptz, ${after[2]}::uuid)`;
+
 const isListed = (listed: readonly string[] | null): Sql =>
   listed === null ? empty : sql`and c.public_id = any(${listed})`;
 
@@ -158,8 +169,8 @@ export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxP
         and ${page.isHidden ? isHidden : sql`not ${isHidden}`} ${isListed(page.listed)}
         ${page.isPinned ? sql`and m.pinned_at is not null` : empty}
         ${page.type === undefined ? empty : sql`and c.type = ${page.type}`}
-        ${page.isUnread ? sql`and ${isBehind} and ${unread} > 0` : empty}
-        ${after === null ? empty : sql`and ${place} < (${after[0]}::int, ${after[1]}::timestamptz, ${after[2]}::uuid)`}
+        ${page.isUnread ? sql`and ${isBehind} and ${unreadOf(scope, userId)} > 0` : empty}
+        ${isAfter(after)}
       order by 2 desc, 3 desc, 1 desc limit ${limit})
     select ${entryColumns(page)}
     from page p
@@ -183,20 +194,35 @@ export async function findInboxEntry(
   return row && entryOfRow(row);
 }
 
+export interface BadgePage {
+  userId: string;
+  listed: readonly string[] | null;
+  /** Only what an inbox lists behind this. */
+  after: InboxPlace | null;
+  now: string;
+}
+
 /** Counts only in conversations whose numbers say that something may be unread. */
 export async function countUnread(
   db: Queryable,
   scope: ProjectScope,
-  { userId, listed, now }: { userId: string; listed: readonly string[] | null; now: string },
+  { userId, listed, after, now }: BadgePage,
 ): Promise<InboxBadge> {
-  const [row] = await db.query<InboxBadge>(sql`
+  const [row] = await db.query<Required<InboxBadge>>(sql`
     select count(*) filter (where unread > 0) as "unreadConversations",
-      coalesce(sum(unread), 0)::bigint as "unreadMessages", coalesce(sum(mentions), 0)::bigint as "unreadMentions"
+      coalesce(sum(unread), 0)::bigint as "unreadMessages", coalesce(sum(mentions), 0)::bigint as "unreadMentions",
+      min(until) as "changesAt"
     from (
-      select ${unread} as unread, ${mentions} as mentions from ${memberships(userId)}
-      where ${inScope(scope)} and c.status = 'ACTIVE' and not ${isHidden} and not ${isMuted(now)}
-        and ${isBehind} ${isListed(listed)}) counted`);
-  return row ?? { unreadConversations: 0, unreadMessages: 0, unreadMentions: 0 };
+      select case when ${isMuted(now)} then 0 else ${unreadOf(scope, userId)} end as unread,
+        case when ${isMuted(now)} then 0 else ${mentions} end as mentions,
+        case when ${isMuted(now)} then m.muted_until end as until
+      from ${memberships(userId)}
+      where ${inScope(scope)} and c.status = 'ACTIVE' and not ${isHidden}
+        and (m.muted_until is not null or not ${isMuted(now)}) and ${isBehind} ${isListed(listed)} ${isAfter(after)}
+      ) counted`);
+  if (!row) throw new Error('a count has a row');
+  const { changesAt, ...counts } = row;
+  return changesAt === null ? counts : { ...counts, changesAt };
 }
 
 export interface OwnChange {

@@ -213,3 +213,25 @@ test('[INB-4] marked as unread, a message and those after it are unread, and non
   const { id: silent } = await chat.conversation([me]);
   assert.equal((await user.api.call('markUnread', { room: silent, body: {} })).unreadCount, 0);
 });
+
+test('[INB-8] the badge of a cursor is of what follows the page, and says when a mute will end', async () => {
+  const [me, other] = [someone(), someone()];
+  const user = await chat.user(me);
+  const rooms: string[] = [];
+  for (let at = 0; at < 3; at++) rooms.push((await chat.conversation([me, other])).id);
+  for (const [at, room] of rooms.entries()) for (let sent = 0; sent <= at; sent++) await send(room, other);
+  const { headers } = await user.api.request('listInbox', { query: { limit: 1 } });
+  const cursor = headers.get('x-next-cursor') ?? assert.fail('there are more');
+  const rest = { unreadConversations: 2, unreadMessages: 3, unreadMentions: 0 };
+  assert.deepEqual(await user.api.call('getInboxBadge', { query: { cursor } }), rest);
+  assert.deepEqual(await api.call('getUserInboxBadge', { userId: me, query: { cursor } }), rest);
+  const [sooner, later] = [3_600_000, 7_200_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  for (const [at, mutedUntil] of [later, sooner].entries())
+    await user.api.call('changeInboxEntry', { room: rooms[at] ?? '', body: { mutedUntil: mutedUntil ?? null } });
+  const none = { unreadConversations: 0, unreadMessages: 0, unreadMentions: 0 };
+  assert.deepEqual(await user.api.call('getInboxBadge', { query: { cursor } }), { ...none, changesAt: sooner });
+  await api.call('markRead', { messageId: await send(rooms[1] ?? '', other), body: { userId: me } });
+  assert.equal((await user.api.call('getInboxBadge', {})).changesAt, later);
+  const stranger = await chat.user(other);
+  await assertRefused(stranger.api.call('getInboxBadge', { query: { cursor } }), 400, 'SVC_INVALID_CURSOR');
+});

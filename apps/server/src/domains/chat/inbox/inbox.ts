@@ -1,4 +1,5 @@
 import {
+  type BadgeQuery,
   type ChangeInboxEntry,
   type chatInboxRoutes,
   fail,
@@ -56,12 +57,15 @@ export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cur
   const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
   const listedOf = (caller: ChatCaller) => (caller.kind === 'chatToken' ? caller.conversations : null);
 
+  const listName = ({ projectId, environment }: ProjectScope, userId: string): string =>
+    `inbox/${projectId}/${environment}/${userId}`;
+  const placeAt = (scope: ProjectScope, userId: string, cursor: string | undefined): InboxPlace | null =>
+    cursor === undefined ? null : (cursors.read(listName(scope, userId), cursor) as unknown as InboxPlace);
+
   async function list(caller: ChatCaller, query: InboxQuery, named?: string): Promise<Answer<InboxEntry[]>> {
     assertScope(caller, 'chat:read');
     const userId = subjectOf(caller, named);
     const { limit = pageSize, cursor, unread, pinned, archived, hidden, type } = query;
-    const list = `inbox/${caller.projectId}/${caller.environment}/${userId}`;
-    const after = cursor === undefined ? null : (cursors.read(list, cursor) as unknown as InboxPlace);
     const rows = await listInbox(db, caller, {
       userId,
       retentionDefault,
@@ -72,17 +76,20 @@ export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cur
       isArchived: archived === true,
       isHidden: hidden === true,
       type,
-      after,
+      after: placeAt(caller, userId, cursor),
       limit: limit + 1,
     });
-    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, placeOf(last)));
+    const { items, nextCursor } = cutPage(rows, limit, (last) =>
+      cursors.write(listName(caller, userId), placeOf(last)),
+    );
     return page(items, nextCursor);
   }
 
-  async function badge(caller: ChatCaller, named?: string): Promise<InboxBadge> {
+  async function badge(caller: ChatCaller, { cursor }: BadgeQuery, named?: string): Promise<InboxBadge> {
     assertScope(caller, 'chat:read');
     const userId = subjectOf(caller, named);
-    return countUnread(db, caller, { userId, listed: listedOf(caller), now: iso(clock.now()) });
+    const after = placeAt(caller, userId, cursor);
+    return countUnread(db, caller, { userId, listed: listedOf(caller), after, now: iso(clock.now()) });
   }
 
   const entryOf = async (caller: ChatCaller, { id }: ConversationEntry, userId: string): Promise<InboxEntry> =>
@@ -149,9 +156,9 @@ export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cur
 
 export const inboxHandlers = (inbox: Inbox, delivered: Delivered): Handlers<typeof chatInboxRoutes> => ({
   listInbox: ({ caller, query }) => inbox.list(caller, query),
-  getInboxBadge: ({ caller }) => inbox.badge(caller),
+  getInboxBadge: ({ caller, query }) => inbox.badge(caller, query),
   listUserInbox: ({ caller, params, query }) => inbox.list(caller, query, params.userId),
-  getUserInboxBadge: ({ caller, params }) => inbox.badge(caller, params.userId),
+  getUserInboxBadge: ({ caller, params, query }) => inbox.badge(caller, query, params.userId),
   changeInboxEntry: ({ caller, params, body }) => inbox.change(caller, params.room, body),
   markUnread: ({ caller, params, body }) => inbox.markUnread(caller, params.room, body),
   markDelivered: ({ caller, params, body }) => delivered.mark(caller, params.room, body),

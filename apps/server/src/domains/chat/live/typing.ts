@@ -29,8 +29,11 @@ export function createTyping({ expiringSets, cursors, hub, clock, limits }: Typi
     hub.broadcast(conversationId, 'typing', { userId, typing: true, expiresAt }, except);
   }
 
-  async function stop(conversationId: string, userId: string, except?: string): Promise<void> {
-    if (await expiringSets.remove(setOf(conversationId), userId)) publishStop(conversationId, userId, except);
+  /** False when nobody was told that they type. */
+  async function stop(conversationId: string, userId: string, except?: string): Promise<boolean> {
+    const wasTyping = await expiringSets.remove(setOf(conversationId), userId);
+    if (wasTyping) publishStop(conversationId, userId, except);
+    return wasTyping;
   }
 
   const publishStop = (conversationId: string, userId: string, except?: string): void =>

@@ -1,5 +1,5 @@
 /** Peaks of what is not compressed, which we can read without a decoder. */
-const peaksCount = 64;
+const partsCount = 64;
 
 interface Pcm {
   channels: number;
@@ -39,23 +39,33 @@ function formatIn(body: Buffer): Omit<Pcm, 'data'> | null {
   return channels >= 1 && channels <= 64 && (isFloat || isInteger) ? { channels, bits, isFloat } : null;
 }
 
-/** The loudest of each part, the loudest of all being 100. */
 function peaksOf({ channels, bits, isFloat, data }: Pcm): number[] | null {
   const width = bits / 8;
   const frames = Math.floor(data.length / (width * channels));
-  if (frames === 0) return null;
-  const count = Math.min(peaksCount, frames);
-  const peaks = new Array<number>(count).fill(0);
-  for (let frame = 0; frame < frames; frame++) {
-    const part = Math.floor((frame * count) / frames);
-    for (let channel = 0; channel < channels; channel++) {
-      const value = Math.abs(sampleAt(data, (frame * channels + channel) * width, bits, isFloat));
-      if (value > (peaks[part] ?? 0)) peaks[part] = value;
-    }
-  }
-  const loudest = Math.max(...peaks);
-  return peaks.map((peak) => (loudest > 0 ? Math.round((peak / loudest) * 100) : 0));
+  return inParts(frames, (frame) => {
+    let peak = 0;
+    for (let channel = 0; channel < channels; channel++)
+      peak = Math.max(peak, Math.abs(sampleAt(data, (frame * channels + channel) * width, bits, isFloat)));
+    return peak;
+  });
 }
+
+/** The loudest of each part, the loudest of all being 100. */
+function inParts(length: number, peakAt: (index: number) => number): number[] | null {
+  if (length === 0) return null;
+  const count = Math.min(partsCount, length);
+  const parts = new Array<number>(count).fill(0);
+  for (let index = 0; index < length; index++) {
+    const part = Math.floor((index * count) / length);
+    parts[part] = Math.max(parts[part] ?? 0, peakAt(index));
+  }
+  const loudest = Math.max(...parts);
+  return parts.map((peak) => (loudest > 0 ? Math.round((peak / loudest) * 100) : 0));
+}
+
+/** Peaks of many short pieces as those of a few parts. */
+export const partsOf = (peaks: readonly number[]): number[] | null =>
+  inParts(peaks.length, (index) => peaks[index] ?? 0);
 
 function sampleAt(data: Buffer, at: number, bits: number, isFloat: boolean): number {
   if (isFloat) {

@@ -13,7 +13,7 @@ import { RawJson } from '../../../core/handlers.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
-import { actorOf, assertScope, type ChatCaller, isListed, userOf } from '../callers.ts';
+import { actorOf, assertScope, type ChatCaller, isListed, type Moderator, userOf } from '../callers.ts';
 import { insertChange } from '../conversations/conversation-store.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { replaceLink } from '../links/link-store.ts';
@@ -47,6 +47,7 @@ interface MessageDeps {
   links: Pick<Links, 'wantedOf' | 'kick'>;
 }
 
+type Editable = Pick<MessageEntry, 'senderId' | 'createdAt' | 'isFixed'>;
 export type Messages = ReturnType<typeof createMessages>;
 
 export function createMessages(deps: MessageDeps) {
@@ -54,7 +55,7 @@ export function createMessages(deps: MessageDeps) {
 
   /** A message the caller may do this with, by the rules of its own conversation. Tombstones included. */
   async function enter(
-    caller: ChatCaller,
+    caller: Moderator,
     messageId: string,
     { scope, action = 'read' }: { scope: ChatScope; action?: ChatAction },
   ): Promise<MessageEntry> {
@@ -90,10 +91,8 @@ export function createMessages(deps: MessageDeps) {
     if (asked !== undefined) assertTextFits(asked, limits.CHAT_MAX_TEXT_LENGTH);
     if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
     const found = await enter(caller, messageId, { scope: 'chat:edit', action: 'send' });
-    assertMayEdit(caller, found);
-    if (asked !== undefined && found.isFixed) {
-      fail('SVC_FORBIDDEN', { message: 'The words of a poll or of a forwarded message cannot be edited.' });
-    }
+    assertMayEdit(caller, found, draft);
+    if (await admission.isShadowed(caller)) failAsOver();
     const wanted = draft.mentions && (await mentions.resolve(draft.mentions, found.conversationId, found.senderId));
     const { text, flaggedBy } = await review.check(caller, {
       text: asked,
@@ -109,27 +108,33 @@ export function createMessages(deps: MessageDeps) {
 
     const link = await links.wantedOf(caller, text);
     const needs = { scope: 'chat:edit', action: 'send', isWrite: true } as const;
-    const edited = await entries.change(caller, found.conversationUuid, needs, async (tx, emit, { role }) => {
-      const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
-      // It may have been deleted meanwhile.
-      if (entry.isDeleted) fail('SVC_MESSAGE_DELETED');
-      const at = iso(clock.now());
-      const mentioned = await mention(tx, emit, { ...entry, role }, wanted, at);
-      const change = await insertChange(tx, entry.conversationUuid, { type: 'message.updated', messageId, at });
-      const bag = metadata === undefined ? undefined : (metadata ?? {});
-      const message = await updateMessage(tx, entry, { text, metadata: bag, mentions: mentioned, change, at });
-      if (text !== undefined) await replaceLink(tx, entry, link, at);
-      if (mentioned) await insertMentions(tx, entry.conversationUuid, entry.position);
-      const { conversationId, editedAt: previousEditedAt } = entry;
-      const data = { conversationId, change, message, previousEditedAt, at };
-      hub.emitChange(emit, 'message.updated', data);
-      if (flaggedBy.length > 0) {
-        const flagged = { conversationId, messageId, senderId: entry.senderId, lists: flaggedBy };
-        await flags.flagIn(tx, emit, caller, flagged);
-      }
-      const viewer = userOf(caller);
-      return viewer === null ? message : seenBy(tx, entry, viewer);
-    });
+    const edited = await entries.change(
+      caller,
+      found.conversationUuid,
+      needs,
+      async (tx, emit, { role, shadowedUntil }) => {
+        if (shadowedUntil !== null && Date.parse(shadowedUntil) > clock.now()) failAsOver();
+        const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
+        // It may have been deleted meanwhile.
+        if (entry.isDeleted) fail('SVC_MESSAGE_DELETED');
+        const at = iso(clock.now());
+        const mentioned = await mention(tx, emit, { ...entry, role }, wanted, at);
+        const change = await insertChange(tx, entry.conversationUuid, { type: 'message.updated', messageId, at });
+        const bag = metadata === undefined ? undefined : (metadata ?? {});
+        const message = await updateMessage(tx, entry, { text, metadata: bag, mentions: mentioned, change, at });
+        if (text !== undefined) await replaceLink(tx, entry, link, at);
+        if (mentioned) await insertMentions(tx, entry.conversationUuid, entry.position);
+        const { conversationId, editedAt: previousEditedAt } = entry;
+        const data = { conversationId, change, message, previousEditedAt, at };
+        hub.emitChange(emit, 'message.updated', data);
+        if (flaggedBy.length > 0) {
+          const flagged = { conversationId, messageId, senderId: entry.senderId, lists: flaggedBy };
+          await flags.flagIn(tx, emit, caller, flagged);
+        }
+        const viewer = userOf(caller);
+        return viewer === null ? message : seenBy(tx, entry, viewer);
+      },
+    );
     if (link !== undefined) links.kick();
     return edited;
   }
@@ -165,17 +170,23 @@ export function createMessages(deps: MessageDeps) {
     return JSON.parse(text ?? fail('SVC_MESSAGE_NOT_FOUND')) as Message;
   }
 
-  function assertMayEdit(caller: ChatCaller, { senderId, createdAt }: MessageEntry): void {
-    if (caller.kind === 'apiKey') return;
-    if (senderId !== caller.userId) fail('SVC_FORBIDDEN', { message: 'Only its sender may edit a message.' });
-    const windowMs = limits.CHAT_EDIT_WINDOW_SECONDS * 1000;
-    if (windowMs > 0 && clock.now() - Date.parse(createdAt) > windowMs) {
-      fail('SVC_FORBIDDEN', { message: 'This message can no longer be edited.' });
+  function assertMayEdit(caller: ChatCaller, entry: Editable, { text }: EditMessage): void {
+    const { senderId, createdAt, isFixed } = entry;
+    if (caller.kind === 'chatToken') {
+      if (senderId !== caller.userId) fail('SVC_FORBIDDEN', { message: 'Only its sender may edit a message.' });
+      const windowMs = limits.CHAT_EDIT_WINDOW_SECONDS * 1000;
+      if (windowMs > 0 && clock.now() - Date.parse(createdAt) > windowMs) failAsOver();
+    }
+    if (text !== undefined && isFixed) {
+      fail('SVC_FORBIDDEN', { message: 'The words of a poll or of a forwarded message cannot be edited.' });
     }
   }
 
+  /** Also for who is in the shadow, with the same words: what others have is not theirs to change (ADR 211). */
+  const failAsOver = (): never => fail('SVC_FORBIDDEN', { message: 'This message can no longer be edited.' });
+
   /** Deleting what is deleted changes nothing and says the same. */
-  async function remove(caller: ChatCaller, messageId: string, named?: string): Promise<Message> {
+  async function remove(caller: Moderator, messageId: string, named?: string): Promise<Message> {
     const found = await enter(caller, messageId, { scope: 'chat:edit' });
     const isOwn = userOf(caller) === found.senderId;
     if (found.role && !(isOwn || roleCan(found.role, 'deleteAny'))) fail('SVC_FORBIDDEN');
@@ -194,5 +205,5 @@ export function createMessages(deps: MessageDeps) {
     });
   }
 
-  return { enter, get, findSent, edit, remove };
+  return { enter, get, findSent, assertMayEdit, edit, remove };
 }

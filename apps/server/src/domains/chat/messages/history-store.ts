@@ -9,6 +9,8 @@ export interface ReadGate {
   name: string;
   status: ConversationStatus;
   role: ChatMemberRole | null;
+  /** The reader may have messages that nobody else has. */
+  isMarked: boolean;
 }
 
 /** Which changes of a conversation a server has, and in which life of the database. */
@@ -17,6 +19,7 @@ export interface Extent {
   lastChange: number;
 }
 
+const isMarked = raw(`p.shadowed_until is not null as "isMarked"`);
 const extent = sql`c.last_change as "lastChange", ${epochOf('c')} as epoch`;
 
 /** Who may read a conversation, and how far it is: without any of its messages. */
@@ -26,7 +29,7 @@ export async function findStanding(
   user: string | null,
 ): Promise<(ReadGate & Extent) | undefined> {
   const [row] = await db.query<ReadGate & Extent>(sql`
-    select c.name, c.status, p.role, ${extent}
+    select c.name, c.status, p.role, ${isMarked}, ${extent}
     from conversations c ${roleOf(user)} where c.id = ${conversation}`);
   return row;
 }
@@ -61,7 +64,7 @@ const usual = (limit: number): number | null => (sizes.has(limit) ? limit : null
 /** The reader's place in `c`; a server has none. */
 const roleOf = (userId: unknown): Sql =>
   userId === null
-    ? raw('cross join (select null as role) p')
+    ? raw('cross join (select null as role, null as shadowed_until) p')
     : sql`left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active`;
 
 interface PageShape {
@@ -98,7 +101,7 @@ const pageStatement = statements<PageShape, PageValues>((shape, at) => {
     where ${filters} and m.position ${beyond} ${raw(isForward ? 'h.newest' : 'h.oldest')}
     order by m.position ${order} limit 1`;
   return sql`
-    select c.name, c.status, p.role, c.last_position as "lastPosition", ${extent}, h.text, h.oldest, h.newest,
+    select c.name, c.status, p.role, ${isMarked}, c.last_position as "lastPosition", ${extent}, h.text, h.oldest, h.newest,
            h.total = ${limit} and (${next}) is not null as "hasMore"
     from conversations c ${roleOf(user)}
     cross join lateral (
@@ -151,7 +154,7 @@ const changesStatement = statements<ChangesShape, ChangesValues>((shape, at) => 
   const user = shape.hasUser ? at('user') : null;
   const limit = shape.limit === null ? sql`${at('limit')}::int` : raw(String(shape.limit));
   return sql`
-    select c.name, c.status, p.role, ${extent}, l.*
+    select c.name, c.status, p.role, ${isMarked}, ${extent}, l.*
     from conversations c ${roleOf(user)}
     cross join lateral (
       select concat('[', string_agg(${changeText(user)}, ',' order by x.change)

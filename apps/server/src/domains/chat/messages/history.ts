@@ -5,6 +5,7 @@ import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
 import type { Admission } from '../moderation/admission.ts';
+import { findLastPlace, listMerged, type ShadowPlace } from '../shadow/shadow-store.ts';
 import type { Target, Targets } from '../targets.ts';
 import { type Extent, findStanding, type ReadGate, readChanges, readHistory } from './history-store.ts';
 
@@ -49,8 +50,8 @@ export function createHistory({ db, replicated, targets, cursors, limits, admiss
     const found = await replicated.fromReplica(async (replica) => {
       const [row, standing] = await Promise.all([read(replica), findStanding(db, conversation, user)]);
       if (!row || !standing || row.epoch !== standing.epoch || row.lastChange < standing.lastChange) return null;
-      const { name, status, role } = standing;
-      return { ...row, name, status, role };
+      const { name, status, role, isMarked } = standing;
+      return { ...row, name, status, role, isMarked };
     });
     return found ?? (await read(db));
   }
@@ -74,8 +75,14 @@ export function createHistory({ db, replicated, targets, cursors, limits, admiss
     }
   }
 
-  const positionOf = (scope: string, cursor: string | undefined): number | null =>
-    cursor === undefined ? null : Number(cursors.read(scope, cursor)[0]);
+  const placeOf = (scope: string, cursor: string | undefined): ShadowPlace | null => {
+    if (cursor === undefined) return null;
+    const [position, n] = cursors.read(scope, cursor);
+    return [Number(position), Number(n ?? 0)];
+  };
+  const positionOf = (scope: string, cursor: string | undefined): number | null => placeOf(scope, cursor)?.[0] ?? null;
+  const cursorOf = (scope: string, [position, n]: ShadowPlace): string =>
+    cursors.write(scope, n === 0 ? [position] : [position, n]);
 
   /** One page of messages as JSON, newest first. */
   async function page(caller: ChatCaller, reference: string, query: HistoryQuery): Promise<string> {
@@ -96,9 +103,33 @@ export function createHistory({ db, replicated, targets, cursors, limits, admiss
       });
     });
     const scope = cursorScope(caller, target.id);
+    const userId = userOf(caller);
+    if (row.isMarked && userId !== null) return mergedPage(userId, target.id, scope, { ...query, limit }, row);
     const next = row.hasMore ? (after === undefined ? row.oldest : row.newest) : null;
     const nextCursor = next === null ? 'null' : `"${cursors.write(scope, [next])}"`;
     return `{"messages":${row.text},"nextCursor":${nextCursor},"latestCursor":"${cursors.write(scope, [row.lastPosition])}"}`;
+  }
+
+  /** The same with what only the reader has. From the primary: a replica may be behind without its numbers saying so. */
+  async function mergedPage(
+    userId: string,
+    conversation: string,
+    scope: string,
+    query: HistoryQuery & { limit: number },
+    { lastPosition }: { lastPosition: number },
+  ): Promise<string> {
+    const { before, after, threadRootId = null, senderId = null, includeDeleted = false, limit } = query;
+    const bounds = { before: placeOf(scope, before), after: placeOf(scope, after) };
+    const filter = { ...bounds, threadRootId, senderId, includeDeleted, limit: limit + 1 };
+    const latest = await findLastPlace(db, conversation, userId);
+    const found = await listMerged(db, conversation, userId, filter);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    const nextCursor = last && found.length > limit ? `"${cursorOf(scope, [last.position, last.n])}"` : 'null';
+    const isLast = latest !== undefined && latest[0] >= lastPosition;
+    const latestCursor = cursorOf(scope, isLast ? latest : [lastPosition, 0]);
+    const texts = (after === undefined ? rows : rows.toReversed()).map(({ text }) => text);
+    return `{"messages":[${texts.join(',')}],"nextCursor":${nextCursor},"latestCursor":"${latestCursor}"}`;
   }
 
   /** Changes after a cursor, or after a number that a socket client remembers. */

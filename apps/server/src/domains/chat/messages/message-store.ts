@@ -22,6 +22,8 @@ export interface MessageEntry {
   isFixed: boolean;
   /** Null when there is no user, or they are no active member. */
   role: ChatMemberRole | null;
+  /** The caller may have messages that nobody else has. */
+  isMarked: boolean;
 }
 
 /** A message by id, wherever in the project it is. Whether the caller may see it is asked of its own conversation. */
@@ -35,7 +37,8 @@ export async function findMessageEntry(
     select m.id, c.id as "conversationUuid", c.public_id as "conversationId", m.position, m.seq,
            m.sender_id as "senderId", m.thread_root_id as "threadRootId", m.created_at as "createdAt",
            m.edited_at as "editedAt", m.deleted_at is not null as "isDeleted",
-           m.poll is not null or m.forwarded is not null as "isFixed", p.role
+           m.poll is not null or m.forwarded is not null as "isFixed", p.role,
+           p.shadowed_until is not null as "isMarked"
     from messages m
     join conversations c on c.id = m.conversation_id
     left join conversation_members p on p.conversation_id = c.id and p.user_id = ${userId} and p.active

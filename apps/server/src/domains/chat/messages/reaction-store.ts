@@ -15,6 +15,8 @@ export interface ReactionItem {
   userId: string;
   /** A user with a token, not a server: rules of membership apply. */
   isUser: boolean;
+  /** What they do is for themselves alone, wherever it is. */
+  isShadowed: boolean;
   at: string;
 }
 
@@ -24,6 +26,8 @@ export type ReactionProblem =
   | 'MUTED'
   | 'BLOCKED'
   | 'ARCHIVED'
+  /** It is not stored, and its user need not know. */
+  | 'SHADOWED'
   | 'REPEATED'
   | 'MISSING'
   | 'LIMIT';
@@ -64,7 +68,7 @@ export async function storeReactions(db: Db, items: readonly ReactionItem[], cap
 const given = (items: readonly ReactionItem[]) => sql`
   jsonb_to_recordset(${json(items.map((item, place) => ({ ...item, place })))}::jsonb) as i (
     place int, "isAdd" boolean, "eventId" text, "conversationId" uuid, "messageId" text, emoji text, "userId" text,
-    "isUser" boolean, at timestamptz)`;
+    "isUser" boolean, "isShadowed" boolean, at timestamptz)`;
 
 /** Looked up row by row, for the reason that `send-store.ts` gives. */
 const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
@@ -77,6 +81,7 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
         when i."isUser" and i."isAdd" and p.silenced_until > i.at then 'MUTED'
         when i."isUser" and i."isAdd" and ${isSilenced} then 'BLOCKED'
         when c.status <> 'ACTIVE' then 'ARCHIVED'
+        when i."isUser" and (i."isShadowed" or p.shadowed_until > i.at) and x.user_id is null then 'SHADOWED'
         when i."isAdd" and x.user_id is not null then 'REPEATED'
         when not i."isAdd" and x.user_id is null then 'MISSING'
       end as problem
@@ -84,7 +89,7 @@ const applyBatch = (items: readonly ReactionItem[], cap: number) => sql`
     left join lateral (select * from conversations where id = i."conversationId" limit 1) c on true
     left join lateral (select * from messages where id = i."messageId" limit 1) m on m.conversation_id = c.id
     left join lateral (
-      select user_id, active, silenced_until from conversation_members
+      select user_id, active, silenced_until, shadowed_until from conversation_members
       where conversation_id = i."conversationId" and user_id = i."userId" limit 1) p on p.active
     left join lateral (
       select user_id from reactions

@@ -8,6 +8,8 @@ import { type ChatCaller, subjectOf, userOf } from '../callers.ts';
 import { entryOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
 import type { Admission } from '../moderation/admission.ts';
+import type { Shadow } from '../shadow/shadow.ts';
+import { orInShadow } from '../shadow/with-shadow.ts';
 import type { Messages } from './edit.ts';
 import { createGroupCommit } from './group-commit.ts';
 import {
@@ -21,6 +23,7 @@ import {
 interface ReactionDeps {
   db: Db;
   messages: Messages;
+  shadow: Pick<Shadow, 'find' | 'react'>;
   clock: Clock;
   ids: Ids;
   limits: Limits;
@@ -32,7 +35,9 @@ interface ReactionDeps {
 
 export type Reactions = ReturnType<typeof createReactions>;
 
-const problems: Readonly<Record<Exclude<ReactionProblem, 'REPEATED' | 'NOT_A_MEMBER' | 'MUTED'>, ErrorCode>> = {
+const problems: Readonly<
+  Record<Exclude<ReactionProblem, 'REPEATED' | 'SHADOWED' | 'NOT_A_MEMBER' | 'MUTED'>, ErrorCode>
+> = {
   GONE: 'SVC_MESSAGE_NOT_FOUND',
   BLOCKED: 'SVC_CHAT_BLOCKED',
   ARCHIVED: 'SVC_CONVERSATION_ARCHIVED',
@@ -45,7 +50,8 @@ interface Given {
   userId?: string | undefined;
 }
 
-export function createReactions({ db, messages, clock, ids, limits, hub, admission, dispatch }: ReactionDeps) {
+export function createReactions(deps: ReactionDeps) {
+  const { db, messages, shadow, clock, ids, limits, hub, admission, dispatch } = deps;
   // A crowd that reacts to one message is many writes to one row: they are stored together, like messages.
   const queue = createGroupCommit<ReactionItem, ReactionOutcome>({
     clock,
@@ -71,8 +77,7 @@ export function createReactions({ db, messages, clock, ids, limits, hub, admissi
     dispatch(events);
   }
 
-  /** True when it changed something. */
-  async function apply(caller: ChatCaller, messageId: string, given: Given, isAdd: boolean): Promise<boolean> {
+  async function apply(caller: ChatCaller, messageId: string, given: Given, isAdd: boolean): Promise<Applied> {
     const [userId, emoji] = [subjectOf(caller, given.userId), normalEmoji(given.emoji)];
     if (isAdd) await admission.assertMaySpeak(caller);
     const { conversationUuid, conversationId, isDeleted } = await messages.enter(caller, messageId, {
@@ -87,25 +92,53 @@ export function createReactions({ db, messages, clock, ids, limits, hub, admissi
       emoji,
       userId,
       isUser: caller.kind === 'chatToken',
+      isShadowed: await admission.isShadowed(caller),
       at: iso(clock.now()),
     });
-    if (outcome.is === 'stored') return true;
-    if (outcome.problem === 'REPEATED') return false;
+    const found = (): Promise<ReactionSummary[]> => findReactions(db, messageId, userOf(caller));
+    if (outcome.is === 'stored') return { reactions: await found(), isNew: true };
+    if (outcome.problem === 'REPEATED') return { reactions: await found(), isNew: false };
+    if (outcome.problem === 'SHADOWED')
+      return { reactions: pretended(await found(), { emoji, userId, isAdd }), isNew: true };
     if (outcome.problem === 'NOT_A_MEMBER') return admission.failAsStranger(db, caller, conversationId, userId);
     if (outcome.problem === 'MUTED') return admission.failAsMuted(db, caller, conversationId, userId);
     throw new ServiceError(problems[outcome.problem]);
   }
 
+  /** Of the shadow too, by its sender. */
+  const react = (caller: ChatCaller, messageId: string, given: Given, isAdd: boolean): Promise<Applied> =>
+    orInShadow(
+      shadow,
+      { caller, messageId },
+      () => apply(caller, messageId, given, isAdd),
+      (entry) => shadow.react(caller, entry, { emoji: normalEmoji(given.emoji), isAdd }),
+    );
+
   return {
     async add(caller: ChatCaller, messageId: string, given: Given): Promise<Answer<ReactionSummary[]>> {
-      const isNew = await apply(caller, messageId, given, true);
-      return new Answer(await findReactions(db, messageId, userOf(caller)), { isRepeat: !isNew });
+      const { reactions, isNew } = await react(caller, messageId, given, true);
+      return new Answer(reactions, { isRepeat: !isNew });
     },
-    async remove(caller: ChatCaller, messageId: string, given: Given): Promise<ReactionSummary[]> {
-      await apply(caller, messageId, given, false);
-      return findReactions(db, messageId, userOf(caller));
-    },
+    remove: async (caller: ChatCaller, messageId: string, given: Given): Promise<ReactionSummary[]> =>
+      (await react(caller, messageId, given, false)).reactions,
   };
+}
+
+interface Applied {
+  reactions: ReactionSummary[];
+  /** It changed something. */
+  isNew: boolean;
+}
+
+/** What a user in the shadow is shown of a reaction that is not stored (ADR 211). */
+function pretended(
+  reactions: readonly ReactionSummary[],
+  { emoji, userId, isAdd }: { emoji: string; userId: string; isAdd: boolean },
+): ReactionSummary[] {
+  if (!isAdd) return [...reactions];
+  const known = reactions.find((one) => one.emoji === emoji) ?? { emoji, count: 0, userIds: [] };
+  const own = { ...known, count: known.count + 1, userIds: [...known.userIds, userId].slice(0, 10), reacted: true };
+  return reactions.includes(known) ? reactions.map((one) => (one === known ? own : one)) : [...reactions, own];
 }
 
 const shortName = /^(?=.{1,64}$):?[A-Za-z0-9_+-]+:?$/;

@@ -13,7 +13,14 @@ type Refused = Extract<SendOutcome, { is: 'refused' }>;
 /** Those that say nothing more than their code. */
 type PlainProblem = Exclude<
   SendProblem,
-  'NOT_A_MEMBER' | 'MUTED' | 'SLOW' | 'SLOW_BESIDE' | 'UNKNOWN_MENTIONS' | 'MENTION_FORBIDDEN' | 'POLL_OVER'
+  | 'SHADOWED'
+  | 'NOT_A_MEMBER'
+  | 'MUTED'
+  | 'SLOW'
+  | 'SLOW_BESIDE'
+  | 'UNKNOWN_MENTIONS'
+  | 'MENTION_FORBIDDEN'
+  | 'POLL_OVER'
 >;
 
 const problems: Readonly<Record<PlainProblem, ErrorCode>> = {
@@ -55,6 +62,8 @@ export function createSendRefusals({ db, clock, admission }: RefusalDeps) {
           retryAfterSeconds: Math.max(1, Math.ceil((Date.parse(nextAt) - clock.now()) / 1000)),
         });
       }
+      case 'SHADOWED':
+        throw new Error('a message of the shadow was not stored there');
       case 'UNKNOWN_MENTIONS':
         return failForStrangers(strangers ?? []);
       case 'MENTION_FORBIDDEN':

@@ -8,7 +8,9 @@ import { isSilenced } from '../blocks/block-store.ts';
 import { lockConversations } from '../conversations/conversation-store.ts';
 import { mentionSends } from '../mentions/mention-sends-store.ts';
 import type { StoredMentions } from '../mentions/mention-store.ts';
+import { intoShadow, shadowProblems } from '../shadow/shadow-sends-store.ts';
 import { newMessageText } from './json-store.ts';
+import type { References, SendWay, Shape } from './send-way-store.ts';
 
 /** One message to be stored. Everything that needs no look at the database has been checked. */
 export interface SendItem {
@@ -24,6 +26,8 @@ export interface SendItem {
   mentionEventId: string | undefined;
   /** The sender is a user with a token, not a server: rules of membership apply. */
   isUser: boolean;
+  /** Of a direct conversation, where blocks hold. */
+  isDirect: boolean;
   draft: Draft;
 }
 
@@ -51,6 +55,8 @@ export interface Draft {
 
 export type SendProblem =
   | 'GONE'
+  /** It is for the sender alone, and to be stored there. */
+  | 'SHADOWED'
   | 'NOT_A_MEMBER'
   | 'FORBIDDEN'
   | 'MUTED'
@@ -81,12 +87,15 @@ export interface Stored {
 export type SendOutcome =
   | { is: 'stored'; stored: Stored }
   | { is: 'repeated'; position: number }
+  /** Of one that is the sender's alone. */
+  | { is: 'repeatedInShadow'; n: number }
   /** `strangers`: whom it mentions and who never were members. */
   | { is: 'refused'; problem: SendProblem; strangers?: readonly string[] };
 
 type OutcomeRow = { at: number } & (
   | ({ problem: null } & Stored)
   | { problem: 'REPEATED'; change: number }
+  | { problem: 'REPEATED_IN_SHADOW'; change: number }
   | { problem: SendProblem; record: string | null }
 );
 
@@ -95,8 +104,11 @@ type OutcomeRow = { at: number } & (
  * their ids, so that two batches cannot deadlock, and the statement after it sees everything that was committed while
  * the locks were waited for: that is what makes repeats, membership and attachments exact.
  */
-export function createStoreMessages({ db, dispatchedOnInsert }: { db: Db; dispatchedOnInsert: DispatchedOnInsert }) {
-  const insertBatch = createInsertBatch(dispatchedOnInsert);
+export function createStoreMessages(
+  { db, dispatchedOnInsert }: { db: Db; dispatchedOnInsert: DispatchedOnInsert },
+  { inShadow }: { inShadow: boolean } = { inShadow: false },
+) {
+  const insertBatch = createInsertBatch(dispatchedOnInsert, inShadow);
   return async (items: readonly SendItem[]): Promise<SendOutcome[]> => {
     const lock = lockConversations(items.map((item) => item.conversationId));
     const [, rows = []] = await db.batch([lock, insertBatch(items)]);
@@ -115,37 +127,23 @@ export function clientKey(conversation: string, sender: string, id: string): Sql
   return raw(`(${conversation}::text || length(${from})::text || ':' || ${from} || ${id})`);
 }
 
-/** What no draft of a batch refers to, the batch is not asked for: most have neither answers nor files. */
-interface References {
-  messages: boolean;
-  files: boolean;
-  /** Some message has several. */
-  manyFiles: boolean;
-  mentions: boolean;
-  links: boolean;
-  /** A poll, or what is forwarded. */
-  extras: boolean;
-}
-
-/** Far from the peak most batches are of one message, which needs no list, no numbering and no grouping (ADR 153). */
-interface Shape extends References {
-  isLone: boolean;
-  /** A user has several in one conversation: where it is in slow mode, the batch must see what is beside it. */
-  isCrowded: boolean;
-}
-
-function createInsertBatch(dispatchedOnInsert: DispatchedOnInsert): (items: readonly SendItem[]) => Sql {
+function createInsertBatch(
+  dispatchedOnInsert: DispatchedOnInsert,
+  inShadow: boolean,
+): (items: readonly SendItem[]) => Sql {
   const statement = insertStatement(dispatchedOnInsert);
   return (items) => {
     const isLone = items.length === 1;
     const shape = {
+      inShadow,
       isLone,
+      isDirect: items.some(({ isDirect }) => isDirect),
       isCrowded: !isLone && isCrowded(items),
       messages: items.some(({ draft }) => draft.replyTo !== undefined),
       files: items.some(({ draft }) => draft.attachmentId !== undefined),
       manyFiles: items.some(({ draft }) => draft.attachmentIds !== undefined),
       mentions: items.some(({ draft }) => draft.mentions !== undefined),
-      links: items.some(({ draft }) => draft.link !== undefined),
+      links: !inShadow && items.some(({ draft }) => draft.link !== undefined),
       extras: items.some(({ draft }) => draft.poll !== undefined || draft.forwarded !== undefined),
     };
     const inputs = items.map(inputOf);
@@ -176,6 +174,7 @@ function isCrowded(items: readonly SendItem[]): boolean {
   return false;
 }
 
+const blockProblem = sql`when i."isUser" and ${isSilenced} then 'BLOCKED'`;
 /** Moderators are exempt, and guests do not send. */
 const isSlow = `i."isUser" and c.slow_mode_seconds > 0 and p.role = 'MEMBER'`;
 const slowProblem = raw(`when ${isSlow}
@@ -263,80 +262,28 @@ const loneTotal = raw(`select "conversationId" as id, 1 as total, "createdAt"::t
 const lastOfSenders = raw(`select distinct on (conversation_id, sender_id) * from placed where sender_id is not null
           order by conversation_id, sender_id, seq desc`);
 
-/**
- * What a draft refers to is looked up row by row and by one index alone (`lateral … limit 1`, the other conditions
- * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
- */
-const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
-  statements<Shape, Values>(({ isLone, isCrowded, ...wanted }, at) => {
-    const { messages, files, mentions, extras } = wanted;
-    const filed = wanted.manyFiles ? manyFiles : oneFile;
-    return sql`
-  with input as (${isLone ? loneInput(wanted, at) : listInput(wanted, at)}),
-  checked as materialized (
-    select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, d.position as repeats,${mentions ? raw(' w.*,') : empty}
-      ${messages ? raw('coalesce(r.thread_root_id, r.id)') : raw('null::text')} as root_id,
-      case
-        when c.id is null or c.status = 'DELETED' or c.name <> i.name then 'GONE'
-        when i."isUser" and p.role is null then 'NOT_A_MEMBER'
-        when i."isUser" and p.role = 'GUEST' then 'FORBIDDEN'
-        when d.position is not null then 'REPEATED'
-        when i."isUser" and p.silenced_until > i."createdAt"::timestamptz then 'MUTED'
-        when i."isUser" and ${isSilenced} then 'BLOCKED'
-        when c.status <> 'ACTIVE' then 'ARCHIVED'
-        ${slowProblem}
-        ${isCrowded ? besideProblem : empty}
-        ${messages ? replyProblems : empty}
-        ${files ? filed.problems : empty}
-        ${mentions ? mentionSends.problems : empty}
-        ${extras ? pollProblems : empty}
-      end as problem
-    from input i
-    left join lateral (
-      select id, public_id, project_id, environment, room_id, status, name, slow_mode_seconds, type
-      from conversations
-      where id = i."conversationId" limit 1) c on true
-    left join lateral (
-      select role, active, silenced_until, last_sent_at from conversation_members
-      where conversation_id = i."conversationId" and user_id = i."senderId" limit 1) p on p.active
-    left join lateral (
-      select position from messages
-      where client_message_id is not null and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
-        = ${clientKey('i."conversationId"', 'i."senderId"', 'i."clientMessageId"')} limit 1) d on true
-    ${messages ? replyTarget : empty}
-    ${files ? filed.joined : empty}
-    ${mentions ? mentionSends.members : empty}),
-  numbered as (
-    select *, ${isLone ? raw('1') : raw('row_number() over (partition by "conversationId" order by at)')} as n
-    from checked where problem is null),
-  bumped as (
+const forAll: SendWay = {
+  repeatedAt: raw('d.position'),
+  problems: shadowProblems.ofSender,
+  replyProblems: shadowProblems.ofReply,
+  repeats: empty,
+  replyTarget,
+  bumped: ({ isLone }) => sql`bumped as (
     update conversations c set last_seq = c.last_seq + b.total, last_change = c.last_change + b.total,
       message_count = c.message_count + b.total, last_position = c.last_change + b.total,
       last_message_id = b.last_id, last_message_at = b.last_at
     from (${isLone ? loneTotal : totals}) b
     where c.id = b.id
-    returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),
-  placed as materialized (
-    select m.*, ${newMessageText({ messages, files, mentions, extras })} as record, ${dispatchedOnInsert('m.project_id', 'm.environment')} as is_dispatched
-    from (
-      select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
-        n."conversationId" as conversation_id, b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change,
-        n.id, n.type, n.text, n."senderId" as sender_id, n.role as sender_role, n."replyTo" as reply_to,
-        n.root_id as thread_root_id,
-        n."clientMessageId" as client_message_id, ${files ? raw('n."attachmentId"') : raw('null::text')} as attachment_id, ${wanted.manyFiles ? idsOfFiles : raw('null::text[]')} as attachment_ids,
-        coalesce(n.metadata, '{}') as metadata, n."clientSentAt" as client_sent_at,
-        ${mentions ? mentionSends.stored : empty} ${wanted.links ? raw('n.link,') : empty}
-        ${extras ? raw('n.poll, n."pollClosesAt"::timestamptz as poll_closes_at, n.forwarded,') : empty}
-        n."createdAt" as created_text, n."createdAt"::timestamptz as created_at, null::timestamptz as deleted_at
-      from numbered n join bumped b on b.id = n."conversationId") m
-    cross join lateral (select m.public_id) c),
-  stored as (
+    returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),`,
+  numbers: raw('b.change + n.n as position, b.seq + n.n as seq, b.change + n.n as change'),
+  times: raw('n."createdAt" as created_text, n."createdAt"::timestamptz as created_at'),
+  stored: ({ isLone, messages, mentions, links, manyFiles, extras }) => sql`stored as (
     insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to,
       thread_root_id, client_message_id, attachment_id, metadata, client_sent_at, created_at,
-      ${wanted.manyFiles ? raw('attachment_ids, ') : empty}${mentions ? raw('mentions, ') : empty}${extras ? raw('poll, poll_closes_at, forwarded, ') : empty}record)
+      ${manyFiles ? raw('attachment_ids, ') : empty}${mentions ? raw('mentions, ') : empty}${extras ? raw('poll, poll_closes_at, forwarded, ') : empty}record)
     select conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to, thread_root_id,
       client_message_id, attachment_id, metadata, client_sent_at, created_at,
-      ${wanted.manyFiles ? raw('attachment_ids,') : empty} ${mentions ? raw('mentions,') : empty}
+      ${manyFiles ? raw('attachment_ids,') : empty} ${mentions ? raw('mentions,') : empty}
       ${extras ? raw('poll, poll_closes_at, forwarded,') : empty}
       case when octet_length(record) <= ${raw(String(recordBytesMax))} then record end
     from placed),
@@ -344,9 +291,8 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
     insert into search_pending (conversation_id, position)
     select conversation_id, position from placed where text is not null),
   ${messages ? replied : empty}
-  ${files ? filed.attached : empty}
   ${mentions ? mentionSends.inserts : empty}
-  ${wanted.links ? linked : empty}
+  ${links ? linked : empty}
   seen as (
     update conversation_members p set last_read_seq = s.seq, last_read_position = s.position,
       last_read_message_id = s.id, last_read_at = s.created_at, last_sent_at = s.created_at
@@ -358,7 +304,76 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
       concat('{"conversationId":"', public_id, '","roomId":', coalesce(to_json(room_id)::text, 'null'),
         ',"change":', change, ',"message":', record, '}'),
       created_at, case when is_dispatched then created_at end
-    from placed)
+    from placed)`,
+};
+
+/**
+ * What a draft refers to is looked up row by row and by one index alone (`lateral … limit 1`, the other conditions
+ * outside): the plan is made once a session, often while the tables are still empty, and must be good when they are not.
+ */
+const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
+  statements<Shape, Values>((shape, at) => {
+    const { inShadow, isLone, isDirect, isCrowded, ...wanted } = shape;
+    const { messages, files, mentions, extras } = wanted;
+    const way = inShadow ? intoShadow : forAll;
+    const filed = wanted.manyFiles ? manyFiles : oneFile;
+    return sql`
+  with input as (${isLone ? loneInput(wanted, at) : listInput(wanted, at)}),
+  checked as materialized (
+    select i.*, c.public_id, c.project_id, c.environment, c.room_id, p.role, ${way.repeatedAt} as repeats,${mentions ? raw(' w.*,') : empty}
+      ${messages ? raw('coalesce(r.thread_root_id, r.id)') : raw('null::text')} as root_id,
+      case
+        when c.id is null or c.status = 'DELETED' or c.name <> i.name then 'GONE'
+        when i."isUser" and p.role is null then 'NOT_A_MEMBER'
+        when i."isUser" and p.role = 'GUEST' then 'FORBIDDEN'
+        when d.position is not null then 'REPEATED'
+        ${way.problems}
+        when i."isUser" and p.silenced_until > i."createdAt"::timestamptz then 'MUTED'
+        ${isDirect ? blockProblem : empty}
+        when c.status <> 'ACTIVE' then 'ARCHIVED'
+        ${slowProblem}
+        ${isCrowded ? besideProblem : empty}
+        ${messages ? sql`${way.replyProblems} ${replyProblems}` : empty}
+        ${files ? filed.problems : empty}
+        ${mentions ? mentionSends.problems : empty}
+        ${extras ? pollProblems : empty}
+      end as problem
+    from input i
+    left join lateral (
+      select id, public_id, project_id, environment, room_id, status, name, slow_mode_seconds, type
+      from conversations
+      where id = i."conversationId" limit 1) c on true
+    left join lateral (
+      select role, active, silenced_until, shadowed_until, last_sent_at from conversation_members
+      where conversation_id = i."conversationId" and user_id = i."senderId" limit 1) p on p.active
+    left join lateral (
+      select position from messages
+      where client_message_id is not null and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
+        = ${clientKey('i."conversationId"', 'i."senderId"', 'i."clientMessageId"')} limit 1) d on true
+    ${way.repeats}
+    ${messages ? way.replyTarget : empty}
+    ${files ? filed.joined : empty}
+    ${mentions ? mentionSends.members : empty}),
+  numbered as (
+    select *, ${isLone ? raw('1') : raw('row_number() over (partition by "conversationId" order by at)')} as n
+    from checked where problem is null),
+  ${way.bumped(shape)}
+  placed as materialized (
+    select m.*, ${newMessageText({ messages, files, mentions, extras })} as record, ${dispatchedOnInsert('m.project_id', 'm.environment')} as is_dispatched
+    from (
+      select n.at, n."eventId", n.public_id, n.project_id, n.environment, n.room_id,
+        n."conversationId" as conversation_id, ${way.numbers},
+        n.id, n.type, n.text, n."senderId" as sender_id, n.role as sender_role, n."replyTo" as reply_to,
+        n.root_id as thread_root_id,
+        n."clientMessageId" as client_message_id, ${files ? raw('n."attachmentId"') : raw('null::text')} as attachment_id, ${wanted.manyFiles ? idsOfFiles : raw('null::text[]')} as attachment_ids,
+        coalesce(n.metadata, '{}') as metadata, n."clientSentAt" as client_sent_at,
+        ${mentions ? mentionSends.stored : empty} ${wanted.links ? raw('n.link,') : empty}
+        ${extras ? raw('n.poll, n."pollClosesAt"::timestamptz as poll_closes_at, n.forwarded,') : empty}
+        ${way.times}, null::timestamptz as deleted_at
+      from numbered n join bumped b on b.id = n."conversationId") m
+    cross join lateral (select m.public_id) c),
+  ${files ? filed.attached : empty}
+  ${way.stored(shape)}
   select at, null as problem, change, seq, record, is_dispatched as "isDispatched" from placed
   union all
   select at, problem, repeats, null, ${raw(mentions ? 'strangers::text' : 'null')}, null from checked where problem is not null`;
@@ -368,6 +383,7 @@ function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
   if (!row) throw new Error('a message of the batch has no outcome');
   if (row.problem === null) return { is: 'stored', stored: row };
   if (row.problem === 'REPEATED') return { is: 'repeated', position: row.change };
+  if (row.problem === 'REPEATED_IN_SHADOW') return { is: 'repeatedInShadow', n: row.change };
   const { problem, record } = row;
   return { is: 'refused', problem, ...(record === null ? {} : { strangers: JSON.parse(record) }) };
 }

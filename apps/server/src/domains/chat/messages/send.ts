@@ -21,6 +21,7 @@ import type { HookQuestion } from '../moderation/hook-calls.ts';
 import type { Review } from '../moderation/review.ts';
 import { pollOf } from '../polls/poll-draft.ts';
 import { readReference } from '../references.ts';
+import { findShadowJson } from '../shadow/shadow-store.ts';
 import type { Target, Targets } from '../targets.ts';
 import { type Content, checkContent, filesOf, forwarding } from './draft-rules.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -73,8 +74,17 @@ export function createSends(deps: SendDeps): Sends {
     keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
     takenKeys,
     lockOf: ({ conversationId }) => conversationId,
-    store: createStoreMessages(deps),
+    store: createStoreMessages(deps, { inShadow: false }),
     publish,
+  });
+  /** What only its sender is to see (ADR 211). */
+  const shadowQueue = createGroupCommit<SendItem, SendOutcome>({
+    clock,
+    keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
+    takenKeys,
+    lockOf: ({ conversationId }) => conversationId,
+    store: createStoreMessages(deps, { inShadow: true }),
+    publish: publishToNobody,
   });
 
   function publish(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
@@ -92,6 +102,26 @@ export function createSends(deps: SendDeps): Sends {
       if (!outcome.stored.isDispatched) events.push(...eventsOf(item));
     }
     dispatch(events);
+  }
+
+  function publishToNobody(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
+    const events: EventRef[] = [];
+    for (const [at, { scope, keyId, eventId: id }] of items.entries()) {
+      const outcome = outcomes[at];
+      if (outcome?.is !== 'stored') continue;
+      activity.count('messages', scope);
+      usageCounts.add('messages', scope, keyId, 1);
+      const { projectId, environment } = scope;
+      if (!outcome.stored.isDispatched) events.push({ id, projectId, environment, type: 'message.shadowed' });
+    }
+    dispatch(events);
+  }
+
+  /** Who is in the shadow everywhere is known before; who is so here is known under the lock. */
+  async function enqueue(caller: ChatCaller, item: SendItem): Promise<SendOutcome> {
+    if (await admission.isShadowed(caller)) return shadowQueue.add(item);
+    const outcome = await queue.add(item);
+    return outcome.is === 'refused' && outcome.problem === 'SHADOWED' ? shadowQueue.add(item) : outcome;
   }
 
   async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {
@@ -159,10 +189,11 @@ export function createSends(deps: SendDeps): Sends {
       const target = await targets.find(caller, reference);
       const mentions = draft.mentions ? await mentionsOf(caller, target, draft) : undefined;
       const add = (sent: SendMessage): Promise<SendOutcome> =>
-        queue.add(itemOf(caller, target, sent, { ...content, mentions, forwarded: source?.from }, id));
+        enqueue(caller, itemOf(caller, target, sent, { ...content, mentions, forwarded: source?.from }, id));
       const outcome = source ? await forwards.passOn(caller, target, draft, source, add) : await add(draft);
       if (outcome.is === 'stored') return { text: outcome.stored.record, isRepeat: false };
       if (outcome.is === 'repeated') return repeat(caller, target, outcome.position);
+      if (outcome.is === 'repeatedInShadow') return repeatInShadow(outcome.n);
       targets.forget(caller, reference);
       // The reference may have moved to another conversation meanwhile: look once more.
       if (outcome.problem === 'GONE' && target.canMove && attempt === 1) continue;
@@ -195,6 +226,7 @@ export function createSends(deps: SendDeps): Sends {
       eventId: ids.newId('event'),
       mentionEventId: content.mentions && ids.newId('event'),
       isUser: caller.kind === 'chatToken',
+      isDirect: target.type === 'DIRECT',
       draft: {
         id: id ?? ids.newId('message'),
         senderId: userOf(caller) ?? draft.senderId,
@@ -214,6 +246,10 @@ export function createSends(deps: SendDeps): Sends {
     return { text: text ?? fail('SVC_MESSAGE_NOT_FOUND'), isRepeat: true };
   }
 
+  async function repeatInShadow(n: number): Promise<Sent> {
+    return { text: (await findShadowJson(db, n)) ?? fail('SVC_MESSAGE_NOT_FOUND'), isRepeat: true };
+  }
+
   return { send };
 }
 
@@ -226,7 +262,7 @@ const fileKeys = ({ draft: { attachmentId, attachmentIds } }: SendItem): readonl
 /** A repeat is known by its own key before its file is looked at: that may still be missing. */
 function takenKeys(item: SendItem, { is }: SendOutcome): string[] {
   if (is === 'refused') return [];
-  return is === 'repeated' ? clientKeys(item) : [...clientKeys(item), ...fileKeys(item)];
+  return is !== 'stored' ? clientKeys(item) : [...clientKeys(item), ...fileKeys(item)];
 }
 
 /** What moderation has let through. */

@@ -2,7 +2,7 @@ import { type ChatAction, type ChatMemberRole, fail, type SanctionKind } from '@
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Queryable } from '../../../core/db.ts';
-import { assertMember, type ChatCaller } from '../callers.ts';
+import { assertMember, type ChatCaller, type Moderator } from '../callers.ts';
 import { everywhere, findSanctions } from './sanction-store.ts';
 import { type ChatStanding, failFor } from './standing.ts';
 
@@ -11,7 +11,7 @@ export interface Admission {
   /** As `assertMember`: a user whom a ban keeps out is told of it. */
   assertMember(
     from: Queryable,
-    caller: ChatCaller,
+    caller: Moderator,
     conversation: { publicId: string; role: ChatMemberRole | null },
     action: ChatAction,
   ): Promise<void>;
@@ -22,11 +22,13 @@ export interface Admission {
   /** Fails for a user who is muted there. */
   assertNotMuted(
     from: Queryable,
-    caller: ChatCaller,
+    caller: Moderator,
     conversation: { publicId: string; silencedUntil: string | null },
   ): Promise<void>;
   /** Fails for one who is muted everywhere. Not inside a transaction: it may ask the database by itself. */
-  assertMaySpeak(caller: ChatCaller): Promise<void>;
+  assertMaySpeak(caller: Moderator): Promise<void>;
+  /** Whether what this user sends anywhere is for themselves alone. Not inside a transaction, as above. */
+  isShadowed(caller: ChatCaller): Promise<boolean>;
   /** Fails when a ban forbids to make this user a member. */
   assertMayJoin(db: Queryable, scope: ProjectScope, conversationId: string, userId: string): Promise<void>;
   isBanned(db: Queryable, scope: ProjectScope, conversationId: string, userId: string): Promise<boolean>;
@@ -76,6 +78,7 @@ export function createAdmission({ clock, chatStanding }: AdmissionDeps): Admissi
       if (isSilenced && caller.kind === 'chatToken') await failAsMuted(from, caller, publicId, caller.userId);
     },
     assertMaySpeak: chatStanding.assertMaySpeak,
+    isShadowed: chatStanding.isShadowed,
     async assertMayJoin(from, scope, conversationId, userId) {
       const ban = await find(from, scope, conversationId, userId, 'BAN');
       if (ban) failFor(ban);

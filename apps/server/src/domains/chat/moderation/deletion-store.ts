@@ -63,6 +63,8 @@ export async function walkWritten(
   const found = await db.query<{ id: string; hasMessages: boolean }>(sql`
     select c.id, exists (
         select from messages m where m.conversation_id = c.id and m.sender_id = ${userId} and m.deleted_at is null
+      ) or exists (
+        select from shadow_messages m where m.conversation_id = c.id and m.sender_id = ${userId} and m.deleted_at is null
       ) as "hasMessages"
     from (select id from conversations
           where project_id = ${projectId} and environment = ${environment} and status <> 'DELETED'

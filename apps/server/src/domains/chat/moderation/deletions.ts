@@ -11,6 +11,8 @@ import { insertChange, lockEntry } from '../conversations/conversation-store.ts'
 import type { Entries } from '../conversations/entries.ts';
 import type { Hub } from '../live/hub.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
+import { markShadowDeleted } from '../shadow/shadow-store.ts';
+import { listOwnShadow } from '../shadow/shadow-upkeep-store.ts';
 import {
   addDeleted,
   deleteFinished,
@@ -80,8 +82,12 @@ export function createDeletions({ db, clock, ids, limits, unitOfWork, entries, h
         const parties = { senderId: job.userId, deletedBy: 'server', deletedAt: at };
         hub.emitChange(emit, 'message.deleted', { conversationId, change, messageId, ...parties, message });
       }
-      if (own.length > 0) await addDeleted(tx, job.id, own.length);
-      return own.length < messagesMax ? null : (own.at(-1)?.position ?? null);
+      const left = { before: job.createdAt, limit: messagesMax - own.length };
+      const hidden = left.limit === 0 ? [] : await listOwnShadow(tx, uuid, job.userId, left);
+      if (hidden.length > 0) await markShadowDeleted(tx, hidden, { by: 'server', at });
+      const deleted = own.length + hidden.length;
+      if (deleted > 0) await addDeleted(tx, job.id, deleted);
+      return deleted < messagesMax ? null : (own.at(-1)?.position ?? after);
     });
   }
 

@@ -6,6 +6,8 @@ import { json, sql } from '../../../core/sql.ts';
 /** What there is of moderation in an environment: mostly nothing. */
 export interface EnvironmentRow {
   hasSanctions: boolean;
+  /** In some conversation, or everywhere. */
+  hasShadows: boolean;
   /** Of its rules; null without any. */
   revision: string | null;
 }
@@ -18,9 +20,12 @@ export async function findEnvironment(
     select exists (
         select from chat_sanctions s
         where s.project_id = ${projectId} and s.environment = ${environment} and s.place = '') as "hasSanctions",
+      exists (
+        select from chat_sanctions s
+        where s.project_id = ${projectId} and s.environment = ${environment} and s.kind = 'SHADOW') as "hasShadows",
       (select m.revision from chat_moderation m
         where m.project_id = ${projectId} and m.environment = ${environment}) as revision`);
-  return row ?? { hasSanctions: false, revision: null };
+  return row ?? { hasSanctions: false, hasShadows: false, revision: null };
 }
 
 export interface StoredSettings extends ModerationSettings {

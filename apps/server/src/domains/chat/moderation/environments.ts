@@ -9,6 +9,7 @@ import { compileLists, type TextRules } from './rules.ts';
 /** What there is of moderation in an environment, as a process knows it: never older than a second. */
 export interface EnvironmentState {
   hasSanctions: boolean;
+  hasShadows: boolean;
   /** Null: texts are as users like. */
   rules: TextRules | null;
   /** Who is asked before a message is stored. */
@@ -27,7 +28,7 @@ const options = { ttlMs: 1_000, sizeMax: 10_000 };
 /** Compiled rules kept; an environment has one. */
 const compiledMax = 1_000;
 
-type Wanted = Omit<EnvironmentState, 'hasSanctions'>;
+type Wanted = Omit<EnvironmentState, 'hasSanctions' | 'hasShadows'>;
 const nothing: Wanted = { rules: null, hook: null, scan: null, linkPreviews: false };
 
 const keyOf = ({ projectId, environment }: ProjectScope): string => `${projectId}/${environment}`;
@@ -55,8 +56,8 @@ export function createEnvironments({ db, clock }: { db: Db; clock: Clock }): Env
   return {
     get: (scope) =>
       states.get(keyOf(scope), async () => {
-        const { hasSanctions, revision } = await findEnvironment(db, scope);
-        return { hasSanctions, ...(await wantedOf(scope, revision)) };
+        const { revision, ...sanctions } = await findEnvironment(db, scope);
+        return { ...sanctions, ...(await wantedOf(scope, revision)) };
       }),
     forget: (scope) => states.drop(keyOf(scope)),
   };

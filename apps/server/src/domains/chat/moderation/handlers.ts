@@ -1,5 +1,7 @@
-import type { chatModerationRoutes } from '@parley/contract';
+import type { chatModerationRoutes, moderationDashboardRoutes } from '@parley/contract';
 import type { Handlers } from '../../../core/handlers.ts';
+import { asDashboard } from '../callers.ts';
+import type { Shadow } from '../shadow/shadow.ts';
 import type { Deletions } from './deletions.ts';
 import type { HookSettings } from './hook.ts';
 import type { Reports } from './reports.ts';
@@ -12,10 +14,42 @@ interface ModerationParts {
   reports: Reports;
   hook: HookSettings;
   deletions: Deletions;
+  shadow: Pick<Shadow, 'list'>;
 }
 
-export function createModerationHandlers(parts: ModerationParts): Handlers<typeof chatModerationRoutes> {
-  const { sanctions, settings, reports, hook, deletions } = parts;
+type ModerationHandlers = Handlers<typeof chatModerationRoutes> & Handlers<typeof moderationDashboardRoutes>;
+
+export const createModerationHandlers = (parts: ModerationParts): ModerationHandlers => ({
+  ...ofBackends(parts),
+  ...ofDashboard(parts),
+});
+
+function ofDashboard(parts: ModerationParts): Handlers<typeof moderationDashboardRoutes> {
+  const { sanctions, settings, reports, hook } = parts;
+  return {
+    listProjectChatBans: ({ caller, query }) => sanctions.list(caller, 'BAN', query),
+    banProjectChatUser: ({ caller, params, body }) => sanctions.impose(asDashboard(caller), 'BAN', params.userId, body),
+    unbanProjectChatUser: ({ caller, params }) => sanctions.lift(asDashboard(caller), 'BAN', params.userId),
+    listProjectChatMutes: ({ caller, query }) => sanctions.list(caller, 'MUTE', query),
+    muteProjectChatUser: ({ caller, params, body }) =>
+      sanctions.impose(asDashboard(caller), 'MUTE', params.userId, body),
+    unmuteProjectChatUser: ({ caller, params }) => sanctions.lift(asDashboard(caller), 'MUTE', params.userId),
+    listProjectChatShadows: ({ caller, query }) => sanctions.list(caller, 'SHADOW', query),
+    shadowProjectChatUser: ({ caller, params, body }) =>
+      sanctions.impose(asDashboard(caller), 'SHADOW', params.userId, body),
+    unshadowProjectChatUser: ({ caller, params }) => sanctions.lift(asDashboard(caller), 'SHADOW', params.userId),
+    getProjectModeration: async ({ caller }) => ({ ...(await settings.get(caller)), hook: await hook.find(caller) }),
+    setProjectModeration: ({ caller, body }) => settings.set(caller, body),
+    setProjectModerationHook: ({ caller, body }) => hook.set(caller, body),
+    rotateProjectModerationHook: ({ caller }) => hook.rotate(caller),
+    removeProjectModerationHook: ({ caller }) => hook.remove(caller),
+    listProjectReports: ({ caller, query }) => reports.list(caller, query),
+    resolveProjectReport: ({ caller, params, body }) => reports.resolve(asDashboard(caller), params.reportId, body),
+  };
+}
+
+function ofBackends(parts: ModerationParts): Handlers<typeof chatModerationRoutes> {
+  const { sanctions, settings, reports, hook, deletions, shadow } = parts;
   return {
     listConversationBans: ({ caller, params, query }) => sanctions.listIn(caller, params.room, 'BAN', query),
     banFromConversation: ({ caller, params, body }) =>
@@ -30,6 +64,14 @@ export function createModerationHandlers(parts: ModerationParts): Handlers<typeo
     unbanFromChat: ({ caller, params }) => sanctions.lift(caller, 'BAN', params.userId),
     listChatMutes: ({ caller, query }) => sanctions.list(caller, 'MUTE', query),
     muteInChat: ({ caller, params, body }) => sanctions.impose(caller, 'MUTE', params.userId, body),
+    listConversationShadows: ({ caller, params, query }) => sanctions.listIn(caller, params.room, 'SHADOW', query),
+    shadowInConversation: ({ caller, params, body }) =>
+      sanctions.imposeIn(caller, params.room, 'SHADOW', params.userId, body),
+    unshadowInConversation: ({ caller, params }) => sanctions.liftIn(caller, params.room, 'SHADOW', params.userId),
+    listShadowMessages: ({ caller, params, query }) => shadow.list(caller, params.room, query),
+    listChatShadows: ({ caller, query }) => sanctions.list(caller, 'SHADOW', query),
+    shadowInChat: ({ caller, params, body }) => sanctions.impose(caller, 'SHADOW', params.userId, body),
+    unshadowInChat: ({ caller, params }) => sanctions.lift(caller, 'SHADOW', params.userId),
     getChatModeration: ({ caller }) => settings.get(caller),
     setChatModeration: ({ caller, body }) => settings.set(caller, body),
     getModerationHook: ({ caller }) => hook.get(caller),

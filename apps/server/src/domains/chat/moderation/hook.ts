@@ -1,5 +1,5 @@
 import { type Environment, fail, type ModerationHook, type NewModerationHook, type SetHook } from '@parley/contract';
-import type { ApiKeyCaller } from '../../../core/caller.ts';
+import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import { type Answer, recorded } from '../../../core/handlers.ts';
@@ -66,17 +66,22 @@ export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
     secretHint: callouts.hintOf(secret),
   });
 
-  const subject = ({ projectId, environment }: ApiKeyCaller, change: string) => ({
+  const subject = ({ projectId, environment }: ProjectScope, change: string) => ({
     resourceId: projectId,
     environment,
     metadata: { [kind]: change },
   });
 
-  return {
-    get: async (caller: ApiKeyCaller): Promise<ModerationHook> =>
-      show((await findHook(db, kind, caller)) ?? fail('SVC_HOOK_NOT_FOUND')),
+  async function find(scope: ProjectScope): Promise<ModerationHook | null> {
+    const hook = await findHook(db, kind, scope);
+    return hook ? show(hook) : null;
+  }
 
-    async set(caller: ApiKeyCaller, body: SetHook): Promise<Answer<NewModerationHook>> {
+  return {
+    find,
+    get: async (scope: ProjectScope): Promise<ModerationHook> => (await find(scope)) ?? fail('SVC_HOOK_NOT_FOUND'),
+
+    async set(caller: ProjectScope, body: SetHook): Promise<Answer<NewModerationHook>> {
       const { url, timeoutMs = timeoutDefaultMs, onFailure = 'open' } = body;
       callouts.checkUrl(url, caller.environment);
       const { secret, sealed } = callouts.makeSecret();
@@ -86,7 +91,7 @@ export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
       return recorded({ ...show(hook), secret: hook.secret === sealed ? secret : null }, subject(caller, 'set'));
     },
 
-    async rotate(caller: ApiKeyCaller): Promise<Answer<NewModerationHook>> {
+    async rotate(caller: ProjectScope): Promise<Answer<NewModerationHook>> {
       const { secret, sealed } = callouts.makeSecret();
       const previousUntil = iso(clock.now() + graceMs);
       const hook = await rotateHookSecret(db, kind, caller, { secret: sealed, previousUntil, revision: ids.newUuid() });
@@ -95,7 +100,7 @@ export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
       return recorded({ ...show(hook), secret }, subject(caller, 'rotated'));
     },
 
-    async remove(caller: ApiKeyCaller): Promise<Answer<undefined>> {
+    async remove(caller: ProjectScope): Promise<Answer<undefined>> {
       const isGone = await deleteHook(db, kind, caller, ids.newUuid());
       chatStanding.announce(caller);
       return recorded(undefined, isGone ? subject(caller, 'removed') : null);

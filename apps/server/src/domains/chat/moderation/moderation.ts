@@ -1,4 +1,5 @@
 import type { Chore } from '../../../core/timers.ts';
+import type { Shadow } from '../shadow/shadow.ts';
 import { createAdmission } from './admission.ts';
 import { createDeletions } from './deletions.ts';
 import { createEnvironments } from './environments.ts';
@@ -38,11 +39,11 @@ type ModerationDeps = DepsOf<typeof createSanctions> &
   DepsOf<typeof createDeletions> &
   DepsOf<typeof createHookSettings> &
   DepsOf<typeof createSettings> &
-  Pick<ReturnType<typeof createGate>, 'chatStanding' | 'flags'>;
+  Pick<ReturnType<typeof createGate>, 'chatStanding' | 'flags'> & { shadow: Pick<Shadow, 'list'> };
 
 /** What moderators and backends do: sanctions, settings, the hook, reports, deletions. */
 export function createModeration(deps: ModerationDeps) {
-  const { chatStanding, flags } = deps;
+  const { chatStanding, flags, shadow } = deps;
   const sanctions = createSanctions(deps);
   const reports = createReports({ ...deps, sanctions });
   const deletions = createDeletions(deps);
@@ -58,7 +59,7 @@ export function createModeration(deps: ModerationDeps) {
     { name: 'chat-deletions-done', everyMs: 60 * 60_000, run: deletions.sweep, ...alone },
   ];
   return {
-    handlers: createModerationHandlers({ sanctions, reports, hook, deletions, settings: createSettings(deps) }),
+    handlers: createModerationHandlers({ sanctions, reports, hook, deletions, shadow, settings: createSettings(deps) }),
     chores,
     sweep: { flags: flags.sweep, deletions: deletions.run },
   };

@@ -96,7 +96,8 @@ export async function updateResolved(
 export async function openPending(tx: Tx, id: string): Promise<ChatReport | undefined> {
   const [row] = await tx.query<ChatReport>(sql`
     update chat_reports r set status = 'OPEN'
-    where r.id = ${id} and r.status = 'PENDING' and exists (select from messages m where m.id = r.message_id)
+    where r.id = ${id} and r.status = 'PENDING' and (exists (select from messages m where m.id = r.message_id)
+      or exists (select from shadow_messages m where m.id = r.message_id))
     returning ${columns}`);
   return row;
 }

@@ -6,7 +6,7 @@ import {
   type ReportStatus,
   type ResolveReport,
 } from '@parley/contract';
-import type { ApiKeyCaller, ChatTokenCaller } from '../../../core/caller.ts';
+import type { ChatTokenCaller, ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
@@ -15,6 +15,7 @@ import { Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { failQuota } from '../../../core/quotas.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
+import type { Backend } from '../callers.ts';
 import { topicOf } from '../live/change.ts';
 import type { Messages } from '../messages/edit.ts';
 import { emitCreated } from './flags.ts';
@@ -30,6 +31,7 @@ interface ReportDeps {
   unitOfWork: UnitOfWork;
 }
 
+const kinds = { ban: 'BAN', mute: 'MUTE', shadow: 'SHADOW' } as const;
 const keptMs = 90 * 24 * 60 * 60_000;
 
 /** What users report, and what becomes of it. */
@@ -59,7 +61,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
   }
 
   async function list(
-    caller: ApiKeyCaller,
+    caller: ProjectScope,
     query: { status?: ReportStatus; limit?: number; cursor?: string },
   ): Promise<Answer<ChatReport[]>> {
     const { status = 'OPEN', limit = pageSizeDefault, cursor } = query;
@@ -70,11 +72,11 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
     return page(items, nextCursor);
   }
 
-  const get = async (caller: ApiKeyCaller, id: string): Promise<ChatReport> =>
+  const get = async (caller: ProjectScope, id: string): Promise<ChatReport> =>
     (await findReport(db, caller, id)) ?? fail('SVC_REPORT_NOT_FOUND');
 
   /** The action first: one that is repeated changes nothing, one that is lost would be. */
-  async function resolve(caller: ApiKeyCaller, id: string, order: ResolveReport): Promise<Answer<ChatReport>> {
+  async function resolve(caller: Backend, id: string, order: ResolveReport): Promise<Answer<ChatReport>> {
     const known = await get(caller, id);
     if (known.status !== 'OPEN') fail('SVC_REPORT_RESOLVED');
     await act(caller, known, order);
@@ -90,7 +92,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
     return recorded(resolved, { resourceId: id, environment: caller.environment, metadata });
   }
 
-  async function act(caller: ApiKeyCaller, report: ChatReport, order: ResolveReport): Promise<void> {
+  async function act(caller: Backend, report: ChatReport, order: ResolveReport): Promise<void> {
     const { action, everywhere = false, until, reason } = order;
     if (action === 'none') return;
     if (action === 'delete_message') {
@@ -98,7 +100,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
       return;
     }
     const userId = report.senderId ?? fail('SVC_MEMBER_NOT_FOUND', { message: 'A server sent this message.' });
-    const kind = action === 'ban' ? 'BAN' : 'MUTE';
+    const kind = kinds[action];
     const body = { ...(until !== undefined && { until }), ...(reason !== undefined && { reason }) };
     if (everywhere) await sanctions.impose(caller, kind, userId, body);
     else await sanctions.imposeIn(caller, report.conversationId, kind, userId, body);

@@ -73,13 +73,13 @@ export async function deleteSanction(tx: Tx, key: SanctionKey, now: string): Pro
 export async function listSanctions(
   db: Queryable,
   { projectId, environment, place, kind }: Omit<SanctionKey, 'userId'>,
-  page: { now: string; after: readonly [string, string] | null; limit: number },
+  page: { now: string; after: readonly [string, string] | null; except: string | null; limit: number },
 ): Promise<Sanction[]> {
-  const { now, after, limit } = page;
+  const { now, after, except, limit } = page;
   return db.query<Sanction>(sql`
     select ${columns} from chat_sanctions s
     where s.project_id = ${projectId} and s.environment = ${environment} and s.place = ${place} and s.kind = ${kind}
-      and ${inForce(now)}
+      and ${inForce(now)} ${except === null ? empty : sql`and s.user_id <> ${except}`}
       ${after === null ? empty : sql`and (s.created_at, s.user_id) < (${after[0]}::timestamptz, ${after[1]})`}
     order by s.created_at desc, s.user_id desc limit ${limit}`);
 }
@@ -105,6 +105,20 @@ export async function setSilenced(
   await tx.execute(sql`
     update conversation_members set silenced_until = ${until}
     where conversation_id = ${conversationUuid} and user_id = ${userId}`);
+}
+
+/** The same for shadows. */
+export async function setShadowed(tx: Tx, conversationUuid: string, userId: string, until: string): Promise<void> {
+  await tx.execute(sql`
+    update conversation_members set shadowed_until = ${until}
+    where conversation_id = ${conversationUuid} and user_id = ${userId}`);
+}
+
+/** The time stays: it says that the member may have messages of their own there. */
+export async function endShadow(tx: Tx, conversationUuid: string, userId: string, at: string): Promise<void> {
+  await tx.execute(sql`
+    update conversation_members set shadowed_until = ${at}
+    where conversation_id = ${conversationUuid} and user_id = ${userId} and shadowed_until > ${at}`);
 }
 
 export async function deleteOverSanctions(db: Queryable, now: string, limit: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { fail, type ImposeSanction, type Limits, roleRules, type Sanction, type SanctionKind } from '@parley/contract';
-import type { ApiKeyCaller } from '../../../core/caller.ts';
+import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db, Tx } from '../../../core/db.ts';
@@ -8,7 +8,7 @@ import { readFuture } from '../../../core/future.ts';
 import { type Answer, page, recorded } from '../../../core/handlers.ts';
 import { failQuota } from '../../../core/quotas.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
-import { actorOf, type ChatCaller } from '../callers.ts';
+import { actorOf, type Backend, type Moderator, userOf } from '../callers.ts';
 import type { ConversationEntry } from '../conversations/conversation-store.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { findMember } from '../conversations/member-store.ts';
@@ -17,9 +17,11 @@ import { topicOf } from '../live/change.ts';
 import {
   deleteOverSanctions,
   deleteSanction,
+  endShadow,
   everywhere,
   listSanctions,
   type Place,
+  setShadowed,
   setSilenced,
   upsertSanction,
 } from './sanction-store.ts';
@@ -46,10 +48,10 @@ interface PageOf {
 
 /** How a mute that is for good stands in the row of a member: no other time is later. */
 const forGood = '9999-12-31T23:59:59.999Z';
-const imposed = { BAN: 'user.banned', MUTE: 'user.muted' } as const;
-const lifted = { BAN: 'user.unbanned', MUTE: 'user.unmuted' } as const;
+const imposed = { BAN: 'user.banned', MUTE: 'user.muted', SHADOW: 'user.shadowed' } as const;
+const lifted = { BAN: 'user.unbanned', MUTE: 'user.unmuted', SHADOW: 'user.unshadowed' } as const;
 
-/** Bans and mutes: in a conversation by its moderators, everywhere by API keys. */
+/** Bans, mutes and shadows: in a conversation by its moderators, everywhere by API keys and in the dashboard. */
 export function createSanctions(deps: SanctionDeps) {
   const { db, clock, cursors, limits, unitOfWork, entries, members, chatStanding } = deps;
   const toModerate = { scope: 'chat:edit', action: 'moderate' } as const;
@@ -57,7 +59,7 @@ export function createSanctions(deps: SanctionDeps) {
   async function store(
     tx: Tx,
     emit: Emit,
-    caller: ChatCaller,
+    caller: Moderator,
     place: Place,
     kind: SanctionKind,
     userId: string,
@@ -68,7 +70,7 @@ export function createSanctions(deps: SanctionDeps) {
     const draft = { until, reason, by: actorOf(caller), at: iso(clock.now()), max };
     const sanction = await upsertSanction(tx, { projectId, environment, place, kind, userId }, draft);
     if (!sanction) return failQuota('CHAT_MAX_SANCTIONS', max);
-    emit({ type: imposed[kind], ...topicFor(place), data: { sanction } });
+    emit({ type: imposed[kind], ...topicFor(place, kind), data: { sanction } });
     return sanction;
   }
 
@@ -88,7 +90,7 @@ export function createSanctions(deps: SanctionDeps) {
   }
 
   async function imposeIn(
-    caller: ChatCaller,
+    caller: Moderator,
     reference: string,
     kind: SanctionKind,
     userId: string,
@@ -98,17 +100,19 @@ export function createSanctions(deps: SanctionDeps) {
     const entered = await entries.enter(caller, reference, toModerate);
     const sanction = await entries.change(caller, entered.id, toModerate, async (tx, emit, entry) => {
       const member = await assertRules(tx, entry, userId);
-      if (kind === 'MUTE' && !member) fail('SVC_MEMBER_NOT_FOUND');
+      if (kind !== 'BAN' && !member) fail('SVC_MEMBER_NOT_FOUND');
       const made = await store(tx, emit, caller, entry.publicId, kind, userId, draft);
       if (kind === 'MUTE') await setSilenced(tx, entry.id, userId, draft.until ?? forGood);
+      else if (kind === 'SHADOW') await setShadowed(tx, entry.id, userId, draft.until ?? forGood);
       else if (member?.active) await members.expel(tx, emit, entry, userId, actorOf(caller));
       return made;
     });
+    if (kind === 'SHADOW') chatStanding.announce(caller, userId);
     return told(caller, sanction);
   }
 
   async function liftIn(
-    caller: ChatCaller,
+    caller: Moderator,
     reference: string,
     kind: SanctionKind,
     userId: string,
@@ -118,27 +122,29 @@ export function createSanctions(deps: SanctionDeps) {
     const sanction = await entries.change(caller, entered.id, toModerate, async (tx, emit, entry) => {
       await assertRules(tx, entry, userId);
       if (kind === 'MUTE') await setSilenced(tx, entry.id, userId, null);
+      if (kind === 'SHADOW') await endShadow(tx, entry.id, userId, iso(clock.now()));
       return erase(tx, emit, caller, entry.publicId, kind, userId);
     });
+    if (kind === 'SHADOW') chatStanding.announce(caller, userId);
     return untold(caller, sanction);
   }
 
   async function erase(
     tx: Tx,
     emit: Emit,
-    { projectId, environment }: ChatCaller,
+    { projectId, environment }: Moderator,
     place: Place,
     kind: SanctionKind,
     userId: string,
   ): Promise<Sanction | undefined> {
     const key = { projectId, environment, place, kind, userId };
     const sanction = await deleteSanction(tx, key, iso(clock.now()));
-    if (sanction) emit({ type: lifted[kind], ...topicFor(place), data: { sanction } });
+    if (sanction) emit({ type: lifted[kind], ...topicFor(place, kind), data: { sanction } });
     return sanction;
   }
 
   async function impose(
-    caller: ApiKeyCaller,
+    caller: Backend,
     kind: SanctionKind,
     userId: string,
     body: ImposeSanction,
@@ -149,28 +155,34 @@ export function createSanctions(deps: SanctionDeps) {
     return told(caller, sanction);
   }
 
-  async function lift(caller: ApiKeyCaller, kind: SanctionKind, userId: string): Promise<Answer<undefined>> {
+  async function lift(caller: Backend, kind: SanctionKind, userId: string): Promise<Answer<undefined>> {
     assertUserId(userId);
     const sanction = await unitOfWork(caller, (tx, emit) => erase(tx, emit, caller, everywhere, kind, userId));
     chatStanding.announce(caller, userId);
     return untold(caller, sanction);
   }
 
-  async function listIn(caller: ChatCaller, reference: string, kind: SanctionKind, query: PageOf) {
+  async function listIn(caller: Moderator, reference: string, kind: SanctionKind, query: PageOf) {
     const { publicId } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'moderate' });
-    return list(caller, publicId, kind, query);
+    // A moderator may be in the shadow too, and is not to know.
+    return list(caller, publicId, kind, query, kind === 'SHADOW' ? userOf(caller) : null);
   }
 
   async function list(
-    { projectId, environment }: ChatCaller,
+    { projectId, environment }: ProjectScope,
     place: Place,
     kind: SanctionKind,
     { limit = pageSizeDefault, cursor }: PageOf,
+    except: string | null = null,
   ): Promise<Answer<Sanction[]>> {
     const scope = `sanctions/${projectId}/${environment}/${place}/${kind}`;
     const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
     const now = iso(clock.now());
-    const rows = await listSanctions(db, { projectId, environment, place, kind }, { now, after, limit: limit + 1 });
+    const rows = await listSanctions(
+      db,
+      { projectId, environment, place, kind },
+      { now, after, except, limit: limit + 1 },
+    );
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.createdAt, last.userId]));
     return page(items, nextCursor);
   }
@@ -181,15 +193,17 @@ export function createSanctions(deps: SanctionDeps) {
     imposeIn,
     liftIn,
     listIn,
-    list: (caller: ApiKeyCaller, kind: SanctionKind, query: PageOf) => list(caller, everywhere, kind, query),
+    list: (caller: ProjectScope, kind: SanctionKind, query: PageOf) => list(caller, everywhere, kind, query),
     sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteOverSanctions(db, iso(clock.now()), limit)),
   };
 }
 
-const topicFor = (place: Place) => (place === everywhere ? {} : { topic: topicOf(place) });
+/** Who listens to the conversation is not to know of a shadow, not even when. */
+const topicFor = (place: Place, kind: SanctionKind) =>
+  place === everywhere || kind === 'SHADOW' ? {} : { topic: topicOf(place) };
 
 /** Reasons are free text of moderators: they are not for the audit log. */
-function subjectOf({ environment }: ChatCaller, { userId, conversationId, until }: Sanction) {
+function subjectOf({ environment }: Moderator, { userId, conversationId, until }: Sanction) {
   return {
     resourceId: userId,
     environment,
@@ -197,8 +211,8 @@ function subjectOf({ environment }: ChatCaller, { userId, conversationId, until 
   };
 }
 
-const told = (caller: ChatCaller, sanction: Sanction): Answer<Sanction> =>
+const told = (caller: Moderator, sanction: Sanction): Answer<Sanction> =>
   recorded(sanction, subjectOf(caller, sanction));
 
-const untold = (caller: ChatCaller, sanction: Sanction | undefined): Answer<undefined> =>
+const untold = (caller: Moderator, sanction: Sanction | undefined): Answer<undefined> =>
   recorded(undefined, sanction ? subjectOf(caller, sanction) : null);

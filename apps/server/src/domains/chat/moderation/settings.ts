@@ -1,5 +1,5 @@
 import type { ModerationSettings, SetModeration } from '@parley/contract';
-import type { ApiKeyCaller } from '../../../core/caller.ts';
+import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import { type Answer, recorded } from '../../../core/handlers.ts';
@@ -26,11 +26,11 @@ export function createSettings({ db, clock, ids, chatStanding }: SettingsDeps) {
   });
 
   return {
-    get: async (caller: ApiKeyCaller): Promise<ModerationSettings> => show(await findSettings(db, caller)),
+    get: async (caller: ProjectScope): Promise<ModerationSettings> => show(await findSettings(db, caller)),
 
     /** The whole of them: what is left out is as if it had never been set. */
     async set(
-      caller: ApiKeyCaller,
+      caller: ProjectScope,
       { wordLists = [], links = 'allowed' }: SetModeration,
     ): Promise<Answer<ModerationSettings>> {
       const names = wordLists.map(({ name }) => name);

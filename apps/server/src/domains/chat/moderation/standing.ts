@@ -4,7 +4,7 @@ import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { Bus } from '../../../core/ports.ts';
-import type { ChatCaller } from '../callers.ts';
+import type { ChatCaller, Moderator } from '../callers.ts';
 import type { Environments } from './environments.ts';
 import { everywhere, findSanctions, listBannedSince } from './sanction-store.ts';
 
@@ -36,6 +36,7 @@ const userKey = ({ userId, ...scope }: Changed): string => `${scopeKey(scope)}/$
 
 export function createChatStanding({ db, clock, bus, environments }: StandingDeps) {
   const users = createCache<Sanction[]>({ clock, ...options });
+  const inConversations = createCache<Sanction[]>({ clock, ...options });
   let close: (banned: readonly Changed[]) => void = () => {};
 
   /** Most environments have shut out nobody: they are asked for once a second, and not for each of their users. */
@@ -69,10 +70,25 @@ export function createChatStanding({ db, clock, bus, environments }: StandingDep
     },
 
     /** Fails for one who may not send anywhere; an API key always may. */
-    async assertMaySpeak(caller: ChatCaller): Promise<void> {
+    async assertMaySpeak(caller: Moderator): Promise<void> {
       if (caller.kind !== 'chatToken') return;
-      const [first] = await sanctionsOf(caller);
+      const first = (await sanctionsOf(caller)).find(({ kind }) => kind !== 'SHADOW');
       if (first) failFor(first);
+    },
+
+    /** Whether what a user sends, wherever that is, is for themselves alone. */
+    isShadowed: async (caller: ChatCaller): Promise<boolean> =>
+      caller.kind === 'chatToken' && (await sanctionsOf(caller)).some(({ kind }) => kind === 'SHADOW'),
+
+    /** The same in one conversation, as it was within the last second: for what is not stored. */
+    async isShadowedIn(caller: Changed, conversationId: string): Promise<boolean> {
+      if (!(await environments.get(caller)).hasShadows) return false;
+      const { userId } = caller;
+      const places = [everywhere, conversationId];
+      const known = await inConversations.get(`${userKey(caller)} ${conversationId}`, () =>
+        findSanctions(db, caller, places, userId, iso(clock.now())),
+      );
+      return known.some(({ kind, until }) => kind === 'SHADOW' && (until === null || Date.parse(until) > clock.now()));
     },
 
     /** After the commit, on every process. */

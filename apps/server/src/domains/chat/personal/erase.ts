@@ -9,6 +9,7 @@ import type { Members } from '../conversations/members.ts';
 import { entryOf, topicOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
+import { eraseShadowOf, rewriteShadow } from '../shadow/shadow-upkeep-store.ts';
 import {
   anonymizeMessage,
   deleteMemberRows,
@@ -187,6 +188,8 @@ export function createErasures(deps: EraseDeps): readonly EraseStep[] {
       name: 'conversations',
       run: (erasure, place) => eraseConversations(erasure, place === startOfWalk ? null : place),
     },
+    untilNone('messages of the shadow', (erasure, limit) => eraseShadowOf(db, erasure, iso(clock.now()), limit)),
+    { name: 'words of the shadow', run: (erasure, place) => rewriteShadow(db, erasure, place, scannedMax) },
     { name: 'reactions', run: eraseReactions },
     untilNone('votes', eraseVotes),
     untilNone('forwarded words', eraseForwarded),

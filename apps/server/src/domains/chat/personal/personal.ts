@@ -1,5 +1,6 @@
 import type { ExportPart, PersonalData } from '../../../core/personal-data.ts';
 import type { Attachments } from '../attachments/attachments.ts';
+import { listShadowOf } from '../shadow/shadow-upkeep-store.ts';
 import { createErasures, type EraseDeps } from './erase.ts';
 import {
   listBlocksOf,
@@ -56,6 +57,7 @@ export function createPersonalData(deps: PersonalDeps): PersonalData {
       { kind: 'profile', page: (person) => listProfile(db, person) },
       { kind: 'membership', page: (person, place) => listMemberships(db, person, place) },
       { kind: 'message', page: (person, place, limit) => listMessagesOf(db, person, place, limit) },
+      { kind: 'message', page: (person, place, limit) => listShadowOf(db, person, place, limit) },
       reactions,
       { kind: 'vote', page: (person, place, limit) => listVotesOf(db, person, place, limit) },
       files,

@@ -13,6 +13,8 @@ export interface VoteItem {
   userId: string;
   /** A user with a token, not a server: rules of membership apply. */
   isUser: boolean;
+  /** What they do is for themselves alone, wherever it is. */
+  isShadowed: boolean;
   /** In their order, each once. */
   optionIds: readonly number[];
 }
@@ -27,6 +29,7 @@ export interface Standing {
   status: ConversationStatus;
   isMember: boolean;
   silencedUntil: string | null;
+  shadowedUntil: string | null;
   /** It is of two people of whom one has blocked the other. */
   isSilenced: boolean;
   /** What they voted for until now. */
@@ -41,7 +44,7 @@ export async function findStandings(tx: Tx, items: readonly VoteItem[]): Promise
   return tx.query<Standing>(sql`
     select i.place, case when m.deleted_at is null and c.status <> 'DELETED' then c.public_id end as "publicId",
       c.project_id as "projectId", c.environment, c.status, p.user_id is not null as "isMember",
-      p.silenced_until as "silencedUntil", ${isSilenced} as "isSilenced", v.options
+      p.silenced_until as "silencedUntil", p.shadowed_until as "shadowedUntil", ${isSilenced} as "isSilenced", v.options
     from ${few(
       sql`jsonb_to_recordset(${given}::jsonb) as i (place int, "conversationId" uuid, "messageId" text, "userId" text)`,
       items.length,
@@ -49,7 +52,7 @@ export async function findStandings(tx: Tx, items: readonly VoteItem[]): Promise
     left join lateral (select id, conversation_id, deleted_at from messages where id = i."messageId" limit 1) m on true
     left join lateral (select * from conversations where id = m.conversation_id limit 1) c on c.id = i."conversationId"
     left join lateral (
-      select user_id, active, silenced_until from conversation_members
+      select user_id, active, silenced_until, shadowed_until from conversation_members
       where conversation_id = i."conversationId" and user_id = i."userId" limit 1) p on p.active
     left join lateral (
       select options from poll_votes where message_id = i."messageId" and user_id = i."userId" limit 1) v on true

@@ -26,6 +26,9 @@ import type { Hub } from '../live/hub.ts';
 import type { Messages } from '../messages/edit.ts';
 import { createGroupCommit } from '../messages/group-commit.ts';
 import type { Admission } from '../moderation/admission.ts';
+import type { Shadow } from '../shadow/shadow.ts';
+import type { ShadowEntry } from '../shadow/shadow-store.ts';
+import { orInShadow } from '../shadow/with-shadow.ts';
 import {
   type Announced,
   type DuePoll,
@@ -37,7 +40,7 @@ import {
   type VoteItem,
   writePolls,
 } from './poll-store.ts';
-import { countsOf, type VoteProblem } from './tally.ts';
+import { countsOf, problemOf, recounted, type VoteProblem } from './tally.ts';
 import { storeVotes, type VoteOutcome } from './votes.ts';
 
 interface PollDeps {
@@ -48,6 +51,7 @@ interface PollDeps {
   unitOfWork: UnitOfWork;
   entries: Entries;
   messages: Messages;
+  shadow: Pick<Shadow, 'find' | 'messageOf'>;
   hub: Hub;
   admission: Admission;
   /** Takes the events of a batch, right after its commit. */
@@ -69,10 +73,15 @@ const faults = {
   TOO_MANY: { rule: 'maxItems', message: 'The poll takes fewer options from one voter.' },
 } as const;
 
+function failFor(problem: Exclude<VoteProblem, 'NOT_A_MEMBER' | 'MUTED'>): never {
+  if (problem === 'NO_OPTION' || problem === 'TOO_MANY') return refuse([{ field: 'optionIds', ...faults[problem] }]);
+  throw new ServiceError(problems[problem]);
+}
+
 const dueMax = 100;
 
 export function createPolls(deps: PollDeps) {
-  const { db, clock, ids, cursors, unitOfWork, entries, messages, hub, admission, dispatch } = deps;
+  const { db, clock, ids, cursors, unitOfWork, entries, messages, shadow, hub, admission, dispatch } = deps;
   // A crowd that votes is many writes to one row: they are stored together, like reactions.
   const queue = createGroupCommit<VoteItem, VoteOutcome>({
     clock,
@@ -102,14 +111,24 @@ export function createPolls(deps: PollDeps) {
   async function vote(caller: ChatCaller, messageId: string, { optionIds, userId: named }: CastVote): Promise<Poll> {
     const userId = subjectOf(caller, named);
     if (optionIds.length > 0) await admission.assertMaySpeak(caller);
-    const { conversationUuid, conversationId } = await enter(caller, messageId, 'chat:react');
     const chosen = [...new Set(optionIds)].sort((one, other) => one - other);
+    return orInShadow(
+      shadow,
+      { caller, messageId },
+      () => voteOfAll(caller, messageId, userId, chosen),
+      (entry) => voteInShadow(caller, entry, chosen),
+    );
+  }
+
+  async function voteOfAll(caller: ChatCaller, messageId: string, userId: string, chosen: number[]): Promise<Poll> {
+    const { conversationUuid, conversationId } = await enter(caller, messageId, 'chat:react');
     const outcome = await queue.add({
       eventId: ids.newId('event'),
       conversationId: conversationUuid,
       messageId,
       userId,
       isUser: caller.kind === 'chatToken',
+      isShadowed: await admission.isShadowed(caller),
       optionIds: chosen,
     });
     if (outcome.is === 'stored') {
@@ -119,8 +138,19 @@ export function createPolls(deps: PollDeps) {
     const { problem } = outcome;
     if (problem === 'NOT_A_MEMBER') return admission.failAsStranger(db, caller, conversationId, userId);
     if (problem === 'MUTED') return admission.failAsMuted(db, caller, conversationId, userId);
-    if (problem === 'NO_OPTION' || problem === 'TOO_MANY') return refuse([{ field: 'optionIds', ...faults[problem] }]);
-    throw new ServiceError(problems[problem]);
+    return failFor(problem);
+  }
+
+  /** A poll that its author alone has: they are shown their vote, which is kept nowhere (ADR 211). */
+  async function voteInShadow(caller: ChatCaller, entry: ShadowEntry, chosen: number[]): Promise<Poll> {
+    if (entry.isDeleted || userOf(caller) !== entry.senderId) fail('SVC_MESSAGE_NOT_FOUND');
+    const action = chosen.length > 0 ? 'send' : 'read';
+    await entries.enter(caller, entry.conversationId, { scope: 'chat:react', action, isWrite: true });
+    const { poll } = await shadow.messageOf(entry);
+    if (!poll) return failFor('NO_POLL');
+    const problem = problemOf(poll, chosen, clock.now());
+    if (problem) return failFor(problem);
+    return chosen.length === 0 ? poll : { ...recounted(poll, [], chosen), ownVotes: chosen };
   }
 
   /** Under the lock of the conversation; false for one that is closed or gone. */

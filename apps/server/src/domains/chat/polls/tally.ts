@@ -16,7 +16,11 @@ export const isOver = ({ closesAt, closedAt }: Poll, now: number): boolean =>
   closedAt !== null || (closesAt !== null && Date.parse(closesAt) <= now);
 
 /** What is wrong with a vote for these options; none is a vote taken back. */
-export function problemOf(poll: Poll, optionIds: readonly number[], now: number): VoteProblem | null {
+export function problemOf(
+  poll: Poll,
+  optionIds: readonly number[],
+  now: number,
+): Extract<VoteProblem, 'CLOSED' | 'NO_OPTION' | 'TOO_MANY'> | null {
   if (isOver(poll, now)) return 'CLOSED';
   if (optionIds.some((id) => id > poll.options.length)) return 'NO_OPTION';
   return optionIds.length > poll.maxVotes ? 'TOO_MANY' : null;

@@ -66,6 +66,11 @@ function count(
       continue;
     }
     const next = recounted(poll, before, optionIds);
+    if (item.isUser && (item.isShadowed || isAhead(standing.shadowedUntil, now))) {
+      // Its voter is shown it, and nobody counts it (ADR 211).
+      batch.outcomes.push({ is: 'stored', poll: next, event: null, announced: null });
+      continue;
+    }
     polls.set(messageId, next);
     batch.votes.set(key, { messageId, conversationId, userId, optionIds });
     batch.changed.set(messageId, { conversationId, poll: next, last: at });
@@ -76,11 +81,12 @@ function count(
   return batch;
 }
 
+const isAhead = (until: string | null, now: number): boolean => until !== null && Date.parse(until) > now;
+
 function standingProblem(item: VoteItem, standing: Standing | undefined, now: number): VoteProblem | null {
   if (!standing || standing.publicId === null) return 'GONE';
   if (item.isUser && !standing.isMember) return 'NOT_A_MEMBER';
-  const { silencedUntil } = standing;
-  const isMuted = silencedUntil !== null && Date.parse(silencedUntil) > now;
+  const isMuted = isAhead(standing.silencedUntil, now);
   const isSpeech = item.isUser && item.optionIds.length > 0;
   if (isSpeech && isMuted) return 'MUTED';
   if (isSpeech && standing.isSilenced) return 'BLOCKED';

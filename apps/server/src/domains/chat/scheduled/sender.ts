@@ -8,6 +8,7 @@ import type { ChatCaller } from '../callers.ts';
 import { topicOf } from '../live/change.ts';
 import { findMessageEntry } from '../messages/message-store.ts';
 import type { Sends } from '../messages/send.ts';
+import { findShadowEntry } from '../shadow/shadow-store.ts';
 import type { StandingOfUsers } from '../tokens.ts';
 import { claimDue, deleteOver, endScheduled, type Scheduled } from './scheduled-store.ts';
 
@@ -62,7 +63,9 @@ export function createScheduledSender({ db, clock, log, unitOfWork, sends, stand
         return;
       }
       // An attempt before this one may have stored it, when its user still might.
-      if (!(await findMessageEntry(db, row, row.messageId, null))) return giveUp(row, error.code);
+      const isStored =
+        (await findMessageEntry(db, row, row.messageId, null)) ?? (await findShadowEntry(db, row, row.messageId, null));
+      if (!isStored) return giveUp(row, error.code);
     }
     await succeed(row);
   }

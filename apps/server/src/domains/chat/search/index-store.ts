@@ -1,5 +1,5 @@
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Tx } from '../../../core/db.ts';
+import type { Queryable, Tx } from '../../../core/db.ts';
 import { few, json, type Sql, sql } from '../../../core/sql.ts';
 
 /** A message by its place. */
@@ -20,6 +20,13 @@ export interface Terms extends MessageKey {
   createdAt: string;
   /** Separated by spaces. */
   terms: string;
+}
+
+/** What there is to do: asked first, since most of the time there is nothing, and one statement says so. */
+export async function findWaiting(db: Queryable): Promise<{ pending: boolean; backlog: boolean }> {
+  const [row] = await db.query<{ pending: boolean; backlog: boolean }>(sql`
+    select exists (select from search_pending) as pending, exists (select from search_backlog) as backlog`);
+  return row ?? { pending: false, backlog: false };
 }
 
 /** Takes some of what waits: it is gone with the end of the transaction. Another who takes at once gets others. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
 import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
 import {
+  findWaiting,
   type IndexedMessage,
   readMessages,
   removeTerms,
@@ -48,15 +49,19 @@ export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
       return messages === null ? null : messages.length;
     });
 
-  /** What is new first; then, while the turn lasts, what was there before there was an index. */
+  /**
+   * What is new first; then, while the turn lasts, what was there before there was an index. What comes meanwhile waits
+   * for the next turn: many small transactions cost a multiple of one.
+   */
   async function run(turn: Turn = endlessTurn): Promise<number> {
     let total = 0;
     for (;;) {
-      const taken = await indexPending();
+      const waiting = await findWaiting(db);
+      const taken = waiting.pending ? await indexPending() : 0;
       total += taken;
       if (turn.isOver()) return total;
-      if (taken > 0) continue;
-      const before = await indexBacklog();
+      if (taken === batchMax) continue;
+      const before = waiting.backlog ? await indexBacklog() : null;
       if (before === null) return total;
       total += before;
       if (turn.isOver()) return total;

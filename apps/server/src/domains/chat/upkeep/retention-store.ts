@@ -2,6 +2,7 @@ import type { Environment } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { empty, raw, sql } from '../../../core/sql.ts';
 import { deletingMentions } from '../mentions/mention-store.ts';
+import { eraseShadowIn } from '../shadow/shadow-upkeep-store.ts';
 
 /** A conversation with messages that are older than its retention allows. */
 export interface Overdue {
@@ -38,8 +39,11 @@ export async function findOverdue(
     from page c
     cross join lateral (
       select ${now}::timestamptz - make_interval(days => coalesce(c.retention_days, ${defaultDays}::int)) as before) k
-    left join lateral (
-      select m.created_at from messages m where m.conversation_id = c.id order by m.position limit 1) oldest on true
+    cross join lateral (
+      select least(
+        (select m.created_at from messages m where m.conversation_id = c.id order by m.position limit 1),
+        (select m.created_at from shadow_messages m where m.conversation_id = c.id order by m.n limit 1)) as created_at
+    ) oldest
     where oldest.created_at < k.before or c.id = (select id from last)
     order by c.id`);
   return {
@@ -94,8 +98,9 @@ export async function retireMessages(
         reaction_count = reaction_count - (select coalesce(sum(reaction_count), 0) from gone)
       where id = ${conversationId})
     select count(*) as count from gone`);
-  await compactRetired(tx, conversationId, now);
-  return row?.count ?? 0;
+  const count = row?.count ?? 0;
+  if (count > 0) await compactRetired(tx, conversationId, now);
+  return count;
 }
 
 /** Everything before the first message that is left is gone: that needs no list of holes. */
@@ -134,6 +139,8 @@ export async function eraseSome(db: Db, id: string, now: string, limit: number):
     reported as (delete from chat_reports where message_id in (select id from batch))
     delete from messages where conversation_id = ${id} and position in (select position from batch)`);
   if (removed > 0) return removed;
+  const hidden = await eraseShadowIn(db, id, now, limit);
+  if (hidden > 0) return hidden;
   for (const table of [
     'conversation_changes',
     'conversation_members',

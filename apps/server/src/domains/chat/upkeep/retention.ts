@@ -3,6 +3,7 @@ import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
 import type { Hub } from '../live/hub.ts';
+import { retireShadow } from '../shadow/shadow-upkeep-store.ts';
 import { eraseSome, findErased, findOverdue, type Overdue, retireMessages } from './retention-store.ts';
 
 interface RetentionDeps {
@@ -47,9 +48,13 @@ export function createRetention({ db, clock, limits, hub }: RetentionDeps) {
     let retired = 0;
     const page: Page<Overdue> = (after) => findOverdue(db, { defaultDays, now, after, limit: pageMax });
     for await (const { id, publicId, before, ...scope } of walkOverdue(turn, page)) {
-      retired += await deleteInBatches({ turn, batchMax: messagesMax }, (limit) =>
+      const gone = await deleteInBatches({ turn, batchMax: messagesMax }, (limit) =>
         db.transaction((tx) => retireMessages(tx, id, before, now, limit)),
       );
+      await deleteInBatches({ turn, batchMax: messagesMax }, (limit) => retireShadow(db, id, { before, now, limit }));
+      retired += gone;
+      // What only its sender had goes without a word to others.
+      if (gone === 0) continue;
       hub.recount(publicId);
       hub.changed(scope, publicId);
     }
