@@ -307,3 +307,26 @@ test('[SDK-10] a reply that is deleted leaves the count, once', () => {
   timeline.apply({ type: 'message.deleted', change: 10, message: gone(3, 10) });
   assert.deepEqual(shown(), [0, null]);
 });
+
+test('[MOD-23] messages with the same seq are in the order of their time, however they come', () => {
+  const second = (n: number): string => `2026-01-01T00:00:0${n}.000Z`;
+  const own = (n: number, seq: number) => record(seq, seq, { id: `own_${n}`, senderId: 'alice', createdAt: second(n) });
+  const records = [
+    own(0, 0),
+    record(1, 1, { createdAt: second(1) }),
+    own(2, 1),
+    own(3, 1),
+    record(2, 2, { createdAt: second(4) }),
+    own(5, 2),
+  ];
+  fc.assert(
+    fc.property(fc.shuffledSubarray(records, { minLength: records.length }), (shuffled) => {
+      const timeline = new Timeline('conv_1', 'alice');
+      for (const one of shuffled) timeline.upsert(one);
+      assert.deepEqual(
+        timeline.list().map(({ id }) => id),
+        records.map(({ id }) => id),
+      );
+    }),
+  );
+});

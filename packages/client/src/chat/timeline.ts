@@ -62,7 +62,11 @@ export class Timeline {
         view: null,
       };
       this.#byId.set(record.id, entry);
-      this.#entries.splice(this.#placeOf(record.seq), 0, entry);
+      // From the end: most are new. Some of the user's own have the seq of the message that they stand behind.
+      const place = this.#entries.findLastIndex(
+        ({ record: { seq, createdAt } }) => seq < record.seq || (seq === record.seq && createdAt < record.createdAt),
+      );
+      this.#entries.splice(place + 1, 0, entry);
     }
     // Another user's message may bear the same clientMessageId: its scope is the sender.
     if (record.clientMessageId !== null && record.senderId === this.#userId) this.drop(record.clientMessageId);
@@ -189,16 +193,5 @@ export class Timeline {
     const isEmpty = !overlay.edit && !overlay.isRemoved && !overlay.reactions?.size;
     entry.overlay = isEmpty ? null : overlay;
     entry.view = null;
-  }
-
-  #placeOf(seq: number): number {
-    let low = 0;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#entries[middle]?.record.seq ?? 0) < seq) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

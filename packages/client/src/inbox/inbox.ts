@@ -1,13 +1,14 @@
-import type { InboxBadge, InboxEntry } from '@parley/contract/types.gen';
+import type { InboxEntry } from '@parley/contract/types.gen';
 import type { Chat } from '../chat/index.ts';
 import type { PartFrame, PartPort } from '../chat/part-port.ts';
 import { SvcError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { createDerivedStore } from '../store.ts';
+import { createBadge } from './badge.ts';
 import { createEntries } from './entries.ts';
 import type { Inbox, InboxOptions, InboxState } from './types.ts';
 
-/** What is asked for after changes waits for more of them. */
+/** Receipts wait for more of them. */
 const GATHER_MS = 300;
 /** Conversations that one frame acknowledges. */
 const ACKNOWLEDGED_MAX = 100;
@@ -17,18 +18,24 @@ const isOwn = (frame: PartFrame): frame is InboxFrame => frame.type.startsWith('
 
 export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: InboxOptions = {}): Inbox {
   const [http, { request }, events] = chat['inbox'] as PartPort;
-  const entries = createEntries();
+  const entries = createEntries((id, before, now) => badge.note(id, before, now));
   const typists = new Map<string, Map<string, ReturnType<typeof setTimeout>>>();
   const delivered = new Map<string, number>();
   let waitingReceipts = new Map<string, number>();
-  let [badge, cursor, error]: [InboxBadge | null, string | null, SvcError | null] = [null, null, null];
+  let [cursor, error]: [string | null, SvcError | null] = [null, null];
   let [since, loading, isClosed]: [number | undefined, number, boolean] = [undefined, 0, false];
   let gathering: ReturnType<typeof setTimeout> | null = null;
-  let isBadgeStale = true;
+
+  const badge = createBadge({
+    http,
+    entries: () => entries,
+    cursor: () => (entries.isRead() ? cursor : undefined),
+    onChange: () => state.invalidate(),
+  });
 
   const state = createDerivedStore<InboxState>(() => ({
     entries: entries.list(),
-    badge,
+    badge: badge.value(),
     typing: new Map([...typists].map(([id, users]) => [id, [...users.keys()]])),
     hasMore: cursor !== null,
     isLoading: loading > 0,
@@ -52,7 +59,7 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
       cursor = page.nextCursor;
       error = null;
       since = at ?? since;
-      entries.endRead(page.items, { isFirst, hasMore: cursor !== null });
+      badge.noteRead(entries.endRead(page.items, { isFirst, hasMore: cursor !== null }));
       for (const entry of page.items) noteDelivered(entry);
     } catch (cause) {
       entries.abandonRead();
@@ -73,10 +80,13 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
       });
       error = null;
       state.invalidate();
-      gatherSoon(true);
+      badge.follow({ at, recovered });
       // Until the first page is here, the next connection has to read it: what changed since would not be all.
       since = recovered ? at : undefined;
-      if (!recovered) await read(at);
+      if (recovered) return;
+      entries.age();
+      await read(at);
+      await badge.read();
     } catch (cause) {
       // With the next connection it is tried again.
       if (!SvcError.is(cause)) throw cause;
@@ -94,7 +104,6 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
         entries.put(frame.entry);
         noteDelivered(frame.entry);
       } else entries.remove(frame.conversationId);
-      gatherSoon(true);
     }
     state.invalidate();
   }
@@ -120,51 +129,47 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
     if (lastMessage.seq <= known) return;
     delivered.set(conversation.id, lastMessage.seq);
     waitingReceipts.set(conversation.id, lastMessage.seq);
-    gatherSoon(false);
+    gatherSoon();
   }
 
-  function gatherSoon(isBadge: boolean): void {
+  function gatherSoon(): void {
     if (isClosed) return;
-    isBadgeStale ||= isBadge;
     gathering ??= setTimeout(() => {
       gathering = null;
       void flushInTurn(flush);
     }, GATHER_MS);
   }
 
-  /** Of two answers the later one must be the last. */
   const flushInTurn = createSerialQueue();
 
   async function flush(): Promise<void> {
     if (isClosed) return;
     const receipts = [...waitingReceipts].map(([ref, seq]) => ({ ref, seq }));
     waitingReceipts = new Map();
-    const wantsBadge = isBadgeStale;
-    isBadgeStale = false;
     try {
       for (let at = 0; at < receipts.length; at += ACKNOWLEDGED_MAX)
         await request({ type: 'delivered', conversations: receipts.slice(at, at + ACKNOWLEDGED_MAX) });
-      if (wantsBadge) badge = (await http.call('GET', '/v1/chat/inbox/badge')) as InboxBadge;
-      state.invalidate();
     } catch {
-      // The next change asks again, and the next receipt says as much.
-      isBadgeStale = true;
+      // The next receipt says as much.
     }
   }
 
   const pathOf = (conversationId: string): string => `/v1/chat/conversations/${encodeURIComponent(conversationId)}`;
 
   async function settle(answer: Promise<unknown>): Promise<void> {
+    const askedAt = entries.now();
     // The route's row says what it gives.
-    entries.putAnswer((await answer) as InboxEntry);
-    gatherSoon(true);
+    entries.putAnswer((await answer) as InboxEntry, askedAt);
     state.invalidate();
   }
 
   const change = (id: string, body: object): Promise<void> => settle(http.call('PATCH', `${pathOf(id)}/me`, { body }));
 
   const stopHearing = events.on('inbox', hear);
-  const stop = chat.on('connectionStateChanged', (connection) => connection === 'connected' && void follow());
+  const stop = chat.on('connectionStateChanged', (connection) => {
+    if (connection === 'connected') void follow();
+    else badge.pause();
+  });
   if (chat.state.getSnapshot().connection === 'connected') void follow();
 
   return {
@@ -181,6 +186,7 @@ export function createInbox(chat: Chat, { pageSize = 30, acknowledge = false }: 
       isClosed = true;
       stop();
       stopHearing();
+      badge.close();
       if (gathering) clearTimeout(gathering);
       for (const users of typists.values()) for (const timer of users.values()) clearTimeout(timer);
       // Without a connection there is nothing to end.
